@@ -167,20 +167,6 @@ def whether_taken(pools: Sequence[str], whom: str) -> str:
     return f"whether new nodes of {some_of(pools, _MAX_NAMED)} would take {whom} is not known, {why}"
 
 
-def scaled_sentences(moments: Sequence[AutoscalingReport | None]) -> Iterator[str]:
-    """``karpenter adds 3 nodes`` of all moments together, and why pods wait after the last one; each is None where no
-    pod waited.
-    """
-    scaled = [report for report in moments if report is not None]
-    if scaled and scaled[-1].unknown_groups:
-        yield autoscaler_sentence(scaled[-1])
-    elif scaled:
-        added = sum(report.added for report in scaled)
-        yield f"{scaled[0].autoscaler} adds {count_of(added, 'node') if added else 'no node'}"
-    if moments and moments[-1] is not None:
-        yield from why_waiting(moments[-1])
-
-
 def why_waiting(report: AutoscalingReport) -> Iterator[str]:
     """``Deployment/web: 2 pods still pending: it may have 3 nodes and has them``."""
     for kind in report.pending[:_MAX_NAMED]:

@@ -53,11 +53,6 @@ def closing_states(node: Node) -> Iterator[str]:
         yield NOT_READY
 
 
-def states_of(nodes: Iterable[Node]) -> Mapping[str, tuple[str, ...]]:
-    """The states of all ``nodes`` that have any, by name."""
-    return {node.metadata.name: states for node in nodes if (states := tuple(closing_states(node)))}
-
-
 API_VERSION = "kubespread.dev/v1alpha1"
 Judgment = Literal["yes", "no", "unknown"]
 WORDS: Mapping[Judgment, str] = {"yes": "", "no": "No: ", "unknown": ""}

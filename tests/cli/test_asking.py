@@ -53,10 +53,7 @@ def test_flags_of_a_question_that_drains_are_those_of_its_edits_too(
 
 
 WRONG: dict[str, tuple[list[str], str]] = {
-    "nodes that nobody names": (
-        ["upgrade"],
-        "Missing argument 'NODES'. (see 'kubespread upgrade --help')",
-    ),
+    "nodes that nobody names": (["upgrade"], "Missing argument 'NODES'. (see 'kubespread upgrade --help')"),
     "a number that is none": (
         ["explain", "deploy/web", "--fix", "--replicas", "many"],
         "invalid --replicas 'many': expected a number from 0",

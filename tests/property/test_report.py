@@ -132,7 +132,7 @@ def test_a_maximum_beyond_all_room_leaves_as_much_as_if_each_pod_were_made(
         0,
     )
     if then.waiting:
-        assert found.of("pending")[0].why == then.world.message(then.waiting[0]).rstrip(".")
+        assert found.of("pending")[0].why == then.world.message(then.waiting[0])
 
 
 def _quota(hard: Data) -> Data:
@@ -260,7 +260,7 @@ def _check_losses(snapshot: Snapshot, report: Scorecard) -> None:
             assert line is not None
             assert line.extent == max(lost)
             safe, noun = lost.count(0) or "none", "node" if name == "hostname" else "zone"
-            assert f"({safe} of {len(standing)} {noun}{'' if len(standing) == 1 else 's'} can be lost)" in line.what, (
+            assert line.what.startswith(f"{safe} of {len(standing)} {noun}{'' if len(standing) == 1 else 's'} can be lost; "), (
                 line.what,
                 lost,
                 standing,

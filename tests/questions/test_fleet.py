@@ -120,8 +120,8 @@ CASES = {
         {"eu": EVEN, "us": WAITING},
         Survive(keys=(ZONE,), fail_on=("any",)),
         [
-            ("eu", "no", "no", "none of 2 zones can be lost: losing any zone takes 1 pod for good"),
-            ("us", "yes", "yes", "any one of 1 zone can be lost: no pod stays pending, no workload is degraded"),
+            ("eu", "no", "no", "none of 2 zones can be lost. zone a: 1 pod lost for good (Pod/n0-0)"),
+            ("us", "yes", "yes", "any one of 1 zone can be lost"),
         ],
         "2 clusters: 1 no, 1 yes",
         "no",

@@ -144,7 +144,6 @@ def test_one_note_says_that_new_nodes_are_not_counted(case: str) -> None:
 
 WEB = [*deployment("web", ("n1",), cpu="3"), *waiting(1, cpu="3")]
 ASKED: dict[str, Callable[[Snapshot], ClusterReport]] = {
-    "check": lambda cluster: kubespread.check(cluster),
     "pending": kubespread.pending,
     "plan": lambda cluster: kubespread.plan(cluster.edited("scale deploy/web=4")),
     "report": kubespread.report,
@@ -184,7 +183,7 @@ def test_report_says_what_karpenter_adds_at_the_maximum_of_an_autoscaler() -> No
     cluster = Snapshot.from_objects([*FULL, *deployment("web", ("n1",), cpu="1"), autoscaled("web", 10)])
     lines = kubespread.report(cluster, autoscaler="karpenter").lines
     (line,) = (line for line in lines if line.key == "scaling/default/Deployment/web")
-    assert line.what.partition(" cpu.; ")[2] == (
-        "karpenter adds 1 node; Deployment/web: 2 pods still pending: spec.limits of NodePool any leave 0 of cpu 8, less "
-        "than the pod requests"
+    assert line.what.partition("leaves ")[2] == (
+        "2 pods without a node, with 1 node added: 0/2 nodes are available: 2 Insufficient cpu (karpenter: spec.limits of "
+        "NodePool any leave 0 of cpu 8, less than the pod requests)"
     )

@@ -29,8 +29,8 @@ GROWING = kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web",
             [group("pool", "a", maximum=0)],
             "no",
             0,
-            "step 1: 4 pods pending (Deployment/web): 0/2 nodes are available: 2 Insufficient cpu; cluster-autoscaler: it "
-            "may have 0 nodes and has them",
+            "step 1: 4 pods pending (Deployment/web): 0/2 nodes are available: 2 Insufficient cpu (cluster-autoscaler: it "
+            "may have 0 nodes and has them)",
             id="a group at its maximum",
         ),
     ],

@@ -58,8 +58,8 @@ CASES = {
         ZONES,
         (
             "warning",
-            f"losing zone a: 1 pod pending (Deployment/web): {FULL} (cluster-autoscaler: its nodes would be in what "
-            "is lost); 1 workload degraded (Deployment/web 1 of 2 ready) (1 of 2 zones can be lost)",
+            f"1 of 2 zones can be lost; losing zone a: 1 pod pending (Deployment/web): {FULL} (cluster-autoscaler: its nodes would be in what "
+            "is lost); 1 workload degraded (Deployment/web 1 of 2 ready)",
         ),
     ),
     "an autoscaler of pods whose pods all find a new node is no line": Case(

@@ -260,12 +260,6 @@ def test_a_page_gets_how_far_an_answer_is_and_then_all_that_it_shows() -> None:
     assert json.loads(refused) == {"refused": {"error": "promises: required"}}
 
 
-def test_edits_are_saved_as_a_scenario() -> None:
-    answer = call(APP, "/ask/plan", ASKING, {"edits": ["cordon zone=c", "scale deploy/web=12"]})
-    printed = run("plan", "--cordon", "zone=c", "--scale", "deploy/web=12", "-S", SHOP, "-o", "json", "-q").out
-    assert (answer.status, answer.data["scenario"]) == (200, json.loads(printed)["scenario"])
-
-
 def test_what_is_served_is_named() -> None:
     assert call(APP, "/cluster", KNOWN).data == {
         "number": 1,

@@ -38,6 +38,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     yes, no = "no finding at the level of --fail-on", "some finding is"
     never_modelled = (
         "other workloads that are checked at the same time: each is tried by itself, with all its replicas placed anew",
+        "autoscalers: no nodes are added (kubespread pending --autoscaler adds them)",
     )
     hands_out = True
     doing = "checking workloads"

@@ -404,7 +404,7 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
             yield "which workloads are worse is not known"
         elif worse:
             yield f"{len(worse):,} {of} {verb_of(len(worse), 'are')} worse: {some_of(worse, _MAX_NAMED)}"
-        elif total:
+        elif total and not self.whole.troubles:
             yield f"none {of} is worse"
         if riskier := [row.workload.called for row in self.workloads if row.change == "riskier"]:
             yield f"{len(riskier):,} {verb_of(len(riskier), 'are')} riskier: {some_of(riskier, _MAX_NAMED)}"

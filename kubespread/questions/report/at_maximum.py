@@ -143,7 +143,7 @@ def _missing(grown: AtMaximum) -> str:
 
 
 def _why(grown: AtMaximum) -> str:
-    return next((f": {trouble.why}" for trouble in (*grown.of("pending"), *grown.of("unmade"))), "")
+    return next((f": {trouble.why.rstrip('.')}" for trouble in (*grown.of("pending"), *grown.of("unmade"))), "")
 
 
 def _scaling(grown: AtMaximum) -> Iterator[str]:

@@ -321,13 +321,13 @@ def of_survive(report: SurviveReport, domains: Mapping[str, Sized], commands: Co
             continue
         worst, others = standing[0], len(domains[key]) - len(standing)
         left = in_brief(worst) if report.autoscaler is None else "; ".join(phrases(worst))
-        untried = f"; {says(others, 'other', 'were')} not tried" if others else ""
+        untried = f" ({says(others, 'other', 'were')} not tried)" if others else ""
         yield ReportLine(
             key=f"losses/{short_key(key)}",
             area="losses",
             question="survive",
             level="warning",
-            what=f"losing {worst.name}: {left} ({can_be_lost(standing)}{untried})",
+            what=f"{can_be_lost(standing)}{untried}; losing {worst.name}: {left}",
             extent=max(worst.pending, sum(change.lacks for change in worst.degraded)) + len(worst.lost),
             workloads=tuple(change.workload for change in worst.degraded),
             nodes=(worst.domain,) if key == HOSTNAME else (),

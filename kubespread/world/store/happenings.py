@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct, field
 
 from kubespread.controllers.disruption import DrainPlan
@@ -98,6 +96,3 @@ class Happenings(Struct):
         self.notes[text] = names_edit
         if owner is not None:
             self.owners[text] = owner
-
-    def lost_for_good(self) -> Iterator[Gone]:
-        return (pod for pod in self.gone if pod.is_lost_for_good)
