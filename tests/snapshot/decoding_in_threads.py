@@ -31,6 +31,6 @@ def page(path: str, **_query: object) -> bytes:
 
 if __name__ == "__main__":
     sys.setswitchinterval(1e-6)
-    api = cast("Api", SimpleNamespace(get=page, transport=SimpleNamespace(server="https://server"), timeout=30.0))
-    lists = in_parallel([partial(list_all, api, resource, lambda _plural, _count: None) for resource in RESOURCES], 6)
+    api = cast("Api", SimpleNamespace(get=page, server="https://server", timeout=30.0))
+    lists = in_parallel([partial(list_all, api, resource, None) for resource in RESOURCES], 6)
     sys.stdout.write(" ".join(str(len(found.objects)) for found in lists))
