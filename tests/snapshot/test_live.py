@@ -604,7 +604,7 @@ def test_short_pages_are_waited_for_no_longer_than_a_request(
     server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = itertools.count()
-    monkeypatch.setattr("kubespread.snapshot.live.connection.monotonic", lambda: 30.0 * next(clock))
+    monkeypatch.setattr("kubespread.snapshot.live.connection.monotonic", lambda: 61.0 * next(clock))
     server.faults.append(_endless(PODS, lambda number: [pod(f"p{number}", "n0")]))
     said = "2 pages of fewer objects than were asked for"
     assert said in refused(server, tmp_path, chunk_size=3, request_timeout=60.0)
