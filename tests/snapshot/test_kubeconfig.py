@@ -167,66 +167,54 @@ MALFORMED = {
         "clusters: [\n",
         "{file}:2: YAML syntax: while parsing a flow node, did not find expected node content",
     ),
-    "not an object": ("- 1\n", "{file}:1: json: cannot unmarshal array into Go value of type v1.Config"),
-    "a list of strings": (
-        "users: [me]\n",
-        "{file}:1: users[0]: json: cannot unmarshal string into Go struct field Config.users of type v1.Named",
-    ),
+    "not an object": ("- 1\n", "{file}:1: expected an object, found a list"),
+    "a list of strings": ("users: [me]\n", "{file}:1: users[0]: expected an object, found a string"),
     "a cluster that is a string": (
         "clusters: [{name: a, cluster: b}]\n",
-        "{file}:1: clusters[0].cluster: json: cannot unmarshal string into Go struct field Named.clusters.cluster of type v1.Cluster",
+        "{file}:1: clusters[0].cluster: expected an object, found a string",
     ),
     "a server that is a number": (
         "clusters: [{name: a, cluster: {server: 7}}]\n",
-        "{file}:1: clusters[0].cluster.server: json: cannot unmarshal number into Go struct field Cluster.clusters.cluster.server of "
-        "type string",
+        "{file}:1: clusters[0].cluster.server: expected a string, found a number",
     ),
     "a plugin that is a string": (
         "users: [{name: a, user: {exec: hunter2}}]\n",
-        "{file}:1: users[0].user.exec: json: cannot unmarshal string into Go struct field AuthInfo.users.user.exec of type v1.ExecConfig",
+        "{file}:1: users[0].user.exec: expected an object, found a string",
     ),
-    "a file that is a token": ("hunter2\n", "{file}:1: json: cannot unmarshal string into Go value of type v1.Config"),
+    "a file that is a token": ("hunter2\n", "{file}:1: expected an object, found a string"),
     "a token that looks like an alias": (
         "users: [{name: a, user: {token: *hunter2}}]\n",
         "{file}:1: unknown anchor '...' referenced",
     ),
     "a current context that is a number": (
         "current-context: 7\n",
-        "{file}:1: current-context: json: cannot unmarshal number into Go struct field Config.current-context of type string",
+        "{file}:1: current-context: expected a string, found a number",
     ),
     "verification that is a string": (
         "clusters: [{name: a, cluster: {insecure-skip-tls-verify: 'yes'}}]\n",
-        "{file}:1: clusters[0].cluster.insecure-skip-tls-verify: json: cannot unmarshal string into Go struct field "
-        "Cluster.clusters.cluster.insecure-skip-tls-verify of type bool",
+        "{file}:1: clusters[0].cluster.insecure-skip-tls-verify: expected a boolean, found a string",
     ),
     "groups that are a string": (
         "users: [{name: a, user: {as: b, as-groups: c}}]\n",
-        "{file}:1: users[0].user.as-groups: json: cannot unmarshal string into Go struct field AuthInfo.users.user.as-groups of type "
-        "[]string",
+        "{file}:1: users[0].user.as-groups: expected a list, found a string",
     ),
     "groups that are numbers": (
         "users: [{name: a, user: {as: b, as-groups: [7]}}]\n",
-        "{file}:1: users[0].user.as-groups[0]: json: cannot unmarshal number into Go struct field AuthInfo.users.user.as-groups of type "
-        "string",
+        "{file}:1: users[0].user.as-groups[0]: expected a string, found a number",
     ),
     "a user to impersonate that is a list": (
         "users: [{name: a, user: {as: [b]}}]\n",
-        "{file}:1: users[0].user.as: json: cannot unmarshal array into Go struct field AuthInfo.users.user.as of type string",
+        "{file}:1: users[0].user.as: expected a string, found a list",
     ),
     "arguments of a plugin that are numbers": (
         "users: [{name: a, user: {exec: {command: b, args: [1]}}}]\n",
-        "{file}:1: users[0].user.exec.args[0]: json: cannot unmarshal number into Go struct field ExecConfig.users.user.exec.args of type "
-        "string",
+        "{file}:1: users[0].user.exec.args[0]: expected a string, found a number",
     ),
     "variables of a plugin that are strings": (
         "users: [{name: a, user: {exec: {command: b, env: [hunter2]}}}]\n",
-        "{file}:1: users[0].user.exec.env[0]: json: cannot unmarshal string into Go struct field ExecConfig.users.user.exec.env of type "
-        "v1.ExecEnvVar",
+        "{file}:1: users[0].user.exec.env[0]: expected an object, found a string",
     ),
-    "clusters that are a string": (
-        "clusters: abc\n",
-        "{file}:1: clusters: json: cannot unmarshal string into Go struct field Config.clusters of type []v1.Named",
-    ),
+    "clusters that are a string": ("clusters: abc\n", "{file}:1: clusters: expected a list, found a string"),
 }
 
 

@@ -549,7 +549,7 @@ def test_a_wrong_type_names_the_object(server: FakeApi, tmp_path: Path) -> None:
     broken = node("n9")
     broken["spec"]["unschedulable"] = "yes"
     server.objects = [*OBJECTS, broken]
-    expected = "SERVER/api/v1/nodes: Node n9: spec.unschedulable: json: cannot unmarshal string into Go struct field"
+    expected = "SERVER/api/v1/nodes: Node n9: spec.unschedulable: expected a boolean, found a string"
     assert refused(server, tmp_path).startswith(expected)
 
 
