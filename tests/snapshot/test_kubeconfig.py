@@ -37,7 +37,7 @@ def written(directory: Path, **configs: Data) -> str:
 def target(variable: str, **access: Any) -> tuple[str, str, str, str]:
     found = choose(Access(**access), {"KUBECONFIG": variable})
     assert found is not None
-    return found.context, found.cluster.server, found.namespace, found.user.token
+    return found.name, found.cluster.server, found.context.namespace, found.user.token
 
 
 def test_of_several_files_the_first_that_names_something_decides(tmp_path: Path) -> None:

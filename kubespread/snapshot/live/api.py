@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import math
 import os
 import re
 import ssl
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from queue import SimpleQueue
+from collections.abc import Iterator, Mapping
+from functools import partial
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import unquote, urlencode
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import msgspec
 
@@ -26,42 +26,14 @@ from kubespread.errors import ApiError, KubespreadError, NoClusterError, Snapsho
 from kubespread.manifest.text import within
 from kubespread.redaction import masked, remember_secret, shown_url, without_secrets
 from kubespread.snapshot.live.credential_plugin import plugin_name, run_plugin
-from kubespread.snapshot.live.kubeconfig import AuthInfo, Target
+from kubespread.snapshot.live.kubeconfig import AuthInfo, Named
 
 if TYPE_CHECKING:
     from urllib3 import HTTPResponse
 
-T = TypeVar("T")
-
-
-def in_parallel(jobs: Sequence[Callable[[], T]], workers: int) -> list[T]:
-    """The results of ``jobs``, in order. The first error ends it, and the other jobs are abandoned.
-
-    An executor would wait for its threads at exit, even after an interrupt.
-    """
-    waiting = iter(enumerate(jobs))
-    results: list[Any] = [None] * len(jobs)
-    done: SimpleQueue[BaseException | None] = SimpleQueue()
-
-    def work() -> None:
-        for position, job in waiting:
-            try:
-                results[position] = job()
-            except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
-                done.put(error)
-                return
-            done.put(None)
-
-    for _ in range(min(workers, len(jobs))):
-        threading.Thread(target=work, daemon=True).start()
-    for _ in jobs:
-        if (error := done.get()) is not None:
-            raise error
-    return results
-
-
-_ATTEMPTS = 6
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 30.0
+_Query = Mapping[str, str | int | None]
+_PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0)
+_LONGEST_PAUSE = 30.0
 _CHUNK = 2**18
 _MAX_BODY_MIB = 512
 _MAX_MESSAGE = 500
@@ -74,14 +46,12 @@ _SENDABLE = re.compile(r"[\x20-\x7e\x80-\xff]*")
 _SECRET_NAME = re.compile(r"(?i)token|secret|passw|key|credential")
 
 
-class _BrokenConnectionError(Exception):
-    """The connection died on the way; asking again may help."""
+class _PassingError(ApiError):
+    """What another attempt may mend, after ``pause`` seconds at least."""
 
-
-class _Status(msgspec.Struct):
-    """The Kubernetes Status object that explains a refusal."""
-
-    message: str = ""
+    def __init__(self, message: str, status: int = 0, pause: float = 0.0) -> None:
+        super().__init__(message, status)
+        self.pause = pause
 
 
 class Api:
@@ -90,16 +60,25 @@ class Api:
     Raises UsageError and SnapshotError before the first request.
     """
 
-    def __init__(self, target: Target | None, connections: int, timeout: float) -> None:
+    def __init__(self, target: Named | None, connections: int, timeout: float) -> None:
         if target is None and "KUBERNETES_SERVICE_HOST" not in os.environ:
             raise NoClusterError(
                 "no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT; there is no "
                 "kubeconfig"
             )
-        kubernetes, self._urllib3 = _client()
-        self._urllib3.disable_warnings()
+        try:
+            # A quarter of a second to import, and left out by who reads only files.
+            import kubernetes
+            import urllib3
+        except ModuleNotFoundError:
+            raise UsageError(
+                "a running cluster takes the package kubernetes, which was left out: pip install kubernetes; "
+                "a file or directory (-S/--snapshot) does without"
+            ) from None
+        urllib3.disable_warnings()
+        self._urllib3: Any = urllib3
         self.timeout = timeout
-        self._configuration = kubernetes.client.Configuration()
+        self._configuration: Any = kubernetes.client.Configuration()
         self._configuration.connection_pool_maxsize = connections
         self._headers = self._urllib3.HTTPHeaderDict(
             {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"kubespread/{__version__}"}
@@ -111,26 +90,18 @@ class Api:
 
     def get(self, path: str, **query: str | int | None) -> bytes:
         """The whole body of the answer to GET ``path``. Raises ApiError."""
-        target = _target(path, query)
         deadline = monotonic() + self.timeout
-        attempt = 0
+        pauses = iter(_PAUSES)
         while True:
-            pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt)
-            attempt += 1
+            # On a machine that stood still meanwhile the time may be up, which is no timeout that a socket takes.
+            seconds = max(0.001, deadline - monotonic())
             try:
-                status, headers, body = self._exchange(target, deadline)
-            except _BrokenConnectionError as error:
-                failure = ApiError(f"{self.server}{path}: {error} (attempt {attempt}); try again")
-            else:
-                if status == _OK:
-                    return body
-                failure = self._refusal(path, status, headers, body)
-                if not (status == _TOO_MANY or status >= _SERVER_ERROR):
-                    raise failure
-                # A date, which Kubernetes never sends, is not understood.
-                asked = headers.get("Retry-After", "")
-                pause = min(_LONGEST_PAUSE, float(asked)) if asked.isdecimal() else pause
-            if attempt == _ATTEMPTS or monotonic() + pause >= deadline:
+                # A socket's timeout restarts with every byte, and does not cover looking up a host's name.
+                return within(seconds, partial(self._receive, path, query, seconds, deadline))
+            except Exception as error:  # noqa: BLE001 - which kinds there are only the client knows
+                failure = self._failure(error, path)
+            pause = max(next(pauses, math.inf), failure.pause) if isinstance(failure, _PassingError) else math.inf
+            if monotonic() + pause >= deadline:
                 raise failure
             sleep(pause)
 
@@ -138,9 +109,9 @@ class Api:
         """What the server says line by line until it ends that, as it does with a watch. Raises ApiError, TimeoutError
         if it says nothing for ``patience`` seconds, and whatever the connection fails with.
         """
-        with contextlib.closing(self._request(_target(path, query), patience)) as response:
+        with contextlib.closing(self._request(path, query, patience)) as response:
             if response.status != _OK:
-                raise self._refusal(path, response.status, response.headers, response.read1(_CHUNK, True))
+                raise self._refusal(path, response, response.read1(_CHUNK, decode_content=True))
             rest = b""
             while chunk := response.read1(_CHUNK, decode_content=True):
                 *lines, rest = (rest + chunk).split(b"\n")
@@ -149,32 +120,23 @@ class Api:
     def close(self) -> None:
         self._pool.clear()
 
-    def _exchange(self, target: str, deadline: float) -> tuple[int, Mapping[str, str], bytes]:
-        # On a machine that stood still meanwhile the time may be up, which is no timeout that a socket takes.
-        seconds = max(0.001, deadline - monotonic())
-        try:
-            # A socket's timeout restarts with every byte, and does not cover looking up a host's name.
-            return within(seconds, lambda: self._receive(target, seconds, deadline))
-        except Exception as error:  # noqa: BLE001 - which kinds there are only the client knows
-            # What it was raised from may hold the headers, with the token in them.
-            raise self._failure(error) from None
-
-    def _receive(self, target: str, seconds: float, deadline: float) -> tuple[int, Mapping[str, str], bytes]:
-        with contextlib.closing(self._request(target, seconds)) as response:
+    def _receive(self, path: str, query: _Query, seconds: float, deadline: float) -> bytes:
+        with contextlib.closing(self._request(path, query, seconds)) as response:
             body = bytearray()
             while chunk := response.read1(_CHUNK, decode_content=True):
                 body += chunk
                 if len(body) > _MAX_BODY_MIB * 2**20:
-                    path = target.partition("?")[0]
                     raise ApiError(
                         f"{self.server}{path}: more than {_MAX_BODY_MIB} MiB in one answer; read a file with -S"
                     )
                 if monotonic() > deadline:
                     raise TimeoutError
             response.release_conn()
-        return response.status, response.headers, bytes(body)
+        if response.status != _OK:
+            raise self._refusal(path, response, bytes(body))
+        return bytes(body)
 
-    def _request(self, target: str, timeout: float) -> HTTPResponse:
+    def _request(self, path: str, query: _Query, timeout: float) -> HTTPResponse:
         headers = self._headers.copy()
         # The client reads a service account's token anew now and then.
         for setting in self._configuration.auth_settings().values():
@@ -183,7 +145,8 @@ class Api:
             raise UsageError(f"{self._login}: a line break, or another character in them that no header can carry")
         response: HTTPResponse = self._pool.request(
             "GET",
-            f"{self._configuration.host}{target}",
+            f"{self._configuration.host}{path}",
+            fields={name: value for name, value in query.items() if value is not None},
             headers=headers,
             preload_content=False,
             redirect=False,
@@ -192,7 +155,8 @@ class Api:
         )
         return response
 
-    def _refusal(self, path: str, status: int, headers: Mapping[str, str], body: bytes) -> ApiError:
+    def _refusal(self, path: str, response: HTTPResponse, body: bytes) -> ApiError:
+        status, headers = response.status, response.headers
         said = f" {_message(body)}".rstrip()
         advice = {
             401: f"{self._login} are not accepted: log in again, or choose another --context",
@@ -202,11 +166,15 @@ class Api:
         if status in _REDIRECTS:
             said = f", a redirect to {without_secrets(shown_url(_one_line(headers.get('Location', 'nowhere'))))}"
             advice = "check server in the kubeconfig: an API server does not redirect"
-        elif status == _TOO_MANY or status >= _SERVER_ERROR:
-            advice = "try again later"
-        return ApiError(f"{self.server}{path}: {status}{said}{f'; {advice}' if advice else ''}", status)
+        refusal = f"{self.server}{path}: {status}{said}"
+        if status == _TOO_MANY or status >= _SERVER_ERROR:
+            # A date, which Kubernetes never sends, is not understood.
+            asked = headers.get("Retry-After", "")
+            pause = min(_LONGEST_PAUSE, float(asked)) if asked.isdecimal() else 0.0
+            return _PassingError(f"{refusal}; try again later", status, pause)
+        return ApiError(f"{refusal}; {advice}" if advice else refusal, status)
 
-    def _failure(self, error: Exception) -> Exception:
+    def _failure(self, error: Exception, path: str) -> Exception:
         """What to raise instead: an error that names the cause, or the error itself where no user can mend it."""
         if isinstance(error, KubespreadError):
             return error
@@ -219,7 +187,7 @@ class Api:
             (isinstance(cause, ssl.SSLError), f"{self.server}: TLS", f"{check}, and its certificates"),
             (isinstance(error, errors.NewConnectionError), self.server, _CHECK_CLUSTER),
             (is_unknown, f"{self.server}: not plain HTTP", check),
-            (isinstance(error, ValueError), self.server, check),
+            (isinstance(error, errors.LocationValueError | UnicodeError), self.server, check),
         ):
             if is_it:
                 return ApiError(f"{place}: {reason}; {advice}")
@@ -227,16 +195,16 @@ class Api:
             reason = f"no answer within {self.timeout:g}s; check the network, or read a file with -S"
             return ApiError(f"{self.server}: {reason}")
         if isinstance(error, errors.HTTPError | OSError | http.client.HTTPException):
-            return _BrokenConnectionError(f"the connection broke off: {reason}")
+            return _PassingError(f"{self.server}{path}: the connection broke off: {reason}; try again")
         return error
 
-    def _log_in(self, config: Any, target: Target | None) -> None:
+    def _log_in(self, config: Any, target: Named | None) -> None:
         """Fill the client's configuration. Whatever the client says may hold credentials."""
         try:
             if target is None:
                 config.load_incluster_config(client_configuration=self._configuration)
             else:
-                self._login = f"the credentials of context {target.context}"
+                self._login = f"the credentials of context {target.name}"
                 self._impersonate(target.user)
                 config.load_kube_config_from_dict(
                     self._chosen(target), client_configuration=self._configuration, persist_config=False
@@ -254,7 +222,7 @@ class Api:
                 sent = name.encode(errors="surrogateescape").decode("latin-1")
                 self._headers.add(f"Impersonate-{header}", sent)
 
-    def _chosen(self, target: Target) -> dict[str, Any]:
+    def _chosen(self, target: Named) -> dict[str, Any]:
         """A kubeconfig with nothing else in it, for the client to load. Runs the credential plugin, once."""
         user, url = target.user, self._urllib3.util.parse_url(target.cluster.server)
         if not user.username:
@@ -264,7 +232,7 @@ class Api:
             remember_secret(*(each.value for each in user.exec.env if _SECRET_NAME.search(each.name)))
             if not user.token:
                 run_plugin(user, user.exec, target.cluster, os.environ)
-                self._login = f"the credentials from {plugin_name(user.exec)} of context {target.context}"
+                self._login = f"the credentials from {plugin_name(user.exec)} of context {target.name}"
         user.exec = None
         target.cluster.server = url._replace(auth=None, query=None, fragment=None).url
         name = {"name": "target"}
@@ -294,30 +262,10 @@ class Api:
             raise UsageError(f"proxy {self._proxy}: {reason}; {_CHECK_PROXY}") from None
 
 
-def _client() -> tuple[Any, Any]:
-    """The official client and what its connections are made of: a quarter of a second to import, and an extra to
-    install, which nobody who reads a file should need. Raises UsageError if it is not installed.
-    """
-    try:
-        import kubernetes
-        import urllib3
-    except ModuleNotFoundError:
-        raise UsageError(
-            "a running cluster takes the package kubernetes, which was left out: pip install kubernetes; "
-            "a file or directory (-S/--snapshot) does without"
-        ) from None
-    return kubernetes, urllib3
-
-
-def _target(path: str, query: Mapping[str, str | int | None]) -> str:
-    parameters = {name: value for name, value in query.items() if value is not None}
-    return f"{path}?{urlencode(parameters)}" if parameters else path
-
-
 def _message(body: bytes) -> str:
     try:
-        message = msgspec.json.decode(body, type=_Status).message
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        message = str(msgspec.json.decode(body)["message"])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError, KeyError):
         message = body[:200].decode(errors="replace")
     return without_secrets(_one_line(message))
 

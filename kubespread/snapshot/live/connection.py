@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from time import monotonic
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -19,47 +20,18 @@ from kubespread.errors import ApiError, SnapshotError
 from kubespread.kube.api.cluster_objects import PodGroup, Workload
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.decoding import DecodingError
-from kubespread.kube.api.kinds import KEPT, REFERABLE, Kind, group_of
+from kubespread.kube.api.kinds import KEPT, Kind, group_of
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.owners import SELECTING_CONTROLLERS
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.objects import read_objects
 from kubespread.manifest.text import MAX_CLUSTER_BYTES, MalformedError
 from kubespread.redaction import without_secrets
 from kubespread.snapshot.files.reader import collector_paused
-from kubespread.snapshot.live.api import FORBIDDEN, NOT_FOUND, Api, in_parallel
+from kubespread.snapshot.live.api import FORBIDDEN, NOT_FOUND, Api
 from kubespread.snapshot.live.kubeconfig import Access, choose
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin, Snapshot, SnapshotBuilder, TypedReader, object_name
 
-# Pods that have ended take no part in anything, and there may be many.
-RUNNING_PODS = ",".join(f"status.phase!={phase}" for phase in ENDED_PHASES)
-_OPTIONAL_GROUP = "resource.k8s.io"
-
 RESOURCES = tuple(row for row in KEPT.values() if row.is_listed)
-_ROLE = """\
-# The least that `kubespread` needs to read a cluster. Only nodes and pods are required: what else is refused
-# becomes a gap that the answer names. The last rule is for asking about workloads by name (`kubespread explain \
-deploy/web`). With the verb watch beside list, `-w` and `kubespread serve` are told of changes and list rarely.
-# Say in the binding who may ask before you apply this.
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: kubespread
-rules:
-{rules}---
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: kubespread
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: kubespread
-subjects:
-- kind: Group
-  name: planners # whoever may ask; a Group, a User or a ServiceAccount
-  apiGroup: rbac.authorization.k8s.io
-"""
 OPTIONAL = (KEPT[PodGroup], KEPT[Workload])
 """What only some clusters serve, in versions that come and go with the release."""
 LISTED = (*RESOURCES, *OPTIONAL)
@@ -70,24 +42,8 @@ def path_of(resource: Kind) -> str:
 
 
 def fields_selected(resource: Kind) -> str | None:
-    """Which of its objects are asked for, where not all are."""
-    return RUNNING_PODS if resource.cls is Pod else None
-
-
-def cluster_role() -> str:
-    """A ClusterRole that allows to list all of it, and a binding, in YAML."""
-    rules: dict[tuple[str, ...], list[str]] = {}
-    by_name = [row for row in RESOURCES if row in REFERABLE and row.cls not in (Pod, *SELECTING_CONTROLLERS.values())]
-    for row in LISTED:
-        if row not in by_name:
-            rules.setdefault((row.group,), []).append(row.plural)
-    # Last, as it is for few questions.
-    rules[tuple(dict.fromkeys(row.group for row in by_name))] = [row.plural for row in by_name]
-    text = "".join(
-        f'- apiGroups: {json.dumps(groups)}\n  resources: {json.dumps(sorted(plurals))}\n  verbs: ["list"]\n'
-        for groups, plurals in rules.items()
-    )
-    return _ROLE.format(rules=text)
+    """Which of its objects are asked for, where not all are: pods that have ended take no part in anything."""
+    return ",".join(f"status.phase!={phase}" for phase in ENDED_PHASES) if resource.cls is Pod else None
 
 
 _REQUEST_TIMEOUT = 30.0
@@ -104,19 +60,16 @@ OnPage = Callable[[str, int, int], object]
 """Is told of each page that came, from several threads: of which resource, how many objects, how many bytes."""
 
 
-Key = tuple[str, str]
-"""A namespace and a name in it."""
-
-
 class Listed(Struct):
     """The objects of one kind, and the resourceVersion they are of."""
 
     resource: Kind
-    objects: dict[Key, ApiObject]
+    objects: dict[tuple[str, str], ApiObject]
+    """By namespace and name."""
     resource_version: str
 
 
-def key_of(obj: ApiObject) -> Key:
+def key_of(obj: ApiObject) -> tuple[str, str]:
     return obj.metadata.namespace, obj.metadata.name
 
 
@@ -140,7 +93,7 @@ def list_all(api: Api, resource: Kind, on_page: OnPage | None) -> Listed:
 def _all_pages(api: Api, resource: Kind, on_page: OnPage | None) -> Listed:
     """Pages that come again, or too little and too long, are not followed: a server fills each but the last."""
     name, reader, token = f"{api.server}{path_of(resource)}", TypedReader(), None
-    objects: dict[Key, ApiObject] = {}
+    objects: dict[tuple[str, str], ApiObject] = {}
     tokens = set[str]()
     size = short = 0
     full = monotonic()
@@ -216,9 +169,29 @@ class Connection:
         self._version, self._why_no_version = _server_version(self.api)
 
     def listed(self, resources: Sequence[Kind]) -> list[Listed | str]:
-        """Of each the list, or why it may not be read; empty if nothing is missing without it."""
-        jobs = [partial(_list_or_why, self.api, resource, self._on_page) for resource in resources]
-        return in_parallel(jobs, _CONNECTIONS)
+        """Of each the list, or why it may not be read; empty if nothing is missing without it.
+
+        The first error ends it, and the other lists are abandoned: an executor would wait for its threads at exit.
+        """
+        waiting = iter(enumerate(resources))
+        lists: list[Any] = [None] * len(resources)
+        done: SimpleQueue[BaseException | None] = SimpleQueue()
+
+        def work() -> None:
+            for position, resource in waiting:
+                try:
+                    lists[position] = _list_or_why(self.api, resource, self._on_page)
+                except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
+                    done.put(error)
+                    return
+                done.put(None)
+
+        for _ in range(_CONNECTIONS):
+            threading.Thread(target=work, daemon=True).start()
+        for _ in resources:
+            if (error := done.get()) is not None:
+                raise error
+        return lists
 
     def snapshot(self, lists: Sequence[Listed | str]) -> Snapshot:
         """Of the lists of all of `LISTED`."""
@@ -239,11 +212,11 @@ class Connection:
                 complete.append(resource.kind)
         builder.came_from(
             Origin(
-                source="" if self._target is None else f"context {self._target.context}",
+                source="" if self._target is None else f"context {self._target.name}",
                 server=self.api.server,
                 server_version=self._version,
                 resource_version=resource_version,
-                namespace=self._target.namespace if self._target is not None else _own_namespace(),
+                namespace=self._target.context.namespace if self._target is not None else _own_namespace(),
                 listed=tuple(complete),
             )
         )
@@ -277,7 +250,7 @@ def _list_or_why(api: Api, resource: Kind, on_page: OnPage | None) -> Listed | s
             if error.status == FORBIDDEN:
                 return f"not allowed to list {resource.plural}"
     # A server without dynamic resource allocation, as before 1.34, has no claims either.
-    is_missing = resource not in OPTIONAL and resource.group != _OPTIONAL_GROUP
+    is_missing = resource not in OPTIONAL and resource.group != "resource.k8s.io"
     return f"{resource.plural} could not be read (not served as {resource.api_version})" if is_missing else ""
 
 
@@ -287,13 +260,10 @@ class _Version(msgspec.Struct, rename="camel"):
     minor: str = ""
 
 
-_versions = msgspec.json.Decoder(_Version)
-
-
 def _server_version(api: Api) -> tuple[str, str]:
     """The server's version, or why it is not known. It is the first request: an unreachable server fails here."""
     try:
-        version = _versions.decode(api.get("/version"))
+        version = msgspec.json.decode(api.get("/version"), type=_Version)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise SnapshotError(f"{api.server}/version: not what a Kubernetes API server answers: {error}") from None
     except ApiError as error:

@@ -18,12 +18,12 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from time import monotonic
 from typing import IO, Annotated, Any
 
 import msgspec
 
 from kubespread.errors import SnapshotError
+from kubespread.manifest.text import within
 from kubespread.redaction import masked, remember_secret
 from kubespread.snapshot.live.kubeconfig import AuthInfo, Cluster, ExecConfig
 
@@ -32,8 +32,6 @@ TIME_LIMIT = 60.0
 _MAX_OUTPUT = 2**20
 _MAX_COMPLAINT = 2**16
 _MAX_LINE = 200
-_CHUNK = 2**16
-_NOTICED_WITHIN = 0.5
 _LAST_WORDS = 1.0
 _GROUP = "client.authentication.k8s.io/"
 _VERSIONS = (f"{_GROUP}v1", f"{_GROUP}v1beta1")
@@ -94,65 +92,62 @@ def _spec(config: ExecConfig, cluster: Cluster) -> dict[str, Any]:
 
 def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
     """What it prints. Whatever goes wrong, nothing of it is left running."""
-    deadline = monotonic() + TIME_LIMIT
-    plugin = _Plugin(command, environment)
-    plugin.start()
+    plugin = _Plugin()
     try:
-        while plugin.is_alive():
-            # In short waits: a signal that comes just before one is only noticed after it.
-            plugin.join(_NOTICED_WITHIN)
-            if len(plugin.output) > _MAX_OUTPUT:
-                raise _PluginError(f"it prints more than {_MAX_OUTPUT // 2**20} MiB")
-            if monotonic() >= deadline:
-                raise _PluginError(
-                    f"no credentials within {TIME_LIMIT:g}s{plugin.complaint()}; if it waits for a login, log in with "
-                    "kubectl first"
-                )
-    except BaseException:
+        return within(TIME_LIMIT, lambda: plugin.run(command, environment))
+    except BaseException as error:
         plugin.end()
-        raise
-    if plugin.failure:
-        raise _PluginError(plugin.failure)
-    return bytes(plugin.output)
+        if not isinstance(error, TimeoutError):
+            raise
+        raise _PluginError(
+            f"no credentials within {TIME_LIMIT:g}s{plugin.complaint()}; if it waits for a login, log in with kubectl "
+            "first"
+        ) from None
 
 
-class _Plugin(threading.Thread):
-    """One that runs: a signal that ends the main thread while it starts does not lose it."""
+class _Plugin:
+    """One that runs; it is started in a thread that no signal interrupts."""
 
-    def __init__(self, command: list[str], environment: Mapping[str, str]) -> None:
-        super().__init__(daemon=True)
-        self._command, self._environment = command, environment
+    def __init__(self) -> None:
         self._has_started = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
-        self.output, self._complaint = bytearray(), bytearray()
-        self.failure = ""
+        self._complaint = bytearray()
 
-    def run(self) -> None:
+    def run(self, command: list[str], environment: Mapping[str, str]) -> bytes:
         try:
             # A new session, so that the processes it starts can be ended with it.
             process = self._process = subprocess.Popen(
-                self._command,
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=self._environment,
+                env=environment,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            self.failure = getattr(error, "strerror", "") or "it cannot be run with these arguments"
-            return
+            raise _PluginError(getattr(error, "strerror", "") or "it cannot be run with these arguments") from None
         finally:
             self._has_started.set()
-        listener = threading.Thread(target=_listen, args=(process.stderr, self._complaint, _MAX_COMPLAINT), daemon=True)
+        assert process.stdout is not None
+        listener = threading.Thread(target=self._listen, args=(process.stderr,), daemon=True)
         listener.start()
-        _listen(process.stdout, self.output, _MAX_OUTPUT + 1)
+        with process.stdout:
+            output = process.stdout.read(_MAX_OUTPUT + 1)
+        if len(output) > _MAX_OUTPUT:
+            raise _PluginError(f"it prints more than {_MAX_OUTPUT // 2**20} MiB")
         if code := process.wait():
             # A program that it left behind may hold its standard error open.
             listener.join(_LAST_WORDS)
-            self.failure = f"it ended with {code}{self.complaint()}"
+            raise _PluginError(f"it ended with {code}{self.complaint()}")
+        return output
+
+    def _listen(self, pipe: IO[bytes]) -> None:
+        with pipe:
+            while chunk := os.read(pipe.fileno(), _MAX_COMPLAINT):
+                self._complaint += chunk[: _MAX_COMPLAINT - len(self._complaint)]
 
     def end(self) -> None:
-        self._has_started.wait()
+        self._has_started.wait(_LAST_WORDS)
         if self._process is not None:
             if hasattr(os, "killpg"):
                 with suppress(ProcessLookupError):
@@ -165,14 +160,6 @@ class _Plugin(threading.Thread):
         lines = (" ".join(line.split()) for line in bytes(self._complaint).decode(errors="replace").splitlines())
         first = next(filter(None, lines), "")
         return f": {masked(first)[:_MAX_LINE]}" if first else ""
-
-
-def _listen(pipe: IO[bytes] | None, heard: bytearray, limit: int) -> None:
-    """To the end of the pipe, and keep the beginning."""
-    assert pipe is not None
-    with pipe:
-        while chunk := os.read(pipe.fileno(), _CHUNK):
-            heard += chunk[: limit - len(heard)]
 
 
 def _status(config: ExecConfig, output: bytes) -> _Status:

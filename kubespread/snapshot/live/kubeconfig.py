@@ -86,7 +86,7 @@ class Context(KubeObject):
 
 
 class Named(KubeObject):
-    """One of each list; which says what else it has."""
+    """An entry of a list, which says what it has beside its name; or a context with all that it leads to."""
 
     name: str = ""
     cluster: Cluster = field(default_factory=Cluster)
@@ -103,17 +103,10 @@ class Config(KubeObject, rename="kebab"):
     users: list[Named] = field(default_factory=list)
 
 
-class Target(Struct, frozen=True):
-    """One cluster and one user, chosen."""
-
-    context: str
-    namespace: str
-    cluster: Cluster
-    user: AuthInfo
-
-
-def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
-    """What the kubeconfig says; None without any. Raises UsageError and ManifestError."""
+def choose(access: Access, environment: Mapping[str, str]) -> Named | None:
+    """The context that the kubeconfig says, with its cluster and user; None without a kubeconfig. Raises UsageError and
+    ManifestError.
+    """
     files = list(_files(access, environment))
     if not files:
         return None
@@ -138,7 +131,7 @@ def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
     if user.token_file:
         # The line break at the end of a file is not part of a token.
         user.token = read_file(user.token_file, _MAX_TOKEN).decode().strip()
-    return Target(name, context.namespace, cluster, user)
+    return Named(name=name, cluster=cluster, context=context, user=user)
 
 
 def contexts(access: Access, environment: Mapping[str, str]) -> Sequence[Named]:

@@ -30,15 +30,11 @@ _PATIENCE = 90.0
 """Seconds without a word: a server sends a bookmark every minute."""
 _LASTS = 600.0
 """Seconds after which a cluster is listed anew."""
-_NOT_ALLOWED = (FORBIDDEN, 405)
 
 
 class _Event(msgspec.Struct):
     type: str
     object: msgspec.Raw
-
-
-_events = msgspec.json.Decoder(_Event)
 
 
 class Watching:
@@ -55,7 +51,11 @@ class Watching:
             if watched is not None:
                 watched.close()
             watched = _Watched(access, on_page)
-        snapshot = watched.read()
+        try:
+            snapshot = watched.read()
+        except BaseException:
+            watched.close()
+            raise
         self._clusters[access] = watched
         if watched.refused and not watched.is_told:
             watched.is_told = True
@@ -117,26 +117,23 @@ class _Watched:
                     fieldSelector=fields_selected(resource),
                 )
                 for line in filter(None, events):
+                    event = msgspec.json.decode(line, type=_Event)
+                    obj = reader.read(KubernetesObject(bytes(event.object)))
+                    if event.type == "ERROR" or obj is None:
+                        # There is no more, as for a version that is too old.
+                        self._ended.set()
+                        break
                     with self._lock:
-                        _change(listed, line, reader)
+                        listed.resource_version = obj.metadata.resource_version
+                        if event.type == "DELETED":
+                            listed.objects.pop(key_of(obj), None)
+                        elif event.type != "BOOKMARK":
+                            listed.objects[key_of(obj)] = obj
         except ApiError as error:
-            if error.status in _NOT_ALLOWED:
+            if error.status in (FORBIDDEN, 405):
                 with self._lock:
                     self.refused.add(resource)
             else:
                 self._ended.set()
         except Exception:  # noqa: BLE001 - however a connection ends, the next reading makes another
             self._ended.set()
-
-
-def _change(listed: Listed, line: bytes, reader: TypedReader) -> None:
-    """By an event. Raises ApiError where the server has no more of them, as for a version that is too old."""
-    event = _events.decode(line)
-    obj = reader.read(KubernetesObject(bytes(event.object)))
-    if event.type == "ERROR" or obj is None:
-        raise ApiError("the watch ended")
-    listed.resource_version = obj.metadata.resource_version
-    if event.type == "DELETED":
-        listed.objects.pop(key_of(obj), None)
-    elif event.type != "BOOKMARK":
-        listed.objects[key_of(obj)] = obj
