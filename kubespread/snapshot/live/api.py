@@ -1,8 +1,9 @@
 """GET requests to an API server, bounded in time and size; a failure is one line of advice without credentials.
 
 The official client logs in, finds certificates and proxies, and connects. What it cannot do is done here: impersonate;
-send the user of a server's or a proxy's URL; repeat a request whose body broke off; end all attempts, or a login, in
-time: tests/snapshot/test_live.py, tests/snapshot/test_connection.py. Its models decode a list forty times slower.
+send the user of a server's or a proxy's URL; repeat a request whose body broke off; end all attempts in time; mask
+credentials in what went wrong: tests/snapshot/test_live.py, tests/snapshot/test_connection.py. Its models decode a list
+forty times slower.
 """
 
 from __future__ import annotations
