@@ -53,8 +53,8 @@ class Fault:
     field: str = ""
     line: int | None = None
     column: int | None = None
-    is_undecodable: bool = False
-    """Whether the field cannot even hold the value, as opposed to a value that is refused."""
+    expected: str = ""
+    """The type, in Go's words, of a field that cannot even hold the value; empty where the value is refused."""
 
     def describe(self, file: str) -> str:
         place = file if self.line is None else f"{file}:{self.line}"

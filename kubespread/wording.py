@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 EMPTY = '""'
 """A value that is the empty string."""
@@ -33,6 +34,22 @@ def some_of(names: Sequence[str], most: int) -> str:
     """``a, b and 3 more``: no more than ``most`` by name."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
+
+
+def describe(value: Any) -> str:
+    """A plain value's type in JSON's words, for messages."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return f"the string {value!r}" if len(value) <= 40 else f"a string of {len(value)} characters"
+        case list():
+            return "a list"
+    return "an object"
 
 
 def short_key(topology_key: str) -> str:

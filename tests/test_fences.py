@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -240,6 +241,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert imported == {}
 
 
+RULES = PACKAGE / "kube" / "validation" / "rules.toml"
 CALLED_BY_OTHERS = {
     "from_objects": "the library: a snapshot of plain objects",
     "list_commands": "click",
@@ -250,12 +252,13 @@ CALLED_BY_OTHERS = {
 
 
 def test_nothing_is_there_for_tests_alone() -> None:
-    """Formats and commands are found by their names, as texts."""
+    """Formats, commands and the checks of rules are found by their names, as texts."""
     trees = [ast.parse(path.read_text()) for path in FILES]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     loaded = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     loaded |= {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)}
     loaded |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    loaded |= {name.replace("-", "_") for name in re.findall(r"[-a-z]+", RULES.read_text())}
     defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
     unused = {name for name in defined - loaded if not name.startswith("__")}
     assert unused == CALLED_BY_OTHERS.keys()

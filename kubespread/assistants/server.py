@@ -31,6 +31,7 @@ from kubespread.assistants.schemas import listed
 from kubespread.deadline import Deadline
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.manifest.text import within
 from kubespread.questions.question import DrainingQuestion, Question, Text, edits_of, misplaced, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
@@ -39,7 +40,6 @@ from kubespread.redaction import masked
 from kubespread.reports.parts import Report
 from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, Drain
 from kubespread.snapshot.edits.verb import Edit
-from kubespread.snapshot.live.api import in_parallel
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
@@ -405,7 +405,7 @@ def serve(cluster: Cluster, scheduler: Scheduler, fleet: Sequence[Member] = ()) 
             await server.run(receive, outgoing, server.create_initialization_options())
 
     # Its threads may wait for standard input or for a cluster: of these none keeps the program from exiting.
-    in_parallel([partial(anyio.run, run)], 1)
+    within(inf, partial(anyio.run, run))
 
 
 async def _in_turn(

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.candidate.manifest import Manifest, Place, are_related, choose, decodable, field_at, kind_of
+from kubespread.candidate.manifest import Manifest, Place, are_related, choose, decodable_object, field_at, kind_of
 from kubespread.candidate.settings import Setting, Settled, settled
 from kubespread.candidate.sources import Reference, missing_namespace, reference_kinds
 from kubespread.controllers.deployment import age_order, current_replica_set, replica_sets_of, revision_hash
@@ -27,7 +27,6 @@ from kubespread.errors import Fault, KubespreadError, ManifestError, SnapshotErr
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.admission.gated_fields import DROPPED, drop_fields
 from kubespread.kube.admission.plugins import AdmissionPlugins, admit
-from kubespread.kube.api import full
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.decoding import decode, normalized
@@ -39,6 +38,7 @@ from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.owners import WorkloadName, controller_of, controls, is_active, owner_meant, static_notes
 from kubespread.kube.templates import unread_of
 from kubespread.kube.validation.faults import FieldFault
+from kubespread.kube.validation.fields import field_faults
 from kubespread.kube.validation.objects import workload_faults
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.versions import LATEST, KubeVersion, Release
@@ -126,7 +126,7 @@ def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
     # The API server does not store, and so does not check, a status that a client sends.
     sent = {name: value for name, value in item.data.items() if name != "status"}
     with place.decoding():
-        plain, undecodable = decodable(sent, row.cls, row.template_path)
+        plain, undecodable = decodable_object(sent, row)
     unknown = _unknown_fields(item, sent, row.template_path)
     if not undecodable and not unknown:
         candidate = _decoded_candidate(place, row, plain, surroundings)
@@ -160,7 +160,7 @@ def _further_faults(place: Place, row: Kind, plain: Any, surroundings: Surroundi
 
 def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surroundings) -> Candidate:
     item = place.item
-    typed: ApiObject = msgspec.convert(plain, full.Pod if row.cls is Pod else row.cls)
+    typed: ApiObject = msgspec.convert(plain, row.cls)
     meta = typed.metadata
     if not meta.name:
         meta.name = generated_name(meta.generate_name, json.dumps([item.document, item.path, plain], sort_keys=True))
@@ -170,7 +170,7 @@ def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surrou
             # Stored before: the status that it had.
             with place.decoding():
                 typed.status = decode(item.data.get("status") or {}, PodStatus, "status")
-        return _from_pod(place, NewPod(typed, notes=tuple(static_notes(typed))), surroundings)
+        return _from_pod(place, NewPod(typed, notes=tuple(static_notes(typed))), plain, surroundings)
     if isinstance(typed, LabelSelectingWorkload) and typed.spec.template is not None:
         template = typed.spec.template
         template.unread = unread_of(field_at(plain, f"{row.template_path}.spec") or {}, template.metadata.annotations)
@@ -301,7 +301,10 @@ def _of_owner(owner: WorkloadName, snapshot: Snapshot, surroundings: Surrounding
     with changed.blamed():
         pod, claims = another(_decoded(changed, KEPT[Pod], like), next_name(owner, own), snapshot.objects)
         made = _from_pod(
-            _place(KEPT[Pod], f"{owner.kind}/{owner.name}"), NewPod(deepcopy(pod), tuple(claims)), surroundings
+            _place(KEPT[Pod], f"{owner.kind}/{owner.name}"),
+            NewPod(deepcopy(pod), tuple(claims)),
+            changed.data,
+            surroundings,
         )
     note = f"{owner.kind}/{owner.name}: evaluated as another pod like {like.metadata.name}"
     if claims:
@@ -346,6 +349,11 @@ def _decoded(changed: Settled, kind: Kind, stored: T) -> T:
     with _place(kind, _called(kind, stored)).decoding():
         # Amounts are not looked at by decoding alone.
         return decode(normalized(changed.data, type(stored)), type(stored))
+
+
+def _without_owners(changed: Settled, pod: Pod) -> Mapping[str, Any]:
+    """The data of a pod whose owners are the cluster's affair."""
+    return {**changed.data, "metadata": {"annotations": pod.metadata.annotations}}
 
 
 def _place(kind: Kind, name: str) -> Place:
@@ -404,7 +412,8 @@ def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
         pod = _decoded(changed, kind, stored)
         if changed.paths:
             default_pod(pod)
-            _place(kind, _called(kind, stored)).refuse(pod_faults(pod, surroundings.version))
+            faults = field_faults(_without_owners(changed, pod), pod, "", surroundings.version, is_pod=True)
+            _place(kind, _called(kind, stored)).refuse(pod_faults(pod, surroundings.version) + faults)
             # Amounts that its node granted are those of the pod as it was.
             pod.status = PodStatus(phase=pod.status.phase)
     pod, notes = _scheduled_again(pod)
@@ -426,32 +435,36 @@ def _from_creator(
     if template is None:
         message = f"{place.item.field(path)}: expected a pod template, found null"
         raise ManifestError(place.file, [Fault(message)])
+    plain_template = field_at(plain, path)
     made = PodCreator(
         place.item.api_version,
         place.item.kind,
         creator,
         # What is stored of the template is not defaulted as a pod is.
-        msgspec.convert(field_at(plain, path), full.Pod),
-        json.dumps(field_at(plain, path), sort_keys=True),
+        msgspec.convert(plain_template, Pod),
+        json.dumps(plain_template, sort_keys=True),
         known_hash,
     )
     # What pods of it ask for as a whole is for when they are admitted.
     default_pod(made.template, pod_level=False)
-    place.refuse(workload_faults(creator, made.template, path, surroundings.version))
-    candidate = _from_pod(place, new_pod(made), surroundings, path)
+    place.refuse(workload_faults(creator, made.template, plain_template, path, surroundings.version))
+    candidate = _from_pod(place, new_pod(made), plain_template, surroundings, path)
     return replace(
         candidate,
         companions=(*candidate.companions, *(ephemeral_claims(candidate.pod) if controller_of(candidate.pod) else ())),
         workload=WorkloadName(made.kind, made.namespace, made.name),
         object=creator,
         replicas=replicas(made),
-        template=full.read(made.template),
+        template=made.template,
         one_by_one=creates_one_by_one(made),
     )
 
 
-def _from_pod(place: Place, new: NewPod, surroundings: Surroundings, template_path: str = "") -> Candidate:
-    """The pod once the API server has admitted it. Raises ManifestError, and UsageError for a pod that has ended."""
+def _from_pod(place: Place, new: NewPod, plain: Any, surroundings: Surroundings, template_path: str = "") -> Candidate:
+    """The pod, its own or its template's ``plain`` data beside it, once the API server has admitted it.
+
+    Raises ManifestError, and UsageError for a pod that has ended.
+    """
     pod = new.pod
     notes: tuple[str, ...] = ()
     is_stored = bool(pod.metadata.uid)
@@ -466,9 +479,10 @@ def _from_pod(place: Place, new: NewPod, surroundings: Surroundings, template_pa
     if admitted.forbidden:
         raise ManifestError(place.file, [Fault(admitted.forbidden)])
     inside = f"{template_path}." if template_path else ""
-    place.refuse(FieldFault(f"{inside}{path}", message) for path, message in admitted.faults)
+    faults = [FieldFault(f"{inside}{path}", message) for path, message in admitted.faults]
+    place.refuse(faults + field_faults(plain, admitted.pod, template_path, surroundings.version, is_pod=True))
     return Candidate(
-        pod=full.read(admitted.pod),
+        pod=admitted.pod,
         companions=new.companions,
         notes=(*new.notes, *admitted.dropped, *notes),
         admission=tuple(admitted.changes),

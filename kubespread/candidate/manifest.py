@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import replace
 from itertools import count
 from math import prod
@@ -18,11 +17,11 @@ from typing import Any
 from msgspec import Struct, structs
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.api import full
-from kubespread.kube.api.decoding import DecodingError, normalized
+from kubespread.kube.api.decoding import DecodingError, decodable, normalized
 from kubespread.kube.api.kinds import (
     KNATIVE_CONTAINERS,
     KNATIVE_LABELS,
+    POD_CREATORS,
     READ,
     REVISION_FIELDS,
     TEMPLATE_PATH,
@@ -38,50 +37,37 @@ from kubespread.kube.api.kinds import (
     skipped_gaps,
     templates_of,
 )
-from kubespread.kube.api.meta import KubeObject
-from kubespread.kube.quantity import BAD_FORMAT, BAD_SUFFIX
 from kubespread.kube.selector import Selector
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.objects import KubernetesObject, objects_in, read_objects
 from kubespread.manifest.text import FieldLines, MalformedError, display_name, read_file
 from kubespread.wording import some_of
 
-_MAX_FAULTS = 100
 _STEP = re.compile(r"\[(?P<inside>[^\]]*)\]|(?P<name>[^.\[\]]+)")
 _SUFFIX = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<prefix>[kmgtpe])(?:i?b|i)?", re.IGNORECASE)
 
 
-def decodable(data: Any, cls: type[KubeObject], template_path: str) -> tuple[Any, list[DecodingError]]:
-    """``data`` as `normalized` has it, its pod template in full, without the values that cannot be decoded, and what is
-    wrong with those.
-    """
-    errors: list[DecodingError] = []
-    while True:
-        try:
-            plain = normalized(data, cls)
-            if not template_path:
-                return normalized(plain, full.Pod), errors
-            holder, _, name = template_path.rpartition(".")
-            above = field_at(plain, holder)
-            if isinstance(above, dict) and name in above:
-                above[name] = normalized(above[name], full.Pod, template_path)
-            return plain, errors
-        except DecodingError as error:
-            seen = {other.path for other in errors}
-            data = data if errors else deepcopy(data)
-            if error.path in seen or len(errors) >= _MAX_FAULTS or not _take_out(data, error.path):
-                raise
-            errors.append(error)
+def decodable_object(data: Any, row: Kind) -> tuple[Any, list[DecodingError]]:
+    """``data`` as `decodable` has it; of a kind that the API does not have, its pod template alone."""
+    if row.kind in POD_CREATORS:
+        return decodable(data, row.kind)
+    plain = normalized(data, row.cls)
+    template = field_at(plain, row.template_path)
+    if template is None:
+        return plain, []
+    above = field_at(plain, row.template_path.rpartition(".")[0])
+    above["template"], errors = decodable(template, "PodTemplateSpec", row.template_path)
+    return plain, errors
 
 
 def hint(error: DecodingError, data: Any) -> str:
-    """What the author of ``data`` probably meant, appended to the API server's text; else empty."""
-    value, message = value_at(data, error.path), str(error)
-    if message.endswith("of type string") and isinstance(value, bool | int | float):
+    """What the author of ``data`` probably meant, appended to the message; else empty."""
+    value = value_at(data, error.path)
+    if error.expected == "string" and isinstance(value, bool | int | float):
         return "; quote it"
-    if message.endswith(("of type int32", "of type int64")) and isinstance(value, str) and value.isdigit():
+    if error.expected in ("int32", "int64") and isinstance(value, str) and value.isdigit():
         return f"; write {value} without quotes"
-    if message in (BAD_FORMAT, BAD_SUFFIX) and isinstance(value, str):
+    if error.expected == "Quantity" and isinstance(value, str):
         meant = " or ".join(f'"{amount}"' for amount in _meant_quantities(value.strip()))
         return f", did you mean {meant}?" if meant else ""
     return ""
@@ -114,24 +100,6 @@ def _child(data: Any, step: re.Match[str]) -> Any:
     if isinstance(data, list) and key.isdigit():
         return data[int(key)] if int(key) < len(data) else None
     return data.get(key) if isinstance(data, dict) else None
-
-
-def _take_out(data: Any, path: str) -> bool:
-    """Make the value at ``path`` null, which counts as absent."""
-    steps = list(_STEP.finditer(path))
-    if not steps:
-        return False
-    *above, last = steps
-    for step in above:
-        data = _child(data, step)
-    key = last["name"] or last["inside"]
-    if isinstance(data, list) and key.isdigit() and int(key) < len(data):
-        data[int(key)] = None
-        return True
-    if isinstance(data, dict) and key in data:
-        data[key] = None
-        return True
-    return False
 
 
 # Objects of foreign kinds as workloads like Kubernetes' own: one for each pod template, which is at spec.template.
@@ -250,11 +218,8 @@ class Place(Struct, frozen=True):
             raise ManifestError(self.file, placed)
 
     def undecodable(self, error: DecodingError) -> ManifestError:
-        """What the API server says of an object that it cannot decode."""
-        kind, version = self.item.kind, self.item.api_version.rpartition("/")[2]
-        message = f'{kind} in version "{version}" cannot be handled as a {kind}: {error}{hint(error, self.item.data)}'
-        faults = self.placed([FieldFault(error.path, message)])
-        return ManifestError(self.file, [replace(fault, is_undecodable=True) for fault in faults])
+        faults = self.placed([FieldFault(error.path, f"{error}{hint(error, self.item.data)}")])
+        return ManifestError(self.file, [replace(fault, expected=error.expected) for fault in faults])
 
     @contextmanager
     def decoding(self) -> Iterator[None]:

@@ -18,7 +18,7 @@ from kubespread.errors import NoClusterError, UsageError
 if TYPE_CHECKING:
     from kubespread.cli.options.groups import ClusterOptions, EditedClusterOptions
     from kubespread.questions.scene import OnPart, Part
-    from kubespread.snapshot.live.connection import Progress
+    from kubespread.snapshot.live.connection import OnPage
     from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.snapshot.snapshot import Snapshot
 
@@ -117,10 +117,10 @@ def _opened(options: ClusterOptions, *, quiet: bool) -> Snapshot:
             complain(fault)
         return snapshot
     access = options.access()
-    connect: Callable[[Access, Progress | None], Snapshot] = options.connect or kubespread.connect
+    connect: Callable[[Access, OnPage | None], Snapshot] = options.connect or kubespread.connect
     if quiet or not stderr_is_terminal():
         return replace(connect(access, None), kubeconfig=str(options.kubeconfig or ""))
     from kubespread.views.progress import DownloadProgress
 
     with DownloadProgress() as progress:
-        return replace(connect(access, progress), kubeconfig=str(options.kubeconfig or ""))
+        return replace(connect(access, progress.page_came), kubeconfig=str(options.kubeconfig or ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import chdir
 from enum import StrEnum
 from importlib.resources import as_file, files
@@ -65,6 +66,32 @@ def script(shell: Shell) -> str:
     return (folder / _SCRIPTS[shell]).read_text("utf-8")
 
 
+_ROLE = """\
+# The least that `kubespread` needs to read a cluster. Only nodes and pods are required: what else is refused
+# becomes a gap that the answer names. The last rule is for asking about workloads by name (`kubespread explain \
+deploy/web`). With the verb watch beside list, `-w` and `kubespread serve` are told of changes and list rarely.
+# Say in the binding who may ask before you apply this.
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: kubespread
+rules:
+{rules}---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: kubespread
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: kubespread
+subjects:
+- kind: Group
+  name: planners # whoever may ask; a Group, a User or a ServiceAccount
+  apiGroup: rbac.authorization.k8s.io
+"""
+
+
 def rbac() -> int:
     """Print the ClusterRole needed to read a running cluster, with a binding for you to adapt.
 
@@ -76,10 +103,28 @@ def rbac() -> int:
       kubespread rbac > rbac.yaml
       kubespread rbac | kubectl apply --dry-run=server -f -
     """
-    from kubespread.snapshot.live.connection import cluster_role
-
-    emit(cluster_role())
+    emit(_cluster_role())
     return ExitCode.YES
+
+
+def _cluster_role() -> str:
+    from kubespread.kube.api.core import Pod
+    from kubespread.kube.api.kinds import REFERABLE
+    from kubespread.kube.owners import SELECTING_CONTROLLERS
+    from kubespread.snapshot.live.connection import LISTED
+
+    rules: dict[tuple[str, ...], list[str]] = {}
+    by_name = [row for row in LISTED if row in REFERABLE and row.cls not in (Pod, *SELECTING_CONTROLLERS.values())]
+    for row in LISTED:
+        if row not in by_name:
+            rules.setdefault((row.group,), []).append(row.plural)
+    # Last, as it is for few questions.
+    rules[tuple(dict.fromkeys(row.group for row in by_name))] = [row.plural for row in by_name]
+    text = "".join(
+        f'- apiGroups: {json.dumps(groups)}\n  resources: {json.dumps(sorted(plurals))}\n  verbs: ["list"]\n'
+        for groups, plurals in rules.items()
+    )
+    return _ROLE.format(rules=text)
 
 
 _MANIFEST, _CLUSTER = "web.yaml", "cluster.yaml"

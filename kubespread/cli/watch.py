@@ -28,7 +28,7 @@ from kubespread.errors import KubespreadError, UsageError
 
 if TYPE_CHECKING:
     from kubespread.cli.options.groups import ClusterOptions
-    from kubespread.snapshot.live.connection import Progress
+    from kubespread.snapshot.live.connection import OnPage
     from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.snapshot.live.watching import Watching
     from kubespread.snapshot.snapshot import Snapshot
@@ -118,13 +118,13 @@ class _Question:
 
         return [*self._files, *(Path(path) for pattern in self._patterns for path in matching(pattern))]
 
-    def _connect(self, access: Access, progress: Progress | None) -> Snapshot:
+    def _connect(self, access: Access, on_page: OnPage | None) -> Snapshot:
         if self._watching is None:
             # TLS and threads, which no file needs.
             from kubespread.snapshot.live.watching import Watching
 
             self._watching = Watching(self.told.append)
-        return self._watching.connect(access, progress)
+        return self._watching.connect(access, on_page)
 
     def close(self) -> None:
         if self._watching is not None:

@@ -15,8 +15,9 @@ from typing import Any
 from msgspec import Struct
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.manifest.objects import describe, read_documents
+from kubespread.manifest.objects import read_documents
 from kubespread.manifest.text import STDIN, FieldLines, faults_of, read_file
+from kubespread.wording import describe
 
 SNAPSHOT, CONTEXT, OUTPUT = "snapshot", "context", "output"
 

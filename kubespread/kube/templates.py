@@ -201,7 +201,7 @@ def text_of(unread: Tree, spec: Tree) -> str:
         tree |= {"serviceAccountName": account, "serviceAccount": account}
     for name in CONTAINERS:
         for container in tree.get(name, ()):
-            is_latest = normalized_image(images[container["name"]]).endswith(":latest")
+            is_latest = normalized_image(images.get(container.get("name"), ":")).endswith(":latest")
             container.setdefault("imagePullPolicy", digest("Always" if is_latest else "IfNotPresent"))
     return _encode(tree).decode()
 

@@ -40,8 +40,8 @@ class Changes(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     dependencies: Mapping[str, tuple[str, ...]] = {}
     """What a gate needs to be on with it, which components check at startup."""
     fields: Mapping[str, Mapping[str, str | None]] = {}
-    """By type of the API, its fields: the type of each or of its list's elements, ``""`` where nothing is known of what
-    stands there, null for a field that is gone. Of nodes, of the kinds that create pods, and of all types below them.
+    """By type of the API, its fields and their types in Go's words, ``""`` where nothing is known of what stands there,
+    null for a field that is gone. Of nodes, of the kinds that create pods, and of all types below them.
     """
     reasons: Mapping[str, tuple[str, ...]] = {}
     """Why a node is rejected, in the words of this release, and what the releases before say instead. ``{taint}`` is

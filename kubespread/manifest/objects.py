@@ -14,6 +14,7 @@ import msgspec
 
 from kubespread.manifest.json_stream import JsonStream, decoded, json_documents, json_list_parts, json_parts
 from kubespread.manifest.text import ITEMS, Data, MalformedError, Part, is_list, mistaken_text
+from kubespread.wording import describe
 
 if TYPE_CHECKING:
     from kubespread.manifest.text import FieldLines
@@ -163,22 +164,6 @@ class NotAnObjectError(MalformedError):
     def __init__(self, path: str, value: Any, line: int | None) -> None:
         where = f"{path}: " if path else ""
         super().__init__(f"{where}expected a Kubernetes object, found {describe(value)}", line)
-
-
-def describe(value: Any) -> str:
-    """A plain value's type in JSON's words, for messages."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return f"the string {value!r}" if len(value) <= 40 else f"a string of {len(value)} characters"
-        case list():
-            return "a list"
-    return "an object"
 
 
 T = TypeVar("T")

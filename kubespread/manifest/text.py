@@ -24,6 +24,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import IO, Any, NamedTuple, TypeVar
 
 from kubespread.errors import Fault, ManifestError
@@ -146,6 +147,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 2**20
 _ZIPPED = 2**14
 """Bytes of gzip at a time: a member that ends copies all that follows it, and may be 20 bytes long."""
+_NOTICED_WITHIN = 0.5
 PATIENCE = 1.0
 """Seconds for a named pipe to be opened for writing."""
 
@@ -177,10 +179,11 @@ def text_bytes(raw: bytes) -> bytes:
     return b"".join(text_chunks(io.BytesIO(raw), MAX_MANIFEST_BYTES))
 
 
-def within(seconds: float | None, job: Callable[[], T]) -> T:
-    """What ``job`` returns or raises. Raises TimeoutError when that takes longer, and leaves the job to itself."""
-    if seconds is None:
-        return job()
+def within(seconds: float, job: Callable[[], T]) -> T:
+    """What ``job`` returns or raises. Raises TimeoutError when that takes longer, and leaves the job to itself. It does
+    not keep the program from exiting.
+    """
+    until = monotonic() + seconds
     done: SimpleQueue[tuple[list[T], BaseException | None]] = SimpleQueue()
 
     def work() -> None:
@@ -190,10 +193,15 @@ def within(seconds: float | None, job: Callable[[], T]) -> T:
             done.put(([], error))
 
     threading.Thread(target=work, daemon=True).start()
-    try:
-        result, error = done.get(timeout=max(0.0, seconds))
-    except Empty:
-        raise TimeoutError from None
+    while True:
+        try:
+            # In short waits: a signal that comes just before one is only noticed after it.
+            result, error = done.get(timeout=max(0.0, min(_NOTICED_WITHIN, until - monotonic())))
+        except Empty:
+            if monotonic() >= until:
+                raise TimeoutError from None
+        else:
+            break
     if error is not None:
         raise error
     return result[0]

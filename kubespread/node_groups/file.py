@@ -19,10 +19,10 @@ from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import label_value_faults, subdomain_faults
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
-from kubespread.manifest.objects import describe
 from kubespread.manifest.text import STDIN, display_name
 from kubespread.node_groups.groups import DEFAULT_EXPANDERS, Expander, NodeGroup, NodeGroups
 from kubespread.snapshot.edits.new_nodes import checked_node, is_file, only_object, read_template
+from kubespread.wording import describe
 
 _MAX_PRICE = 999_999_999
 API_VERSION, KIND = "kubespread.dev/v1alpha1", "NodeGroups"

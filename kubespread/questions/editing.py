@@ -23,7 +23,7 @@ from kubespread.wording import Decisive, count_of
 
 if TYPE_CHECKING:
     from kubespread.reports.outcome import Outcome
-    from kubespread.snapshot.live.connection import Progress
+    from kubespread.snapshot.live.connection import OnPage
     from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.world.events.world import World
     from kubespread.world.store.happenings import Happenings
@@ -160,7 +160,7 @@ def load(path: str | Path, *more: str | Path) -> Snapshot:
     return replace(load_files(paths), files=paths)
 
 
-def connect(access: Access | None = None, on_progress: Progress | None = None) -> Snapshot:
+def connect(access: Access | None = None, on_page: OnPage | None = None) -> Snapshot:
     """A running cluster, read and never written to; without ``access`` that of the kubeconfig's current context.
 
     Raises SnapshotError, ManifestError and UsageError.
@@ -169,7 +169,7 @@ def connect(access: Access | None = None, on_progress: Progress | None = None) -
     from kubespread.snapshot.live.connection import load_cluster
     from kubespread.snapshot.live.kubeconfig import Access
 
-    return load_cluster(access or Access(), on_progress)
+    return load_cluster(access or Access(), on_page)
 
 
 def after_edits(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT) -> tuple[Snapshot, tuple[str, ...]]:

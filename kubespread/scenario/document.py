@@ -14,9 +14,10 @@ from msgspec import Struct
 from kubespread.errors import Fault, KubespreadError, ManifestError
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss
 from kubespread.kube.name_rules import dns_label_faults
-from kubespread.manifest.objects import describe, read_documents
+from kubespread.manifest.objects import read_documents
 from kubespread.manifest.text import FieldLines, MalformedError, display_name, read_file, text_bytes
 from kubespread.snapshot.edits.verb import Field, Fields, Holds
+from kubespread.wording import describe
 
 T = TypeVar("T")
 API_VERSION = "kubespread.dev/v1alpha1"

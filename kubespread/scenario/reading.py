@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import Named, named
-from kubespread.manifest.objects import describe
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups.groups import Autoscaler
 from kubespread.scenario.document import API_VERSION, AT_ONCE, Document, Faults, read_document
 from kubespread.scenario.verbs import STEPS, VERBS, words_in
 from kubespread.snapshot.edits.verb import Field, Fields, Holds, Verb
+from kubespread.wording import describe
 
 KIND = "Scenario"
 

@@ -69,13 +69,10 @@ class DownloadProgress(_Line):
         self._pages = self._bytes = 0
         super().__init__()
 
-    def bytes_came(self, size: int) -> None:
-        with self._lock:
-            self._bytes += size
-
-    def objects_came(self, resource: str, count: int) -> None:
+    def page_came(self, resource: str, count: int, size: int) -> None:
         with self._lock:
             self._pages += 1
+            self._bytes += size
             self._objects[resource] = self._objects.get(resource, 0) + count
 
     def _line(self) -> str:

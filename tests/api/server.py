@@ -133,18 +133,9 @@ class FakeApi:
                 return answer
         if request.path == "/version":
             return Answer(body=json.dumps(self.version))
-        if request.path == "/apis/scheduling.k8s.io":
-            return Answer(body=json.dumps(self._group("scheduling.k8s.io")))
         if request.query.get("watch"):
             return Answer(lines=self._watch(request))
         return self._page(request)
-
-    def _group(self, name: str) -> Data:
-        versions = dict.fromkeys(
-            each["apiVersion"] for each in self.objects if each["apiVersion"].startswith(f"{name}/")
-        )
-        served = [{"groupVersion": each, "version": each.rpartition("/")[2]} for each in versions]
-        return {"kind": "APIGroup", "apiVersion": "v1", "name": name, "versions": served}
 
     def _page(self, request: Request) -> Answer:
         *_, plural = request.path.split("/")
@@ -152,6 +143,8 @@ class FakeApi:
         items = [
             found for found in self.objects if found["apiVersion"] == version and plural_of(found["kind"]) == plural
         ]
+        if plural in ("podgroups", "workloads") and not items:
+            return status(404, "the server could not find the requested resource")
         if "fieldSelector" in request.query:
             items = [found for found in items if found.get("status", {}).get("phase") not in ("Succeeded", "Failed")]
         start = int(request.query.get("continue", "0"))

@@ -292,7 +292,8 @@ def not_decoded(cls: type[KubeObject], name: str, only: Iterable[str]) -> Iterat
     """The fields of a type of the API, below those named, that are not decoded."""
     hints = get_type_hints(cls)
     types = {field.encode_name: hints[field.name] for field in msgspec.structs.fields(cls)}
-    for field, below in fields_of(name).items():
+    for field, shape in fields_of(name).items():
+        below = shape.removeprefix("[]")
         if field not in only:
             continue
         if field not in types:

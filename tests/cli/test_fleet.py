@@ -245,7 +245,7 @@ HANGING = [(f"hangs-{number}", f"/{number}") for number in range(12)]
 
 def test_205_contexts_that_hang_are_waited_for_side_by_side(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Those that nobody waits for any more would try again and again once the server ends.
-    monkeypatch.setattr("kubespread.snapshot.live.api._FIRST_PAUSE", 0)
+    monkeypatch.setattr("kubespread.snapshot.live.api._PAUSES", (0.0,) * 5)
     monkeypatch.setattr("kubespread.snapshot.live.connection._REQUEST_TIMEOUT", 2.0)
     api = FakeApi([*hosts("a", "b"), pod("web", "n1")])
     api.faults.append(lambda request: None if request.path[1].isalpha() else Answer(hang=True))

@@ -38,7 +38,6 @@ spec:
       - name: c
         image: x
 """
-CANNOT = 'Pod in version "v1" cannot be handled as a Pod: '
 NOT_A_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 

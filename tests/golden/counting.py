@@ -55,7 +55,7 @@ RECORDED: Mapping[str, str] = {
     "second/stored": "pending pods as they are stored",
     "second/stored-preempt": "what preemption would do for them",
     "second/tolerations": "tolerations with Gt and Lt",
-    "second/validation": "pods that the API server refuses, with all its words",
+    "second/validation": "pods that the API server refuses: which, for which fields, and its words about what scheduling reads",
     "third": "66 families: those above with fresh cases, all features combined, replicas and several workloads through "
     "the real queue, hints of the cycle before, gangs, sampled nodes",
     "fourth": "9 families: resized and pod-level resources, values that the API server refuses, budgets of every kind, "

@@ -100,7 +100,7 @@ def test_it_is_asked_of_a_running_cluster(run: Run) -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "typed": ({"holder": 1}, "spec.holder: json: cannot unmarshal number into Go struct field LeaseSpec.spec.holder"),
+    "typed": ({"holder": 1}, "spec.holder: expected a string, found a number"),
     "amount": ({"hard": {"cpu": "much"}}, "spec.hard[cpu]: quantities must match the regular expression"),
     "selector": ({"selector": {"matchLabels": {"a": "-"}}}, "spec.selector"),
 }

@@ -1,4 +1,4 @@
-"""What the API server refuses pods for: every table of fixtures/faults, in its texts and its order.
+"""What the API server refuses pods for: every table of fixtures/faults, in its order and texts where scheduling reads.
 
 A row has all faults of a pod. What it gives is laid over a pod that is valid: ``metadata`` and ``spec`` field by field,
 ``container`` over its container, which may mount the emptyDir v and the claim c, ``volume`` as its only volume.

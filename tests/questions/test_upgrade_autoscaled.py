@@ -20,8 +20,8 @@ HELD = (
     "disruption budget web needs 1 healthy pods and has 1 currently"
 )
 LIMIT = (
-    "step 1: 1 pod pending (Deployment/web): 0/2 nodes are available: 2 node(s) were unschedulable; cluster-autoscaler: "
-    "it may have 2 nodes and has them"
+    "step 1: 1 pod pending (Deployment/web): 0/2 nodes are available: 2 node(s) were unschedulable (cluster-autoscaler: "
+    "it may have 2 nodes and has them)"
 )
 DONE = "every step done in full; nothing is worse"
 
@@ -47,7 +47,7 @@ CASES = {
         [()],
         [
             "0 of 1 step done in full; 1 pod cannot be evicted (web-b), 1 pod pending (Deployment/web), 1 workload "
-            "degraded, Deployment/web 1 of 2 ready",
+            "degraded (Deployment/web 1 of 2 ready)",
             HELD,
             LIMIT,
         ],

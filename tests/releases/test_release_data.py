@@ -49,7 +49,7 @@ def test_every_gate_and_field_is_what_its_history_says() -> None:
             (25, 0),
             "fields",
             {"PodSpec": {"hostUsers": "Affinity"}},
-            {"PodSpec.hostUsers": ("1.25 any", "1.25 Affinity")},
+            {"PodSpec.hostUsers": ("1.25 bool", "1.25 Affinity")},
             id="the type of a field",
         ),
         pytest.param(
@@ -165,7 +165,7 @@ BEFORE = {
     "gates": {"First": "off", "Lost": "on"},
     "unrelated_gates": {"Second": "locked on"},
     "dependencies": {"Lost": ["First"]},
-    "fields": {"Pod": {"spec": "PodSpec", "status": ""}, "PodSpec": {"containers": "Container", "hostAliases": ""}},
+    "fields": {"Pod": {"spec": "PodSpec", "status": ""}, "PodSpec": {"containers": "[]Container", "hostAliases": ""}},
 }
 
 
@@ -199,7 +199,10 @@ def written(checkout: Path, *arguments: str) -> dict[str, Any]:
     return data
 
 
-FIELDS = {"Container": {"after": "", "name": ""}, "PodSpec": {"hostAliases": None, "overhead": ""}}
+FIELDS = {
+    "Container": {"after": "Time", "name": "string"},
+    "PodSpec": {"hostAliases": None, "overhead": "map[string]Quantity"},
+}
 
 
 def test_a_file_holds_what_the_checkout_has_otherwise(folder: Path) -> None:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
-from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
-from kubespread.snapshot.live.api import Api, in_parallel
-from kubespread.snapshot.live.connection import RESOURCES, list_all, path_of
+from kubespread.snapshot.live.api import Api
+from kubespread.snapshot.live.connection import RESOURCES, Connection, Listed, path_of
 
 SPEC = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], "affinity": {"nodeAffinity": {}}}
 METADATA = {"name": "a", "labels": {"a": "b"}, "ownerReferences": [{"kind": "x"}]}
@@ -31,6 +30,7 @@ def page(path: str, **_query: object) -> bytes:
 
 if __name__ == "__main__":
     sys.setswitchinterval(1e-6)
-    api = cast("Api", SimpleNamespace(get=page, transport=SimpleNamespace(server="https://server"), timeout=30.0))
-    lists = in_parallel([partial(list_all, api, resource, lambda _plural, _count: None) for resource in RESOURCES], 6)
-    sys.stdout.write(" ".join(str(len(found.objects)) for found in lists))
+    api = cast("Api", SimpleNamespace(get=page, server="https://server", timeout=30.0))
+    connection = cast("Connection", SimpleNamespace(api=api, _on_page=None))
+    lists = Connection.listed(connection, RESOURCES)
+    sys.stdout.write(" ".join(str(len(found.objects)) for found in lists if isinstance(found, Listed)))

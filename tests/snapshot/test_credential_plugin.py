@@ -10,11 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import kubespread
 from kubespread.snapshot.live import credential_plugin
-from kubespread.snapshot.live.credential_plugin import PluginCredential, run_plugin
+from kubespread.snapshot.live.credential_plugin import run_plugin
+from kubespread.snapshot.live.kubeconfig import AuthInfo, Cluster, ExecConfig
 from tests.builders import Data
 
 V1 = "client.authentication.k8s.io/v1"
@@ -27,12 +29,13 @@ def answer(**status: str) -> str:
     return f"print({json.dumps(credential)!r})"
 
 
-def ask(program: str, tmp_path: Path, cluster: Data | None = None, **config: Any) -> PluginCredential:
+def ask(program: str, tmp_path: Path, cluster: Data | None = None, **config: Any) -> AuthInfo:
     path = tmp_path / "plugin.py"
     path.write_text(program)
-    return run_plugin(
-        {"apiVersion": V1, "command": sys.executable, "args": [str(path)], **config}, cluster or {}, os.environ
-    )
+    plugin = {"apiVersion": V1, "command": sys.executable, "args": [str(path)], **config}
+    user = AuthInfo()
+    run_plugin(user, msgspec.convert(plugin, ExecConfig), msgspec.convert(cluster or {}, Cluster), os.environ)
+    return user
 
 
 FAILURES: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -63,17 +66,17 @@ FAILURES: dict[str, tuple[str, dict[str, Any], str]] = {
     "its token is expired": (
         answer(token="hunter2", expirationTimestamp="2020-01-02T03:04:05Z"),
         {"installHint": "see example.com"},
-        f"{NAME}: the token it gave expired at 2020-01-02T03:04:05Z; log in again; see example.com",
+        f"{NAME}: what it gave expired at 2020-01-02T03:04:05+00:00; log in again; see example.com",
     ),
     "its expiry is before the first second of UTC": (
         answer(token="hunter2", expirationTimestamp="0001-01-01T00:00:00+14:00"),
         {},
-        f"{NAME}: its expirationTimestamp is not a time as in RFC 3339",
+        f"{NAME}: what it gave expired at 0001-01-01T00:00:00+14:00; log in again",
     ),
     "its expiry is no time": (
         answer(token="hunter2", expirationTimestamp="soon"),
         {},
-        f"{NAME}: its expirationTimestamp is not a time as in RFC 3339",
+        f"{NAME}: what it prints is not an ExecCredential",
     ),
     "it answers in another version": (
         answer(token="hunter2"),
@@ -123,7 +126,7 @@ HANGING = {
 def test_a_plugin_that_does_not_end(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The time is up once it hangs, on whatever machine."""
     hanging = tmp_path / "hanging"
-    monkeypatch.setattr(credential_plugin, "monotonic", lambda: credential_plugin.TIME_LIMIT * hanging.exists())
+    monkeypatch.setattr("kubespread.manifest.text.monotonic", lambda: credential_plugin.TIME_LIMIT * hanging.exists())
     with pytest.raises(kubespread.SnapshotError) as error:
         ask(f"def hangs(): open({str(hanging)!r}, 'x')\n{HANGING[case]}", tmp_path)
     said = ": waiting for a login" if "login" in HANGING[case] else ""
@@ -138,7 +141,7 @@ def test_what_a_plugin_is_told(tmp_path: Path) -> None:
     program = f"import os, pathlib\npathlib.Path({str(told)!r}).write_text(os.environ['KUBERNETES_EXEC_INFO'])\n{answer(token='t')}"
     extension = {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "a"}}
     cluster = {"server": "https://x", "extensions": [extension]}
-    assert ask(program, tmp_path, cluster, provideClusterInfo=True) == PluginCredential("t", "", "")
+    assert ask(program, tmp_path, cluster, provideClusterInfo=True) == AuthInfo(token="t")
     assert json.loads(told.read_text()) == {
         "apiVersion": V1,
         "kind": "ExecCredential",
@@ -151,7 +154,7 @@ def test_an_interrupt_while_it_starts_leaves_nothing_running(tmp_path: Path, mon
 
     def interrupted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
         started.append(start(*arguments, **options))
-        signal.raise_signal(signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
         return started[0]
 
     start = subprocess.Popen

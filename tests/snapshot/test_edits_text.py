@@ -262,12 +262,11 @@ TEMPLATES: dict[str, tuple[str | None, str]] = {
     ),
     "a wrong type": (
         TEMPLATE.replace("zone: a", "zone: 1"),
-        '{file}:3: metadata.labels[zone]: Node in version "v1" cannot be handled as a Node: json: cannot unmarshal number '
-        "into Go struct field ObjectMeta.metadata.labels of type string",
+        "{file}:3: metadata.labels[zone]: expected a string, found a number",
     ),
     "an amount that is none": (
         TEMPLATE.replace('"8"', "8x"),
-        '{file}:7: status.capacity[cpu]: Node in version "v1" cannot be handled as a Node: quantities must match the regular '
+        "{file}:7: status.capacity[cpu]: quantities must match the regular "
         "expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
     ),
     "an unknown effect": (

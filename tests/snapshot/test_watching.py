@@ -113,4 +113,4 @@ def test_a_watch_that_expires_is_mended_by_listing_all_again(server: FakeApi, re
     reader.watched()
     server.objects = [*OBJECTS[:-1], pod("p1", "n1")]
     server.events.append(("ERROR", {}))
-    reader.until({"p0": "n0", "p1": "n1"}, lists=len(RESOURCES) + 1)
+    reader.until({"p0": "n0", "p1": "n1"}, lists=len(RESOURCES) + 4)

@@ -72,14 +72,30 @@ def fields(checkout: Path) -> Fields:
         if kinds.get(kind["kind"]) == "/".join(filter(None, (kind["group"], kind["version"])))
     ]
     for name in waiting:
-        properties = definitions[name]["properties"]
-        below = {field: "" if field in _UNKNOWN_BELOW else _below(value) for field, value in properties.items()}
-        below = {field: kind if "properties" in definitions.get(kind, ()) else "" for field, kind in below.items()}
-        row = {field: kind.rpartition(".")[2] for field, kind in sorted(below.items())}
+        properties = {
+            field: value for field, value in definitions[name]["properties"].items() if field not in _UNKNOWN_BELOW
+        }
+        row = dict.fromkeys(definitions[name]["properties"], "")
+        row = dict(sorted({**row, **{field: _type(value) for field, value in properties.items()}}.items()))
         if found.setdefault(cls := name.rpartition(".")[2], row) != row:
             raise SystemExit(f"two types are called {cls}")
-        waiting += [kind for kind in dict.fromkeys(below.values()) if kind and kind not in waiting]
+        below = [_below(value) for value in properties.values()]
+        waiting += [
+            kind for kind in dict.fromkeys(below) if "properties" in definitions.get(kind, ()) and kind not in waiting
+        ]
     return found
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """Go's word for the type of a field."""
+    if "$ref" in schema:
+        return _below(schema).rpartition(".")[2].replace("MicroTime", "Time")
+    if schema.get("type") == "array":
+        return f"[]{_type(schema['items'])}"
+    if "additionalProperties" in schema:
+        return f"map[string]{_type(schema['additionalProperties'])}"
+    kind = str(schema.get("type", ""))
+    return {"integer": str(schema.get("format")), "boolean": "bool"}.get(kind, kind)
 
 
 def _below(schema: Mapping[str, Any]) -> str:

@@ -43,7 +43,7 @@ def _entries(releases: Mapping[Release, Changes]) -> Iterator[tuple[str, str]]:
             yield f"{name} needs", f"{release} {' and '.join(others) or 'nothing'}"
         for cls, fields in changes.fields.items():
             for field, below in fields.items():
-                yield f"{cls}.{field}", f"{release} {'gone' if below is None else below or 'any'}"
+                yield f"{cls}.{field}", f"{release} {'gone' if below is None else below or 'unknown'}"
         for reason, texts in changes.reasons.items():
             yield f'reason "{reason}"', f"{release} instead of {' and '.join(texts)}"
         for plugin, score in changes.skipped_scores.items():

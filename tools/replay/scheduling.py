@@ -8,7 +8,7 @@ from typing import Any
 
 import kubespread
 from kubespread.candidate.sources import Choosing
-from kubespread.errors import KubespreadError, SnapshotError
+from kubespread.errors import KubespreadError, ManifestError, SnapshotError
 from kubespread.questions.explain.answer import explained as explain_pod
 from kubespread.questions.resolving import resolve
 from kubespread.questions.scene import Scene
@@ -18,6 +18,7 @@ from kubespread.scheduler.cluster.nodes import Search
 from kubespread.scheduler.placing import smallest_name
 from kubespread.scheduler.profile.loading import UnwrittenError
 from kubespread.world.store.chance import Chance
+from tools.replay import refusals
 from tools.replay.cases import Data, Difference, Recorded
 
 _INVALID_SCORE = "returns an invalid score"
@@ -27,6 +28,8 @@ _NO_STORED_CLAIM = re.compile(
     r"|values: Required value: must be specified when `operator` is 'In' or 'NotIn')$"
 )
 """The recorder's cluster holds whatever it is given; an API server refuses such a claim, and in these words."""
+_FAULTY_FIELD = re.compile(r"([a-zA-Z][\w.\[\]]+): (?:Invalid|Required|Duplicate|Unsupported|Forbidden)\b")
+"""How a refused configuration names its fields; of its other faults only that they are refused is compared."""
 _DRIVER_MISSING = " CSI driver is not installed on the node"
 
 
@@ -56,13 +59,21 @@ def differences(recorded: Recorded, kube_version: str | None = None) -> Iterator
         if isinstance(error.__cause__, UnwrittenError):
             # kube-scheduler takes such a profile, and its pods end in errors.
             return
-        refusals = _refusals(case, expect)
-        missing = [text for text in refusals if text not in str(error)]
-        if missing or not refusals:
+        if isinstance(error, ManifestError) and "validation" in expect:
+            yield from refusals.compared(recorded.name, expect["validation"], refusals.texts(error))
+            return
+        if "configError" in expect:
+            fields = _FAULTY_FIELD.findall(expect["configError"])
+            if missing := [field for field in fields if field not in str(error)]:
+                yield Difference(recorded.name, "fields", missing, str(error))
+            return
+        expected_texts = _refusals(case, expect)
+        missing = [text for text in expected_texts if text not in str(error)]
+        if missing or not expected_texts:
             yield Difference(recorded.name, "refusal", missing or "none", str(error))
         return
-    if refusals := _refusals(case, expect):
-        yield Difference(recorded.name, "refusal", refusals, "none")
+    if expected_texts := _refusals(case, expect):
+        yield Difference(recorded.name, "refusal", expected_texts, "none")
         return
     yield from _compared(recorded.name, "", expected(case, expect, ours), ours)
 
@@ -87,11 +98,7 @@ def _shape(case: Data) -> tuple[Ask, Expected]:
 
 def _refusals(case: Data, expect: Data) -> list[str]:
     """Texts that must be in the error where the pod or the configuration is refused, or no profile takes the pod."""
-    keys = (
-        ("forbidden", "configError")
-        if "nodes" in expect or "replicas" in case
-        else ("forbidden", "configError", "error")
-    )
+    keys = ("forbidden",) if "nodes" in expect or "replicas" in case else ("forbidden", "error")
     return [*expect.get("validation", ()), *(expect[key] for key in keys if key in expect)]
 
 

@@ -17,6 +17,7 @@ from kubespread.config.layers import SNAPSHOT, settings
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:
+    from kubespread.snapshot.live.kubeconfig import Named
     from kubespread.snapshot.names import Names
 
 _STDIN = "-"
@@ -67,9 +68,7 @@ def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     if clusters:
         yield from (namespace for names in clusters for namespace in names.namespaces)
         return
-    from kubespread.snapshot.live.kubeconfig import Access, namespaces_of_contexts
-
-    yield from namespaces_of_contexts(Access(kubeconfig=line.value("kubeconfig") or None), environment)
+    yield from sorted({each.context.namespace for each in _contexts(line, environment)} - {""})
 
 
 def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -183,9 +182,13 @@ def _path(word: str) -> str:
 
 def contexts(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
     """The contexts of the kubeconfig."""
-    from kubespread.snapshot.live.kubeconfig import Access, names
+    return sorted({each.name for each in _contexts(line, environment)})
 
-    return names("contexts", Access(kubeconfig=line.value("kubeconfig") or None), environment)
+
+def _contexts(line: Line, environment: Mapping[str, str]) -> Sequence[Named]:
+    from kubespread.snapshot.live.kubeconfig import Access, contexts
+
+    return contexts(Access(kubeconfig=line.value("kubeconfig") or None), environment)
 
 
 def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:

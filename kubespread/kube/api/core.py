@@ -322,8 +322,14 @@ class ContainerPort(KubeObject):
     host_ip: str = field(name="hostIP", default="")
 
 
+class ContainerRestartRuleOnExitCodes(KubeObject):
+    operator: str = ""
+    values: list[Int32] = field(default_factory=list)
+
+
 class ContainerRestartRule(KubeObject):
     action: str = ""
+    exit_codes: ContainerRestartRuleOnExitCodes | None = None
 
 
 class Capabilities(KubeObject):
@@ -339,6 +345,7 @@ class SELinuxOptions(KubeObject):
 
 class SeccompProfile(KubeObject):
     type: str = ""
+    localhost_profile: str | None = None
 
 
 class WindowsSecurityContextOptions(KubeObject):

@@ -1,8 +1,8 @@
-"""Plain data to typed objects, with the API server's words for what does not fit.
+"""Plain data to typed objects, and what does not fit.
 
-The walk checks a value against the types of this package, drops nulls as JSON decoding in Go does, and finds fields
-that Kubernetes does not know. msgspec does the fast decoding of everything that is well formed. What types do not
-express (that amounts, selectors and moments can be parsed) is checked once, when an object is read.
+The walk checks a value against the types of the API, or of this package, drops nulls as JSON decoding in Go does, and
+finds fields that Kubernetes does not know. msgspec does the fast decoding of everything that is well formed. What types
+do not express (that amounts, selectors and moments can be parsed) is checked once, when an object is read.
 
 Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, UnmarshalTypeError, decodeState
 """
@@ -10,58 +10,52 @@ Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, Unmarsh
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from threading import Lock
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import Struct
 
 from kubespread.kube import time
 from kubespread.kube.api.core import PodSpec
 from kubespread.kube.api.meta import Int32, Int64, KubeObject, LabelSelector
-from kubespread.kube.api.unknown_fields import UnknownField, near_miss
+from kubespread.kube.api.unknown_fields import UnknownField, fields_of, near_miss
 from kubespread.kube.quantity import IntOrString, QuantityError, QuantityText, parse
 from kubespread.kube.validation.faults import selector_faults
+from kubespread.wording import describe
 
 T = TypeVar("T", bound=KubeObject)
 _PRINTED_BITS = 4096
-_GO_NAMES: dict[Any, str] = {
+_SHAPES: Mapping[Any, str] = {
     str: "string",
     bool: "bool",
     Int32: "int32",
     Int64: "int64",
-    IntOrString: "intstr.IntOrString",
+    IntOrString: "IntOrString",
+    QuantityText: "Quantity",
+    Any: "",
 }
+_NOUNS = {
+    "string": "a string",
+    "Time": "a string",
+    "bool": "a boolean",
+    "int32": "a 32-bit integer",
+    "int64": "a 64-bit integer",
+    "IntOrString": "an integer or a string",
+}
+_ZEROS: Mapping[str, Any] = {"string": "", "Time": "", "bool": False, "int32": 0, "int64": 0, "IntOrString": 0}
+_BITS = {"int32": 31, "int64": 63}
+_LIST, _MAP = "[]", "map[string]"
 
 
 class DecodingError(Exception):
-    """A value of the wrong type; the message is the API server's, ``path`` is where the value stands."""
+    """A value of the wrong type, ``expected`` in Go's words; ``path`` is where it stands."""
 
-    def __init__(self, message: str, path: str) -> None:
+    def __init__(self, message: str, path: str, expected: str = "") -> None:
         super().__init__(message)
         self.path = path
-
-
-class _Place(Struct, frozen=True):
-    """Where the walk is: the Go struct the field belongs to, its dotted Go path, and the indexed path people read."""
-
-    struct: str
-    go_path: str
-    path: str
-
-    def field(self, struct: str, name: str) -> _Place:
-        join = "." if self.path else ""
-        return _Place(struct, f"{self.go_path}{join}{name}", f"{self.path}{join}{name}")
-
-    def item(self, index: int | str) -> _Place:
-        """Inside a list or a map, which Go's path does not show."""
-        return _Place(self.struct, self.go_path, f"{self.path}[{index}]")
-
-    def mismatch(self, json_type: str, go_type: str) -> DecodingError:
-        where = f"Go struct field {self.struct}.{self.go_path}" if self.struct else "Go value"
-        return DecodingError(f"json: cannot unmarshal {json_type} into {where} of type {go_type}", self.path)
+        self.expected = expected
 
 
 _LEARNING = Lock()
@@ -87,8 +81,7 @@ def decode(data: Any, cls: type[T], path: str = "") -> T:
         return msgspec.convert(data, cls)
     except (msgspec.ValidationError, RecursionError):
         # Either a null that Go would skip, or something wrong: the slow walk knows which, and where.
-        clean = _walk(data, cls, _Place("", path, path))
-        return msgspec.convert(clean, cls)
+        return msgspec.convert(normalized(data, cls, path), cls)
 
 
 def normalized(data: Any, cls: type[KubeObject], path: str = "") -> Any:
@@ -96,37 +89,39 @@ def normalized(data: Any, cls: type[KubeObject], path: str = "") -> Any:
 
     Raises DecodingError for the first value that the API server would not decode, quantities included.
     """
-    return _walk(data, cls, _Place("", path, path))
+    walk = _Walk(lambda name: _shapes(_classes(cls)[name]) if name in _classes(cls) else {})
+    clean = walk.clean(data, _name(cls), path)
+    if walk.errors:
+        raise walk.errors[0]
+    return clean
+
+
+def decodable(data: Any, api_type: str, path: str = "") -> tuple[Any, list[DecodingError]]:
+    """``data``, of the API's type of that name in any release, without its nulls and without values of wrong types, and
+    what is wrong with those.
+    """
+    walk = _Walk(fields_of)
+    return walk.clean(data, api_type, path), walk.errors
 
 
 def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator[UnknownField]:
     """The fields in ``data`` that a type has neither read nor ignored, in the order they stand."""
     if not isinstance(data, dict):
         return
-    fields = _fields(cls)
+    fields = _shapes(cls)
     for name, value in data.items():
         place = f"{path}.{name}" if path else name
-        if name in fields:
-            yield from _unknown_below(value, fields[name], place)
-        elif name not in cls.ignored:
+        if name not in fields and name not in cls.ignored:
             meant = near_miss(name, (*fields, *cls.ignored))
             yield UnknownField(place, f"{place.removesuffix(name)}{meant}" if meant else "")
+        elif (below := _classes(cls).get(fields.get(name, "").removeprefix(_LIST))) is not None:
+            is_list = isinstance(value, list)
+            for position, item in enumerate(value if is_list else [value]):
+                yield from unknown_fields(item, below, f"{place}[{position}]" if is_list else place)
 
 
-def _unknown_below(value: Any, expected: Any, path: str) -> Iterator[UnknownField]:
-    expected = _without_none(expected)
-    if isinstance(expected, type) and issubclass(expected, KubeObject):
-        yield from unknown_fields(value, expected, path)
-    elif get_origin(expected) is list and isinstance(value, list):
-        (element,) = get_args(expected)
-        for position, item in enumerate(value):
-            yield from _unknown_below(item, element, f"{path}[{position}]")
-
-
-@cache
-def _fields(cls: type[KubeObject]) -> dict[str, Any]:
-    hints = get_type_hints(cls, include_extras=True)
-    return {info.encode_name: hints[info.name] for info in msgspec.structs.fields(cls)}
+def _name(cls: type[KubeObject]) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def _without_none(expected: Any) -> Any:
@@ -136,94 +131,107 @@ def _without_none(expected: Any) -> Any:
     return expected
 
 
-def _walk(value: Any, expected: Any, place: _Place) -> Any:
-    """``value`` without its nulls. ``value`` itself is never null here, except as a list's element or a map's value."""
-    expected = _without_none(expected)
-    if isinstance(expected, type) and issubclass(expected, KubeObject):
-        return _walk_struct({} if value is None else value, expected, place)
-    origin = get_origin(expected)
-    if origin is list:
-        if not isinstance(value, list):
-            raise place.mismatch(_json_type(value), _go_type(expected))
-        (element,) = get_args(expected)
-        return [_walk(item, element, place.item(position)) for position, item in enumerate(value)]
-    if origin is dict:
-        return _walk_map(value, expected, place)
-    if expected is Any:
-        return value
-    if expected == QuantityText:
-        _quantity(value, place.path)
-        return value
-    return _walk_scalar(value, expected, place)
+def _shape(hint: Any) -> str:
+    """A type of this package as the API's types are named."""
+    hint = _without_none(hint)
+    if get_origin(hint) in (list, dict):
+        return (_LIST if get_origin(hint) is list else _MAP) + _shape(get_args(hint)[-1])
+    return _name(hint) if hint not in _SHAPES else _SHAPES[hint]
 
 
-def _walk_struct(value: Any, cls: type[KubeObject], place: _Place) -> Any:
-    if not isinstance(value, dict):
-        raise place.mismatch(_json_type(value), f"v1.{cls.__name__}")
-    fields = _fields(cls)
-    return {
-        name: _walk(item, fields[name], place.field(cls.__name__, name)) if name in fields else item
-        for name, item in value.items()
-        if item is not None
-    }
+@cache
+def _shapes(cls: type[KubeObject]) -> Mapping[str, str]:
+    hints = get_type_hints(cls, include_extras=True)
+    return {info.encode_name: _shape(hints[info.name]) for info in msgspec.structs.fields(cls)}
 
 
-def _walk_map(value: Any, expected: Any, place: _Place) -> Any:
-    if not isinstance(value, dict):
-        raise place.mismatch(_json_type(value), _go_type(expected))
-    _, element = get_args(expected)
-    if element is str:
-        # A null map entry is present and empty, unlike a null field.
-        return {key: "" if item is None else _walk(item, str, place.item(key)) for key, item in value.items()}
-    if element is Any:
-        return value
-    for key, item in value.items():
-        _quantity(item, place.item(key).path)
-    return value
+@cache
+def _classes(cls: type[KubeObject]) -> Mapping[str, type[KubeObject]]:
+    """A type and all that it is made of, by name."""
+    found: dict[str, type[KubeObject]] = {}
+    waiting: list[Any] = [cls]
+    while waiting:
+        hint = _without_none(waiting.pop())
+        if get_args(hint):
+            waiting += get_args(hint)
+        elif isinstance(hint, type) and issubclass(hint, KubeObject) and _name(hint) not in found:
+            found[_name(hint)] = hint
+            waiting += get_type_hints(hint).values()
+    return found
 
 
-def _walk_scalar(value: Any, expected: Any, place: _Place) -> Any:
-    if value is None:
-        return "" if expected is str else 0
-    if get_origin(expected) is Annotated:
-        base, bounds = get_args(expected)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            if not isinstance(value, base) or not bounds.ge <= value <= bounds.le:
-                raise place.mismatch(_number(value), _GO_NAMES[expected])
+class _Walk:
+    """Through plain data, beside the fields of each type that has some."""
+
+    def __init__(self, fields: Callable[[str], Mapping[str, str]]) -> None:
+        self.errors: list[DecodingError] = []
+        self._fields = fields
+
+    def clean(self, value: Any, shape: str, path: str) -> Any:
+        """``value``, which is not null, without its nulls; None where it has another type."""
+        if shape in _NOUNS:
+            return value if _fits(value, shape) else self._wrong(value, shape, path)
+        if shape == "Quantity":
+            return self._quantity(value, path)
+        if shape.startswith(_LIST):
+            if not isinstance(value, list):
+                return self._wrong(value, shape, path)
+            element = shape.removeprefix(_LIST)
+            return [self._element(item, element, f"{path}[{position}]") for position, item in enumerate(value)]
+        fields, element = self._fields(shape), shape.removeprefix(_MAP)
+        if not fields and element == shape:
             return value
-    elif isinstance(value, expected) and not (expected == IntOrString and isinstance(value, bool)):
+        if not isinstance(value, dict):
+            return self._wrong(value, shape, path)
+        if not fields:
+            return {key: self._element(item, element, f"{path}[{key}]") for key, item in value.items()}
+        inside = f"{path}." if path else ""
+        cleaned = {
+            name: self.clean(item, fields.get(name, ""), f"{inside}{name}")
+            for name, item in value.items()
+            if item is not None
+        }
+        return {name: item for name, item in cleaned.items() if item is not None}
+
+    def _element(self, item: Any, shape: str, path: str) -> Any:
+        """An element of a list or a map's value, of which nulls are empty and not absent."""
+        cleaned = None if item is None else self.clean(item, shape, path)
+        if cleaned is not None:
+            return cleaned
+        return [] if shape.startswith(_LIST) else {} if self._fields(shape) else _ZEROS.get(shape)
+
+    def _quantity(self, value: Any, path: str) -> Any:
+        try:
+            parse(value)
+        except QuantityError as error:
+            self.errors.append(DecodingError(str(error), path, "Quantity"))
+            return None
         return value
-    raise place.mismatch(_json_type(value), _GO_NAMES[expected])
+
+    def _wrong(self, value: Any, shape: str, path: str) -> None:
+        expected = _NOUNS.get(shape, "a list" if shape.startswith(_LIST) else "an object")
+        # A text may be a secret.
+        found = "a string" if isinstance(value, str) else describe(value)
+        if shape in _BITS and _is_number(value):
+            found = _number(value)
+        self.errors.append(DecodingError(f"expected {expected}, found {found}", path, shape))
+
+
+def _fits(value: Any, shape: str) -> bool:
+    if shape == "bool" or isinstance(value, bool):
+        return shape == "bool" and isinstance(value, bool)
+    if shape in _BITS:
+        return isinstance(value, int) and -(2 ** _BITS[shape]) <= value < 2 ** _BITS[shape]
+    return isinstance(value, str) or (shape == "IntOrString" and isinstance(value, int))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _number(value: float) -> str:
     # Python does not print an integer of more than 4,300 digits.
-    return "number" if isinstance(value, int) and value.bit_length() > _PRINTED_BITS else f"number {value!r}"
-
-
-def _json_type(value: Any) -> str:
-    match value:
-        case bool():
-            return "bool"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case None:
-            return "null"
-    return "object"
-
-
-def _go_type(expected: Any) -> str:
-    expected = _without_none(expected)
-    origin = get_origin(expected)
-    if origin is list:
-        return f"[]{_go_type(get_args(expected)[0])}"
-    if origin is dict:
-        return "map[string]string" if get_args(expected)[1] is str else "v1.ResourceList"
-    return _GO_NAMES.get(expected) or f"v1.{expected.__name__}"
+    return "a larger one" if isinstance(value, int) and value.bit_length() > _PRINTED_BITS else repr(value)
 
 
 _Check = Callable[[Any, str], None]

@@ -73,8 +73,8 @@ def _types(release: Release | None) -> Mapping[str, Mapping[str, str]]:
 
 
 def fields_of(cls: str, release: Release | None = None) -> Mapping[str, str]:
-    """The fields that a type of the API has in a release, or in any: the type below each, ``""`` where nothing is
-    known.
+    """The fields that a type of the API has in a release, or in any, and their types in Go's words, ``""`` where
+    nothing is known.
     """
     return _types(release).get(cls, {})
 
@@ -99,7 +99,7 @@ def unknown_fields(
             yield UnknownField(
                 f"{inside}{name}", f"{above[0]}{name}" if is_above else f"{inside}{meant}" if meant else ""
             )
-        elif below:
+        elif fields_of(below := below.removeprefix("[]")):
             for place, item in _items(value, f"{inside}{name}"):
                 yield from unknown_fields(item, below, place, release, (inside, cls))
 
@@ -117,8 +117,8 @@ def _further_down(cls: str, name: str) -> str:
     while waiting:
         path, below_cls = waiting.popleft()
         for step in _STEPS_DOWN:
-            below = fields_of(below_cls).get(step)
-            if below:
+            below = fields_of(below_cls).get(step, "")
+            if fields_of(below):
                 if name in fields_of(below):
                     return f"{path}{step}.{name}"
                 waiting.append((f"{path}{step}.", below))

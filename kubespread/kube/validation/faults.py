@@ -11,10 +11,10 @@ Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.g
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kubespread.kube.api.core import NodeSelectorRequirement
-from kubespread.kube.api.meta import KubeObject, LabelSelector, LabelSelectorRequirement, attributes_of
+from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.gotext import compact_json, quote, quoted_list
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
 
@@ -94,44 +94,7 @@ class FieldFault(NamedTuple):
         return f"{self.path}: {self.message}"
 
 
-_GO_NAMES = {
-    "seLinuxOptions": "SELinuxOptions",
-    "gmsaCredentialSpecName": "GMSACredentialSpecName",
-    "gmsaCredentialSpec": "GMSACredentialSpec",
-}
-_GO_ORDER = {
-    "SecurityContext": (
-        "capabilities",
-        "privileged",
-        "seLinuxOptions",
-        "windowsOptions",
-        "runAsUser",
-        "runAsGroup",
-        "runAsNonRoot",
-        "readOnlyRootFilesystem",
-        "allowPrivilegeEscalation",
-        "procMount",
-        "seccompProfile",
-        "appArmorProfile",
-    ),
-    "WindowsSecurityContextOptions": ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName", "hostProcess"),
-}
-
-
-def _as_go(value: Any) -> Any:
-    """A struct of the API server's own, whose fields have Go's names and are all there."""
-    if isinstance(value, KubeObject):
-        attributes = attributes_of(type(value))
-        names = _GO_ORDER.get(type(value).__name__, attributes)
-        return {
-            _GO_NAMES.get(name, name[0].upper() + name[1:]): _as_go(getattr(value, attributes[name])) for name in names
-        }
-    return None if value == [] else value
-
-
 def _printed(value: object) -> str:
-    if isinstance(value, KubeObject):
-        return compact_json(_as_go(value))
     return quote(value) if isinstance(value, str) else compact_json(value)
 
 
@@ -154,6 +117,10 @@ def unsupported(path: str, value: object, supported: Iterable[str]) -> FieldFaul
 def one_of(path: str, value: str | None, supported: Collection[str]) -> list[FieldFault]:
     """Nothing is wrong with an absent value."""
     return [] if value is None or value in supported else [unsupported(path, value, supported)]
+
+
+def between(value: int, low: int, high: int, path: str) -> list[FieldFault]:
+    return [] if low <= value <= high else [invalid(path, value, f"must be between {low} and {high}, inclusive")]
 
 
 def duplicate(path: str, value: object) -> FieldFault:

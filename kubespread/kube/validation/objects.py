@@ -9,21 +9,12 @@ Source: pkg/apis/core/validation/validation.go, ValidateNode, validateNodeTaints
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, LabelSelector
-from kubespread.kube.api.workloads import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    LabelSelectingWorkload,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
+from kubespread.kube.api.workloads import CronJob, Job, LabelSelectingWorkload, StatefulSet
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.selector import SelectorError, from_label_selector
@@ -37,6 +28,7 @@ from kubespread.kube.validation.faults import (
     one_of,
     required,
 )
+from kubespread.kube.validation.fields import Data, field_faults
 from kubespread.kube.validation.pods import template_faults
 from kubespread.kube.versions import KubeVersion
 
@@ -75,8 +67,12 @@ def _taints_faults(taints: Sequence[Taint], path: str) -> Iterator[FieldFault]:
         seen.add((taint.key, taint.effect))
 
 
-def workload_faults(workload: ApiObject, template: Pod, path: str, version: KubeVersion) -> list[FieldFault]:
-    """What the API server would refuse ``workload`` for; its ``template``, standing at ``path``, is defaulted."""
+def workload_faults(
+    workload: ApiObject, template: Pod, plain: Data, path: str, version: KubeVersion
+) -> list[FieldFault]:
+    """What the API server would refuse ``workload`` for; its ``template``, ``plain`` as data, stands at ``path`` and is
+    defaulted.
+    """
     faults = [] if workload.metadata.name else [required("metadata.name", "name or generateName is required")]
     faults += _replicas_faults(workload)
     if isinstance(workload, LabelSelectingWorkload):
@@ -84,25 +80,22 @@ def workload_faults(workload: ApiObject, template: Pod, path: str, version: Kube
     # Claims of a StatefulSet become volumes of its pods, so that the API server leaves the spec to those.
     whole = not isinstance(workload, StatefulSet)
     faults += template_faults(template, path, version, with_spec=whole)
+    faults += field_faults(plain, template, path, version, is_pod=False) if whole else []
     return faults + list(_life_faults(workload, template, f"{path}.spec"))
 
 
-_ENDLESS: Mapping[type[ApiObject], str] = {
-    Deployment: "ReplicaSet",
-    ReplicaSet: "ReplicaSet",
-    DaemonSet: "DaemonSet",
-    StatefulSet: "StatefulSet",
-    ReplicationController: "ReplicationController",
-}
-"""Whose pods do not end, as the API server calls them."""
+_ENDLESS = ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "ReplicationController")
+"""Whose pods do not end."""
 
 
 def _life_faults(workload: ApiObject, template: Pod, path: str) -> Iterator[FieldFault]:
     policy, field = template.spec.restart_policy, f"{path}.restartPolicy"
-    if (kind := _ENDLESS.get(type(workload))) is not None:
+    kind = type(workload).__name__
+    if kind in _ENDLESS:
         yield from one_of(field, policy, ("Always",))
         if template.spec.active_deadline_seconds is not None:
-            yield forbidden(f"{path}.activeDeadlineSeconds", f"activeDeadlineSeconds in {kind} is not Supported")
+            called = "ReplicaSet" if kind == "Deployment" else kind
+            yield forbidden(f"{path}.activeDeadlineSeconds", f"activeDeadlineSeconds in {called} is not Supported")
     elif isinstance(workload, Job | CronJob):
         # The default is no choice of the author's.
         if policy == "Always":

@@ -1,12 +1,7 @@
-"""Validation of a pod or a pod template, in the order of the API server's checks.
+"""Validation of what scheduling reads of pods and pod templates, in the API server's words and the order of its checks.
 
 Source: pkg/apis/core/validation/validation.go, ValidatePodCreate, validatePodMetadataAndSpec, ValidatePodSpec,
-    ValidatePodTemplateSpec, ValidatePodSpecificAnnotations
-Source: staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go, ValidateObjectMetaAccessor,
-    ValidateOwnerReferences, ValidateFinalizers
-Source: pkg/apis/core/validation/validation.go, validatePodDNSConfig, ValidateHostAliases,
-    validatePodHostName, validateFileKeyRefVolumes, ValidateTolerations, validateSchedulingGates,
-    validateSchedulingGroup
+    ValidatePodTemplateSpec, ValidateTolerations, validateSchedulingGates, validateSchedulingGroup
 Source: pkg/apis/core/validation/validation.go, validateAffinity, validateNodeAffinity, ValidateNodeSelectorTerm,
     ValidatePreferredSchedulingTerms
 Source: pkg/apis/core/validation/validation.go, validatePodAffinity, validatePodAntiAffinity, validatePodAffinityTerm,
@@ -15,74 +10,49 @@ Source: pkg/apis/core/validation/validation.go, validateTopologySpreadConstraint
     ValidateTopologyKey, ValidateWhenUnsatisfiable
 Source: pkg/apis/core/validation/validation.go, ValidateSpreadConstraintNotRepeat, validateNodeInclusionPolicy,
     ValidateMatchLabelKeysAndMismatchLabelKeys, ValidateMatchLabelKeysInTopologySpread
-Source: staging/src/k8s.io/apimachinery/pkg/util/validation/ip.go, IsValidIPForLegacyField
+Source: pkg/apis/core/validation/validation.go, validateContainers, validateInitContainers, validateContainerCommon,
+    validateContainerPorts, checkHostPortConflicts, validateContainerRestartPolicy, validateInitContainerRestartPolicy
+Source: staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go, IsValidPortName
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import ip_address
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
-import msgspec
-
-from kubespread.kube.api import core, full
+from kubespread.kube.api import core
 from kubespread.kube.api.meta import LabelSelector, ObjectMeta
-from kubespread.kube.name_rules import (
-    dns_label_faults,
-    label_key_faults,
-    label_value_faults,
-    search_domain_faults,
-    subdomain_faults,
-)
+from kubespread.kube.name_rules import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.quantity import QuantityError
 from kubespread.kube.selector import NODE_NAME_FIELD
 from kubespread.kube.taint import COMPARING_OPERATORS, COMPARISON_GATE, EFFECTS, comparable
-from kubespread.kube.validation.checks import all_of, among, between, named, not_negative, on
-from kubespread.kube.validation.containers import ALWAYS, Surrounding, containers_faults, image_faults
 from kubespread.kube.validation.faults import (
     BAD_OPERATOR,
     IN_BOTH,
     FieldFault,
-    annotations_faults,
+    between,
     duplicate,
     forbidden,
     invalid,
     invalid_each,
     labels_faults,
     merged_key_faults,
-    not_found,
     one_of,
     required,
     requirement_faults,
     selector_faults,
-    too_long,
+    too_many,
     unsupported,
 )
-from kubespread.kube.validation.resources import overhead_faults, pod_claim_faults, pod_level_faults
-from kubespread.kube.validation.security import (
-    containers_of,
-    host_process_faults,
-    host_user_faults,
-    mismatched_annotation_faults,
-    pod_context_faults,
-    security_annotation_faults,
-    system_faults,
-)
-from kubespread.kube.validation.volumes import kinds_of, volume_faults
+from kubespread.kube.validation.resources import overhead_faults, pod_claim_faults, pod_level_faults, resource_faults
 from kubespread.kube.versions import KubeVersion
-from kubespread.kube.well_known import (
-    DO_NOT_SCHEDULE,
-    MIRROR_POD,
-    POD_DELETION_COST,
-    SCHEDULE_ANYWAY,
-    SELECTOR_MERGE_GATE,
-)
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, SELECTOR_MERGE_GATE
 
 ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
 MIN_DOMAINS_IF_HARD = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}"
 _POSITIVE = "must be greater than zero"
+_NODE_POLICIES = ("Honor", "Ignore")
 
 
 def spread_faults(
@@ -108,7 +78,8 @@ def spread_faults(
             if action != DO_NOT_SCHEDULE:
                 detail = f"{MIN_DOMAINS_IF_HARD}, not {action}"
                 yield invalid(f"{field}.minDomains", constraint.min_domains, detail)
-        yield from all_of(_POLICIES_OF_NODES, constraint, field)
+        yield from one_of(f"{field}.nodeAffinityPolicy", constraint.node_affinity_policy, _NODE_POLICIES)
+        yield from one_of(f"{field}.nodeTaintsPolicy", constraint.node_taints_policy, _NODE_POLICIES)
         yield from _match_label_keys_faults(constraint, field, merges=merges)
         yield from selector_faults(constraint.label_selector, f"{field}.labelSelector")
 
@@ -224,21 +195,18 @@ def _label_keys_faults(term: core.PodAffinityTerm, path: str) -> Iterator[FieldF
             yield invalid(f"{path}.matchLabelKeys[{position}]", key, detail)
 
 
-_RESTART_POLICIES = (ALWAYS, "OnFailure", "Never")
-_DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-_INT32_MAX = 2**31 - 1
-_CANONICAL_INT = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
-
-
 def pod_faults(pod: core.Pod, version: KubeVersion) -> list[FieldFault]:
-    """Everything the API server would refuse a Pod for, after defaulting and the merge of label keys."""
+    """What the API server would refuse a Pod for in fields that scheduling reads, after defaulting and the merge of
+    label keys.
+    """
     return _until_unreadable(_pod_faults(pod, version))
 
 
 def template_faults(template: core.Pod, path: str, version: KubeVersion, *, with_spec: bool = True) -> list[FieldFault]:
     """What it would refuse a defaulted pod template at ``path`` for: label keys are not merged, pods have no name."""
-    of_spec = _template_spec_faults(template, path, version) if with_spec else ()
-    return _until_unreadable(chain(_template_faults(template, path), of_spec))
+    labels = labels_faults(template.metadata.labels, f"{path}.labels")
+    of_spec = _spec_faults(template, f"{path}.spec", version, is_pod=False) if with_spec else ()
+    return _until_unreadable(chain(labels, of_spec))
 
 
 def _until_unreadable(faults: Iterator[FieldFault]) -> list[FieldFault]:
@@ -249,36 +217,10 @@ def _until_unreadable(faults: Iterator[FieldFault]) -> list[FieldFault]:
 
 
 def _pod_faults(pod: core.Pod, version: KubeVersion) -> Iterator[FieldFault]:
-    meta, spec = pod.metadata, pod.spec
-    # A pod that is stored is asked about off its node, and with what it was given there.
-    is_stored = bool(meta.uid)
-    yield from _metadata_faults(meta, "metadata")
-    yield from _annotation_faults(meta.annotations, spec, "metadata.annotations", has_node=is_stored)
-    yield from _spec_faults(pod, "spec", version, pod_name=meta.name, is_pod=True)
-    yield from image_faults(spec, "spec")
-    if isinstance(spec, full.PodSpec) and spec.ephemeral_containers and not is_stored:
-        yield forbidden("spec.ephemeralContainers", "cannot be set on create")
-    if spec.node_name and spec.scheduling_gates:
+    yield from _metadata_faults(pod.metadata, "metadata")
+    yield from _spec_faults(pod, "spec", version, is_pod=True)
+    if pod.spec.node_name and pod.spec.scheduling_gates:
         yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
-    if isinstance(spec, full.PodSpec):
-        yield from mismatched_annotation_faults(meta.annotations, spec, "spec")
-
-
-def _template_faults(template: core.Pod, path: str) -> Iterator[FieldFault]:
-    meta = template.metadata
-    yield from labels_faults(meta.labels, f"{path}.labels")
-    yield from annotations_faults(meta.annotations, f"{path}.annotations")
-    yield from _annotation_faults(meta.annotations, template.spec, f"{path}.annotations")
-
-
-def _template_spec_faults(template: core.Pod, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    meta, spec = template.metadata, template.spec
-    yield from _spec_faults(template, f"{path}.spec", version, pod_name="", is_pod=False)
-    if isinstance(spec, full.PodSpec):
-        yield from mismatched_annotation_faults(meta.annotations, spec, f"{path}.spec")
-        if spec.ephemeral_containers:
-            detail = "ephemeral containers not allowed in pod template"
-            yield forbidden(f"{path}.spec.ephemeralContainers", detail)
 
 
 def _metadata_faults(meta: ObjectMeta, path: str) -> Iterator[FieldFault]:
@@ -291,116 +233,34 @@ def _metadata_faults(meta: ObjectMeta, path: str) -> Iterator[FieldFault]:
     elif meta.name:
         yield from invalid_each(f"{path}.name", meta.name, subdomain_faults(meta.name))
     yield from invalid_each(f"{path}.namespace", meta.namespace, dns_label_faults(meta.namespace))
-    yield from not_negative(meta.generation, f"{path}.generation")
     yield from labels_faults(meta.labels, f"{path}.labels")
-    yield from annotations_faults(meta.annotations, f"{path}.annotations")
-    if isinstance(meta, full.ObjectMeta):
-        yield from _owner_faults(meta.owner_references, f"{path}.ownerReferences")
-        yield from _finalizer_faults(meta.finalizers, f"{path}.finalizers")
 
 
-def _owner_faults(owners: Sequence[full.OwnerReference], path: str) -> Iterator[FieldFault]:
-    """Their paths do not say which owner is meant."""
-    first = ""
-    for owner in owners:
-        if not owner.api_version.rpartition("/")[2]:
-            yield invalid(f"{path}.apiVersion", owner.api_version, "version must not be empty")
-        for name in ("kind", "name", "uid"):
-            if not getattr(owner, name):
-                yield invalid(f"{path}.{name}", "", "must not be empty")
-        if (owner.api_version, owner.kind) == ("v1", "Event"):
-            yield invalid(path, _printed_owner(owner), "/v1, Kind=Event is disallowed from being an owner")
-        if owner.controller:
-            named_so = f"{owner.kind}/{owner.name}"
-            if first:
-                detail = 'Only one reference can have Controller set to true. Found "true" in references for'
-                yield invalid(path, [*map(_printed_owner, owners)], f"{detail} {first} and {named_so}")
-            first = first or named_so
-
-
-def _printed_owner(owner: full.OwnerReference) -> Mapping[str, object]:
-    """What identifies it is printed also where it is empty."""
-    return {"apiVersion": "", "kind": "", "name": "", "uid": "", **msgspec.to_builtins(owner)}
-
-
-_ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
-_FINALIZERS = ("kubernetes", _ORPHAN, _FOREGROUND)
-
-
-def _finalizer_faults(finalizers: Sequence[str], path: str) -> Iterator[FieldFault]:
-    for finalizer in finalizers:
-        yield from invalid_each(path, finalizer, label_key_faults(finalizer))
-    if {_ORPHAN, _FOREGROUND}.issubset(finalizers):
-        yield invalid(path, list(finalizers), f"finalizer {_ORPHAN} and {_FOREGROUND} cannot be both set")
-    for position, finalizer in enumerate(finalizers):
-        if "/" not in finalizer and finalizer not in _FINALIZERS:
-            detail = "name is neither a standard finalizer name nor is it fully qualified"
-            yield invalid(f"{path}[{position}]", finalizer, detail)
-
-
-def _annotation_faults(
-    annotations: Mapping[str, str], spec: core.PodSpec, path: str, *, has_node: bool = False
-) -> Iterator[FieldFault]:
-    """Of annotations that mean something to Kubernetes."""
-    if MIRROR_POD in annotations and not (has_node or spec.node_name):
-        detail = "must set spec.nodeName if mirror pod annotation is set"
-        yield invalid(f"{path}[{MIRROR_POD}]", annotations[MIRROR_POD], detail)
-    cost = annotations.get(POD_DELETION_COST)
-    if cost is not None and not (_CANONICAL_INT.fullmatch(cost) and -(2**31) <= int(cost) < 2**31):
-        yield invalid(f"{path}[{POD_DELETION_COST}]", cost, "must be a 32bit integer")
-    yield from security_annotation_faults(annotations, spec, path)
-
-
-def _spec_faults(
-    pod: core.Pod, path: str, version: KubeVersion, *, pod_name: str, is_pod: bool
-) -> Iterator[FieldFault]:
+def _spec_faults(pod: core.Pod, path: str, version: KubeVersion, *, is_pod: bool) -> Iterator[FieldFault]:
     spec = pod.spec
-    in_full = spec if isinstance(spec, full.PodSpec) else full.PodSpec()
-    volumes: dict[str, core.Volume] = {}
-    yield from volume_faults(spec.volumes, volumes, pod_name, f"{path}.volumes", version, is_pod=is_pod)
     yield from pod_claim_faults(spec.resource_claims, f"{path}.resourceClaims")
-    yield from containers_faults(Surrounding(spec, volumes, version), path)
+    yield from containers_faults(spec, path, version)
     yield from pod_level_faults(pod, f"{path}.resources", version)
     yield from _host_network_faults(spec, path, is_pod=is_pod)
-    yield from one_of(f"{path}.restartPolicy", spec.restart_policy, _RESTART_POLICIES)
-    yield from one_of(f"{path}.dnsPolicy", in_full.dns_policy or None, _DNS_POLICIES)
     yield from labels_faults(spec.node_selector, f"{path}.nodeSelector")
-    yield from pod_context_faults(spec, path, version)
     yield from affinity_faults(spec.affinity, f"{path}.affinity")
-    yield from _dns_faults(in_full, f"{path}.dnsConfig", version)
-    for position, gate in enumerate(in_full.readiness_gates):
-        field = f"{path}.readinessGates[{position}].conditionType"
-        yield from invalid_each(field, gate.condition_type, label_key_faults(gate.condition_type))
     yield from _gate_faults(spec.scheduling_gates, f"{path}.schedulingGates")
     merges = version.has(SELECTOR_MERGE_GATE)
     yield from spread_faults(spec.topology_spread_constraints, f"{path}.topologySpreadConstraints", merges=merges)
-    yield from host_process_faults(spec, path)
-    yield from host_user_faults(spec, path, version)
-    yield from _host_name_faults(in_full, f"{path}.hostnameOverride", version)
-    yield from on("serviceAccountName", _SUBDOMAIN)(in_full, path)
-    yield from on("nodeName", _SUBDOMAIN)(spec, path)
-    yield from on("activeDeadlineSeconds", between(1, _INT32_MAX))(spec, path)
-    yield from all_of(_HOST_NAMES, in_full, path)
+    if spec.node_name:
+        yield from invalid_each(f"{path}.nodeName", spec.node_name, subdomain_faults(spec.node_name))
     compares = version.has(COMPARISON_GATE)
     for position, toleration in enumerate(spec.tolerations):
         yield from _toleration_faults(toleration, f"{path}.tolerations[{position}]", compares=compares)
-    for position, alias in enumerate(in_full.host_aliases):
-        field = f"{path}.hostAliases[{position}]"
-        yield from _ip_faults(alias.ip, f"{field}.ip", version)
-        yield from on("hostnames", _SUBDOMAIN)(alias, field)
     yield from _class_faults(spec, path, version)
-    if spec.os is not None and not spec.os.name:
-        yield required(f"{path}.os.name")
-    elif spec.os is not None:
-        yield from one_of(f"{path}.os", spec.os.name, ("linux", "windows"))
-        yield from system_faults(in_full, path)
     if spec.scheduling_group is not None and version.has("GenericWorkload"):
         yield from _group_faults(spec.scheduling_group, f"{path}.schedulingGroup.podGroupName")
-    yield from _file_key_faults(in_full, path)
 
 
 def _class_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    yield from on("priorityClassName", _SUBDOMAIN)(spec, path)
+    if spec.priority_class_name:
+        name = spec.priority_class_name
+        yield from invalid_each(f"{path}.priorityClassName", name, subdomain_faults(name))
     if spec.runtime_class_name is not None:
         name = spec.runtime_class_name
         yield from invalid_each(f"{path}.runtimeClassName", name, subdomain_faults(name))
@@ -410,11 +270,6 @@ def _class_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterat
         supported = ("PreemptLowerPriority", "Never")
         yield from one_of(f"{path}.preemptionPolicy", spec.preemption_policy, supported)
     yield from overhead_faults(spec.overhead, f"{path}.overhead", version)
-
-
-_SUBDOMAIN = named(subdomain_faults)
-_POLICIES_OF_NODES = tuple(on(name, among("Honor", "Ignore")) for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"))
-_HOST_NAMES = tuple(on(name, named(dns_label_faults)) for name in ("hostname", "subdomain"))
 
 
 def _gate_faults(gates: Sequence[core.PodSchedulingGate], path: str) -> Iterator[FieldFault]:
@@ -469,64 +324,6 @@ def _host_network_faults(spec: core.PodSpec, path: str, *, is_pod: bool) -> Iter
                 yield invalid(field, port.host_port, "must match `containerPort` when `hostNetwork` is true")
 
 
-def _dns_faults(spec: full.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    config = spec.dns_config
-    if spec.dns_policy == "None" and config is None:
-        yield required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
-    elif spec.dns_policy == "None" and config is not None and not config.nameservers:
-        detail = "must provide at least one DNS nameserver when `dnsPolicy` is None"
-        yield required(f"{path}.nameservers", detail)
-    elif config is not None:
-        if len(config.nameservers) > 3:
-            yield invalid(f"{path}.nameservers", config.nameservers, "must not have more than 3 nameservers")
-        for position, server in enumerate(config.nameservers):
-            yield from _ip_faults(server, f"{path}.nameservers[{position}]", version)
-        yield from _search_faults(config.searches, f"{path}.searches")
-        unnamed = (position for position, option in enumerate(config.options) if not option.name)
-        yield from (required(f"{path}.options[{position}]", "must not be empty") for position in unnamed)
-
-
-def _search_faults(searches: Sequence[str], path: str) -> Iterator[FieldFault]:
-    if len(searches) > 32:
-        yield invalid(path, searches, "must not have more than 32 search paths")
-    if len(" ".join(searches).encode()) > 2048:
-        detail = "must not have more than 2048 characters (including spaces) in the search list"
-        yield invalid(path, searches, detail)
-    for position, search in enumerate(searches):
-        if search != ".":
-            name = search.removesuffix(".")
-            yield from invalid_each(f"{path}[{position}]", name, search_domain_faults(name))
-
-
-def _ip_faults(text: str, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    """Go's old parser, which Kubernetes keeps, skips zeros that a part of an IPv4 address begins with."""
-    plain = text if ":" in text else ".".join(part.lstrip("0") or part[:1] for part in text.split("."))
-    try:
-        address = ip_address(plain)
-    except ValueError:
-        address = None
-    if address is None or "%" in text:
-        yield invalid(path, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")
-    elif version.has("StrictIPCIDRValidation"):
-        if plain != text:
-            yield invalid(path, text, "must not have leading 0s")
-        elif address.version == 6 and address.ipv4_mapped is not None:
-            yield invalid(path, text, "must not be an IPv4-mapped IPv6 address")
-
-
-def _host_name_faults(spec: full.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    name = spec.hostname_override
-    if name is None or not version.has("HostnameOverride"):
-        return
-    if spec.set_hostname_as_fqdn:
-        yield forbidden(path, "may not be specified when setHostnameAsFQDN is true")
-    if spec.host_network:
-        yield forbidden(path, "may not be specified when hostNetwork is true")
-    if len(name.encode()) > 64:
-        yield too_long(path, 64)
-    yield from invalid_each(path, name, subdomain_faults(name))
-
-
 def _group_faults(group: core.PodSchedulingGroup, path: str) -> Iterator[FieldFault]:
     name = group.pod_group_name
     if name is None:
@@ -535,17 +332,131 @@ def _group_faults(group: core.PodSchedulingGroup, path: str) -> Iterator[FieldFa
         yield from invalid_each(path, name, subdomain_faults(name))
 
 
-def _file_key_faults(spec: full.PodSpec, path: str) -> Iterator[FieldFault]:
-    """Variables come from files of emptyDir volumes alone."""
-    volumes = {volume.name: volume for volume in spec.volumes}
-    for container, field in containers_of(spec, path):
-        for position, variable in enumerate(container.env if isinstance(container, full.Container) else ()):
-            ref = variable.value_from.file_key_ref if variable.value_from is not None else None
-            if ref is None:
+# Containers: names, ports, resources, and whether they start again.
+
+ALWAYS = "Always"
+
+
+def containers_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+    """Containers, then init containers; a name may be used once among all."""
+    names = set[str]()
+    if not spec.containers:
+        yield required(f"{path}.containers")
+    for position, container in enumerate(spec.containers):
+        field = f"{path}.containers[{position}]"
+        yield from _common_faults(container, spec, field, version)
+        yield from _name_taken(container, names, field)
+        if version.has(_RESTART_RULES):
+            yield from _restart_faults(container, field, version)
+        elif container.restart_policy is not None and not version.lacks(_RESTART_RULES):
+            yield forbidden(f"{field}.restartPolicy", "may not be set for non-init containers")
+    yield from _host_port_faults(spec.containers, f"{path}.containers")
+    for position, container in enumerate(spec.init_containers):
+        field = f"{path}.initContainers[{position}]"
+        yield from _common_faults(container, spec, field, version)
+        yield from _init_restart_faults(container, field, version)
+        yield from _name_taken(container, names, field)
+        # Init containers run one by one, so each is alone with its ports, and the API server counts it as the first.
+        yield from _host_port_faults([container], f"{path}.initContainers")
+
+
+def _common_faults(
+    container: core.Container, spec: core.PodSpec, path: str, version: KubeVersion
+) -> Iterator[FieldFault]:
+    if container.name:
+        yield from invalid_each(f"{path}.name", container.name, dns_label_faults(container.name))
+    else:
+        yield required(f"{path}.name")
+    yield from _port_faults(container.ports, path)
+    claims = [claim.name for claim in spec.resource_claims]
+    yield from resource_faults(container.resources, f"{path}.resources", claims, version)
+
+
+def _name_taken(container: core.Container, names: set[str], path: str) -> Iterator[FieldFault]:
+    if container.name in names:
+        yield duplicate(f"{path}.name", container.name)
+    names.update(filter(None, [container.name]))
+
+
+_PORT_NAME = re.compile(r"[-a-z0-9]+")
+_LETTER = re.compile(r"[a-z]")
+
+
+def _port_name_rule(name: str) -> Iterator[str]:
+    if len(name.encode()) > 15:
+        yield "must be no more than 15 characters"
+    if not _PORT_NAME.fullmatch(name):
+        yield "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
+    if not _LETTER.search(name):
+        yield "must contain at least one letter (a-z)"
+    if "--" in name:
+        yield "must not contain consecutive hyphens"
+    if name.startswith("-") or name.endswith("-"):
+        yield "must not begin or end with a hyphen"
+
+
+def _port_faults(ports: Sequence[core.ContainerPort], path: str) -> Iterator[FieldFault]:
+    names: set[str] = set()
+    for position, port in enumerate(ports):
+        field = f"{path}.ports[{position}]"
+        faults = invalid_each(f"{field}.name", port.name, _port_name_rule(port.name)) if port.name else []
+        yield from faults
+        if port.name and not faults:
+            if port.name in names:
+                yield duplicate(f"{field}.name", port.name)
+            names.add(port.name)
+        if port.container_port == 0:
+            yield required(f"{field}.containerPort")
+        else:
+            yield from between(port.container_port, 1, 65535, f"{field}.containerPort")
+        if port.host_port:
+            yield from between(port.host_port, 1, 65535, f"{field}.hostPort")
+        yield from one_of(f"{field}.protocol", port.protocol or None, ("SCTP", "TCP", "UDP"))
+
+
+def _host_port_faults(containers: Sequence[core.Container], path: str) -> Iterator[FieldFault]:
+    """Containers that run together may not ask for one host port twice; here ``0.0.0.0`` and no address differ."""
+    used: set[str] = set()
+    for position, container in enumerate(containers):
+        for index, port in enumerate(container.ports):
+            if port.host_port == 0:
                 continue
-            place = f"{field}.env[{position}].valueFrom.fileKeyRef.volumeName"
-            volume = volumes.get(ref.volume_name)
-            if volume is None:
-                yield not_found(place, ref.volume_name)
-            elif kinds_of(volume)[:1] not in ([], ["emptyDir"]):
-                yield invalid(place, ref.volume_name, "referenced volume must be of type emptyDir")
+            claim = f"{port.protocol}/{port.host_ip}/{port.host_port}"
+            if claim in used:
+                yield duplicate(f"{path}[{position}].ports[{index}].hostPort", claim)
+            used.add(claim)
+
+
+_RESTART_RULES = "ContainerRestartRules"
+_RESTART_ALL = "RestartAllContainersOnContainerExits"
+
+
+def _restart_faults(container: core.Container, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+    policy, rules = container.restart_policy, container.restart_policy_rules
+    if policy is None and rules:
+        yield required(f"{path}.restartPolicy", "must specify restartPolicy when restart rules are used")
+    yield from one_of(f"{path}.restartPolicy", policy, (ALWAYS, "Never", "OnFailure"))
+    if len(rules) > 20:
+        yield too_many(f"{path}.restartPolicyRules", len(rules), 20)
+    actions = ("Restart", "RestartAllContainers") if version.has(_RESTART_ALL) else ("Restart",)
+    for position, rule in enumerate(rules):
+        field = f"{path}.restartPolicyRules[{position}]"
+        yield from one_of(f"{field}.action", rule.action, actions)
+        if rule.exit_codes is None:
+            yield required(f"{field}.exitCodes", "must be specified")
+            continue
+        yield from one_of(f"{field}.exitCodes.operator", rule.exit_codes.operator, ("In", "NotIn"))
+        if len(rule.exit_codes.values) > 255:
+            yield too_many(f"{field}.exitCodes.values", len(rule.exit_codes.values), 255)
+
+
+def _init_restart_faults(container: core.Container, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+    policy = container.restart_policy
+    if not version.has(_RESTART_RULES):
+        yield from one_of(f"{path}.restartPolicy", policy, (ALWAYS,))
+    elif policy != ALWAYS or version.has(_RESTART_ALL):
+        # Where rules have no policy, that is all that is said of them.
+        yield from islice(_restart_faults(container, path, version), 1 if policy is None else None)
+    elif container.restart_policy_rules:
+        detail = "restartPolicyRules are not allowed for init containers with restart policy Always"
+        yield forbidden(f"{path}.restartPolicyRules", detail)

@@ -70,9 +70,9 @@ _DIRECTIVE = "$patch"
 _CONSTRAINTS = ".topologySpreadConstraints["
 _MENDABLE = re.compile(
     "Required value|(?i:not found)|must specify one|`selector` does not match template `labels`|when |without |"
-    r"privileged containers|hostNetwork must|HostProcess containers|empty `spec|must set spec|GracePeriodSeconds \("
+    r"\brequired\b|found none|the name of an? |needs |where |sidecars|all containers|no such|GracePeriodSeconds,"
 )
-"""In the API server's words: what is missing, or does not go with what is missing."""
+"""In the API server's words and in ours: what is missing, or does not go with what is missing."""
 
 
 class Gathered(Struct):

@@ -178,9 +178,9 @@ def matching(pattern: str) -> list[str]:
 
 def doubled(access: Access, environment: Mapping[str, str], clusters: Iterable[Member]) -> Iterator[str]:
     """A sentence for each of the contexts whose name others have too, of which the kubeconfig's first is asked."""
-    from kubespread.snapshot.live.kubeconfig import all_names
+    from kubespread.snapshot.live import kubeconfig
 
-    counts = Counter(all_names("contexts", access, environment))
+    counts = Counter(each.name for each in kubeconfig.contexts(access, environment))
     for member in clusters:
         if member.is_running and (count := counts[member.name]) > 1:
             yield f"context {member.name}: the first of {count} of this name"
@@ -190,9 +190,9 @@ def contexts(patterns: Iterable[str], access: Access, environment: Mapping[str, 
     """How each context of the kubeconfig is reached that matches a pattern. Raises UsageError where none does, and
     ManifestError.
     """
-    from kubespread.snapshot.live.kubeconfig import names
+    from kubespread.snapshot.live import kubeconfig
 
-    known = names("contexts", access, environment)
+    known = sorted({each.name for each in kubeconfig.contexts(access, environment)})
     found: dict[str, None] = {}
     for pattern in patterns:
         named = [name for name in known if name == pattern or fnmatchcase(name, pattern)]

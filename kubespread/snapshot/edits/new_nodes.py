@@ -56,8 +56,7 @@ def read_template(path: str) -> Node:
     try:
         node, faults = checked_node(item.data)
     except DecodingError as error:
-        message = f'Node in version "v1" cannot be handled as a Node: {error}'
-        raise ManifestError(file, [Fault(message, error.path, item.line_of(error.path))]) from error
+        raise ManifestError(file, [Fault(str(error), error.path, item.line_of(error.path))]) from error
     if faults:
         raise ManifestError(file, [Fault(message, path, item.line_of(path)) for path, message in faults])
     return node

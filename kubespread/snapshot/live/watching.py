@@ -2,7 +2,7 @@
 
 A kind that may not be watched is listed each time. Whatever else goes wrong with a watch, an expired version or a lost
 connection, is mended by the next reading, which lists all again; so is, after a while, what no watch tells of: kinds
-that the server has not had, and permissions.
+that the server has not had, and permissions. The client's own watches give plain data.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ import msgspec
 
 from kubespread.errors import ApiError
 from kubespread.kube.api.kinds import Kind
-from kubespread.kube.api.meta import ApiObject
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.files.reader import collector_paused
 from kubespread.snapshot.live.api import FORBIDDEN
-from kubespread.snapshot.live.connection import Connection, Listed, NoProgress, Progress, fields_selected, path_of
+from kubespread.snapshot.live.connection import LISTED, Connection, Listed, OnPage, fields_selected, key_of, path_of
 from kubespread.snapshot.live.kubeconfig import Access
 from kubespread.snapshot.snapshot import Snapshot, TypedReader
 
@@ -31,23 +30,11 @@ _PATIENCE = 90.0
 """Seconds without a word: a server sends a bookmark every minute."""
 _LASTS = 600.0
 """Seconds after which a cluster is listed anew."""
-_NOT_ALLOWED = (FORBIDDEN, 405)
-
-
-class _Metadata(msgspec.Struct, rename="camel"):
-    resource_version: str = ""
-
-
-class _Versioned(msgspec.Struct):
-    metadata: _Metadata
 
 
 class _Event(msgspec.Struct):
     type: str
     object: msgspec.Raw
-
-
-_events, _versions = msgspec.json.Decoder(_Event), msgspec.json.Decoder(_Versioned)
 
 
 class Watching:
@@ -57,14 +44,18 @@ class Watching:
         self._on_refused = on_refused
         self._clusters: dict[Access, _Watched] = {}
 
-    def connect(self, access: Access, progress: Progress | None = None) -> Snapshot:
+    def connect(self, access: Access, on_page: OnPage | None = None) -> Snapshot:
         """The cluster as it is now. Raises UsageError, ManifestError and SnapshotError."""
         watched = self._clusters.pop(access, None)
         if watched is None or watched.is_over:
             if watched is not None:
                 watched.close()
-            watched = _Watched(access, progress or NoProgress())
-        snapshot = watched.read()
+            watched = _Watched(access, on_page)
+        try:
+            snapshot = watched.read()
+        except BaseException:
+            watched.close()
+            raise
         self._clusters[access] = watched
         if watched.refused and not watched.is_told:
             watched.is_told = True
@@ -78,45 +69,17 @@ class Watching:
             self._clusters.popitem()[1].close()
 
 
-class _OfKind:
-    """The objects of one kind, as they change."""
-
-    def __init__(self, listed: Listed) -> None:
-        self.version = listed.resource_version
-        self._objects = {_key(obj): obj for obj in listed.objects}
-
-    def listed(self) -> Listed:
-        return Listed([*self._objects.values()], self.version)
-
-    def change(self, line: bytes, reader: TypedReader) -> None:
-        """By an event. Raises ApiError where the server has no more of them, as for a version that is too old."""
-        event = _events.decode(line)
-        text = bytes(event.object)
-        if event.type == "ERROR":
-            raise ApiError("the watch ended")
-        self.version = _versions.decode(text).metadata.resource_version
-        if event.type != "BOOKMARK" and (obj := reader.read(KubernetesObject(text))) is not None:
-            if event.type == "DELETED":
-                self._objects.pop(_key(obj), None)
-            else:
-                self._objects[_key(obj)] = obj
-
-
-def _key(obj: ApiObject) -> tuple[str, str]:
-    return obj.metadata.namespace, obj.metadata.name
-
-
 class _Watched:
     """One cluster."""
 
-    def __init__(self, access: Access, progress: Progress) -> None:
-        self._connection = Connection(access, progress)
+    def __init__(self, access: Access, on_page: OnPage | None) -> None:
+        self._connection = Connection(access, on_page)
         self.is_told = False
         self._ended = threading.Event()
         self._until = monotonic() + _LASTS
         self.refused: set[Kind] = set()
         self._lock = threading.Lock()
-        self._of_kinds: dict[Kind, _OfKind | str] = {}
+        self._lists: dict[Kind, Listed | str] = {}
         """What may not be listed stays so."""
 
     @property
@@ -125,44 +88,49 @@ class _Watched:
 
     def close(self) -> None:
         self._ended.set()
-        self._connection.close()
+        self._connection.api.close()
 
     def read(self) -> Snapshot:
-        resources = self._connection.resources
         with self._lock:
-            anew = [each for each in resources if each not in self._of_kinds or each in self.refused]
+            anew = [each for each in LISTED if each not in self._lists or each in self.refused]
         with collector_paused():
-            for resource, listed in zip(anew, self._connection.listed(anew), strict=True):
-                is_first = resource not in self._of_kinds
-                of_kind = listed if isinstance(listed, str) else _OfKind(listed)
-                with self._lock:
-                    self._of_kinds[resource] = of_kind
-                if is_first and isinstance(of_kind, _OfKind):
-                    threading.Thread(target=self._watch, args=(resource, of_kind), daemon=True).start()
+            lists = self._connection.listed(anew)
             with self._lock:
-                kinds = [self._of_kinds[resource] for resource in resources]
-                lists = [kind if isinstance(kind, str) else kind.listed() for kind in kinds]
-            return self._connection.snapshot(lists)
+                for resource, listed in zip(anew, lists, strict=True):
+                    if resource not in self._lists and isinstance(listed, Listed):
+                        threading.Thread(target=self._watch, args=(resource, listed), daemon=True).start()
+                    self._lists[resource] = listed
+                return self._connection.snapshot([self._lists[resource] for resource in LISTED])
 
-    def _watch(self, resource: Kind, of_kind: _OfKind) -> None:
+    def _watch(self, resource: Kind, listed: Listed) -> None:
         """Until it is refused or breaks."""
         reader = TypedReader()
         try:
             while not self._ended.wait(_PAUSE):
                 events = self._connection.api.lines(
-                    path_of(resource),
+                    path_of(listed.resource),
                     _PATIENCE,
                     watch=1,
                     allowWatchBookmarks="true",
                     timeoutSeconds=_SECONDS,
-                    resourceVersion=of_kind.version,
+                    resourceVersion=listed.resource_version,
                     fieldSelector=fields_selected(resource),
                 )
                 for line in filter(None, events):
+                    event = msgspec.json.decode(line, type=_Event)
+                    obj = reader.read(KubernetesObject(bytes(event.object)))
+                    if event.type == "ERROR" or obj is None:
+                        # There is no more, as for a version that is too old.
+                        self._ended.set()
+                        break
                     with self._lock:
-                        of_kind.change(line, reader)
+                        listed.resource_version = obj.metadata.resource_version
+                        if event.type == "DELETED":
+                            listed.objects.pop(key_of(obj), None)
+                        elif event.type != "BOOKMARK":
+                            listed.objects[key_of(obj)] = obj
         except ApiError as error:
-            if error.status in _NOT_ALLOWED:
+            if error.status in (FORBIDDEN, 405):
                 with self._lock:
                     self.refused.add(resource)
             else:

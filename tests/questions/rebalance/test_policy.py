@@ -132,12 +132,7 @@ FAULTS: dict[str, tuple[Data, list[tuple[str, str]]]] = {
     ),
     "values of other types": (
         policy(evictor={"nodeFit": "yes"}, nodeSelector=7),
-        [
-            (
-                "nodeSelector",
-                "json: cannot unmarshal number into Go struct field DeschedulerPolicy.nodeSelector of type string",
-            )
-        ],
+        [("nodeSelector", "expected a string, found a number")],
     ),
 }
 

@@ -14,36 +14,30 @@ Remedy: quote the value, or write the amount as Kubernetes does (`1G`, `1Gi`, `5
 
 from __future__ import annotations
 
-import re
-
 from kubespread.candidate.manifest import value_at
 from kubespread.errors import Fault
-from kubespread.kube.quantity import BAD_FORMAT, BAD_SUFFIX
 from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
-_WAYS = (
-    ("of type string", "quote the value of {field}"),
-    ("of type int", "write {field} as a whole number, without quotes"),
-    ("of type bool", "write {field} as true or false, without quotes"),
-    (BAD_FORMAT, "write {field} as an amount, such as 500m, 2 or 1Gi"),
-    (BAD_SUFFIX, "write {field} as an amount, such as 500m, 2 or 1Gi"),
-)
-"""What there is to do, by the API server's words."""
-_OF_ANOTHER_SHAPE = re.compile(
-    r"cannot unmarshal (?P<found>\w+) into Go (?:struct field .+|value) of type (?P<type>\S+)"
-)
+_WHOLE_NUMBER = "write {field} as a whole number, without quotes"
+_WAYS = {
+    "string": "quote the value of {field}",
+    "int32": _WHOLE_NUMBER,
+    "int64": _WHOLE_NUMBER,
+    "IntOrString": _WHOLE_NUMBER,
+    "bool": "write {field} as true or false, without quotes",
+    "Quantity": "write {field} as an amount, such as 500m, 2 or 1Gi",
+}
+"""What there is to do, by the type that the API has."""
 
 
 def check(fault: Fault, refused: RefusedManifest) -> Remedy | None:
     """Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, UnmarshalTypeError"""
-    if not fault.is_undecodable:
+    if not fault.expected:
         return None
-    way = next((way for words, way in _WAYS if words in fault.message), None)
-    if way is not None:
+    if (way := _WAYS.get(fault.expected)) is not None:
         return Remedy(text=way.format(field=fault.field))
-    shape = _OF_ANOTHER_SHAPE.search(fault.message)
-    return Remedy(text=_reshaped(fault.field, value_at(refused.data, fault.field), shape["type"] if shape else ""))
+    return Remedy(text=_reshaped(fault.field, value_at(refused.data, fault.field), fault.expected))
 
 
 def _reshaped(field: str, value: object, go_type: str) -> str:
