@@ -4,10 +4,16 @@ judged or placed, every pass of a controller.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from contextvars import ContextVar
+from queue import Empty, SimpleQueue
 from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
+
+T = TypeVar("T")
+_NOTICED_WITHIN = 0.5
 
 
 class OutOfTimeError(Exception):
@@ -44,3 +50,31 @@ def check() -> None:
     deadline = _current.get()
     if deadline is not None and deadline.is_over():
         raise OutOfTimeError
+
+
+def within(seconds: float, job: Callable[[], T]) -> T:
+    """What ``job`` returns or raises. Raises TimeoutError when that takes longer, and leaves the job to itself. It does
+    not keep the program from exiting.
+    """
+    until = monotonic() + seconds
+    done: SimpleQueue[tuple[list[T], BaseException | None]] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            done.put(([job()], None))
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
+            done.put(([], error))
+
+    threading.Thread(target=work, daemon=True).start()
+    while True:
+        try:
+            # In short waits: a signal that comes just before one is only noticed after it.
+            result, error = done.get(timeout=max(0.0, min(_NOTICED_WITHIN, until - monotonic())))
+        except Empty:
+            if monotonic() >= until:
+                raise TimeoutError from None
+        else:
+            break
+    if error is not None:
+        raise error
+    return result[0]

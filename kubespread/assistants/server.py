@@ -28,10 +28,9 @@ import kubespread
 from kubespread import Scheduler, __version__
 from kubespread.assistants import context
 from kubespread.assistants.schemas import listed
-from kubespread.deadline import Deadline
+from kubespread.deadline import Deadline, within
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.manifest.text import within
 from kubespread.questions.question import DrainingQuestion, Question, Text, edits_of, misplaced, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of

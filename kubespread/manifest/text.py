@@ -15,7 +15,6 @@ import os
 import re
 import stat
 import sys
-import threading
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping
@@ -23,14 +22,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from time import monotonic
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple
 
+from kubespread.deadline import within
 from kubespread.errors import Fault, ManifestError
 from kubespread.escaping import escaped
 
-T = TypeVar("T")
 _STEP = re.compile(r"\[(?P<index>\d+)\]|\[(?P<key>[^\]]*)\]|(?P<name>[^.\[\]]+)")
 
 
@@ -147,7 +144,6 @@ GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 2**20
 _ZIPPED = 2**14
 """Bytes of gzip at a time: a member that ends copies all that follows it, and may be 20 bytes long."""
-_NOTICED_WITHIN = 0.5
 PATIENCE = 1.0
 """Seconds for a named pipe to be opened for writing."""
 
@@ -177,34 +173,6 @@ def read_file(path: str, limit: int = MAX_MANIFEST_BYTES) -> bytes:
 def text_bytes(raw: bytes) -> bytes:
     """``raw`` without gzip and byte order mark, as UTF-8. Raises MalformedError for what is not text."""
     return b"".join(text_chunks(io.BytesIO(raw), MAX_MANIFEST_BYTES))
-
-
-def within(seconds: float, job: Callable[[], T]) -> T:
-    """What ``job`` returns or raises. Raises TimeoutError when that takes longer, and leaves the job to itself. It does
-    not keep the program from exiting.
-    """
-    until = monotonic() + seconds
-    done: SimpleQueue[tuple[list[T], BaseException | None]] = SimpleQueue()
-
-    def work() -> None:
-        try:
-            done.put(([job()], None))
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
-            done.put(([], error))
-
-    threading.Thread(target=work, daemon=True).start()
-    while True:
-        try:
-            # In short waits: a signal that comes just before one is only noticed after it.
-            result, error = done.get(timeout=max(0.0, min(_NOTICED_WITHIN, until - monotonic())))
-        except Empty:
-            if monotonic() >= until:
-                raise TimeoutError from None
-        else:
-            break
-    if error is not None:
-        raise error
-    return result[0]
 
 
 def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:

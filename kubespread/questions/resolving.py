@@ -21,10 +21,10 @@ from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, Service
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.columns import cluster_of
 from kubespread.questions.editing import edited
 from kubespread.questions.remedies.change import Revise, Revised
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.worlds import cluster_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.profile.profile import Profile

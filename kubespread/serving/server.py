@@ -27,8 +27,7 @@ import msgspec
 
 from kubespread.assistants.server import Turn, tools
 from kubespread.errors import KubespreadError, ManifestError, UsageError
-from kubespread.questions.columns import cluster_of
-from kubespread.questions.worlds import start_of
+from kubespread.questions.worlds import cluster_of, start_of
 from kubespread.redaction import masked
 from kubespread.serving import openapi
 from kubespread.serving.asking import Asking, Told

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from kubespread.manifest.text import PATIENCE, within
+from kubespread.deadline import within
+from kubespread.manifest.text import PATIENCE
 
 # Not every system has files without a name, and not every file system of those that do.
 _UNNAMED = getattr(os, "O_TMPFILE", 0)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, groupby
 from math import log
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
+from kubespread.reports.changes import CellChange
 from kubespread.reports.parts import ClusterReference
 from kubespread.views.first_screen import first_screen, whole
 from kubespread.views.lines import CUT, cut_end, cut_middle, line_width, width_of, written
@@ -428,3 +429,31 @@ def _narrowed(column: Column[Any], laid: Laid, room: int) -> Laid:
             short = [cut_end(text, room) for text in texts]
     cells = [Cell(text, cell.tone) for text, cell in zip(short, laid.cells, strict=True)]
     return Laid(laid.header, cells, laid.is_number)
+
+
+_MAX_ROWS = 12
+_CHANGE: Sequence[Column[CellChange]] = (
+    Column("KEY", lambda change: change.key),
+    Column("COLUMN", lambda change: change.column),
+    Column("CHANGE", lambda change: change.values, Readers.PAGES),
+    Column("BEFORE", lambda change: change.before, Readers.PIPES),
+    Column("AFTER", lambda change: change.after, Readers.PIPES),
+)
+Judge = Callable[[CellChange], Tone]
+
+
+def changes_sheet(title: str, changes: Sequence[CellChange], tone: Judge | None = None) -> Sheet[CellChange]:
+    return Sheet(
+        title=title, columns=_CHANGE, rows=changes, tone=tone, readers=Readers.RECORDS, is_answer=tone is not None
+    )
+
+
+def changed_rows(changes: Sequence[CellChange], tone: Judge = lambda _: Tone.PLAIN) -> Sheet[Sequence[CellChange]]:
+    """Line of a terminal: ``shop/Deployment/api  placed 3 → 2 · pending 0 → 1``."""
+
+    def drawn(row: Sequence[CellChange], _look: Look) -> Iterator[Line]:
+        cells = (Cell(f"{'  ' if change is row[0] else ' · '}{change.cell}", tone(change)) for change in row)
+        yield folded(Cell(row[0].key, Tone.STRONG), *cells)
+
+    rows = [tuple(row) for _, row in groupby(changes, lambda change: change.key)]
+    return Sheet(title="", columns=(), rows=rows, most=_MAX_ROWS, noun="row", drawn=drawn)

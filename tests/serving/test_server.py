@@ -23,7 +23,7 @@ from kubespread.deadline import check
 from kubespread.questions.question import edits_of
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.questions.schema import schema
-from kubespread.serving.commands import command_of
+from kubespread.serving.asking import command_of
 from kubespread.serving.server import PARTS, Working
 from tests.assistants.test_server import ASKED
 from tests.cli.support import FIXTURES, Result, run

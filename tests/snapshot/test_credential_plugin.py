@@ -126,7 +126,7 @@ HANGING = {
 def test_a_plugin_that_does_not_end(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The time is up once it hangs, on whatever machine."""
     hanging = tmp_path / "hanging"
-    monkeypatch.setattr("kubespread.manifest.text.monotonic", lambda: credential_plugin.TIME_LIMIT * hanging.exists())
+    monkeypatch.setattr("kubespread.deadline.monotonic", lambda: credential_plugin.TIME_LIMIT * hanging.exists())
     with pytest.raises(kubespread.SnapshotError) as error:
         ask(f"def hangs(): open({str(hanging)!r}, 'x')\n{HANGING[case]}", tmp_path)
     said = ": waiting for a login" if "login" in HANGING[case] else ""

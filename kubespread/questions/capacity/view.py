@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.kube.quantity import NANO, parse, rounded
-from kubespread.questions.capacity.metrics import metrics
 from kubespread.questions.capacity.report import (
     CapacityReport,
     DomainCapacity,
@@ -27,7 +26,7 @@ from kubespread.views.lines import width_of
 from kubespread.views.look import Line, Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
 from kubespread.views.terminal import GAP, aim, folded, room_beside_columns
-from kubespread.views.view import NodeFacts, Tile, View, about, some
+from kubespread.views.view import Metric, NodeFacts, Tile, View, about, some
 from kubespread.wording import EMPTY, count_of, short_key
 
 _ALWAYS = ("cpu", "memory")
@@ -185,7 +184,7 @@ def view(report: CapacityReport) -> View:
     is_asked = report.request is not None
     return View(
         **about(report),
-        metrics=partial(metrics, report),
+        metrics=partial(_metrics, report),
         title=f"Capacity of {count_of(report.nodes, 'node')}{_whose(report)}",
         sheets=[
             *_room(report),
@@ -375,3 +374,55 @@ def _fullest_first(report: CapacityReport) -> list[NodeCapacity]:
 def _fullest(node: NodeCapacity) -> float:
     """Percent requested of the node's scarcest resource."""
     return max((resource.utilization or 0 for resource in node.resources), default=0)
+
+
+_THOUSANDTHS = 1000
+
+
+def _metrics(report: CapacityReport) -> Iterator[Metric]:
+    amounts: dict[str, tuple[str, Callable[[ResourceCapacity], str]]] = {
+        "allocatable": ("What nodes have for pods.", lambda row: row.allocatable),
+        "requested": ("What pods on nodes request.", lambda row: row.requested),
+        "free": ("What is left on nodes that have any left.", lambda row: row.free),
+        "usable": ("What is free and not stranded.", lambda row: row.usable),
+    }
+    yield "capacity_nodes", "Nodes of the cluster.", [({}, report.nodes)]
+    for name, (text, amount) in amounts.items():
+        yield f"capacity_{name}", text, [(_unit(row.resource), _number(amount(row))) for row in report.resources]
+    stranded: dict[tuple[str, str], float] = {}
+    for row in report.resources:
+        for part in row.stranded:
+            key = row.resource, part.cause
+            stranded[key] = stranded.get(key, 0.0) + _number(part.amount)
+    yield (
+        "capacity_stranded",
+        "What is free where pods cannot use it, by cause.",
+        [({**_unit(resource), "cause": cause}, amount) for (resource, cause), amount in stranded.items()],
+    )
+    if report.fits is None:
+        return
+    yield "capacity_fitting_pods", "Pods of the size in question that fit together.", [({}, report.fits)]
+    yield (
+        "capacity_domain_fitting_pods",
+        "The same by domain of the topology key, empty for nodes in none.",
+        [
+            ({"topology_key": report.topology_key or "", "domain": row.domain or ""}, row.fits)
+            for row in report.domains
+            if row.fits is not None
+        ],
+    )
+    if report.quota is not None:
+        yield (
+            "capacity_quota_allowed_pods",
+            "Further ones that the quotas of their namespace allow.",
+            [({"namespace": report.quota.namespace}, report.quota.copies)],
+        )
+
+
+def _unit(resource: str) -> dict[str, str]:
+    of_bytes = resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-")
+    return {"resource": resource, "unit": "core" if resource == "cpu" else "byte" if of_bytes else "integer"}
+
+
+def _number(quantity: str) -> float:
+    return parse(quantity).milli_value / _THOUSANDTHS

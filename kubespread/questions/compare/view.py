@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kubespread.questions.compare.report import CompareReport, is_worse
 from kubespread.reports.changes import CellChange
-from kubespread.views.changes import changed_rows, changes_sheet
 from kubespread.views.look import Tone
+from kubespread.views.terminal import changed_rows, changes_sheet
 from kubespread.views.view import TONES, View, beside, cluster_phrase
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from kubespread.questions.fleet.metrics import metrics
-from kubespread.questions.fleet.report import FleetCluster, FleetReport
+from kubespread.questions.fleet.report import WORST_FIRST, FleetCluster, FleetReport
 from kubespread.views.look import Cell, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet
 from kubespread.views.terminal import headline
-from kubespread.views.view import TONES, Chart, ChartRow, Tile, View, beside, view_of
+from kubespread.views.view import TONES, Chart, ChartRow, Metric, Tile, View, beside, view_of
 from kubespread.wording import age, count_of
 
 _LEAST_SHARE = 0.01
@@ -95,7 +94,7 @@ def view(report: FleetReport) -> View:
     noun = next((row.share.noun for row in rows if row.share is not None), "")
     title = f"{report.question['name']} of {count_of(len(rows), 'cluster')}"
     return View(
-        metrics=partial(metrics, report),
+        metrics=partial(_metrics, report),
         title=title,
         provenance="",
         answer=report.said,
@@ -151,3 +150,33 @@ def _verdict(row: FleetCluster) -> str:
 def _folder(rows: Sequence[FleetCluster]) -> str:
     """What all names begin with, with the slash behind it."""
     return os.path.commonprefix([row.name for row in rows]).rpartition("/")[0] + "/"
+
+
+def _metrics(report: FleetReport) -> Iterator[Metric]:
+    asked = report.question["name"]
+    rows = [({"cluster": row.name, "question": asked}, row) for row in report.clusters]
+    yield (
+        "fleet_verdict",
+        "1 for the verdict of the cluster's answer, 0 for the others.",
+        [
+            ({**labels, "verdict": verdict}, int(row.verdict == verdict))
+            for labels, row in rows
+            for verdict in WORST_FIRST
+        ],
+    )
+    yield "fleet_passes", "1 where the question ends with a yes.", [(on, int(row.passes == "yes")) for on, row in rows]
+    yield "fleet_answered", "0 where there is no answer.", [(on, int(row.error is None)) for on, row in rows]
+    yield (
+        "fleet_snapshot_age_seconds",
+        "How old what was read of the cluster is.",
+        [
+            (on, row.cluster.age_seconds)
+            for on, row in rows
+            if row.cluster is not None and row.cluster.age_seconds is not None
+        ],
+    )
+    yield "fleet_nodes", "Nodes of the cluster.", [(on, row.nodes) for on, row in rows if row.nodes is not None]
+    yield "fleet_pods", "Pods of the cluster.", [(on, row.pods) for on, row in rows if row.pods is not None]
+    shares = [({**on, "of": row.share.noun}, row.share) for on, row in rows if row.share is not None]
+    yield "fleet_bad", "How many something is wrong with.", [(on, share.bad) for on, share in shares]
+    yield "fleet_bad_ratio", "The same as a part of all, from 0 to 1.", [(on, share.part) for on, share in shares]

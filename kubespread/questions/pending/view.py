@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import get_args
 
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.autoscaling.view import scaling
-from kubespread.questions.pending.metrics import metrics
-from kubespread.questions.pending.report import PendingReport, StuckGroup
+from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
 from kubespread.views.lines import line_width
 from kubespread.views.look import Cell, Line, Look, Part, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
 from kubespread.views.terminal import aim, folded, tabled
-from kubespread.views.view import Chart, ChartRow, Tile, View, about, chosen_from, unwanted
+from kubespread.views.view import Chart, ChartRow, Metric, Tile, View, about, chosen_from, unwanted
 from kubespread.wording import count_of, some_of
 
 _INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
@@ -104,7 +105,7 @@ def view(report: PendingReport) -> View:
         whose = f" of {some_of([workload.called for workload in report.asked], _MAX_PODS)}"
     return View(
         **about(report),
-        metrics=partial(metrics, report),
+        metrics=partial(_metrics, report),
         title=f"Pending pods{whose}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(title="Causes", columns=_GROUP, rows=report.groups, is_answer=True, readers=Readers.PIPES),
@@ -212,3 +213,29 @@ def _below(group: StuckGroup, look: Look, *, is_cut: bool) -> Iterator[Line]:
     # To be copied, and therefore in one line.
     tried = [f"try: {group.command}"] if group.command else []
     yield from ([Cell(" " * _INSIDE + command, Tone.FAINT)] for command in (*tried, *commands))
+
+
+def _metrics(report: PendingReport) -> Iterator[Metric]:
+    waiting, freed, unmade = Counter[PendingFor](), Counter[PendingFor](), Counter[WorkloadName]()
+    for group in report.groups:
+        waiting[group.cause] += len(group.pods)
+        freed[group.cause] += group.freed
+    for row in report.not_made:
+        unmade[row.workload] += row.count
+    yield "cluster_pods", "Pods of the cluster.", [({}, report.pods)]
+    # Not what is lacking in words: these have numbers in them, and each would be a series of its own.
+    yield (
+        "pending_pods",
+        "Pods without a node, by what they wait for.",
+        [({"cause": cause}, waiting[cause]) for cause in get_args(PendingFor)],
+    )
+    yield (
+        "pending_freed_pods",
+        "How many of them the least change that was found frees.",
+        [({"cause": cause}, freed[cause]) for cause in get_args(PendingFor)],
+    )
+    yield (
+        "pending_unmade_pods",
+        "Desired pods of the same workloads that do not exist.",
+        [(workload.labels, count) for workload, count in unmade.items()],
+    )

@@ -20,8 +20,7 @@ from kubespread.reports.outcome import GonePod, PlacedPod, by_why, eviction_orde
 from kubespread.reports.parts import SkewChange, range_of
 from kubespread.reports.rollout import DomainRevisions, KeyRevisions, RolloutPass, RolloutReport, rollout_sentence
 from kubespread.views.look import Cell, Line, Look, Part, Sentence, Tone, Weight
-from kubespread.views.outcomes import COLUMNS, details, frame, tone
-from kubespread.views.rollouts import pass_frames, passes
+from kubespread.views.outcomes import COLUMNS, details, frame, pass_frames, passes, tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
 from kubespread.views.terminal import GAP, HANGING, INDENT, remarks, room_beside_columns, tabled
 from kubespread.views.view import Frame, Tile, View, about, held_before, source, unwanted

@@ -20,8 +20,7 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Change
-from kubespread.questions.removable.certain import Certain
-from kubespread.questions.removable.kept import kept_by_autoscalers
+from kubespread.questions.removable.certain import Certain, kept_by_autoscalers
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import LeftAlone, NodeRemoval, Remark, RemovableReport, Together
 from kubespread.questions.room import PODS, free

@@ -27,7 +27,7 @@ from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import AUTOSCALER_TYPES
-from kubespread.questions.removable.kept import KEPT, KeptNode, kept_nodes
+from kubespread.questions.removable.certain import KEPT, KeptNode, kept_nodes
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.report import lines
 from kubespread.questions.report.areas import AREAS, Area

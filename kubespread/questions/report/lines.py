@@ -32,7 +32,7 @@ from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.questions.remedies.families import SHORT
-from kubespread.questions.removable.kept import KEPT, Cause, KeptNode
+from kubespread.questions.removable.certain import KEPT, Cause, KeptNode
 from kubespread.questions.removable.report import RemovableReport
 from kubespread.questions.report.areas import Area
 from kubespread.questions.report.report import Badness, ReportLine

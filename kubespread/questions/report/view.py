@@ -9,13 +9,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubespread.questions.report.areas import AREAS, Area
-from kubespread.questions.report.metrics import metrics
-from kubespread.questions.report.report import AreaLines, AreaScore, Badness, ReportLine, Scorecard
-from kubespread.views.changes import changed_rows, changes_sheet
+from kubespread.questions.report.report import LEVELS, AreaLines, AreaScore, Badness, ReportLine, Scorecard
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet
-from kubespread.views.terminal import HANGING, folded
-from kubespread.views.view import Chart, ChartRow, Tile, View, about, whose
+from kubespread.views.terminal import HANGING, changed_rows, changes_sheet, folded
+from kubespread.views.view import Chart, ChartRow, Metric, Tile, View, about, whose
 from kubespread.wording import count_of
 
 _MAX_LINES, _MAX_WORST = 20, 3
@@ -73,7 +71,7 @@ def view(report: Scorecard) -> View:
     )
     return View(
         **about(report),
-        metrics=partial(metrics, report),
+        metrics=partial(_metrics, report),
         title=f"Report on {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}",
         sheets=[
             lines,
@@ -153,3 +151,24 @@ def _line(line: ReportLine, _look: Look) -> Iterator[Line]:
     # Folded it could not be copied.
     if line.command:
         yield [Cell(" " * _INSIDE + line.command, Tone.FAINT)]
+
+
+def _metrics(report: Scorecard) -> Iterator[Metric]:
+    number = {(area, level): 0 for area in report.opened or AREAS for level in LEVELS}
+    for line in report.lines:
+        number[line.area, line.level] += 1
+    yield (
+        "report_lines",
+        "What is wrong or would be, by area and level.",
+        [({"area": area, "level": level}, lines) for (area, level), lines in number.items()],
+    )
+    yield (
+        "report_line_extent",
+        "How many pods or nodes a line concerns, by how much a skew exceeds maxSkew, or percent of what is free.",
+        [({"area": line.area, "level": line.level, "key": line.key}, line.extent) for line in report.lines],
+    )
+    yield (
+        "report_score",
+        "Out of 100, by what pods do and not by what manifests ask for.",
+        [({"area": area.area}, area.score) for area in report.areas if area.score is not None],
+    )

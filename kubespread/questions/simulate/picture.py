@@ -31,7 +31,7 @@ from kubespread.reports.rollout import rollout_sentence
 from kubespread.views.constraints import policies
 from kubespread.views.lines import CUT, cut_middle, width_of
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight
-from kubespread.views.rollouts import passes
+from kubespread.views.outcomes import passes
 from kubespread.views.terminal import (
     GAP,
     HANGING,

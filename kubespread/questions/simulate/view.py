@@ -29,7 +29,7 @@ from kubespread.reports.reason_words import reasons_in
 from kubespread.views.constraints import placed_bars
 from kubespread.views.lines import width_of
 from kubespread.views.look import Cell, Line, Look, Part, Tone, Weight
-from kubespread.views.rollouts import pass_frames, pods_at_start
+from kubespread.views.outcomes import pass_frames, pods_at_start
 from kubespread.views.sheet import Column, Readers, Row, Sheet, count
 from kubespread.views.terminal import GAP, INDENT, Laid, aim, because, fitted, flowed, laid_out, subject
 from kubespread.views.view import Bars, Frame, NodeFacts, Tile, View, beside, source, unwanted

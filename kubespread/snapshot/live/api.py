@@ -23,8 +23,8 @@ from urllib.parse import unquote
 import msgspec
 
 from kubespread import __version__
+from kubespread.deadline import within
 from kubespread.errors import ApiError, KubespreadError, NoClusterError, SnapshotError, UsageError
-from kubespread.manifest.text import within
 from kubespread.redaction import masked, remember_secret, shown_url, without_secrets
 from kubespread.snapshot.live.credential_plugin import plugin_name, run_plugin
 from kubespread.snapshot.live.kubeconfig import AuthInfo, Named

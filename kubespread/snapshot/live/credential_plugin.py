@@ -22,8 +22,8 @@ from typing import IO, Annotated, Any
 
 import msgspec
 
+from kubespread.deadline import within
 from kubespread.errors import SnapshotError
-from kubespread.manifest.text import within
 from kubespread.redaction import masked, remember_secret
 from kubespread.snapshot.live.kubeconfig import AuthInfo, Cluster, ExecConfig
 
