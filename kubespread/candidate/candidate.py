@@ -39,8 +39,7 @@ from kubespread.kube.owners import WorkloadName, controller_of, controls, is_act
 from kubespread.kube.templates import unread_of
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.fields import field_faults
-from kubespread.kube.validation.objects import workload_faults
-from kubespread.kube.validation.pods import pod_faults
+from kubespread.kube.validation.pods import pod_faults, workload_faults
 from kubespread.kube.versions import LATEST, KubeVersion, Release
 from kubespread.kube.well_known import ENDED_PHASES, RESTARTED_AT
 from kubespread.manifest.objects import KubernetesObject

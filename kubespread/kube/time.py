@@ -58,11 +58,6 @@ def _missing_unit(text: str, rest: str) -> ValueError:
     return ValueError(f'time: missing unit in duration "{text}"' if lacks_unit else f'time: invalid duration "{text}"')
 
 
-def in_json(text: str) -> str:
-    """``text``, which is a duration, as Go prints it: ``90s`` is ``1m30s``."""
-    return printed(nanoseconds(text))
-
-
 def printed(total: int) -> str:
     """So many nanoseconds as Go prints them."""
     sign, size = ("-" if total < 0 else ""), abs(total)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec import field
 
@@ -44,7 +44,7 @@ class NodeGroupFields(KubeObject):
 class NodeGroupsFields(KubeObject):
     """The whole file."""
 
-    ignored: ClassVar[frozenset[str]] = frozenset({"apiVersion", "kind", "metadata"})
+    ignored = dict.fromkeys(("apiVersion", "kind", "metadata"), "")
 
     expander: str = ""
     groups: list[NodeGroupFields] = field(default_factory=list)

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
@@ -19,9 +18,6 @@ from kubespread.manifest.text import STDIN, FieldLines, MalformedError, display_
 from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin
 from kubespread.wording import Decisive
-
-if TYPE_CHECKING:
-    from kubespread.scheduler.profile.loading import ConfigurationError
 
 _CONFIG_TEXT = "<scheduler config>"
 
@@ -145,16 +141,9 @@ def _profiles(file: str, text: bytes, version: KubeVersion) -> tuple[Profile, ..
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
     except ConfigurationError as error:
-        raise ManifestError(file, list(_configuration_faults(error, FieldLines(text)))) from error
-
-
-def _configuration_faults(error: ConfigurationError, lines: FieldLines) -> Iterator[Fault]:
-    """kube-scheduler's own message at the line of the first fault; further faults are repeated at their own lines."""
-    places = [lines.line(0, blame.path) for blame in error.blames]
-    yield Fault(str(error), line=places[0] if places else None)
-    for blame, line in zip(error.blames, places, strict=True):
-        if len(places) > 1:
-            yield Fault(blame.message, blame.path, line)
+        lines = FieldLines(text)
+        faults = [Fault(message, path, lines.line(0, path)) for path, message in error.faults]
+        raise ManifestError(file, faults) from error
 
 
 @cache

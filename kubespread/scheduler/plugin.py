@@ -63,19 +63,12 @@ INTERFACES: Mapping[str, str] = {point.value: f"{point[0].upper()}{point[1:]}Plu
 class Args(KubeObject):
     """The arguments of a plugin as a configuration writes them, defaults filled in; called after the plugin."""
 
-    ignored = frozenset({"apiVersion", "kind"})
-
-    @property
-    def durations(self) -> Mapping[str, str | None]:
-        """The fields that Go has to read as durations."""
-        return {}
+    ignored = {"apiVersion": "string", "kind": "string"}
+    is_checked_by_plugin: ClassVar[bool] = False
+    """True if kube-scheduler checks them only where it builds the plugin."""
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-        """What kube-scheduler refuses when it checks the file; ``path`` is where the arguments stand in it."""
-        return iter(())
-
-    def building_faults(self, version: KubeVersion) -> Iterator[FieldFault]:
-        """What it refuses only when the plugin is built, without the path of the file."""
+        """What kube-scheduler refuses; ``path`` is where the arguments stand in the file."""
         return iter(())
 
 

@@ -202,7 +202,7 @@ def test_a_refused_configuration(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: 0\n")
     result = run("explain", POD, "-S", CLUSTER, "--scheduler-config", config)
-    text = "parallelism: Invalid value: 0: should be an integer value greater than zero"
+    text = "parallelism: must be greater than 0"
     assert (result.code, result.err) == (2, f"error: {config}:3: {text}\n")
 
 

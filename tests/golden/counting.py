@@ -40,7 +40,7 @@ RECORDED: Mapping[str, str] = {
     "simulate": "5 to 60 replicas one after another: node, total and ties of each, and what stops the next",
     "second/admission": "what admission makes of a pod, or refuses, before it is scheduled",
     "second/config": "profiles of every kind, among them those that fail every pod, which are refused",
-    "second/configbad": "configurations that kube-scheduler refuses, with its words",
+    "second/configbad": "configurations that kube-scheduler refuses, and for which fields",
     "second/configodd": "odd but valid configurations",
     "second/declared": "declared features of nodes",
     "second/dra": "devices: CEL selectors, counts, alternatives, constraints, taints, extended resources",

@@ -1,4 +1,4 @@
-"""What kube-scheduler refuses in a configuration file: texts, their order, and where each fault stands."""
+"""What kube-scheduler refuses in a configuration file, and where each fault stands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 import kubespread
 from kubespread.errors import ManifestError
-from kubespread.kube.time import in_json, nanoseconds
+from kubespread.kube.time import nanoseconds, printed
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.plugin import read_as
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
@@ -87,23 +87,14 @@ def test_resources_that_only_extenders_look_after_take_the_place_of_those_ignore
     assert read_as(NodeResourcesFitArgs, profile.args["NodeResourcesFit"]).ignored_resources == ["example.com/a"]
 
 
-def test_before_1_36_a_shape_has_a_shorter_path() -> None:
-    strategy = {"type": "RequestedToCapacityRatio", "requestedToCapacityRatio": {"shape": []}}
-    with pytest.raises(
-        ConfigurationError, match=r": scoringStrategy\.shape: Required value: at least one point must be specified$"
-    ):
-        load_profiles({**HEAD, **args("NodeResourcesFit", scoringStrategy=strategy)}, KubeVersion(34))
-
-
 SINCE_1_37: dict[str, tuple[Data, str]] = {
     "what free storage is worth": (
         args("VolumeBinding", shape=[{"utilization": 0, "score": 1}]),
-        f'{ARGS}.shape: Invalid value: [{{"Utilization":0,"Score":1}}]: '
-        "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring",
+        f"{ARGS}.shape: needs the feature gate StorageCapacityScoring",
     ),
     "what is asked when a group fits nowhere": (
         plugins(podGroupPostFilter={"disabled": [{"name": "*"}]}),
-        'strict decoding error: unknown field "profiles[0].plugins.podGroupPostFilter"; known since 1.37',
+        "profiles[0].plugins.podGroupPostFilter: unknown field; known since 1.37",
     ),
 }
 
@@ -138,23 +129,20 @@ paralelism: 3
 def test_each_of_several_faults_has_its_line_and_what_was_meant() -> None:
     # Sorted as the JSON that kube-scheduler makes of YAML is.
     assert told(TYPOS) == [
-        '<scheduler config>:8: strict decoding error: unknown field "paralelism", unknown field "profiles[0].plugins.fitler"',
-        '<scheduler config>:8: paralelism: unknown field; did you mean "parallelism"?',
-        '<scheduler config>:6: profiles[0].plugins.fitler: unknown field; did you mean "filter"?',
+        '<scheduler config>:8: paralelism: unknown field, did you mean "parallelism"?',
+        '<scheduler config>:6: profiles[0].plugins.fitler: unknown field, did you mean "profiles[0].plugins.filter"?',
     ]
 
 
 def test_one_fault_is_told_once() -> None:
     assert told(TYPOS.replace("fitler", "filter")) == [
-        '<scheduler config>:8: strict decoding error: unknown field "paralelism"; did you mean "parallelism"?'
+        '<scheduler config>:8: paralelism: unknown field, did you mean "parallelism"?'
     ]
 
 
 def test_a_refused_value_has_its_line() -> None:
     text = TYPOS.replace("fitler", "filter").replace("paralelism: 3", "parallelism: 0")
-    assert told(text) == [
-        "<scheduler config>:8: parallelism: Invalid value: 0: should be an integer value greater than zero"
-    ]
+    assert told(text) == ["<scheduler config>:8: parallelism: must be greater than 0"]
 
 
 DURATIONS = {
@@ -193,4 +181,4 @@ def test_what_is_no_duration(text: str, expected: str) -> None:
     ("text", "expected"), [("90s", "1m30s"), ("-3600s", "-1h0m0s"), ("1500us", "1.5ms"), ("0", "0s"), ("7ns", "7ns")]
 )
 def test_durations_as_go_prints_them(text: str, expected: str) -> None:
-    assert in_json(text) == expected
+    assert printed(nanoseconds(text)) == expected

@@ -280,5 +280,5 @@ def test_a_version_of_the_file_is_read_where_it_was_served(api_version: str, min
     if served:
         assert load_profiles(data, KubeVersion(minor)) == (default_profile(KubeVersion(minor)),)
     else:
-        with pytest.raises(ConfigurationError, match="is registered for version"):
+        with pytest.raises(ConfigurationError, match="is not read by Kubernetes"):
             load_profiles(data, KubeVersion(minor))

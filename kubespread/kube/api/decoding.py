@@ -19,7 +19,7 @@ import msgspec
 
 from kubespread.kube import time
 from kubespread.kube.api.core import PodSpec
-from kubespread.kube.api.meta import Int32, Int64, KubeObject, LabelSelector
+from kubespread.kube.api.meta import Duration, Int32, Int64, KubeObject, LabelSelector
 from kubespread.kube.api.unknown_fields import UnknownField, fields_of, near_miss
 from kubespread.kube.quantity import IntOrString, QuantityError, QuantityText, parse
 from kubespread.kube.validation.faults import selector_faults
@@ -34,6 +34,7 @@ _SHAPES: Mapping[Any, str] = {
     Int64: "int64",
     IntOrString: "IntOrString",
     QuantityText: "Quantity",
+    Duration: "Duration",
     Any: "",
 }
 _NOUNS = {
@@ -47,6 +48,10 @@ _NOUNS = {
 _ZEROS: Mapping[str, Any] = {"string": "", "Time": "", "bool": False, "int32": 0, "int64": 0, "IntOrString": 0}
 _BITS = {"int32": 31, "int64": 63}
 _LIST, _MAP = "[]", "map[string]"
+_PARSED: Mapping[str, Callable[[Any], object]] = {
+    "Quantity": parse,
+    "Duration": lambda text: time.nanoseconds(text or "0"),
+}
 
 
 class DecodingError(Exception):
@@ -111,8 +116,8 @@ def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator
     fields = _shapes(cls)
     for name, value in data.items():
         place = f"{path}.{name}" if path else name
-        if name not in fields and name not in cls.ignored:
-            meant = near_miss(name, (*fields, *cls.ignored))
+        if name not in fields:
+            meant = near_miss(name, fields)
             yield UnknownField(place, f"{place.removesuffix(name)}{meant}" if meant else "")
         elif (below := _classes(cls).get(fields.get(name, "").removeprefix(_LIST))) is not None:
             is_list = isinstance(value, list)
@@ -142,7 +147,7 @@ def _shape(hint: Any) -> str:
 @cache
 def _shapes(cls: type[KubeObject]) -> Mapping[str, str]:
     hints = get_type_hints(cls, include_extras=True)
-    return {info.encode_name: _shape(hints[info.name]) for info in msgspec.structs.fields(cls)}
+    return {**{info.encode_name: _shape(hints[info.name]) for info in msgspec.structs.fields(cls)}, **cls.ignored}
 
 
 @cache
@@ -171,8 +176,8 @@ class _Walk:
         """``value``, which is not null, without its nulls; None where it has another type."""
         if shape in _NOUNS:
             return value if _fits(value, shape) else self._wrong(value, shape, path)
-        if shape == "Quantity":
-            return self._quantity(value, path)
+        if shape in _PARSED:
+            return self._parsed(value, shape, path)
         if shape.startswith(_LIST):
             if not isinstance(value, list):
                 return self._wrong(value, shape, path)
@@ -200,11 +205,13 @@ class _Walk:
             return cleaned
         return [] if shape.startswith(_LIST) else {} if self._fields(shape) else _ZEROS.get(shape)
 
-    def _quantity(self, value: Any, path: str) -> Any:
+    def _parsed(self, value: Any, shape: str, path: str) -> Any:
+        if shape == "Duration" and not isinstance(value, str):
+            return self._wrong(value, "string", path)
         try:
-            parse(value)
-        except QuantityError as error:
-            self.errors.append(DecodingError(str(error), path, "Quantity"))
+            _PARSED[shape](value)
+        except ValueError as error:
+            self.errors.append(DecodingError(str(error), path, shape))
             return None
         return value
 

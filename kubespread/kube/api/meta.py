@@ -18,6 +18,7 @@ from kubespread.kube.quantity import QuantityText
 
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Duration = Annotated[str, Meta(title="Duration")]
 StringMap = dict[str, str]
 ResourceList = dict[str, QuantityText | None]
 
@@ -25,7 +26,8 @@ ResourceList = dict[str, QuantityText | None]
 class KubeObject(msgspec.Struct, rename="camel", kw_only=True, gc=False, omit_defaults=True):
     """Base of all: camelCase on the wire, unknown fields skipped, absent fields not written."""
 
-    ignored: ClassVar[frozenset[str]] = frozenset()
+    ignored: ClassVar[Mapping[str, str]] = {}
+    """Fields that may be there and are not read, and their types in Go's words, ``""`` for any."""
 
 
 @cache

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -56,7 +56,7 @@ DEFAULT_PROTECTIONS = (LOCAL_STORAGE, SYSTEM_CRITICAL, FAILED_BARE, DAEMON_SET_P
 WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS = "PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims"
 EXTRA_PROTECTIONS = (WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS)
 _MANDATORY, _PREFERRED = "Mandatory", "Preferred"
-_IGNORED = frozenset({"apiVersion", "kind", "metadata"})
+_IGNORED = dict.fromkeys(("apiVersion", "kind", "metadata"), "")
 _Fault = tuple[str, str]
 """The field, and what is wrong with it."""
 
@@ -66,15 +66,13 @@ _Fault = tuple[str, str]
 
 
 class PluginSet(KubeObject):
-    ignored: ClassVar[frozenset[str]] = frozenset({"disabled"})
+    ignored = dict.fromkeys(("disabled",), "")
 
     enabled: list[str] = field(default_factory=list)
 
 
 class Plugins(KubeObject):
-    ignored: ClassVar[frozenset[str]] = frozenset(
-        {"deschedule", "evict", "preSort", "presort", "sort", "filter", "preEvictionFilter"}
-    )
+    ignored = dict.fromkeys(("deschedule", "evict", "preSort", "presort", "sort", "filter", "preEvictionFilter"), "")
 
     balance: PluginSet = field(default_factory=PluginSet)
 
@@ -91,13 +89,16 @@ class DeschedulerProfile(KubeObject):
 
 
 class DeschedulerPolicy(KubeObject):
-    ignored: ClassVar[frozenset[str]] = _IGNORED | {
-        "evictionFailureEventNotification",
-        "gracePeriodSeconds",
-        "metricsCollector",
-        "metricsProviders",
-        "prometheus",
-    }
+    ignored = _IGNORED | dict.fromkeys(
+        (
+            "evictionFailureEventNotification",
+            "gracePeriodSeconds",
+            "metricsCollector",
+            "metricsProviders",
+            "prometheus",
+        ),
+        "",
+    )
 
     profiles: list[DeschedulerProfile] = field(default_factory=list)
     node_selector: str = ""
@@ -118,7 +119,7 @@ class PodProtections(KubeObject):
 
 
 class EvictorArgs(KubeObject):
-    ignored: ClassVar[frozenset[str]] = _IGNORED
+    ignored = _IGNORED
 
     node_selector: str = ""
     label_selector: LabelSelector | None = None
@@ -162,7 +163,7 @@ class Namespaces(KubeObject):
 
 
 class PluginArgs(KubeObject):
-    ignored: ClassVar[frozenset[str]] = _IGNORED
+    ignored = _IGNORED
 
     constraints: list[str] | None = None
     topology_balance_node_fit: bool = True

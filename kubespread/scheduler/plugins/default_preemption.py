@@ -25,7 +25,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import Int32
 from kubespread.kube.owners import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.kube.validation.faults import FieldFault, invalid
+from kubespread.kube.validation.faults import FieldFault, between
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BY_SCHEDULER, DISRUPTION_TARGET
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -71,14 +71,12 @@ class DefaultPreemptionArgs(Args):
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
         percentage, absolute = self.min_candidate_nodes_percentage, self.min_candidate_nodes_absolute
-        if not 0 <= percentage <= 100:
-            yield invalid(f"{path}.minCandidateNodesPercentage", percentage, "not in valid range [0, 100]")
+        yield from between(percentage, 0, 100, f"{path}.minCandidateNodesPercentage")
         if absolute < 0:
-            yield invalid(f"{path}.minCandidateNodesAbsolute", absolute, "not in valid range [0, inf)")
+            yield FieldFault(f"{path}.minCandidateNodesAbsolute", "must not be negative")
         if percentage == 0 and absolute == 0:
-            detail = "cannot be zero at the same time as minCandidateNodes"
-            yield invalid(f"{path}.minCandidateNodesPercentage", 0, f"{detail}Absolute")
-            yield invalid(f"{path}.minCandidateNodesAbsolute", 0, f"{detail}Percentage")
+            for name in ("minCandidateNodesPercentage", "minCandidateNodesAbsolute"):
+                yield FieldFault(f"{path}.{name}", "one of the two must be greater than 0")
 
 
 class DefaultPreemption(PostFilterPlugin, frozen=True):

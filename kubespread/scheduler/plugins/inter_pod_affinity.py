@@ -17,7 +17,7 @@ import numpy as np
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.meta import Int32
-from kubespread.kube.validation.faults import FieldFault, invalid
+from kubespread.kube.validation.faults import FieldFault, between
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, by_place, name_of
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -71,9 +71,7 @@ class InterPodAffinityArgs(Args):
     ignore_preferred_terms_of_existing_pods: bool = False
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-        weight = self.hard_pod_affinity_weight
-        if not 0 <= weight <= 100:
-            yield invalid(f"{path}.hardPodAffinityWeight", weight, "not in valid range [0, 100]")
+        yield from between(self.hard_pod_affinity_weight, 0, 100, f"{path}.hardPodAffinityWeight")
 
 
 AFFINITY = Status(Code.UNRESOLVABLE, ("node(s) didn't match pod affinity rules",))

@@ -69,12 +69,10 @@ class Profile(Struct, frozen=True):
 
 
 MULTI_POINT = "multiPoint"
-INITIALIZING = "initializing profiles: creating profile for scheduler name {name}: "
-"""How every error begins that is met while a profile is built."""
 
 
 class ProfileError(Exception):
-    """A profile kube-scheduler would refuse to build; the text is its own."""
+    """A profile kube-scheduler would refuse to build."""
 
 
 class PointConfiguration(Struct, frozen=True):
@@ -104,33 +102,23 @@ def _multi_point(points: Mapping[str, PointConfiguration], version: KubeVersion)
     return _merge(defaults, points.get(MULTI_POINT, PointConfiguration()))
 
 
-def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion = LATEST) -> Profile:
+def expand(points: Mapping[str, PointConfiguration], version: KubeVersion = LATEST) -> Profile:
     """The plugins of a profile that configures ``points``. Raises ProfileError."""
     known_points = _points(known_plugins(version), version)
     multi = _multi_point(points, version)
-    try:
-        # First what each point names itself, at every point, and only then multiPoint: that is the order of errors,
-        # too.
-        specific = {
-            point: _specific(point, points.get(point, PointConfiguration()), known_points) for point in INTERFACES
-        }
-        expanded = {
-            point: _with_multi_point(
-                point, specific[point], points.get(point, PointConfiguration()).disabled, multi, known_points
-            )
-            for point in INTERFACES
-        }
-        if len(expanded[Point.QUEUE_SORT]) != 1:
-            count = len(expanded[Point.QUEUE_SORT])
-            raise ProfileError(
-                f'only one queue sort plugin required for profile with scheduler name "{scheduler_name}", but got '
-                f"{count}"
-            )
-        if not expanded[Point.BIND]:
-            raise ProfileError(f'at least one bind plugin is needed for profile with scheduler name "{scheduler_name}"')
-        weights = _weights([*points.get(Point.SCORE, PointConfiguration()).enabled, *multi], known_points)
-    except ProfileError as error:
-        raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
+    # First what each point names itself, at every point, and only then multiPoint: that is the order of errors, too.
+    specific = {point: _specific(point, points.get(point, PointConfiguration()), known_points) for point in INTERFACES}
+    expanded = {
+        point: _with_multi_point(
+            point, specific[point], points.get(point, PointConfiguration()).disabled, multi, known_points
+        )
+        for point in INTERFACES
+    }
+    if len(expanded[Point.QUEUE_SORT]) != 1:
+        raise ProfileError(f"expected one plugin that sorts the queue, found {len(expanded[Point.QUEUE_SORT])}")
+    if not expanded[Point.BIND]:
+        raise ProfileError("expected a plugin that binds, found none")
+    weights = _weights([*points.get(Point.SCORE, PointConfiguration()).enabled, *multi], known_points)
     return _expansion(expanded, weights, version)
 
 
@@ -235,7 +223,7 @@ RETIRED_PLUGINS = frozenset(
 )
 
 
-def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion) -> Profile:
+def expand_per_point(points: Mapping[str, PointConfiguration], version: KubeVersion) -> Profile:
     """The plugins of a profile of v1beta1 and v1beta2, which list the defaults at every extension point and have no
     multiPoint. Raises ProfileError.
     """
@@ -258,17 +246,14 @@ def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: s
             for entry in _merge(default, points.get(point, PointConfiguration()))
             if entry.name not in CLOUD_LIMITS | RETIRED_PLUGINS
         ]
-        try:
-            expanded[point] = _specific(point, PointConfiguration(merged), known_points)
-        except ProfileError as error:
-            raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
+        expanded[point] = _specific(point, PointConfiguration(merged), known_points)
         weights = {entry.name: entry.weight or 1 for entry in merged}
     return _expansion(expanded, weights, version)
 
 
 def default_profile(version: KubeVersion = LATEST) -> Profile:
     """kube-scheduler without a configuration file."""
-    return expand({}, DEFAULT_SCHEDULER, version)
+    return expand({}, version)
 
 
 def framework(profile: Profile) -> Framework:

@@ -29,7 +29,7 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.quantity import NANO, parse
 from kubespread.kube.taint import cordoned, uncordoned
-from kubespread.kube.validation.objects import node_faults
+from kubespread.kube.validation.pods import node_faults
 from kubespread.kube.well_known import (
     BETA_INSTANCE_TYPE,
     BETA_REGION,

@@ -18,8 +18,9 @@ from msgspec.structs import replace
 
 from kubespread.kube.api import devices as api
 from kubespread.kube.api.core import Pod
-from kubespread.kube.time import SECOND, in_json, nanoseconds
-from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
+from kubespread.kube.api.meta import Duration
+from kubespread.kube.time import SECOND, nanoseconds
+from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Cause, Causes, ClaimElsewhereDetail, ClaimUnboundDetail, DeviceDetail
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -378,26 +379,20 @@ NOT_REACHED = "not found"
 
 
 class DynamicResourcesArgs(Args):
-    filter_timeout: str | None = None
-    binding_timeout: str | None = None
-
-    @property
-    def durations(self) -> Mapping[str, str | None]:
-        return {"filterTimeout": self.filter_timeout, "bindingTimeout": self.binding_timeout}
+    filter_timeout: Duration | None = None
+    binding_timeout: Duration | None = None
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
         if self.filter_timeout is not None:
             if not version.has("DRASchedulerFilterTimeout"):
-                yield forbidden(f"{path}.filterTimeout", "DRASchedulingFilterTimeout feature gate is disabled")
-            elif nanoseconds(self.filter_timeout) < 0:
-                yield invalid(f"{path}.filterTimeout", in_json(self.filter_timeout), "must be zero or positive")
+                yield FieldFault(f"{path}.filterTimeout", "needs the feature gate DRASchedulerFilterTimeout")
+            elif nanoseconds(self.filter_timeout or "0") < 0:
+                yield FieldFault(f"{path}.filterTimeout", "must not be negative")
         if self.binding_timeout is not None:
-            # The other gate of the text is on wherever this one can be.
             if not version.has("DRADeviceBindingConditions"):
-                detail = "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled"
-                yield forbidden(f"{path}.bindingTimeout", detail)
-            elif nanoseconds(self.binding_timeout) < SECOND:
-                yield invalid(f"{path}.bindingTimeout", in_json(self.binding_timeout), "must be at least 1 second")
+                yield FieldFault(f"{path}.bindingTimeout", "needs the feature gate DRADeviceBindingConditions")
+            elif nanoseconds(self.binding_timeout or "0") < SECOND:
+                yield FieldFault(f"{path}.bindingTimeout", "must be at least 1 second")
 
 
 class DynamicResources(PostFilterPlugin, frozen=True):

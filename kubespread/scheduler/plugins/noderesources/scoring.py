@@ -20,6 +20,7 @@ Source: pkg/scheduler/framework/plugins/noderesources/resource_allocation.go, sc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
@@ -28,15 +29,7 @@ from numpy.typing import NDArray
 
 from kubespread.kube.api.meta import Int32, Int64, KubeObject
 from kubespread.kube.name_rules import is_scalar, label_key_faults
-from kubespread.kube.validation.faults import (
-    FieldFault,
-    duplicate,
-    forbidden,
-    invalid,
-    invalid_each,
-    required,
-    unsupported,
-)
+from kubespread.kube.validation.faults import FieldFault, between, invalid_each, one_of
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Counts, Integers, LabelColumn, divide, round_half_away, wrapped
@@ -243,6 +236,8 @@ class ScoringStrategy(KubeObject):
 
 
 class NodeResourcesFitArgs(Args):
+    is_checked_by_plugin = True
+
     ignored_resources: list[str] = field(default_factory=list)
     ignored_resource_groups: list[str] = field(default_factory=list)
     scoring_strategy: ScoringStrategy | None = None
@@ -257,50 +252,40 @@ class NodeResourcesFitArgs(Args):
         strategy_type = next(name for name in STRATEGIES if name == strategy.type)
         return Scoring(strategy_type, _weighted(strategy.resources), shape)
 
-    def building_faults(self, version: KubeVersion) -> Iterator[FieldFault]:
+    def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
         for position, name in enumerate(self.ignored_resources):
-            yield from invalid_each(f"ignoredResources[{position}]", name, label_key_faults(name))
+            yield from invalid_each(f"{path}.ignoredResources[{position}]", name, label_key_faults(name))
         for position, group in enumerate(self.ignored_resource_groups):
-            path = f"ignoredResourceGroups[{position}]"
-            if "/" in group:
-                yield invalid(path, group, "resource group name can't contain '/'")
-            yield from invalid_each(path, group, label_key_faults(group))
+            if "/" in group or label_key_faults(group):
+                yield FieldFault(f"{path}.ignoredResourceGroups[{position}]", f"not a group of resources: {group}")
         if self.scoring_strategy is not None:
-            yield from _strategy_faults(self.scoring_strategy, version)
+            yield from _strategy_faults(self.scoring_strategy, f"{path}.scoringStrategy", version)
 
 
-def _strategy_faults(strategy: ScoringStrategy, version: KubeVersion) -> Iterator[FieldFault]:
-    if strategy.type not in STRATEGIES:
-        yield unsupported("scoringStrategy.type", strategy.type, STRATEGIES)
+def _strategy_faults(strategy: ScoringStrategy, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+    yield from one_of(f"{path}.type", strategy.type, STRATEGIES)
     for position, resource in enumerate(strategy.resources):
-        if not 0 <= resource.weight <= 100:
-            detail = f"resource weight of {resource.name} not in valid range (0, 100]"
-            yield invalid(f"scoringStrategy.resources[{position}].weight", resource.weight, detail)
-    ratio, path = strategy.requested_to_capacity_ratio, "scoringStrategy.requestedToCapacityRatio"
-    if strategy.type == _RATIO:
-        if ratio is None:
-            # Before 1.36 it is not checked, and building the plugin then fails in other words.
-            yield required(path, "must be specified when type is RequestedToCapacityRatio")
-        else:
-            yield from shape_faults(ratio.shape, f"{path}.shape" if version.since(36) else "scoringStrategy.shape")
+        yield from between(resource.weight, 0, 100, f"{path}.resources[{position}].weight")
+    ratio, field = strategy.requested_to_capacity_ratio, f"{path}.requestedToCapacityRatio"
+    if strategy.type == _RATIO and ratio is None:
+        yield FieldFault(field, f"required where type is {_RATIO}")
+    elif ratio is not None and strategy.type == _RATIO:
+        yield from shape_faults(ratio.shape, f"{field}.shape")
     elif ratio is not None and version.since(36):
-        yield forbidden(path, "must be nil when type is not RequestedToCapacityRatio")
+        yield FieldFault(field, f"only allowed where type is {_RATIO}")
 
 
 def shape_faults(shape: Sequence[UtilizationShapePoint], path: str) -> Iterator[FieldFault]:
     """The faults of a line of utilization and score at ``path``."""
     if not shape:
-        yield required(path, "at least one point must be specified")
-    for position in range(1, len(shape)):
-        if shape[position].utilization <= shape[position - 1].utilization:
-            detail = "values must be sorted in increasing order"
-            yield invalid(f"{path}[{position}].utilization", shape[position].utilization, detail)
+        yield FieldFault(path, "at least one point is required")
+    for position, (before, point) in enumerate(pairwise(shape), start=1):
+        if point.utilization <= before.utilization:
+            yield FieldFault(f"{path}[{position}].utilization", "must be greater than that of the point before")
             break
     for position, point in enumerate(shape):
-        if not 0 <= point.utilization <= 100:
-            yield invalid(f"{path}[{position}].utilization", point.utilization, "not in valid range [0, 100]")
-        if not 0 <= point.score <= 10:
-            yield invalid(f"{path}[{position}].score", point.score, "not in valid range [0, 10]")
+        yield from between(point.utilization, 0, 100, f"{path}[{position}].utilization")
+        yield from between(point.score, 0, 10, f"{path}[{position}].score")
 
 
 class NodeResourcesBalancedAllocationArgs(Args):
@@ -314,10 +299,9 @@ class NodeResourcesBalancedAllocationArgs(Args):
         seen: set[str] = set()
         for position, resource in enumerate(self.resources):
             if resource.name in seen:
-                yield duplicate(f"{path}.resources[{position}].name", resource.name)
+                yield FieldFault(f"{path}.resources[{position}].name", f"duplicate: {resource.name}")
             seen.add(resource.name)
-            if resource.weight not in (0, 1):
-                yield invalid(f"{path}.resources[{position}].weight", resource.weight, "must be 1")
+            yield from between(resource.weight, 0, 1, f"{path}.resources[{position}].weight")
 
 
 def _weighted(resources: Sequence[ResourceSpec]) -> tuple[WeightedResource, ...]:

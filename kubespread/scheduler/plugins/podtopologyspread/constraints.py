@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, field, msgpack
 from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -31,15 +30,7 @@ from kubespread.kube.selector import (
     from_map,
     required_node_selector,
 )
-from kubespread.kube.validation.faults import (
-    FieldFault,
-    duplicate,
-    forbidden,
-    invalid,
-    invalid_each,
-    required,
-    unsupported,
-)
+from kubespread.kube.validation.faults import FieldFault, invalid_each, one_of
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -72,7 +63,7 @@ SYSTEM_DEFAULTS = DefaultConstraints(
 
 
 class PodTopologySpreadArgs(Args):
-    default_constraints: list[TopologySpreadConstraint] = msgspec.field(default_factory=list)
+    default_constraints: list[TopologySpreadConstraint] = field(default_factory=list)
     defaulting_type: str = ""
 
     def defaults(self, version: KubeVersion) -> DefaultConstraints:
@@ -85,35 +76,27 @@ class PodTopologySpreadArgs(Args):
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
         defaulting_type = self.defaulting_type or SYSTEM
-        if defaulting_type not in (SYSTEM, LIST):
-            yield unsupported(f"{path}.defaultingType", defaulting_type, (SYSTEM, LIST))
-        elif defaulting_type == SYSTEM and self.default_constraints:
-            yield invalid(f"{path}.defaultingType", defaulting_type, "when .defaultConstraints are not empty")
+        yield from one_of(f"{path}.defaultingType", defaulting_type, (SYSTEM, LIST))
+        if defaulting_type == SYSTEM and self.default_constraints:
+            yield FieldFault(f"{path}.defaultingType", "must be List where there are defaultConstraints")
         seen: set[tuple[str, str]] = set()
         for position, constraint in enumerate(self.default_constraints):
             field = f"{path}.defaultConstraints[{position}]"
             yield from _constraint_faults(constraint, field)
             pair = (constraint.topology_key, constraint.when_unsatisfiable)
             if pair in seen:
-                # The later of the two is reported here, the earlier one in a pod.
-                yield duplicate(field, f"{{{pair[0]}, {pair[1]}}}")
+                yield FieldFault(field, "duplicate topologyKey and whenUnsatisfiable")
             seen.add(pair)
 
 
 def _constraint_faults(constraint: TopologySpreadConstraint, path: str) -> Iterator[FieldFault]:
     key, action = constraint.topology_key, constraint.when_unsatisfiable
     if constraint.max_skew <= 0:
-        yield invalid(f"{path}.maxSkew", constraint.max_skew, "not in valid range (0, inf)")
-    if not key:
-        yield required(f"{path}.topologyKey", "can not be empty")
-    else:
-        yield from invalid_each(f"{path}.topologyKey", key, label_key_faults(key))
-    if not action:
-        yield required(f"{path}.whenUnsatisfiable", "can not be empty")
-    elif action not in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY):
-        yield unsupported(f"{path}.whenUnsatisfiable", action, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
+        yield FieldFault(f"{path}.maxSkew", "must be greater than 0")
+    yield from invalid_each(f"{path}.topologyKey", key, label_key_faults(key))
+    yield from one_of(f"{path}.whenUnsatisfiable", action, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
     if constraint.label_selector is not None:
-        yield forbidden(f"{path}.labelSelector", "constraint must not define a selector, as they deduced for each pod")
+        yield FieldFault(f"{path}.labelSelector", "not allowed: it is made for each pod")
 
 
 class Constraint(Struct, frozen=True):
@@ -260,7 +243,7 @@ class NodeInclusion:
     def shared(cls, cluster: Cluster, pod: Pod, *, compares: bool) -> NodeInclusion:
         """Made once for all pods of a cluster that are alike in what it reads of them."""
         read = pod.spec.node_selector, required_node_selector(pod), pod.spec.tolerations
-        key = msgspec.msgpack.encode(read), compares
+        key = msgpack.encode(read), compares
         return _INCLUSIONS.once(cluster.results, key, lambda: cls(cluster.nodes, pod, compares=compares))
 
     def of(self, constraint: Constraint) -> Mask:

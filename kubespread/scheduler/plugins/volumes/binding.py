@@ -38,7 +38,7 @@ from kubespread.kube.persistent_volumes import (
 )
 from kubespread.kube.quantity import parse
 from kubespread.kube.selector import from_label_selector
-from kubespread.kube.validation.faults import FieldFault, invalid
+from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import SELECTED_NODE
 from kubespread.scheduler.causes import (
@@ -358,17 +358,13 @@ class VolumeBindingArgs(Args):
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
         if self.bind_timeout_seconds is not None and self.bind_timeout_seconds < 0:
-            detail = "invalid BindTimeoutSeconds, should not be a negative value"
-            yield invalid(f"{path}.bindTimeoutSeconds", self.bind_timeout_seconds, detail)
+            yield FieldFault(f"{path}.bindTimeoutSeconds", "must not be negative")
         if self.shape is None:
             return
         if version.has(_SCORING):
             yield from scoring.shape_faults(self.shape, f"{path}.shape")
         else:
-            # Printed with the fields in Go's order, not sorted as the keys of a map are.
-            points = ",".join(f'{{"Utilization":{point.utilization},"Score":{point.score}}}' for point in self.shape)
-            detail = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
-            yield FieldFault(f"{path}.shape", f"Invalid value: [{points}]: {detail}")
+            yield FieldFault(f"{path}.shape", f"needs the feature gate {_SCORING}")
 
 
 def _volume_binding(setting: Setting) -> VolumeBinding:
