@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import FieldInfo
 
 OF_EVERY_REPORT = {
-    "apiVersion": "`kubespread.dev/v1alpha1`.",
+    "apiVersion": "`kubespread.dev/v1alpha2`.",
     "kind": "The name of the report.",
     "verdict": "`yes`, `no`, or `unknown` where the cluster's data does not tell, or where a part is `unfinished`.",
     "answer": "What it comes to, in sentences: the answer first, then what else is worth knowing, the worst first.",

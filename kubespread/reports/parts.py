@@ -53,7 +53,7 @@ def closing_states(node: Node) -> Iterator[str]:
         yield NOT_READY
 
 
-API_VERSION = "kubespread.dev/v1alpha1"
+API_VERSION = "kubespread.dev/v1alpha2"
 Judgment = Literal["yes", "no", "unknown"]
 WORDS: Mapping[Judgment, str] = {"yes": "", "no": "No: ", "unknown": ""}
 """How an answer of each verdict begins: what is not a no says itself what it is."""

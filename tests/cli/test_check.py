@@ -122,7 +122,7 @@ def test_rules_are_data_where_that_is_asked_for() -> None:
     told = json.loads(run("check", "--explain", "KS001", "-o", "json").out)
     assert (told["kind"], told["code"]) == ("Rule", "KS001")
     explained = run("check", "--explain", "KS101", "-o", "yaml").out
-    assert explained.startswith("apiVersion: kubespread.dev/v1alpha1\nkind: Rule\ncode: KS101\nname: ghost-pods\n")
+    assert explained.startswith("apiVersion: kubespread.dev/v1alpha2\nkind: Rule\ncode: KS101\nname: ghost-pods\n")
     refused = run("check", "--explain", "KS101", "-o", "csv")
     assert (refused.code, refused.err) == (2, "error: rules are written as table, json or yaml, not as csv\n")
 

@@ -72,7 +72,7 @@ def test_wide_adds_a_column_for_each_score_plugin() -> None:
 def test_json_is_the_whole_report_and_satisfies_the_schema() -> None:
     report = run("explain", POD, "-S", CLUSTER, "-o", "json").report
     assert (report["apiVersion"], report["kind"], report["schedulable"], report["feasible"]) == (
-        "kubespread.dev/v1alpha1",
+        "kubespread.dev/v1alpha2",
         "ExplainReport",
         True,
         ["node4"],

@@ -136,7 +136,7 @@ def test_another_format_is_one_row_and_one_function(monkeypatch: pytest.MonkeyPa
 def test_several_reports_are_a_list_in_one_document() -> None:
     reports = kubespread.simulate(CLUSTER, [WEB, pod("alone")], 1)
     text = writers("simulate")["yaml"].load()(reports, Look())
-    assert text.startswith("apiVersion: kubespread.dev/v1alpha1\nkind: SimulateReportList\nitems:\n")
+    assert text.startswith("apiVersion: kubespread.dev/v1alpha2\nkind: SimulateReportList\nitems:\n")
 
 
 def test_steps_alone_are_written_in_every_format_of_a_plan() -> None:
