@@ -28,7 +28,7 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.admission.gated_fields import DROPPED, drop_fields
 from kubespread.kube.admission.plugins import AdmissionPlugins, admit
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Pod, PodStatus
+from kubespread.kube.api.core import Pod, PodStatus, ScheduledVolumes
 from kubespread.kube.api.decoding import decode, normalized
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject
@@ -350,9 +350,14 @@ def _decoded(changed: Settled, kind: Kind, stored: T) -> T:
         return decode(normalized(changed.data, type(stored)), type(stored))
 
 
-def _without_owners(changed: Settled, pod: Pod) -> Mapping[str, Any]:
-    """The data of a pod whose owners are the cluster's affair."""
-    return {**changed.data, "metadata": {"annotations": pod.metadata.annotations}}
+_READ_VOLUMES = {"name", "emptyDir", "hostPath", *ScheduledVolumes.__struct_encode_fields__}
+
+
+def _as_stored(changed: Settled, pod: Pod) -> Mapping[str, Any]:
+    """The data of a pod whose owners and unread volumes are the cluster's affair."""
+    spec = changed.data.get("spec", {})
+    volumes = [volume for volume in spec.get("volumes", ()) if volume.keys() <= _READ_VOLUMES]
+    return {"metadata": {"annotations": pod.metadata.annotations}, "spec": {**spec, "volumes": volumes}}
 
 
 def _place(kind: Kind, name: str) -> Place:
@@ -368,6 +373,8 @@ def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings, called
     # Its parts are shared with other objects, and its template is about to be defaulted.
     creator, place = deepcopy(creator), _place(kind, called)
     template = kind.pod_template(creator)
+    if template is not None:
+        template.spec.forget_unread_volumes()
     if kind.cls in (Job, CronJob) and template is not None:
         # No API server stores one without, but clusters are written by hand, too.
         template.spec.restart_policy = template.spec.restart_policy or "Never"
@@ -411,7 +418,7 @@ def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
         pod = _decoded(changed, kind, stored)
         if changed.paths:
             default_pod(pod)
-            faults = field_faults(_without_owners(changed, pod), pod, "", surroundings.version, is_pod=True)
+            faults = field_faults(_as_stored(changed, pod), pod, "", surroundings.version, is_pod=True)
             _place(kind, _called(kind, stored)).refuse(pod_faults(pod, surroundings.version) + faults)
             # Amounts that its node granted are those of the pod as it was.
             pod.status = PodStatus(phase=pod.status.phase)

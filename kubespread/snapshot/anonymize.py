@@ -68,7 +68,6 @@ _KEPT_FIELDS = frozenset(
         "attacher",
         "declared_features",
         "kubelet_version",
-        "caching_mode",
         "pod_management_policy",
         "scopes",
         "scope_name",

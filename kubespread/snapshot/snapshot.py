@@ -221,7 +221,7 @@ class TypedReader:
                     return self._sharing.from_json(head.metadata, head.spec, head.status)
                 return self._stripped(decoder_of(cls).decode(item.json), item)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                # A null, which the slow way drops, or a fault that it puts in the API server's words.
+                # A null, which the slow way drops, or a fault that it names.
                 pass
         obj = decode(item.data, cls)
         if isinstance(obj, Pod):

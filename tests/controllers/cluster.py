@@ -7,7 +7,7 @@ from typing import Any
 
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from kubespread.kube.api.core import (
-    EmptyDirVolumeSource,
+    AnyVolumeSource,
     HostPathVolumeSource,
     Pod,
     PodCondition,
@@ -39,7 +39,7 @@ def pod(
 ) -> Pod:
     """A pod app=web; ``volumes`` are of the kinds emptyDir and hostPath."""
     sources: dict[str, dict[str, Any]] = {
-        "emptyDir": {"empty_dir": EmptyDirVolumeSource()},
+        "emptyDir": {"empty_dir": AnyVolumeSource()},
         "hostPath": {"host_path": HostPathVolumeSource(path="/")},
     }
     return Pod(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ import kubernetes.client as models
 import pytest
 
 import kubespread
+from kubespread.kube.api.decoding import decodable
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import fields_of, unknown_fields, workload_type
+from kubespread.kube.validation import fields
+from kubespread.kube.validation.fields import VALUES
 from kubespread.kube.versions import all_changes
 from tests.builders import hard, hosts, pod
 
@@ -76,6 +80,31 @@ def test_no_field_of_a_kind_is_refused(api_version: str, kind: str) -> None:
         }
 
     assert list(unknown_fields(full(kind, ()), workload_type(api_version, kind))) == []
+
+
+def wrongly_typed(cls: str, above: tuple[str, ...] = ()) -> Iterator[tuple[str, Data]]:
+    """Objects of a type with one value of a wrong type each, and where it stands."""
+    for name, shape in fields_of(cls).items():
+        below = shape.removeprefix("[]")
+        if shape:
+            yield name, {name: {} if shape.startswith("[]") else []}
+        for path, data in wrongly_typed(below, (*above, cls)) if below not in (*above, cls) else ():
+            position, value = ("", data) if below == shape else ("[0]", [data])
+            yield f"{name}{position}.{path}", {name: value}
+
+
+@pytest.mark.parametrize("kind", POD_CREATORS)
+def test_a_wrong_type_of_any_field_is_found(kind: str) -> None:
+    missed = [path for path, data in wrongly_typed(kind) if [each.path for each in decodable(data, kind)[1]] != [path]]
+    assert missed == []
+
+
+def test_every_rule_is_of_a_field_that_the_api_has() -> None:
+    known = {*VALUES, "behind", "until", *(name.replace("_", "-") for name in vars(fields))}
+    rows = {(cls, name): rules for cls, row in fields.rules_of_types().items() for name, rules in row.items()}
+    assert [place for place in rows if place[1] != "*" and place[1] not in fields_of(place[0])] == []
+    names = {rule.split()[0] for rules in rows.values() for rule in rules}
+    assert {name for name in names - known if not re.fullmatch(r"\d+\.\.\d*", name)} == set()
 
 
 def deployment(**spec: Any) -> Data:

@@ -89,6 +89,30 @@ def test_an_annotation_silences_faults_too() -> None:
     assert (codes(report), report.ignored, report.workloads) == ([], 1, 1)
 
 
+REFUSED: dict[str, tuple[Data, str]] = {
+    "a value of several": (
+        {"dnsPolicy": "Host"},
+        "set F to one of ClusterFirstWithHostNet, ClusterFirst, Default, None",
+    ),
+    "a name": ({"hostname": "A"}, "set F to a DNS label"),
+    "what is missing": ({"volumes": [{"name": "v", "secret": {}}]}, "add F"),
+    "what is there twice": ({"volumes": [{"name": "v"}, {"name": "v"}]}, "remove F, which is there twice"),
+    "what does not go together": (
+        {"shareProcessNamespace": True, "hostPID": True},
+        "remove F: not allowed beside hostPID",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refused_field_has_its_remedy(case: str) -> None:
+    fields, remedy = REFUSED[case]
+    manifest = web()
+    manifest["spec"]["template"]["spec"] |= fields
+    (finding,) = kubespread.check(None, manifest).findings
+    assert (finding.code, finding.remedy.text.replace(finding.field, "F")) == ("KS002", remedy)
+
+
 def test_an_annotation_of_a_workload_in_the_cluster_silences_too() -> None:
     deployment = web(GHOST, annotations={"kubespread.dev/ignore": "KS1"})
     report = kubespread.check(kubespread.Snapshot.from_objects([*hosts("a", "b"), deployment]))

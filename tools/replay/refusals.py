@@ -58,8 +58,9 @@ def differences(recorded: Recorded, kube_version: str | None = None) -> Iterator
 
 
 def texts(error: ManifestError) -> list[str]:
-    """Without the LimitRange that we blame."""
-    return [f"{fault.field}: {fault.message}".partition(" (LimitRange ")[0] for fault in error.faults]
+    """As the API server says them of the pod itself, without the LimitRange that we blame."""
+    said = (f"{fault.field.removeprefix('spec.template.')}: {fault.message}" for fault in error.faults)
+    return [text.partition(" (LimitRange ")[0] for text in said]
 
 
 def compared(case: str, wanted: Sequence[str], ours: Sequence[str]) -> Iterator[Difference]:

@@ -1,6 +1,6 @@
 """Nodes, pods, and what else is of the core, with the fields scheduling reads and no others.
 
-Of a pod's volumes, what the volume plugins and the API server's validation read.
+Of a pod's volumes, what the volume plugins read, and of which kinds the others are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from kubespread.kube.api.meta import (
     ResourceList,
     StringMap,
 )
-from kubespread.kube.quantity import QuantityText
 
 
 class VolumeResourceRequirements(KubeObject):
@@ -72,7 +71,6 @@ class AzureDiskVolumeSource(KubeObject):
     disk_name: str = ""
     disk_uri: str = field(name="diskURI", default="")
     kind: str | None = None
-    caching_mode: str | None = None
 
 
 class VolumeWithID(KubeObject):
@@ -89,60 +87,8 @@ class EphemeralVolumeSource(KubeObject):
     volume_claim_template: PersistentVolumeClaimTemplate | None = None
 
 
-class EmptyDirVolumeSource(KubeObject):
-    size_limit: QuantityText | None = None
-
-
 class HostPathVolumeSource(KubeObject):
     path: str = ""
-    type: str | None = None
-
-
-class GitRepoVolumeSource(KubeObject):
-    repository: str = ""
-
-
-class SecretVolumeSource(KubeObject):
-    secret_name: str = ""
-
-
-class ConfigMapVolumeSource(KubeObject):
-    name: str = ""
-
-
-class NFSVolumeSource(KubeObject):
-    server: str = ""
-    path: str = ""
-
-
-class GlusterfsVolumeSource(KubeObject):
-    endpoints: str = ""
-    path: str = ""
-
-
-class FlexVolumeSource(KubeObject):
-    driver: str = ""
-
-
-class CephFSVolumeSource(KubeObject):
-    monitors: list[str] = field(default_factory=list)
-
-
-class AzureFileVolumeSource(KubeObject):
-    secret_name: str = ""
-    share_name: str = ""
-
-
-class VsphereVirtualDiskVolumeSource(KubeObject):
-    volume_path: str = ""
-
-
-class PhotonPersistentDiskVolumeSource(KubeObject):
-    pd_id: str = field(name="pdID", default="")
-
-
-class CSIVolumeSource(KubeObject):
-    driver: str = ""
 
 
 class AnyVolumeSource(KubeObject):
@@ -171,26 +117,26 @@ class ScheduledVolumes(InlineVolumes):
 
 class Volume(ScheduledVolumes):
     name: str = ""
-    empty_dir: EmptyDirVolumeSource | None = None
+    empty_dir: AnyVolumeSource | None = None
     host_path: HostPathVolumeSource | None = None
-    git_repo: GitRepoVolumeSource | None = None
-    secret: SecretVolumeSource | None = None
-    nfs: NFSVolumeSource | None = None
-    glusterfs: GlusterfsVolumeSource | None = None
-    flex_volume: FlexVolumeSource | None = None
-    cephfs: CephFSVolumeSource | None = None
+    git_repo: AnyVolumeSource | None = None
+    secret: AnyVolumeSource | None = None
+    nfs: AnyVolumeSource | None = None
+    glusterfs: AnyVolumeSource | None = None
+    flex_volume: AnyVolumeSource | None = None
+    cephfs: AnyVolumeSource | None = None
     flocker: AnyVolumeSource | None = None
     downward_api: AnyVolumeSource | None = field(name="downwardAPI", default=None)
     fc: AnyVolumeSource | None = None
-    azure_file: AzureFileVolumeSource | None = None
-    config_map: ConfigMapVolumeSource | None = None
-    vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
+    azure_file: AnyVolumeSource | None = None
+    config_map: AnyVolumeSource | None = None
+    vsphere_volume: AnyVolumeSource | None = None
     quobyte: AnyVolumeSource | None = None
-    photon_persistent_disk: PhotonPersistentDiskVolumeSource | None = None
+    photon_persistent_disk: AnyVolumeSource | None = None
     projected: AnyVolumeSource | None = None
     scale_io: AnyVolumeSource | None = field(name="scaleIO", default=None)
     storageos: AnyVolumeSource | None = None
-    csi: CSIVolumeSource | None = None
+    csi: AnyVolumeSource | None = None
 
     @property
     def affects_scheduling(self) -> bool:
@@ -465,8 +411,6 @@ class PodSpec(KubeObject):
         """
         self.volumes = [volume for volume in self.volumes if volume.affects_scheduling or volume.is_local]
         for volume in self.volumes:
-            if volume.empty_dir is not None:
-                volume.empty_dir = EmptyDirVolumeSource()
             if volume.host_path is not None:
                 volume.host_path = HostPathVolumeSource(path="/")
             if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:

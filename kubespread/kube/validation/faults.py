@@ -85,7 +85,7 @@ def merged_key_faults(selector: LabelSelector | None, keys: list[str], path: str
 
 
 class FieldFault(NamedTuple):
-    """One validation error: the field's path and the rest of the API server's text."""
+    """One validation error: the field's path, and what is wrong with it."""
 
     path: str
     message: str

@@ -1,12 +1,11 @@
 """The walk through a pod's fields that scheduling does not read, by the rows of ``rules.toml``, and what these mean.
 
-A check yields what is wrong with a field, in our words, or where below it.
-
-An absent field passes all but those that say what must be there; so does an empty one, beside those of numbers.
+A check yields what is wrong with a field, or with one below it, in our words. An absent field passes all checks but
+those of what is required, and so does an empty text.
 
 Source: pkg/apis/core/validation/validation.go, ValidatePodCreate, ValidatePodTemplateSpec, ValidateVolumes,
-    ValidateEnv, validateEnvVarValueFrom, ValidateVolumeMounts,
-    ValidateVolumeDevices, validateResizePolicy, validateLifecycle, validateStopSignal, validateHandler, validateProbe
+    ValidateEnv, validateEnvVarValueFrom, ValidateVolumeMounts, ValidateVolumeDevices, validateResizePolicy,
+    validateLifecycle, validateStopSignal, validateHandler, validateProbe
 Source: pkg/apis/core/validation/validation.go, validateVolumeSource, validateEphemeralVolumeSource,
     validateISCSIVolumeSource, validateFCVolumeSource, validateQuobyteVolumeSource, validateFlexVolumeSource,
     validateAzureDisk, ValidateCSIDriverName, validateProjectionSources, validateDownwardAPIVolumeFile,
@@ -53,7 +52,7 @@ class Surrounding(msgspec.Struct, frozen=True):
     version: KubeVersion
     is_stored: bool
     pod_name: str
-    """Empty of a pod template."""
+    """Empty for a pod template."""
     volumes: dict[str, Data]
     """The faultless ones, by name."""
 
@@ -534,42 +533,27 @@ def resizes(field: Field) -> Faults:
             yield FieldFault(f"{field.path}[{position}]", "expected NotRequired where the pod's restartPolicy is Never")
 
 
-def mounts(field: Field) -> Faults:
-    """Where volumes are mounted, beside where they are devices."""
-    mounts, devices = field.value.get("volumeMounts", ()), field.value.get("volumeDevices", ())
-    taken = [device.get("devicePath") for device in devices]
-    for position, mount in enumerate(mounts):
-        path, name, place = f"{field.path}.volumeMounts[{position}]", mount.get("name"), mount.get("mountPath")
-        if name not in field.pod.volumes:
-            yield FieldFault(f"{path}.name", expected("the name of a valid volume", name))
-        if name in [device.get("name") for device in devices]:
-            yield FieldFault(f"{path}.name", "already in volumeDevices")
-        if place and place in taken:
-            yield FieldFault(f"{path}.mountPath", f"already used: {place}")
-        taken.append(place)
-        is_privileged = at(field.value, "securityContext", "privileged")
-        if mount.get("mountPropagation") == "Bidirectional" and not is_privileged:
-            yield FieldFault(f"{path}.mountPropagation", "Bidirectional needs a privileged container")
-
-
-def devices(field: Field) -> Faults:
-    names: list[Any] = []
-    places: list[Any] = []
-    for position, device in enumerate(field.value.get("volumeDevices", ())):
-        path, name, place = f"{field.path}.volumeDevices[{position}]", device.get("name"), device.get("devicePath")
-        if not any(kind in field.pod.volumes.get(name, ()) for kind in ("persistentVolumeClaim", "ephemeral")):
-            yield FieldFault(f"{path}.name", expected("the name of a volume that is a claim", name))
-        if name and name in names:
-            yield FieldFault(f"{path}.name", f"duplicate: {name}")
-        if place and place in places:
-            yield FieldFault(f"{path}.devicePath", f"already used: {place}")
-        names.append(name)
-        places.append(place)
-        for mount in field.value.get("volumeMounts", ()):
-            if name == mount.get("name"):
-                yield FieldFault(f"{path}.name", "already in volumeMounts")
-            if place and place == mount.get("mountPath"):
-                yield FieldFault(f"{path}.devicePath", f"already used: {place}")
+def volume_uses(field: Field) -> Faults:
+    """Volumes that are mounted, and those that are devices: no path and no volume is both."""
+    paths = {"volumeMounts": "mountPath", "volumeDevices": "devicePath"}
+    for kind, other in (("volumeMounts", "volumeDevices"), ("volumeDevices", "volumeMounts")):
+        own, others = field.value.get(kind, ()), field.value.get(other, ())
+        taken = [use.get(paths[other]) for use in others]
+        for position, use in enumerate(own):
+            path, name, place = f"{field.path}.{kind}[{position}]", use.get("name"), use.get(paths[kind])
+            volume = field.pod.volumes.get(name)
+            if volume is None:
+                yield FieldFault(f"{path}.name", expected("the name of a valid volume", name))
+            elif kind == "volumeDevices" and "persistentVolumeClaim" not in volume and "ephemeral" not in volume:
+                yield FieldFault(f"{path}.name", expected("the name of a claim", name))
+            if any(name == use.get("name") for use in others):
+                yield FieldFault(f"{path}.name", f"already in {other}")
+            if place and place in taken:
+                yield FieldFault(f"{path}.{paths[kind]}", f"already used: {place}")
+            taken.append(place)
+            is_privileged = at(field.value, "securityContext", "privileged")
+            if use.get("mountPropagation") == "Bidirectional" and not is_privileged:
+                yield FieldFault(f"{path}.mountPropagation", "Bidirectional needs a privileged container")
 
 
 def read_only(field: Field) -> Faults:
@@ -760,7 +744,11 @@ def field_faults(plain: Data, pod: Pod, path: str, version: KubeVersion, *, is_p
 
 
 def _field_faults(plain: Data, pod: Pod, inside: str, version: KubeVersion, *, is_pod: bool) -> Iterator[FieldFault]:
-    spec, name = plain.get("spec", {}), pod.metadata.name if is_pod else ""
+    name, spec = pod.metadata.name if is_pod else "", plain.get("spec", {})
+    # These are not stored without their gates.
+    policies = [{"restartPolicy": container.restart_policy} for container in pod.spec.init_containers]
+    containers = [{**own, **policy} for own, policy in zip(spec.get("initContainers", ()), policies, strict=True)]
+    spec = {**spec, "hostUsers": pod.spec.host_users, "initContainers": containers}
     annotations = plain.get("metadata", {}).get("annotations", {})
     own = spec.get("volumes", [])
     claims = {
@@ -792,14 +780,14 @@ def _field_faults(plain: Data, pod: Pod, inside: str, version: KubeVersion, *, i
 
 
 @cache
-def _rules() -> Mapping[str, Mapping[str, Sequence[str]]]:
+def rules_of_types() -> Mapping[str, Mapping[str, Sequence[str]]]:
     rows = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
     return {cls: {**rows.get(row.pop("like", ""), {}), **row} for cls, row in rows.items()}
 
 
 def _faults_of(data: Data, cls: str, path: str, pod: Surrounding) -> Iterator[FieldFault]:
     unread: set[str] = set()
-    for name, rules in _rules().get(cls, {}).items():
+    for name, rules in rules_of_types().get(cls, {}).items():
         place, value = (path, data) if name == "*" else (f"{path}.{name}", data.get(name))
         for rule in rules if name not in unread else ():
             word, _, gate = rule.partition(" ")

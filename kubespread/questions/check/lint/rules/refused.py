@@ -38,15 +38,17 @@ _WAYS = (
     (re.compile(r"Unsupported value: .*: supported values: (?P<values>.+)$"), "set {field} to one of {values}"),
     (re.compile(r"must be greater than zero$"), "set {field} to 1 or more"),
     (re.compile(r"must be greater than or equal to (?P<least>\d+)"), "set {field} to {least} or more"),
-    (re.compile(r"^Required value|: Required value"), "add {field}"),
+    (re.compile(r"^Required value|: Required value|^required\b"), "add {field}"),
+    (re.compile(r"^expected (?P<what>.+), found "), "set {field} to {what}"),
+    (re.compile(r"^(?P<why>(?:only|not) allowed .+)$"), "remove {field}: {why}"),
     (re.compile(r"must not be specified when labelSelector is not set"), "add labelSelector: {selector}"),
     (re.compile(r'Duplicate value: "\{.*(?:DoNotSchedule|ScheduleAnyway)'), "merge constraints {pair} into one"),
-    (re.compile(r"Duplicate value: "), "remove {field}, which is there twice"),
+    (re.compile(r"Duplicate value: |^duplicate: "), "remove {field}, which is there twice"),
     (re.compile(r"unknown field "), "{misplaced}"),
     (re.compile(r"Forbidden: (?P<why>.+)$"), "remove {field}: {why}"),
     (re.compile(r"Invalid value: .*: (?P<why>[^:]+)$"), "change {field}: {why}"),
 )
-"""What there is to do, by the API server's words."""
+"""What there is to do, by the API server's words and ours."""
 _MEANT = re.compile(r'did you mean "(?P<kind>[^"]+)" in "(?P<apiVersion>[^"]+)"')
 _UNKNOWN = re.compile(r'unknown field "(?P<path>[^"]+)"(?:, did you mean "(?P<meant>[^"]+)")?')
 _NAMED: Mapping[type[PriorityClass] | type[RuntimeClass], tuple[re.Pattern[str], str]] = {
