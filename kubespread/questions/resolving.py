@@ -24,7 +24,6 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
 from kubespread.questions.remedies.change import Revise, Revised
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.worlds import cluster_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.profile.profile import Profile
@@ -229,3 +228,14 @@ def _counted_keys(cluster: Cluster, pods: Sequence[Pod]) -> set[str]:
     keys = {key for service in services for key in service.spec.selector or ()}
     kinds = (cluster.kinds[number] for number in cluster.kinds.with_terms)
     return keys.union(*(pod.spec.counted_keys for pod in (*pods, *(kind.pod for kind in kinds))))
+
+
+def cluster_of(snapshot: Snapshot, version: KubeVersion) -> Cluster:
+    """The cluster of ``snapshot`` without its edits, as a scheduler of this release counts its pods, for one answer.
+    Raises SnapshotError for an amount that cannot be parsed.
+    """
+    made = snapshot.known.once(
+        ("columns", str(version)),
+        lambda: Cluster.of(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects),
+    )
+    return made.fork()

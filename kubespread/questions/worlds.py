@@ -20,7 +20,6 @@ from kubespread.kube.pod_groups import group_name, has_gangs
 from kubespread.kube.time import instant
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.scheduler import Scheduler
-from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
@@ -145,14 +144,3 @@ def _resized(world: World, obj: Resizable) -> Resizable:
     if owner is None or obj.spec.replicas == owner.replicas:
         return obj
     return msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, replicas=owner.replicas))
-
-
-def cluster_of(snapshot: Snapshot, version: KubeVersion) -> Cluster:
-    """The cluster of ``snapshot`` without its edits, as a scheduler of this release counts its pods, for one answer.
-    Raises SnapshotError for an amount that cannot be parsed.
-    """
-    made = snapshot.known.once(
-        ("columns", str(version)),
-        lambda: Cluster.of(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects),
-    )
-    return made.fork()

@@ -27,7 +27,8 @@ import msgspec
 
 from kubespread.assistants.server import Turn, tools
 from kubespread.errors import KubespreadError, ManifestError, UsageError
-from kubespread.questions.worlds import cluster_of, start_of
+from kubespread.questions.resolving import cluster_of
+from kubespread.questions.worlds import start_of
 from kubespread.redaction import masked
 from kubespread.serving import openapi
 from kubespread.serving.asking import Asking, Told

@@ -76,7 +76,7 @@ CASES: Mapping[str, tuple[Callable[[Snapshot], list[str]], list[Data], list[str]
     "whether a drain ends is not known": (
         planned,
         HELD,
-        ["unknown", "0 of 1 step done in full; 1 pod may stay (web-a); none of 1 workload is worse", STAYS],
+        ["unknown", "0 of 1 step done in full; 1 pod may stay (web-a)", STAYS],
     ),
     "nor where there are several finalizers": (
         planned,

@@ -22,9 +22,8 @@ from kubespread.kube.taint import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import Load, MapDomain, MapNode, TopologyMap
-from kubespread.questions.resolving import Resolved, resolve
+from kubespread.questions.resolving import Resolved, cluster_of, resolve
 from kubespread.questions.scene import Scene
-from kubespread.questions.worlds import cluster_of
 from kubespread.reports.judged_nodes import constraint_reports, counted_constraints
 from kubespread.reports.loads import amounts_of, percent_of, resources_of
 from kubespread.reports.parts import ConstraintReport, closing_states, minimum, skew_now
