@@ -57,6 +57,8 @@ WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS = "PodsWithPVC", "PodsWithoutPDB", "PodsW
 EXTRA_PROTECTIONS = (WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS)
 _MANDATORY, _PREFERRED = "Mandatory", "Preferred"
 _IGNORED = dict.fromkeys(("apiVersion", "kind", "metadata"), "")
+_RUNS = ("evictionFailureEventNotification", "gracePeriodSeconds", "metricsCollector", "metricsProviders", "prometheus")
+"""Fields on how it runs and what it reports."""
 _Fault = tuple[str, str]
 """The field, and what is wrong with it."""
 
@@ -89,16 +91,7 @@ class DeschedulerProfile(KubeObject):
 
 
 class DeschedulerPolicy(KubeObject):
-    ignored = _IGNORED | dict.fromkeys(
-        (
-            "evictionFailureEventNotification",
-            "gracePeriodSeconds",
-            "metricsCollector",
-            "metricsProviders",
-            "prometheus",
-        ),
-        "",
-    )
+    ignored = _IGNORED | dict.fromkeys(_RUNS, "")
 
     profiles: list[DeschedulerProfile] = field(default_factory=list)
     node_selector: str = ""
