@@ -230,5 +230,5 @@ def test_a_fault_is_named_by_its_line(in_pieces: bool, tmp_path: Path, monkeypat
     assert (cut, cut.faults, item.call_count) == (by_the_parser, by_the_parser.faults, len(CLUSTER))
     line = 31 if in_pieces else 51
     assert cut.faults[0].startswith(
-        f"{file}:{line}: Pod default/web-0: spec.topologySpreadConstraints[0].maxSkew: json:"
+        f"{file}:{line}: Pod default/web-0: spec.topologySpreadConstraints[0].maxSkew: expected"
     )
