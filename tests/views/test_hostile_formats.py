@@ -21,6 +21,8 @@ PLAIN = re.sub(r"\S", "x", escaped(HOSTILE))
 FORGED = escaped("\r\x7f")
 """How a line would begin if the line break in the name were one."""
 WRAPPED = ("table", "wide")
+LONG_KEY = re.compile(r"^( *)\? (.*)\n\1:", re.MULTILINE)
+"""YAML's form of a key of more than 128 characters, whose value is on a line of its own."""
 
 
 def answers(name: str) -> dict[str, Any]:
@@ -81,7 +83,7 @@ def test_every_format_of_every_report_is_printable_and_has_no_line_more(
     write = writers(kind.partition(" ")[0])[form].load()
     # So wide that no column gives way to names.
     for look in (Look(in_full=True, wide=True), Look(in_full=True, color=True, width=1000)):
-        hostile, harmless = (write(each[kind], look) for each in both)
+        hostile, harmless = (LONG_KEY.sub(r"\1\2:", write(each[kind], look)) for each in both)
         assert is_safe(hostile)
         assert hostile.count("\t") == harmless.count("\t")
         assert not [line for line in hostile.split("\n") if line.lstrip().startswith(FORGED)]
