@@ -21,8 +21,8 @@ PLAIN = re.sub(r"\S", "x", escaped(HOSTILE))
 FORGED = escaped("\r\x7f")
 """How a line would begin if the line break in the name were one."""
 WRAPPED = ("table", "wide")
-LONG_KEY = re.compile(r"^( *)\? (.*)\n\1:", re.MULTILINE)
-"""YAML's form of a key of more than 128 characters, whose value is on a line of its own."""
+LONG_KEY = re.compile(r"^( *)\? (.*)\n\1:(?! - )", re.MULTILINE)
+"""YAML's form of a key of more than 128 characters, whose value is on a line of its own, as a list's items always are."""
 
 
 def answers(name: str) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def _shape(case: Data) -> tuple[Ask, Expected]:
 
 def _refusals(case: Data, expect: Data) -> list[str]:
     """Texts that must be in the error where the pod or the configuration is refused, or no profile takes the pod."""
-    keys = ("forbidden",) if "nodes" in expect or "replicas" in case else ("forbidden", "error")
+    keys = ("forbidden", "configError", *(() if "nodes" in expect or "replicas" in case else ("error",)))
     return [*expect.get("validation", ()), *(expect[key] for key in keys if key in expect)]
 
 
