@@ -204,14 +204,11 @@ def _judged(says: str, margin: int, promised: object, why: str = "", *, is_known
 def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None, asking: _Asking) -> _Found:
     """Whether so many pods are ready at the worst moment; of no number, whether as many are in the end as before."""
     deleted = back == NODES_DELETED
-    keys, preemption = (asking.full(key),), asking.question.preemption
-    question = Survive(keys=keys, nodes_deleted=deleted, preemption=preemption)
+    question = Survive(keys=(asking.full(key),), nodes_deleted=deleted, preemption=asking.question.preemption)
     report = asking.of(question, "losing domains", (key, deleted))
     standing = [loss for loss in report.losses if not loss.already_lost]
-    ready_now, wanted = ready_pods(asking.settled, workload), desired_replicas(asking.settled, workload)
-    untouched = WorkloadChange(
-        workload=workload, wanted=wanted, ready_before=ready_now, ready=ready_now, fewest_ready=ready_now
-    )
+    now = ready_pods(asking.settled, workload)
+    untouched = WorkloadChange(workload, desired_replicas(asking.settled, workload), now, now, now)
     rows = [(loss, next((row for row in loss.workloads if row.workload == workload), untouched)) for loss in standing]
     part = "" if report.unfinished is None else report.unfinished.sentence
     if not rows:

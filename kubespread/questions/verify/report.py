@@ -38,12 +38,10 @@ class VerifiedClause(Report, frozen=True, kw_only=True):
 
     @property
     def called(self) -> str:
-        """Whose it is, in short."""
         return "the cluster" if self.workload is None else str(self.workload)
 
     @property
     def sentence(self) -> str:
-        """Whose promise it is, what is promised, and what became of it."""
         return f"{self.called}: {self.clause} {self.promised}: {self.says}"
 
 
