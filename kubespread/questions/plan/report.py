@@ -348,8 +348,8 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
             yield "; ".join((*self._not_done, *self.chances, fit, *self._worse(self.before, self.after)))
             yield from self._sides(self.before, self.after)
         else:
-            steps = self._not_done or ["every step done in full"]
-            yield "; ".join((*self.chances, *steps, left or "nothing is worse"))
+            bad = [*self._not_done, *([left] if left else [])]
+            yield "; ".join((*self.chances, *(bad or ["every step done in full", "nothing is worse"])))
         yield from self.of_steps
         yield from held_by(self.holders)
         yield from self._remedies()
