@@ -319,7 +319,8 @@ def _drain(workload: WorkloadName, asking: _Asking) -> _Found:
         return _Found("unknown", "no PodDisruptionBudget objects: whether one keeps its pods is not known")
     pods = [pod for pod in asking.settled.book if workload_of(asking.settled, pod) == workload]
     own, nodes = {workload, *map(NamespacedName.of, pods)}, {pod.spec.node_name for pod in pods if pod.spec.node_name}
-    held = [(row, trouble) for row in report.rows for trouble in row.troubles if trouble.subject in own]
+    rows = [row for row in report.rows if row.name in nodes]
+    held = [(row, trouble) for row in rows for trouble in row.troubles if trouble.subject in own]
     of, bad = f"{count_of(len(nodes), 'node')} with its pods", {row.name for row, _ in held}
     if held:
         (row, trouble), is_known = held[0], any(trouble.certain for _, trouble in held)
