@@ -84,7 +84,7 @@ def test_a_pinned_hash_counts_no_replica() -> None:
 
 def test_of_a_rollout_too_large_to_rehearse_the_first_new_pod_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     rehearsed = finding_of("KS406")
-    monkeypatch.setattr("kubespread.questions.check.lint.trial._MAX_REHEARSED", 0)
+    monkeypatch.setattr("kubespread.questions.check.trial._MAX_REHEARSED", 0)
     assert finding_of("KS406").message == rehearsed.message
     good = [str(FIXTURES / "KS406" / "good.yaml")]
     assert kubespread.check(cluster_of("KS406"), good, select=["KS406"]).findings == ()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Finding, Snapshot
 from kubespread.questions import tasks
-from kubespread.questions.check.lint import ways_out
+from kubespread.questions.check import ways_out
 from kubespread.questions.tasks import Made
 from tests.builders import Data, hard, hosts, owned_by, pod, taint
 from tests.lint.test_engine import codes, web
@@ -246,7 +246,7 @@ def test_a_quota_without_room_for_the_surge_stops_every_rollout() -> None:
 
 
 def test_a_quota_stops_a_rollout_that_is_too_large_to_rehearse(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubespread.questions.check.lint.trial._MAX_REHEARSED", 5)
+    monkeypatch.setattr("kubespread.questions.check.trial._MAX_REHEARSED", 5)
     (finding,) = found(quota("0", pods="2"), manifest=rolled())
     assert (finding.code, finding.message.partition("new pods: ")[2]) == (
         "KS406",
@@ -317,7 +317,7 @@ def test_what_was_tried_in_vain_is_counted() -> None:
 
 
 def test_not_more_is_tried_than_a_check_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubespread.questions.check.lint.ways_out.most_trials", lambda _: 1)
+    monkeypatch.setattr("kubespread.questions.check.ways_out.most_trials", lambda _: 1)
     cluster, workloads = Snapshot.from_objects(NODES), [with_pod(web(name=name), **asking("9")) for name in ("a", "b")]
     first, second = kubespread.check(cluster, workloads, select=["KS209"]).findings
     assert first.remedy.text != second.remedy.text

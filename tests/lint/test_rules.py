@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import kubespread
-from kubespread.questions.check.lint.registry import RULES
+from kubespread.questions.check.rule import AnyRule
+from kubespread.questions.check.rules import RULES
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures" / "lint"
@@ -37,8 +38,8 @@ def test_what_is_in_order_is_so_with_and_without_a_cluster(code: str) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
-def test_a_rule_is_documented(rule: object) -> None:
-    report = next(each.report for each in RULES if each is rule)
+def test_a_rule_is_documented(rule: AnyRule) -> None:
+    report = rule.report
     assert len(report.summary) <= 100
     assert "\n\n" in report.documentation
     assert "Example" in report.documentation

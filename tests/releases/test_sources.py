@@ -17,7 +17,7 @@ ROOMS = (
     "kube/admission/",
     "kube/validation/",
     "questions/autoscaling/",
-    "questions/check/lint/rules/",
+    "questions/check/rules/",
     "questions/gangs/",
     "questions/rebalance/descheduler",
     "scheduler/",
@@ -32,7 +32,6 @@ WITHOUT_RULES = {
     ),
     "what providers and operators do, not Kubernetes": ("kube/providers.py", "controllers/operated.py"),
     "our own words and searches": (
-        "questions/check/lint/rules/unreadable.py",
         "questions/autoscaling/autoscale.py",
         "questions/autoscaling/asked.py",
         "questions/autoscaling/view.py",

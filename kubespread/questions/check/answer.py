@@ -13,10 +13,10 @@ from kubespread.candidate.sources import is_reference
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.text import STDIN
-from kubespread.questions.check.lint.engine import Checked, Checking, fingerprinted
-from kubespread.questions.check.lint.registry import RULES, rule_called, selected, unknown_codes
+from kubespread.questions.check.engine import Checked, Checking, fingerprinted
 from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import CheckReport, Excerpt, Finding, Line, RuleReport, Severity
+from kubespread.questions.check.rules import RULES, rule_called, selected, unknown_codes
 from kubespread.questions.check.subjects import Gathered
 from kubespread.questions.patches import commands_for
 from kubespread.questions.remedies.change import Change

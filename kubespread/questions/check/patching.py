@@ -15,9 +15,9 @@ from kubespread.candidate.settings import Operation, diff_of, differences, opera
 from kubespread.errors import KubespreadError
 from kubespread.escaping import escaped
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.questions.check.lint.registry import rule_called
-from kubespread.questions.check.lint.rule import LastRule
 from kubespread.questions.check.report import Finding, Remedy, Severity
+from kubespread.questions.check.rule import LastRule
+from kubespread.questions.check.rules import rule_called
 
 _CHANGED = "it changes what a remedy above changes: apply that, and check again"
 _ALONE = "it was searched for without the remedies above: apply these, and check again"

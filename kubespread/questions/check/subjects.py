@@ -48,10 +48,10 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.text import FieldLines
-from kubespread.questions.check.lint.registry import silenced_codes
-from kubespread.questions.check.lint.rule import RefusedManifest
-from kubespread.questions.check.lint.trial import Place, Subject
-from kubespread.questions.check.lint.ways_out import WaysOut
+from kubespread.questions.check.rule import RefusedManifest
+from kubespread.questions.check.rules import silenced_codes
+from kubespread.questions.check.trial import Place, Subject
+from kubespread.questions.check.ways_out import WaysOut
 from kubespread.questions.editing import edited
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.resolving import replicas_of, told_apart

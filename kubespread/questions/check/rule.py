@@ -1,16 +1,15 @@
-"""The interface of rules: a permanent code, a name, a severity, and a function that looks for one thing.
+"""The interface of rules: a class with a permanent code, a name and a severity that looks for one thing.
 
-The documentation of a rule is the docstring of the module that its function stands in: what it finds, why it matters,
-an example and the remedy. The engine adds whose a finding is, where it stands and its code.
+Its docstring is its documentation: what it finds, why it matters, an example and the remedy. The engine adds whose a
+finding is, where it stands and its code.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -27,8 +26,8 @@ from kubespread.kube.owners import controller_of
 from kubespread.kube.persistent_volumes import is_for_one_pod
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.check.lint.trial import Mended, PodChange, ReplicaTrial, Subject, by_domain, with_constraint
 from kubespread.questions.check.report import Remedy, RuleReport, Severity
+from kubespread.questions.check.trial import Mended, PodChange, ReplicaTrial, Subject, by_domain, with_constraint
 from kubespread.questions.remedies.change import Change
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.framework import Framework
@@ -390,17 +389,24 @@ class RefusedManifest(Struct, frozen=True):
     """The workload as it is written."""
 
 
-class _Rule(Struct, frozen=True):
+UNSEARCHED = Remedy(text="")
+"""Of a finding whose remedy is still to be searched for."""
+
+
+class AnyRule:
+    """One thing to look for. The docstring is Markdown, its first line the summary."""
+
     code: str
     name: str
     severity: Severity
-    check: Callable[..., Any]
     needs_cluster: ClassVar[bool] = False
+
+    def __init_subclass__(cls, *, code: str = "", name: str = "", severity: Severity = Severity.ERROR) -> None:
+        cls.code, cls.name, cls.severity = code, name, severity
 
     @property
     def report(self) -> RuleReport:
-        """Its documentation is Markdown, the first line is its summary."""
-        documentation = inspect.cleandoc(sys.modules[self.check.__module__].__doc__ or "")
+        documentation = inspect.getdoc(type(self)) or ""
         return RuleReport(
             code=self.code,
             name=self.name,
@@ -411,31 +417,32 @@ class _Rule(Struct, frozen=True):
         )
 
 
-class Rule(_Rule, frozen=True):
+class Rule(AnyRule):
     """Runs on every workload. If there is a cluster, ``case.trial`` makes its numbers real."""
 
-    check: Callable[[Case], Iterable[RuleFinding]]
+    def check(self, case: Case) -> Iterable[RuleFinding]:
+        raise NotImplementedError
 
 
-class ClusterRule(_Rule, frozen=True):
+class ClusterRule(AnyRule):
     """Runs on every workload where there is a cluster to try it on."""
 
-    needs_cluster: ClassVar[bool] = True
-    check: Callable[[Case, ReplicaTrial], Iterable[RuleFinding]]
+    needs_cluster = True
+
+    def check(self, case: Case, trial: ReplicaTrial) -> Iterable[RuleFinding]:
+        raise NotImplementedError
 
 
-class LastRule(_Rule, frozen=True):
+class LastRule(AnyRule):
     """Runs once the others have, with what they found and is not silenced."""
 
-    check: Callable[[Case, Sequence[RuleFinding]], Iterable[RuleFinding]]
+    def check(self, case: Case, others: Sequence[RuleFinding]) -> Iterable[RuleFinding]:
+        raise NotImplementedError
 
 
-class FaultRule(_Rule, frozen=True):
-    """Runs on each fault of what is no workload yet: a file that cannot be read, an object that is refused. Returns
-    what would mend the fault, None where it is not one of the rule's.
-    """
+class FaultRule(AnyRule):
+    """Runs on each fault of what is no workload yet: a file that cannot be read, an object that is refused."""
 
-    check: Callable[[Fault, RefusedManifest], Remedy | None]
-
-
-AnyRule = Rule | ClusterRule | LastRule | FaultRule
+    def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
+        """What would mend the fault; None where it is not one of the rule's."""
+        raise NotImplementedError

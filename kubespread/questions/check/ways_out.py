@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.questions.check.lint.rule import remedy_of
-from kubespread.questions.check.lint.trial import Placed, PodChange, ReplicaTrial
 from kubespread.questions.check.report import Remedy
+from kubespread.questions.check.rule import remedy_of
+from kubespread.questions.check.trial import Placed, PodChange, ReplicaTrial
 from kubespread.questions.remedies.asked import QuestionEdits
 from kubespread.questions.remedies.change import Answer, Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
@@ -25,8 +25,6 @@ from kubespread.world.store.pod_book import key_of
 _SHARE = 4
 """One of the workloads that are checked together takes at most a part of so many of what may be tried for all."""
 _MOST_OF_A_FAMILY = 8
-UNSEARCHED = Remedy(text="")
-"""Of a finding whose remedy `WaysOut` is to find."""
 # Pods that make way for others are made again elsewhere, or are missed: no manifest should be edited for that.
 _TRIED = [family for family in FAMILIES if family.of != "other pod"]
 _OF_THE_POD = [family for family in _TRIED if family.of != "node"]

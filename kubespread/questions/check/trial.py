@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
 
@@ -203,6 +203,18 @@ class Mended(Struct, frozen=True):
     placed: Placed
     is_taken: bool = True
     """Whether the release takes it whole: an older one drops fields that it does not have."""
+
+
+def together(mended: Iterable[Mended]) -> PodChange:
+    """All changes, one after another."""
+    changes = [remedied.change for remedied in mended]
+
+    def change(pod: Pod) -> Pod:
+        for change in changes:
+            pod = change(pod)
+        return pod
+
+    return change
 
 
 class _Stored(Struct, frozen=True):
@@ -500,11 +512,6 @@ def _making_none(name: WorkloadName, _objects: ClusterObjects) -> Made:
 
 
 _FEW = 4
-
-
-def counted(number: int, what: str) -> str:
-    """``1 replica``, ``2 replicas``."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def listed(names: Sequence[str]) -> str:

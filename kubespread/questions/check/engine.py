@@ -13,8 +13,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.candidate.sources import ClusterWorkloads
-from kubespread.questions.check.lint.registry import begins, selected
-from kubespread.questions.check.lint.rule import (
+from kubespread.questions.check.question import Check
+from kubespread.questions.check.report import Finding, Remedy, Severity
+from kubespread.questions.check.rule import (
+    UNSEARCHED,
     AnyRule,
     Case,
     ClusterRule,
@@ -25,12 +27,9 @@ from kubespread.questions.check.lint.rule import (
     Rule,
     RuleFinding,
 )
-from kubespread.questions.check.lint.together import with_remedies_together
-from kubespread.questions.check.lint.trial import Place, ReplicaTrial, Subject
-from kubespread.questions.check.lint.ways_out import UNSEARCHED
-from kubespread.questions.check.question import Check
-from kubespread.questions.check.report import Finding, Remedy
+from kubespread.questions.check.rules import begins, selected
 from kubespread.questions.check.subjects import Gathered, gather
+from kubespread.questions.check.trial import Mended, Place, Placed, ReplicaTrial, Subject, together
 from kubespread.questions.scene import Scene
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
@@ -155,6 +154,48 @@ def _with_following(
     following = f"{', '.join(codes)} {verb_of(len(codes), 'are')} found then"
     outcome = following if finding.remedy.outcome is None else f"{finding.remedy.outcome}; {following}"
     return replace(finding, remedy=replace(finding.remedy, outcome=outcome))
+
+
+_Remedied = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""A remedy, whatever its outcome and whichever constraint it is told of: text, settings and edits."""
+
+
+def with_remedies_together(findings: Sequence[RuleFinding], trial: ReplicaTrial | None) -> Sequence[RuleFinding]:
+    """The findings of one workload. A remedy that leaves replicas without a node says what all of them do together.
+
+    If no remedy alone gets more replicas placed, those that are needed together become errors: each of them keeps
+    replicas from running.
+    """
+    # Findings that several constraints share have one remedy.
+    mended = {_remedy_of(finding): finding.mended for finding in findings if finding.mended is not None}
+    if trial is None or len(mended) < 2 or all(change.placed.is_complete for change in mended.values()):
+        return findings
+    all_placed = trial.placed_with(together(mended.values()))
+    lacking = {remedy for remedy, change in mended.items() if change.placed.count < all_placed.count}
+    needed = set[_Remedied]()
+    if all_placed.count > max(trial.placed.count, *(change.placed.count for change in mended.values())):
+        needed = {remedy for remedy in lacking if _is_needed(mended[remedy], mended.values(), all_placed, trial)}
+    outcome = f"with the other remedies {all_placed.text}"
+    return [
+        _together(finding, outcome, _remedy_of(finding) in needed) if _remedy_of(finding) in lacking else finding
+        for finding in findings
+    ]
+
+
+def _remedy_of(finding: RuleFinding) -> _Remedied:
+    remedy = finding.remedy
+    return remedy.text, remedy.settings, remedy.edits
+
+
+def _is_needed(mended: Mended, among: Iterable[Mended], all_placed: Placed, trial: ReplicaTrial) -> bool:
+    """Whether fewer replicas are placed without this one."""
+    others = [other for other in among if other is not mended]
+    return trial.placed_with(together(others)).count < all_placed.count
+
+
+def _together(finding: RuleFinding, outcome: str, is_needed: bool) -> RuleFinding:
+    remedy = replace(finding.remedy, outcome=f"{finding.remedy.outcome}; {outcome}")
+    return replace(finding, remedy=remedy, severity=Severity.ERROR if is_needed else finding.severity)
 
 
 def _reported(rule: AnyRule, found: RuleFinding, whose: Subject | RefusedManifest, place: Place) -> Finding:

@@ -7,19 +7,26 @@ the cluster. KS3xx: with other objects. KS4xx: over time. KS5xx: groups of workl
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
-from operator import attrgetter
-from pkgutil import iter_modules
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.well_known import CHECK_IGNORE
-from kubespread.questions.check.lint import rules
-from kubespread.questions.check.lint.rule import AnyRule
+from kubespread.questions.check.rule import AnyRule
+from kubespread.questions.check.rules import (
+    autoscaling,
+    disruption,
+    domains,
+    manifests,
+    resources,
+    selectors,
+    spreading,
+)
 
-_MODULES = (import_module(f"{rules.__name__}.{module.name}") for module in iter_modules(rules.__path__))
-RULES: tuple[AnyRule, ...] = tuple(sorted((module.RULE for module in _MODULES), key=attrgetter("code")))
-"""Each is the file of its name. A fault is of the last rule that knows it, which is the most specific one."""
+_BY_SUBJECT = (manifests, selectors, domains, spreading, resources, autoscaling, disruption)
+RULES: tuple[AnyRule, ...] = tuple(
+    sorted((rule for subject in _BY_SUBJECT for rule in subject.RULES), key=lambda rule: rule.code)
+)
+"""A fault is of the last rule that knows it, which is the most specific one."""
 
 
 def selected(select: Sequence[str], ignore: Sequence[str]) -> tuple[AnyRule, ...]:

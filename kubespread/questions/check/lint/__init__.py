@@ -1,1 +1,0 @@
-"""Findings with stable codes about manifests and workloads, proven by the engine if there is a cluster."""

@@ -1,0 +1,355 @@
+"""Rules for autoscalers of nodes and of replicas, and for the replicas that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from kubespread.candidate.replicas import autoscalers_of
+from kubespread.kube.api.cluster_objects import ClusterObjects, MachineDeployment, NodePool
+from kubespread.kube.api.core import Node, NodeSpec, NodeStatus, Pod, Taint
+from kubespread.kube.api.meta import ObjectMeta, ResourceList
+from kubespread.kube.quantity import NANO, QuantityError, parse
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.kube.well_known import GROUP_MAX_SIZE, HOSTNAME, ZONE
+from kubespread.node_groups.groups import NODE_POOL_LABEL, capacity_labels, capacity_taints
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check.rule import UNSEARCHED, Case, ClusterRule, Declared, LastRule, Rule, RuleFinding
+from kubespread.questions.check.trial import Placed, ReplicaTrial, by_domain, domains, listed, together
+from kubespread.scheduler.cluster.cluster import ClusterChange
+from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
+from kubespread.wording import count_of, verb_of
+
+_GATE = "MinDomainsInPodTopologySpread"
+
+
+class ScaledToZero(ClusterRule, code="KS208", name="scaled-to-zero", severity=Severity.WARNING):
+    """A domain without nodes does not count: no replica waits for it, so no autoscaler adds a node to it.
+
+    kube-scheduler knows the domains of a constraint from the nodes that exist. A zone whose node group is scaled to
+    zero is not a domain: the minimum is taken over the others, every replica fits there, and none stays pending to make
+    an autoscaler add a node. minDomains says how many domains there should be: below that number the minimum is 0,
+    replicas beyond maxSkew wait, and the autoscaler acts.
+
+    Karpenter's NodePools and autoscaled MachineDeployments tell which domains there could be, as far as their limits
+    and sizes leave room. The remedy is tried on the cluster as it is, where replicas must wait for the domain, and with
+    a node in each domain, where all must find a place. A group whose taint keeps the pod off makes no domain for it.
+
+    Example: a NodePool for zones a, b and c, and nodes in a and b only.
+
+    ```yaml
+    topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Remedy: `minDomains: 3`; or keep a node in every zone.
+    """
+
+    def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+        """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, calPreFilterState"""
+        if case.subject.replicas < 2 or not any(case.objects.of(cls) for cls in (NodePool, MachineDeployment)):
+            return
+        for declared, hard in case.hard(trial):
+            eligible, constraint = domains(hard), declared.constraint
+            # Whoever says how many domains there have to be has thought of it.
+            if not eligible or constraint.min_domains is not None or not constraint.self_match:
+                continue
+            possible = without_nodes(declared.key, eligible, case, trial)
+            open_to = {value: domain for value, domain in possible.items() if domain.taint is None}
+            if open_to:
+                remedy = _waiting_for(declared, len(eligible), open_to, case, trial)
+            else:
+                remedy = _tolerating(declared, len(eligible), possible, trial)
+            if remedy is not None:
+                message = f"{_no_domains(declared, open_to or possible)}: {trial.placed.text}: "
+                message += by_domain(trial.placed.by_domain(declared.key))
+                yield RuleFinding(declared.path, message, remedy, severity=None if open_to else Severity.INFO)
+
+
+def _no_domains(declared: Declared, possible: Mapping[str, Possible]) -> str:
+    groups = listed(list(dict.fromkeys(domain.group for domain in possible.values())))
+    none = "is not a domain while it has no node" if len(possible) == 1 else "are not domains while they have no nodes"
+    return f"{declared.name} {listed(list(possible))} of {groups} {none}"
+
+
+def _waiting_for(
+    declared: Declared, eligible: int, possible: Mapping[str, Possible], case: Case, trial: ReplicaTrial
+) -> Remedy | None:
+    """minDomains, where replicas wait with it for the others, and all have a place once these are there.
+
+    On a release without the field, a node in each of them.
+    """
+    key, number, names = declared.key, eligible + len(possible), listed(list(possible))
+    grown = trial.cluster.after(ClusterChange(added=[domain.node for domain in possible.values()]))
+    if not case.version.has(_GATE):
+        spread = trial.placed_with(cluster=grown)
+        if not spread.is_complete or not all(spread.by_domain(key)[value] for value in possible):
+            return None
+        return Remedy(text=f"keep a node in {declared.name} {names}", outcome=f"then {spread.outcome(key)}")
+    change = declared.with_fields(minDomains=number)
+    now, then = trial.placed_with(change), trial.placed_with(change, cluster=grown)
+    if now.is_complete or not then.is_complete:
+        return None
+    return Remedy(
+        text=f"minDomains: {number}, so that replicas wait for the others",
+        settings=change.settings,
+        outcome=f"{now.outcome(key)}; with a node in {names} {then.outcome(key)}",
+    )
+
+
+def _tolerating(
+    declared: Declared, eligible: int, possible: Mapping[str, Possible], trial: ReplicaTrial
+) -> Remedy | None:
+    """What comes before minDomains where taints keep the pod off all of them."""
+    change = declared.with_fields(minDomains=eligible + len(possible))
+    if not possible or trial.placed_with(change).is_complete:
+        return None
+    first = next(iter(possible.values()))
+    assert first.taint is not None
+    taint = f"{first.taint.key}={first.taint.value}" if first.taint.value else first.taint.key
+    return Remedy(text=f"{first.group}'s taint {taint} keeps this pod off: tolerate it before raising minDomains")
+
+
+class PendingReplicas(LastRule, code="KS209", name="pending-replicas", severity=Severity.ERROR):
+    """Replicas find no node.
+
+    All replicas are created, as far as quotas let them, and placed one after another on the cluster without those that
+    run already. One that is left has no node that passes every filter of kube-scheduler: it asks for more than any node
+    has free, for labels that no node has, or its constraints keep it from the nodes with room. It waits until the
+    workload or the cluster changes.
+
+    Without a cluster only what no cluster could help is found: replicas that share a claim of mode ReadWriteOncePod,
+    which the checked manifests bring.
+
+    Where the remedies of other findings get every replica placed, those findings are enough, and this one is left out.
+    It is only an info where minDomains makes replicas wait for a domain that a node group can make (KS208).
+
+    Example: a node type that the cluster does not have.
+
+    ```yaml
+    nodeSelector: {disktype: nvme}
+    containers:
+    - {name: main, image: "example.com/main:1", resources: {requests: {cpu: "64"}}}
+    ```
+
+    Remedy: the smallest change that gets every replica a node, of those that `kubespread explain --fix` tries; where no
+    single one is enough, two or three together. No pod is evicted.
+    """
+
+    def check(self, case: Case, others: Sequence[RuleFinding]) -> Iterator[RuleFinding]:
+        """Source: pkg/scheduler/schedule_one.go, findNodesThatPassFilters"""
+        trial, field, replicas = case.trial, case.subject.field("spec"), case.subject.replicas
+        if trial is None and case.exclusive_claim and replicas > 1:
+            message = f"{_waits(replicas, replicas - 1)}: {case.exclusive_claim}"
+            yield RuleFinding(field, message, Remedy(text="a claim of mode ReadWriteMany, or one for each replica"))
+        if trial is None or not trial.placed.pending or _explained(others, trial):
+            return
+        waits = _waits(trial.placed.desired, trial.placed.pending)
+        if groups := _meant_for(case, trial):
+            intended = Remedy(text="nothing, if that is intended; otherwise lower minDomains, or add nodes there")
+            message = f"{waits} until {listed(groups)} adds one, because of minDomains"
+            yield RuleFinding(field, message, intended, severity=Severity.INFO, proven=True)
+        else:
+            yield RuleFinding(field, f"{waits}: {trial.placed.message}", UNSEARCHED, proven=True)
+
+
+def _explained(findings: Iterable[RuleFinding], trial: ReplicaTrial | None) -> bool:
+    """Whether the remedies of these findings, together, get a node for every replica that is created."""
+    mended = [finding.mended for finding in findings if finding.mended is not None and finding.mended.is_taken]
+    return trial is not None and bool(mended) and not trial.placed_with(together(mended)).pending
+
+
+def _meant_for(case: Case, trial: ReplicaTrial) -> Sequence[str]:
+    """The groups that make the domains minDomains waits for, where every replica finds a node once they are there."""
+    made: dict[str, Possible] = {}
+    for declared, hard in case.hard(trial):
+        if hard.lacks_domains:
+            made |= without_nodes(declared.key, domains(hard), case, trial)
+    open_to = [domain for domain in made.values() if domain.taint is None]
+    grown = ClusterChange(added=[domain.node for domain in open_to])
+    if not open_to or trial.placed_with(cluster=trial.cluster.after(grown)).pending:
+        return ()
+    return list(dict.fromkeys(domain.group for domain in open_to))
+
+
+def _waits(replicas: int, pending: int) -> str:
+    if replicas == 1:
+        return "it finds no node"
+    if pending == replicas:
+        return f"none of its {count_of(replicas, 'replica')} finds a node"
+    return f"{pending} of {count_of(replicas, 'replica')} {verb_of(pending, 'find')} no node"
+
+
+class AutoscaledBeyond(Rule, code="KS304", name="autoscaled-beyond", severity=Severity.WARNING):
+    """An autoscaler may ask for more replicas than the cluster has nodes for.
+
+    A HorizontalPodAutoscaler, or a ScaledObject of KEDA, raises the number of replicas up to its maximum under load.
+    Those beyond what quotas, constraints and free room allow are not created or stay pending, at the worst moment. The
+    maximum is placed on the cluster as it is. With `--autoscaler` it is only an info where all find a node once it has
+    added some.
+
+    Without a cluster it is counted what quotas, and a claim that one pod may use, allow that the manifests bring.
+
+    The workload itself is checked with the replicas that the autoscaler would set: at least its minimum, even where the
+    manifest sets none, and at most its maximum.
+
+    Example: maxReplicas 60 on six nodes that hold seven replicas each.
+
+    ```yaml
+    kind: HorizontalPodAutoscaler
+    spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 6, maxReplicas: 60}
+    ```
+
+    Remedy: a lower maximum; or a larger quota, smaller requests, a looser constraint, more nodes.
+    """
+
+    def check(self, case: Case) -> Iterator[RuleFinding]:
+        """Source: pkg/controller/podautoscaler/horizontal.go, normalizeDesiredReplicas"""
+        subject, trial = case.subject, case.trial
+        for autoscaler in () if subject.is_daemon else autoscalers_of(subject.name, case.objects):
+            if autoscaler.most <= subject.replicas:
+                continue
+            asks, outcome = f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}", None
+            if trial is None:
+                count, why = _by_files(case, autoscaler.most)
+            elif trial.placed.is_complete and not (most := trial.placed_with(replicas=autoscaler.most)).is_complete:
+                count, why, outcome = most.count, _why_fewer(most), trial.placed_with(replicas=most.count).text
+            else:
+                continue
+            if why:
+                remedy = Remedy(text=f"{autoscaler.most_field}: {count}", outcome=outcome)
+                yield RuleFinding("spec.replicas", f"{asks}: {why}", remedy, proven=trial is not None)
+
+
+def _by_files(case: Case, most: int) -> tuple[int, str]:
+    """How many of ``most`` replicas may run by what the manifests say alone, and why not all."""
+    count = case.at_most.copies
+    is_beyond = count is not None and case.subject.replicas <= count < most
+    return (count or 0, f"{count} can run: {case.at_most.refusal}") if is_beyond else (most, "")
+
+
+def _why_fewer(most: Placed) -> str:
+    """Quotas refuse a pod before any node is looked for."""
+    created = most.desired - most.refused
+    quota = f"the namespace's quotas allow only {created} of them: {most.refusal}" if most.refused else ""
+    fitting = f"{most.count} of {count_of(created, 'replica')} fit: {most.message}" if most.pending else ""
+    return "; ".join(filter(None, (quota, fitting)))
+
+
+# A group's machine types are not in the cluster: any pod that requests no more than this is taken to fit on one.
+_LARGE: ResourceList = {"cpu": "1000", "memory": "16Ti", "ephemeral-storage": "64Ti", "pods": "110"}
+
+
+class Possible(Struct, frozen=True):
+    """A domain that has no node now."""
+
+    group: str
+    """What could make it: ``NodePool general``."""
+    node: Node
+    """A node as the group would make it there, with room for every pod."""
+    taint: Taint | None
+    """Of that node, where the pod does not tolerate it."""
+
+
+def without_nodes(key: str, present: Collection[str], case: Case, trial: ReplicaTrial) -> Mapping[str, Possible]:
+    """The values of topology key ``key`` that are not ``present``, each as the most suitable group would make it.
+
+    Groups that cannot grow are left out, and so are those that the pod's node selector or affinity does not allow, by
+    the labels that the group states for its nodes.
+    """
+    pod, possible = case.subject.pod, dict[str, Possible]()
+    for group, labels, taints in _groups(key, pod, case.objects, trial.cluster.nodes):
+        value = labels.get(key, "")
+        if not value or value in present or (value in possible and possible[value].taint is None):
+            continue
+        node = Node(
+            metadata=ObjectMeta(name=f"{group} in {value}", labels={HOSTNAME: f"{group} in {value}", **labels}),
+            spec=NodeSpec(taints=list(taints)),
+            status=NodeStatus(capacity=_LARGE, allocatable=_LARGE),
+        )
+        if matches_required_node_affinity(Nodes((node,)), pod).all():
+            kept_off = untolerated(taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)
+            if value not in possible or not kept_off:
+                possible[value] = Possible(group, node, kept_off[0] if kept_off else None)
+    return dict(sorted(possible.items()))
+
+
+def _groups(
+    key: str, pod: Pod, objects: ClusterObjects, nodes: Nodes
+) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
+    """Each group with the labels and taints of its nodes, once per value that it may give ``key``."""
+    for pool in objects.of(NodePool):
+        if _has_room(pool, nodes):
+            yield from _of_node_pool(key, pod, pool)
+    for machines in objects.of(MachineDeployment):
+        if _may_grow(machines):
+            made, annotations = machines.spec.template, machines.metadata.annotations
+            zone = {ZONE: made.spec.failure_domain} if made.spec.failure_domain else {}
+            labels = {**zone, **made.metadata.labels, **capacity_labels(annotations)}
+            yield f"MachineDeployment {machines.metadata.name}", labels, capacity_taints(annotations)
+
+
+def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
+    template, name = pool.spec.template, pool.metadata.name
+    allowed = {
+        requirement.key: requirement.values
+        for requirement in template.spec.requirements
+        if requirement.operator == "In" and requirement.values
+    }
+    selected = _selected_labels(pod)
+    chosen = {
+        label: next((value for value in values if value in selected.get(label, ())), values[0])
+        for label, values in allowed.items()
+    }
+    for value in allowed.get(key, [""]):
+        yield (
+            f"NodePool {name}",
+            {**chosen, key: value, **template.metadata.labels, NODE_POOL_LABEL: name},
+            template.spec.taints,
+        )
+
+
+def _selected_labels(pod: Pod) -> Mapping[str, Sequence[str]]:
+    """The values of labels that the pod's node selector and affinity name: Karpenter makes the node that is asked."""
+    selected = {label: [value] for label, value in pod.spec.node_selector.items()}
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
+    for term in required.node_selector_terms if required is not None else ():
+        for expression in term.match_expressions:
+            if expression.operator == "In":
+                selected.setdefault(expression.key, []).extend(expression.values)
+    return selected
+
+
+def _has_room(pool: NodePool, nodes: Nodes) -> bool:
+    """Whether the pool grows for pods that wait, and its limits leave something beside the nodes that it has made."""
+    if pool.spec.replicas is not None:
+        return False
+    own = [node for node in nodes.objects if node.metadata.labels.get(NODE_POOL_LABEL) == pool.metadata.name]
+    try:
+        return all(
+            sum(_counted(node, resource) for node in own) < parse(limit).nano
+            for resource, limit in pool.spec.limits.items()
+        )
+    except QuantityError:
+        return True
+
+
+def _counted(node: Node, resource: str) -> int:
+    """In billionths; of ``nodes`` each is one."""
+    offered = node.status.capacity or node.status.allocatable
+    return NANO if resource == "nodes" else parse(offered.get(resource)).nano
+
+
+def _may_grow(machines: MachineDeployment) -> bool:
+    """Whether cluster-autoscaler is configured to scale it beyond its current size."""
+    most = machines.metadata.annotations.get(GROUP_MAX_SIZE, "")
+    replicas = machines.spec.replicas
+    return most.isdecimal() and int(most) > (1 if replicas is None else replicas)
+
+
+RULES = (ScaledToZero(), PendingReplicas(), AutoscaledBeyond())

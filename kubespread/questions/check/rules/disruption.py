@@ -1,0 +1,463 @@
+"""Rules for drains and rollouts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubespread.controllers.deployment import TEMPLATE_HASH, limits
+from kubespread.controllers.disruption import desired_and_expected, disruptions_allowed, selector_of
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.owners import controller_of
+from kubespread.kube.quantity import IntOrStringError
+from kubespread.kube.selector import Selector
+from kubespread.kube.taint import cordoned
+from kubespread.kube.well_known import HOSTNAME, SCHEDULE_ANYWAY
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check.rule import (
+    BY_REVISION,
+    Case,
+    ClusterRule,
+    Declared,
+    FieldChange,
+    Rule,
+    RuleFinding,
+    by_revision,
+    excess,
+)
+from kubespread.questions.check.trial import Placed, PodChange, ReplicaTrial, by_domain, listed, unchanged
+from kubespread.questions.queue.queue import Entry, place
+from kubespread.reports.rollout import RolloutReport
+from kubespread.scheduler.cluster.cluster import ClusterChange
+from kubespread.scheduler.cluster.kinds import KindJudgment
+from kubespread.scheduler.evaluation import budget_gaps
+from kubespread.scheduler.placing import first_in_heap
+from kubespread.wording import count_of
+
+_MOST_DRAINED = 12
+"""How many nodes that are unlike one another are drained."""
+_NOT_EVICTED = frozenset({"DaemonSet", "Job", "CronJob"})
+"""Kinds whose pods a drain leaves alone, or that are done some day."""
+_POLICIES = "NodeInclusionPolicyInPodTopologySpread"
+
+
+class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.WARNING):
+    """A node cannot be drained: a budget allows no eviction, or waits for a replica that a constraint bars.
+
+    A PodDisruptionBudget with `maxUnavailable: 0`, or whose minAvailable is `100%` or at least the number of replicas,
+    refuses each eviction as long as it exists, and every drain of a node with one of the pods hangs. So does a drain of
+    pods that two budgets protect: the API server evicts none of them.
+
+    A budget that allows evictions may still wait for a constraint. The drained node is cordoned, and keeps counting as
+    a domain unless the constraint honors taints. A replica that was evicted from it cannot come back, and every other
+    domain is full by maxSkew as long as this one has fewer. The successor stays pending, the budget counts it as
+    missing, and refuses the next eviction: the drain hangs until somebody deletes pods by hand.
+
+    All replicas are placed. Then nodes are drained one at a time as far as the budget allows, one of each group of
+    equal nodes. Each remedy is tried the same way. Without a cluster nothing is drained: a budget of the manifests that
+    allows no eviction, by the pods that they make, is found all the same. Pods without a controller, those of Jobs and
+    those of DaemonSets are left out.
+
+    Example: six replicas on three nodes, one a zone.
+
+    ```yaml
+    kind: PodDisruptionBudget
+    spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
+    ---
+    topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Remedy: `nodeTaintsPolicy: Honor`, so that a cordoned node is not a domain; or a higher maxSkew. For a budget that
+    allows no eviction, `maxUnavailable: 1`.
+    """
+
+    def check(self, case: Case) -> Iterator[RuleFinding]:
+        """Source: pkg/registry/core/pod/storage/eviction.go, checkAndDecrement, canIgnorePDB
+        Source: staging/src/k8s.io/kubectl/pkg/drain/drain.go, evictPods
+        """
+        workload = case.subject.object
+        # Its pods are evicted and made again, and no other workload's controller does that for it.
+        if workload is None or controller_of(workload) is not None or case.subject.name.kind in _NOT_EVICTED:
+            return
+        if not (case.subject.replicas if case.trial is None else case.trial.placed.count):
+            return
+        if case.trial is not None:
+            case.trial.cluster.assume(budget_gaps(case.objects))
+        budgets, is_proven = list(_protecting(case)), case.trial is not None
+        if len(budgets) > 1:
+            names = [budget.metadata.name for budget, _ in budgets]
+            message = (
+                f"{_cannot_be_drained(case)}: PodDisruptionBudgets {listed(names)} all select its pods, and the API "
+                "server evicts no pod that has more than one"
+            )
+            remedy = Remedy(text=f"let only one PodDisruptionBudget select them, {names[0]} for example")
+            yield RuleFinding("metadata.name", message, remedy, proven=is_proven)
+        for budget, selector in budgets if len(budgets) == 1 else ():
+            try:
+                yield from _with_one(budget, selector, case)
+            except IntOrStringError:
+                continue
+
+
+def _protecting(case: Case) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
+    """The budgets of its namespace that select its pods, each with its selector."""
+    labels = case.subject.labels
+    for budget in case.objects.of(PodDisruptionBudget):
+        written = budget.spec.selector
+        if budget.metadata.namespace != case.subject.name.namespace or written is None:
+            continue
+        # Of many budgets most are told apart by their labels, before a selector is made of them.
+        if written.match_labels.items() <= labels.items() and (selector := selector_of(budget)).matches(labels):
+            yield budget, selector
+
+
+def _cannot_be_drained(case: Case) -> str:
+    replicas = case.subject.replicas
+    if replicas == 1:
+        return "the node of its only replica cannot be drained"
+    return f"no node with one of its {replicas} replicas can be drained"
+
+
+def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case) -> Iterator[RuleFinding]:
+    trial, others = case.trial, _others_protected(selector, case)
+    protected = case.subject.replicas + others
+    # All that it protects are healthy.
+    allowed = disruptions_allowed(desired_and_expected(budget.spec, protected, protected), protected)
+    # The health of others would count as well, and a claim may hold a replica to its node.
+    is_rehearsed = not others and case.subject.told_apart is None
+    drains = stalled = None
+    if trial is not None:
+        drains = _Drains(trial, max(1, allowed), [own for own, _ in case.hard(trial)] if is_rehearsed else [])
+        stalled = drains.stalled(unchanged)
+    if not allowed:
+        message = f"{_cannot_be_drained(case)}: PodDisruptionBudget {budget.metadata.name} ({_terms(budget)}) allows "
+        remedy = _letting_one_go(budget, protected)
+        if drains is not None and stalled is not None:
+            constraints = _draining(drains, stalled, case)
+            remedy = replace(constraints, text=f"{remedy.text}; {constraints.text}")
+        yield RuleFinding("metadata.name", f"{message}no eviction", remedy, proven=trial is not None)
+    elif drains is not None and stalled is not None:
+        message = (
+            f"a drain of {stalled.node} hangs with {stalled.remaining} of {count_of(stalled.before, 'replica')} there: "
+            f"PodDisruptionBudget {budget.metadata.name} allows {allowed}, whose replacement fits nowhere: "
+            f"{stalled.message}"
+        )
+        yield RuleFinding(drains.hard[0].path, message, _draining(drains, stalled, case), proven=True)
+
+
+def _others_protected(selector: Selector, case: Case) -> int:
+    """How many pods of others a budget with this selector counts: all that are to be, and those that run beside."""
+    others = list(case.company.counted_beside(case.subject, selector))
+    to_be = sum(other.replicas for other in others)
+    if case.trial is None:
+        return to_be
+    cluster, namespace = case.trial.cluster, case.subject.name.namespace
+    kinds = cluster.kinds
+    protected = KindJudgment(
+        kinds,
+        lambda kind: kind.namespace == namespace and selector.matches(kind.labels),
+        among=lambda: kinds.selectable(namespace, selector),
+    )
+    running = sum(selector.matches(pod.metadata.labels) for other in others for pod in other.running)
+    return max(0, len(cluster.arrivals(protected).node) - running) + to_be
+
+
+def _terms(budget: PodDisruptionBudget) -> str:
+    if budget.spec.max_unavailable is not None:
+        return f"maxUnavailable: {budget.spec.max_unavailable}"
+    least = budget.spec.min_available
+    return "neither minAvailable nor maxUnavailable" if least is None else f"minAvailable: {least}"
+
+
+def _letting_one_go(budget: PodDisruptionBudget, protected: int) -> Remedy:
+    instead = "" if budget.spec.min_available is None else f" in place of {_terms(budget)}"
+    alone = "it can be evicted, and is missing until its replacement runs"
+    return Remedy(
+        text=f"maxUnavailable: 1{instead} in PodDisruptionBudget {budget.metadata.name}",
+        outcome="1 can be evicted at a time" if protected > 1 else alone,
+    )
+
+
+class _Stalled(Struct, frozen=True):
+    """A drain that hangs."""
+
+    node: str
+    before: int
+    """How many replicas were on the node."""
+    remaining: int
+    """How many are still there when nothing moves any more, since the budget lets none of them go."""
+    message: str | None
+    """kube-scheduler's, for the first evicted one whose successor has no node."""
+
+
+class _Drains(Struct, frozen=True):
+    """Drains of the nodes with replicas under a budget that allows this many evictions at once."""
+
+    trial: ReplicaTrial
+    allowed: int
+    hard: Sequence[Declared]
+    """The hard constraints; without any, nothing is drained."""
+
+    def stalled(self, change: PodChange) -> _Stalled | None:
+        """The first drain that hangs once ``change`` is made to the pods; None where there is none."""
+        placed = self._placed(change)
+        for node in self._unlike(placed) if self.hard and placed.is_complete else ():
+            if (stalled := self._drained(change(self.trial.subject.pod), placed, node)).remaining:
+                return stalled
+        return None
+
+    def end(self, change: PodChange) -> bool:
+        """Whether all replicas are placed, and every drain ends, once ``change`` is made."""
+        return self._placed(change).is_complete and self.stalled(change) is None
+
+    def _placed(self, change: PodChange) -> Placed:
+        return self.trial.placed if change is unchanged else self.trial.placed_with(change)
+
+    def _unlike(self, placed: Placed) -> list[int]:
+        """One node each of those with as many replicas in the same domains, the fullest first."""
+        wider = [placed.cluster.nodes.label(own.key) for own in self.hard if own.key != HOSTNAME]
+        alike: dict[tuple[int, ...], int] = {}
+        for node, count in Counter(placed.nodes).most_common():
+            alike.setdefault((count, *(int(column.codes[node]) for column in wider)), node)
+        return list(alike.values())[:_MOST_DRAINED]
+
+    def _drained(self, pod: Pod, placed: Placed, node: int) -> _Stalled:
+        """The node at position ``node`` is cordoned, and its replicas, copies of ``pod``, are evicted one by one, as
+        every drain here does, as long as fewer are missing than may be. A successor that finds a node is ready at once,
+        and the next replica may go.
+        """
+        cluster = self.trial.cluster
+        bare = cluster.after(ClusterChange(replaced={node: cordoned(cluster.nodes.objects[node])}))
+        staying = [position for position in placed.nodes if position != node]
+        before = remaining = placed.count - len(staying)
+        waiting, message = 0, None
+        while remaining and waiting < self.allowed:
+            remaining -= 1
+            now = bare.after(ClusterChange(come=[(pod, position) for position in (*staying, *[node] * remaining)]))
+            (outcome,) = place(now, [Entry(pod, self.trial.plugins, waiting + 1)], first_in_heap)
+            staying += [choice.node for choice in outcome.choices]
+            waiting += 1 - len(outcome.choices)
+            message = outcome.stopped
+        return _Stalled(cluster.nodes.names[node], before, remaining, message)
+
+
+def _draining(drains: _Drains, stalled: _Stalled, case: Case) -> Remedy:
+    """The first change of the hard constraints with which all replicas are placed and every drain ends."""
+    tried = list(_changes(drains.hard, case))
+    for text, change in tried:
+        if drains.end(change):
+            return Remedy(text=text, settings=change.settings, outcome=f"the drain of {stalled.node} completes")
+    return Remedy(
+        text=f"room for another replica on other nodes: {count_of(len(tried), 'change')} of the constraints that were "
+        "tried do not let the drain complete"
+    )
+
+
+def _changes(hard: Sequence[Declared], case: Case) -> Iterator[tuple[str, FieldChange]]:
+    where = "" if len(hard) == 1 else " on each hard constraint"
+    counting = [own for own in hard if not own.constraint.honors_taints]
+    if counting and case.version.has(_POLICIES):
+        honoring = FieldChange({own: {"nodeTaintsPolicy": "Honor"} for own in counting})
+        yield f"{honoring.text}{where}, so that a cordoned node is not a domain", honoring
+    for own in hard:
+        wider = own.with_fields(maxSkew=own.constraint.max_skew + 1)
+        yield f"{wider.text}{'' if len(hard) == 1 else f' over {own.name}'}", wider
+    if all(own.constraint.min_domains is None for own in hard):
+        softer = FieldChange({own: {"whenUnsatisfiable": SCHEDULE_ANYWAY} for own in hard})
+        yield f"{softer.text}{where}", softer
+
+
+class RolloutCountsOld(ClusterRule, code="KS401", name="rollout-counts-old", severity=Severity.WARNING):
+    """A rolling update counts the old pods, and leaves the new ones uneven once they are gone.
+
+    While a Deployment is rolled out, pods of both revisions carry the labels that its constraint selects. Each new pod
+    goes where old and new together are fewest, which depends on the old ones still running; these are deleted
+    afterwards, and nothing moves the new ones. `matchLabelKeys: [pod-template-hash]` makes a constraint count the pods
+    of its own revision alone. Where every pod is deleted before the first new one is made (`strategy.type: Recreate`)
+    there is nothing to fix.
+
+    A restart of all replicas (`kubectl rollout restart`) is rehearsed from its first pass to its last on a cluster
+    where nothing else happens and old pods stop at once, as it is and with the remedy. There is a finding where the new
+    pods end beyond maxSkew, and within it once each revision is counted by itself. A rollout that never ends is a
+    finding of its own (KS406). Where replicas times nodes exceed 100,000 nothing is rehearsed and there is no finding.
+
+    Example:
+
+    ```yaml
+    topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Remedy: `matchLabelKeys: [pod-template-hash]`; before Kubernetes 1.27, the first to have it by default, `maxSurge:
+    0`.
+    """
+
+    def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+        """Source: pkg/controller/deployment/rolling.go, rolloutRolling
+        Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector
+        """
+        deployment, rollout = case.rolled_out, trial.rollout
+        if deployment is None or rollout is None or not rollout.complete:
+            return
+        counting = [declared for declared in case.own if _counts_old(case, declared)]
+        for declared in counting:
+            if not excess(rollout, declared):
+                continue
+            remedy = _by_revision(declared, counting, rollout, deployment, trial)
+            # Counted by revision they are still uneven: something else makes them so.
+            if remedy is None:
+                continue
+            if not case.counts_by_revision:
+                remedy = _without_surge(declared, counting, rollout, deployment, trial)
+            final = rollout.final[declared.position]
+            message = (
+                f"{declared.name} counts the old pods in a rollout: after a restart {_landed(rollout, declared)}, "
+                f"skew {final.skew} > {final.max_skew}"
+            )
+            yield RuleFinding(declared.path, message, remedy)
+
+
+def _counts_old(case: Case, declared: Declared) -> bool:
+    """Whether it counts its own pods, and not by a label of which people may say that it tells revisions."""
+    named = {requirement.key for requirement in declared.constraint.selector.requirements}
+    keys = declared.written.match_label_keys
+    return declared.counts_itself and TEMPLATE_HASH not in named and not case.subject.labels.keys() & set(keys)
+
+
+def _by_revision(
+    declared: Declared, counting: Sequence[Declared], before: RolloutReport, deployment: Deployment, trial: ReplicaTrial
+) -> Remedy | None:
+    """This constraint alone counting its own revision, or all of them, where that leaves none of them worse."""
+    for changed, where in (([declared], "this constraint"), (counting, "each constraint")):
+        change = by_revision(changed)
+        outcome = _even_then(declared, counting, before, trial.rollout_of(deployment, change))
+        if outcome is not None:
+            return Remedy(text=f"{BY_REVISION} on {where}", fields=change.fields, outcome=outcome)
+    return None
+
+
+def _without_surge(
+    declared: Declared, counting: Sequence[Declared], before: RolloutReport, deployment: Deployment, trial: ReplicaTrial
+) -> Remedy:
+    """For a release without matchLabelKeys: an old pod goes before each new one comes, where that is enough."""
+    unavailable = max(1, before.max_unavailable)
+    again = trial.rollout_of(deployment, max_surge=0, max_unavailable=unavailable)
+    outcome = _even_then(declared, counting, before, again)
+    if outcome is None:
+        return Remedy(text=f"Kubernetes 1.27, which has {BY_REVISION}")
+    rolling_update = "spec.strategy.rollingUpdate"
+    fields = {f"{rolling_update}.maxSurge": 0, f"{rolling_update}.maxUnavailable": unavailable}
+    return Remedy(text=f"maxSurge: 0 and maxUnavailable: {unavailable}", fields=fields, outcome=outcome)
+
+
+def _even_then(
+    declared: Declared, counting: Sequence[Declared], before: RolloutReport, after: RolloutReport
+) -> str | None:
+    """Where the new pods end ``after`` the remedy, if the constraint is met then, and no other one is worse."""
+    is_mended = after.complete and not excess(after, declared)
+    if not is_mended or any(excess(after, constraint) > excess(before, constraint) for constraint in counting):
+        return None
+    return f"after a restart {_landed(after, declared)}"
+
+
+def _landed(rollout: RolloutReport, declared: Declared) -> str:
+    counts = {domain.value: domain.new for domain in rollout.final[declared.position].domains}
+    return f"{count_of(rollout.replicas, 'replica')} are placed {by_domain(counts)}"
+
+
+_ROOM = Remedy(text="make room for another pod, or maxUnavailable: 1")
+
+
+class StuckRollout(Rule, code="KS406", name="stuck-rollout", severity=Severity.ERROR):
+    """A Deployment runs, but a new template can never be rolled out.
+
+    A rolling update makes up to maxSurge pods more than desired, and deletes old ones only as far as maxUnavailable
+    allows. By default 25 percent of few replicas is no unavailable pod at all: the first new pod has to fit beside all
+    old ones. Where a constraint, an anti-affinity or full nodes leave no node for it, or a quota refuses it, the
+    rollout waits until its deadline, and so does the fix for an outage that it may carry.
+
+    The rollout is rehearsed: all replicas are placed, and the Deployment is restarted on a cluster where nothing else
+    happens. Where replicas times nodes exceed 100,000 only its first new pod is placed. Without a cluster it is found
+    where quotas, or a claim that one pod may use, allow no pod more, which the manifests bring.
+
+    Example: three nodes, three replicas, one per node.
+
+    ```yaml
+    strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}
+    template:
+      spec:
+        affinity:
+          podAntiAffinity:
+            requiredDuringSchedulingIgnoredDuringExecution:
+            - topologyKey: kubernetes.io/hostname
+              labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Remedy: `maxUnavailable: 1`, so that an old pod makes room; or let constraints and terms tell revisions apart
+    (`matchLabelKeys: [pod-template-hash]`).
+    """
+
+    def check(self, case: Case) -> Iterator[RuleFinding]:
+        """Source: pkg/controller/deployment/rolling.go, reconcileNewReplicaSet, reconcileOldReplicaSets"""
+        deployment = case.subject.object
+        if isinstance(deployment, Deployment):
+            yield from (_by_files(deployment, case) if case.trial is None else _rehearsed(deployment, case.trial))
+
+
+def _by_files(deployment: Deployment, case: Case) -> Iterator[RuleFinding]:
+    """No pod beside all old ones, where quotas or a claim allow no more, whatever the nodes are."""
+    try:
+        surge, unavailable = limits(deployment)
+    except IntOrStringError:
+        return
+    if surge and not unavailable and case.at_most.copies == case.subject.replicas > 0:
+        message = _stops(surge, 0, 0, case.subject.replicas, case.at_most.refusal)
+        yield RuleFinding("spec.strategy", message, _ROOM)
+
+
+def _rehearsed(deployment: Deployment, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+    rollout, count = trial.rollout, trial.placed.count
+    if not trial.placed.is_complete or not count:
+        return
+    if rollout is not None and not rollout.complete:
+        new = rollout.passes[-1].running.new if rollout.passes else 0
+        surge, unavailable = rollout.max_surge, rollout.max_unavailable
+        message = _stops(surge, unavailable, new, rollout.replicas, rollout.wedged_on)
+        yield RuleFinding("spec.strategy", message, _more_unavailable(deployment, rollout, trial), proven=True)
+    # Of a rollout that takes too long to rehearse, the first pass alone.
+    elif rollout is None and (stall := trial.stall_at_once(deployment)) is not None:
+        yield RuleFinding("spec.strategy", _stops(stall[0], 0, 0, count, stall[1]), _ROOM, proven=True)
+
+
+def _stops(surge: int, unavailable: int, new: int, replicas: int, why: str | None) -> str:
+    return (
+        f"no rollout completes: with maxSurge {surge} and maxUnavailable {unavailable} a restart stops at {new} of "
+        f"{replicas} new pods: {why}"
+    )
+
+
+def _more_unavailable(deployment: Deployment, rollout: RolloutReport, trial: ReplicaTrial) -> Remedy:
+    """The least maxUnavailable that is more, where that is enough."""
+    above = rollout.max_unavailable + 1
+    again = trial.rollout_of(deployment, max_surge=rollout.max_surge, max_unavailable=above)
+    if again.complete:
+        fewest = again.fewest_ready
+        ready = f"at least {count_of(fewest, 'pod')} ready throughout" if fewest else "with no pod ready for a while"
+        fields = {"spec.strategy.rollingUpdate.maxUnavailable": above}
+        return Remedy(text=f"maxUnavailable: {above}", fields=fields, outcome=f"the restart completes, {ready}")
+    return Remedy(text="make room for another pod, or strategy.type: Recreate")
+
+
+RULES = (StalledDrain(), RolloutCountsOld(), StuckRollout())

@@ -1,0 +1,484 @@
+"""Rules for the domains that a constraint counts: topology keys, minDomains and the policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+
+from kubespread.kube.providers import PROVIDERS
+from kubespread.kube.taint import uncordoned
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
+from kubespread.questions.causes.bars import meant_key, near_key
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding
+from kubespread.questions.check.rules.autoscaling import without_nodes
+from kubespread.questions.check.trial import (
+    Mended,
+    Placed,
+    PodChange,
+    ReplicaTrial,
+    by_domain,
+    domains,
+    domains_of,
+    listed,
+    with_node_requirement,
+)
+from kubespread.reports.judged_nodes import EXCLUDED, KEEPING_OFF, TAINTED
+from kubespread.scheduler.cluster.cluster import ClusterChange
+from kubespread.scheduler.cluster.columns import Mask
+from kubespread.scheduler.plugins.podtopologyspread.constraints import counted_kinds
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
+from kubespread.wording import count_of, verb_of
+
+_REPLACED = {
+    BETA_ZONE: ZONE,
+    BETA_REGION: REGION,
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+}
+_EVERYWHERE = frozenset({HOSTNAME, ZONE, REGION, *_REPLACED.values()})
+# What Kubernetes, and the big providers, put on every node by themselves.
+_COMMON = _EVERYWHERE.union(*(provider.everywhere for provider in PROVIDERS.values()))
+
+
+class UnknownKey(Rule, code="KS105", name="unknown-key", severity=Severity.WARNING):
+    """A topology key is not a label that nodes commonly carry.
+
+    Any label may be a topology key, and nothing checks that nodes have it. A mistyped key is a label that no node has:
+    no replica of a hard constraint is ever scheduled, and a soft one does nothing. Keys that Kubernetes has replaced
+    are disappearing from nodes' labels. A label of your own is fine as long as every node carries it. With a cluster
+    given, this rule is silent and the nodes are checked instead (KS201, KS202).
+
+    Example:
+
+    ```yaml
+    topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zones
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Remedy: `topology.kubernetes.io/zone`, `kubernetes.io/hostname` or another label that all nodes have.
+    """
+
+    def check(self, case: Case) -> Iterator[RuleFinding]:
+        """Source: staging/src/k8s.io/api/core/v1/well_known_labels.go, LabelHostname, LabelTopologyZone"""
+        if case.trial is not None:
+            return
+        for declared in case.own:
+            key = declared.key
+            if key in _REPLACED:
+                yield _unknown(declared, f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key])
+            elif key not in _COMMON:
+                # What nodes of every cluster have, and what a provider puts there that the key names.
+                prefix = key.rpartition("/")[0]
+                near = [common for common in _COMMON if common in _EVERYWHERE or common.rpartition("/")[0] == prefix]
+                yield _unknown(declared, f"{key} is not a label that nodes commonly have", meant_key(key, near))
+
+
+def _unknown(declared: Declared, problem: str, meant: str) -> RuleFinding:
+    happens = "no replica fits on nodes without it" if declared.constraint.is_hard else "nodes without it score 0"
+    remedy = Remedy(text="make sure that every node has this label, or check with a cluster")
+    if meant:
+        change = declared.with_fields(topologyKey=meant)
+        remedy = Remedy(text=change.text, fields=change.fields)
+    severity = None if meant else Severity.INFO
+    return RuleFinding(f"{declared.path}.topologyKey", f"{problem}: {happens}", remedy, severity=severity)
+
+
+class KeyOnNoNode(ClusterRule, code="KS201", name="key-on-no-node", severity=Severity.ERROR):
+    """No node of the cluster has the topology label.
+
+    A hard constraint rejects every node without its label, so no replica is scheduled ("missing required label"). A
+    soft one leaves such nodes out of its score: with the label on no node it does nothing.
+
+    Example, on a cluster without zone labels:
+
+    ```yaml
+    topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Remedy: use a key that nodes have, or label every node.
+    """
+
+    def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+        """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, nodeLabelsMatchSpreadConstraints"""
+        nodes = trial.cluster.nodes
+        for declared in case.own if len(nodes) else ():
+            if not nodes.label(declared.key).present.any():
+                is_hard = declared.constraint.is_hard
+                happens = trial.placed.text if is_hard else "the constraint prefers no node"
+                message = f"no node has the label {declared.key}: {happens}"
+                mended, remedy = _key_of_nodes(declared, trial)
+                severity = None if is_hard else Severity.WARNING
+                yield RuleFinding(f"{declared.path}.topologyKey", message, remedy, mended, severity)
+
+
+def _key_of_nodes(declared: Declared, trial: ReplicaTrial) -> tuple[Mended | None, Remedy]:
+    near = near_key(declared.key, trial.cluster.nodes)
+    if not near:
+        return None, Remedy(text=f"label every node: kubectl label node NAME {declared.key}=DOMAIN")
+    change = declared.with_fields(topologyKey=near)
+    mended, text = trial.mended(change), f"topologyKey: {near}, which nodes have"
+    return mended, Remedy(text=text, fields=change.fields, outcome=mended.placed.outcome(near))
+
+
+class KeyOnSomeNodes(ClusterRule, code="KS202", name="key-on-some-nodes", severity=Severity.WARNING):
+    """Some nodes that the pod could go to lack the topology label.
+
+    A hard constraint never lets the pod onto a node without its label. What is more, such a node drops out of all hard
+    constraints of the pod: pods that run there count nowhere. A soft constraint gives it the score 0, so it fills last.
+    Typical are new node pools and nodes added by hand.
+
+    Example: node c1 has no zone label.
+
+    ```yaml
+    topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Remedy: label these nodes, preferably where they are created; or keep the pod away from them on purpose.
+    """
+
+    def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+        """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, nodeLabelsMatchSpreadConstraints
+        Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go, initPreScoreState
+        """
+        for declared in () if trial.evaluation is None else case.own:
+            column = trial.cluster.nodes.label(declared.key)
+            lacking = trial.reachable & column.absent
+            if lacking.any() and column.present.any():
+                yield _lacking(case, declared, trial, lacking)
+
+
+def _lacking(case: Case, declared: Declared, trial: ReplicaTrial, lacking: Mask) -> RuleFinding:
+    names = sorted(trial.cluster.nodes.names[node] for node in np.flatnonzero(lacking))
+    of, one = int(np.count_nonzero(trial.reachable)), len(names) == 1
+    happens = "it takes no replica" if one else "they take no replica"
+    if not declared.constraint.is_hard:
+        happens = "it scores 0 and fills last" if one else "they score 0 and fill last"
+    uncounted = _matching(case, declared, trial, lacking)
+    if uncounted:
+        happens += f", and {count_of(uncounted, 'matching pod')} there {verb_of(uncounted, 'count')} nowhere"
+    message = (
+        f"{len(names)} of {count_of(of, 'node')} that the pod could go to {'lacks' if one else 'lack'} the label "
+        f"{declared.key} ({listed(names)}): {happens}"
+    )
+    remedy = Remedy(text=f"label {'it' if one else 'them'}: kubectl label node {names[0]} {declared.key}=DOMAIN")
+    return RuleFinding(f"{declared.path}.topologyKey", message, remedy)
+
+
+def _matching(case: Case, declared: Declared, trial: ReplicaTrial, nodes: Mask) -> int:
+    """How many pods that the constraint would count are on ``nodes``."""
+    running = trial.cluster.running
+    kinds = counted_kinds(trial.cluster, declared.constraint, case.subject.name.namespace)
+    return int(np.count_nonzero(kinds.of(running.kind) & nodes[running.node]))
+
+
+_POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
+
+
+class _Closed(Struct, frozen=True):
+    """One constraint and the domains it counts that the pod cannot go to."""
+
+    declared: Declared
+    domains: Sequence[str]
+    nodes: Sequence[int]
+    """The nodes of these, by position."""
+    least: int
+    """The fewest matching pods in one of them."""
+    reasons: Sequence[str]
+    """The plugins that keep the pod from their nodes."""
+    open: int
+    """How many domains it counts that the pod can go to."""
+
+    @property
+    def honoring(self) -> dict[str, Any]:
+        """The policies that would leave these nodes out."""
+        return {_POLICIES[reason]: "Honor" for reason in self.reasons if reason in _POLICIES}
+
+    @property
+    def too_many(self) -> dict[str, Any]:
+        """A minDomains that what is left reaches, where it asks for more than that."""
+        return {"minDomains": self.open} if (self.declared.constraint.min_domains or 1) > self.open else {}
+
+
+class ClosedDomains(ClusterRule, code="KS203", name="closed-domains", severity=Severity.WARNING):
+    """A domain counts towards the minimum though the pod can go to none of its nodes.
+
+    nodeTaintsPolicy is Ignore unless it is set: nodes whose taints the pod does not tolerate still make domains, and so
+    do cordoned ones. With `nodeAffinityPolicy: Ignore` nodes outside the pod's affinity do, too. No pod ever lands
+    there, so such a domain stays at its count, mostly 0, and holds the global minimum down. Every other domain then
+    takes at most maxSkew pods more than that, and the other replicas wait. Typical are control planes, GPU pools and
+    nodes being drained for an upgrade.
+
+    Example: three zones, all nodes of zone c tainted, `maxSkew: 1`, six replicas. Zones a and b take one each, and four
+    replicas stay pending.
+
+    ```yaml
+    topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Remedy: `nodeTaintsPolicy: Honor`, which leaves nodes with untolerated taints out; before Kubernetes 1.26, the first
+    to have it by default, node affinity that excludes the domain. A cordon counts as such a taint only where the node
+    carries `node.kubernetes.io/unschedulable`, which the controller manager adds.
+    """
+
+    def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+        """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies"""
+        closed_constraints = [
+            closed for declared, hard in case.hard(trial) if (closed := _closed(declared, hard, trial)) is not None
+        ]
+        for closed in closed_constraints:
+            yield _counted_though_closed(closed, closed_constraints, trial)
+
+
+def _closed(declared: Declared, hard: HardConstraint, trial: ReplicaTrial) -> _Closed | None:
+    is_open = set(domains_of(hard, hard.eligible & trial.reachable))
+    closed = [domain for domain in domains(hard) if domain not in is_open]
+    # Where all are closed the pod has other worries.
+    if not closed or not is_open:
+        return None
+    codes = [hard.column.index[value] for value in closed]
+    nodes = hard.eligible & np.isin(hard.column.codes, codes)
+    reasons = [plugin for plugin, mask in trial.barred.items() if (mask & nodes).any()]
+    least = min(int(hard.counts[code]) for code in codes)
+    return _Closed(declared, closed, np.flatnonzero(nodes).tolist(), least, reasons, len(is_open))
+
+
+def _counted_though_closed(closed: _Closed, others: Sequence[_Closed], trial: ReplicaTrial) -> RuleFinding:
+    mended, better, remedy = (_leaving_out if closed.honoring else _uncordoning)(closed, others, trial)
+    are = "count as domains" if len(closed.domains) > 1 else "counts as a domain"
+    nodes = len(closed.nodes)
+    all_are = {1: "its node is", 2: "both nodes are"}.get(nodes, f"all {nodes} nodes are")
+    kept_off = " or ".join(KEEPING_OFF[plugin] for plugin in closed.reasons)
+    message = (
+        f"{closed.declared.name} {listed(closed.domains)} {are} with {count_of(closed.least, 'matching pod')}, though "
+        f"{all_are} {kept_off}: {trial.placed.text}"
+    )
+    severity = Severity.ERROR if trial.placed.count < better.count else None
+    return RuleFinding(closed.declared.path, message, remedy, mended, severity)
+
+
+def _leaving_out(
+    closed: _Closed, others: Sequence[_Closed], trial: ReplicaTrial
+) -> tuple[Mended | None, Placed, Remedy]:
+    """The least that leaves the nodes out and gets all replicas placed, else what gets most of them placed."""
+    tried = []
+    for text, change, settings in _ways(closed, others):
+        mended = trial.mended(change)
+        outcome = mended.placed.outcome(closed.declared.key)
+        tried.append((mended, mended.placed, Remedy(text=text, settings=settings, outcome=outcome)))
+        if mended.is_taken and mended.placed.is_complete:
+            break
+    return max(tried, key=lambda attempt: (attempt[0].is_taken, attempt[1].count))
+
+
+def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, PodChange, tuple[str, ...]]]:
+    """Several constraints may count the nodes, each of which holds the pod back, and with fewer domains minDomains may
+    ask for too many. A release without the policies takes node affinity, which leaves nodes out in every release.
+    """
+    honorable = [other for other in others if other.honoring]
+    for honored, lowers in (([closed], False), (honorable, False), (honorable, True)):
+        changed = FieldChange(
+            {shut.declared: {**shut.honoring, **(shut.too_many if lowers else {})} for shut in honored}
+        )
+        yield _policy_text(changed), changed, changed.settings
+    key = closed.declared.key
+    affinity = f"node affinity that requires {key} NotIn [{listed(closed.domains)}]"
+    lowered = FieldChange({other.declared: other.too_many for other in others if other.too_many})
+    yield affinity, lambda pod: with_node_requirement(pod, key, "NotIn", closed.domains), ()
+    if lowered.values:
+        yield (
+            f"{affinity}, and {_policy_text(lowered)}",
+            lambda pod: with_node_requirement(lowered(pod), key, "NotIn", closed.domains),
+            lowered.settings,
+        )
+
+
+def _policy_text(changed: FieldChange) -> str:
+    where = "this constraint" if len(changed.values) == 1 else "the hard constraints that count these nodes"
+    return f"{changed.text} on {where}"
+
+
+def _uncordoning(closed: _Closed, _others: Sequence[_Closed], trial: ReplicaTrial) -> tuple[None, Placed, Remedy]:
+    """What remains for nodes that are cordoned and carry no taint."""
+    nodes = {position: trial.cluster.nodes.objects[position] for position in closed.nodes}
+    change = ClusterChange(replaced={position: uncordoned(node) for position, node in nodes.items()})
+    placed = trial.placed_with(cluster=trial.cluster.after(change))
+    names = [node.metadata.name for node in nodes.values()]
+    edits, outcome = tuple(f"uncordon {name}" for name in names), placed.outcome(closed.declared.key)
+    return None, placed, Remedy(text=f"uncordon {listed(names)}", edits=edits, outcome=outcome)
+
+
+class TooFewDomains(ClusterRule, code="KS204", name="too-few-domains", severity=Severity.WARNING):
+    """minDomains asks for more domains than there are.
+
+    With fewer eligible domains than minDomains the global minimum counts as 0. Every domain then takes at most maxSkew
+    pods, and the other replicas wait until a domain is added. Domains are counted after node affinity and, with
+    `nodeTaintsPolicy: Honor`, after taints, so pinning a workload to two zones is enough; so is a zone scaled to zero.
+
+    Example, on three zones: three of six replicas are scheduled.
+
+    ```yaml
+    topologySpreadConstraints:
+    - maxSkew: 1
+      minDomains: 5
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Where an autoscaler of nodes can make the missing domains for the pod, waiting replicas are what makes it act, so
+    there is no finding.
+
+    Remedy: minDomains no higher than the number of domains that always exist, or nodes in another one.
+    """
+
+    def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+        """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, minMatchNum"""
+        for declared, hard in case.hard(trial):
+            eligible, constraint, placed = domains(hard), declared.constraint, trial.placed
+            if not eligible or not hard.lacks_domains:
+                continue
+            possible = without_nodes(declared.key, eligible, case, trial).values()
+            # Replicas that wait for domains that autoscalers can make are what adds the nodes.
+            if len(eligible) + sum(domain.taint is None for domain in possible) >= (constraint.min_domains or 1):
+                continue
+            # Those that no pod can go to are no help once taints are honored.
+            change = declared.with_fields(
+                minDomains=len(domains_of(hard, hard.eligible & trial.reachable)) or len(eligible)
+            )
+            enough = trial.mended(change)
+            message = (
+                f"minDomains is {constraint.min_domains}, but there {verb_of(len(eligible), 'are')} only "
+                f"{count_of(len(eligible), 'eligible domain')} ({listed(eligible)}): the minimum counts as 0, so each "
+                f"takes at most {constraint.max_skew}, and {placed.text}"
+            )
+            remedy = Remedy(text=change.text, settings=change.settings, outcome=enough.placed.outcome(declared.key))
+            severity = Severity.ERROR if placed.count < enough.placed.count else None
+            yield RuleFinding(f"{declared.path}.minDomains", message, remedy, enough, severity)
+
+
+class SingleDomain(ClusterRule, code="KS205", name="single-domain", severity=Severity.WARNING):
+    """A hard constraint has a single domain, which is always as full as the emptiest one.
+
+    With one eligible domain its own count is the global minimum, so the skew is 1 however many pods there are: the
+    constraint never rejects a node. Everything looks spread, and one outage takes all replicas. Clusters in one zone do
+    this, and so do nodeSelector and node affinity, which take domains away by default (`nodeAffinityPolicy: Honor`).
+
+    Example: the nodeSelector leaves zone a.
+
+    ```yaml
+    nodeSelector: {topology.kubernetes.io/zone: a}
+    topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Remedy: let the pod onto nodes of more domains; or drop the constraint, which does nothing; or set minDomains, so
+    that replicas wait instead of gathering.
+    """
+
+    def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+        """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, minMatchNum"""
+        for declared, hard in case.hard(trial) if case.subject.replicas > 1 else ():
+            eligible, constraint = domains(hard), declared.constraint
+            if len(eligible) != 1 or (constraint.min_domains or 1) != 1 or not constraint.self_match:
+                continue
+            others = [other for other in domains_of(hard, hard.column.present) if other != eligible[0]]
+            message = (
+                f"{declared.name} {eligible[0]} is the only domain{_why(declared, hard, others, trial)}, so the skew "
+                f"is always 1 and no node is ever rejected: {trial.placed.by_domain(declared.key)[eligible[0]]} of "
+                f"{trial.placed.desired} replicas land there"
+            )
+            onto = f"let the pod onto nodes of {listed(others)}"
+            remedy = Remedy(text=onto if others else f"add nodes in another {declared.name}, or drop the constraint")
+            yield RuleFinding(declared.path, message, remedy)
+
+
+def _why(declared: Declared, hard: HardConstraint, others: Sequence[str], trial: ReplicaTrial) -> str:
+    """What leaves the other domains out."""
+    if not others:
+        return " of the cluster"
+    barred, outside = trial.barred, hard.column.present & ~hard.eligible
+    if declared.constraint.honors_affinity and EXCLUDED in barred and (barred[EXCLUDED] & outside).any():
+        return f" that its node affinity leaves (not {listed(others)})"
+    if declared.constraint.honors_taints and TAINTED in barred and (barred[TAINTED] & outside).any():
+        return f" without taints (not {listed(others)})"
+    return f" whose nodes have all topology labels (not {listed(others)})"
+
+
+class FewerDomains(ClusterRule, code="KS206", name="fewer-domains", severity=Severity.INFO):
+    """The pod's node affinity leaves some domains out of a hard constraint.
+
+    Domains are those of nodes that the pod's nodeSelector and required node affinity admit (`nodeAffinityPolicy:
+    Honor`). Nodes chosen for another reason, such as an instance type or a pool, may exist in some zones only: replicas
+    are then spread over fewer zones than the cluster has, and losing a zone takes a larger share of them.
+
+    Example: nodes with disk=ssd exist in zones a and b of three.
+
+    ```yaml
+    nodeSelector: {disk: ssd}
+    topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Remedy: none where that is intended; otherwise nodes of that kind in every zone, or a wider affinity. With
+    `nodeAffinityPolicy: Ignore` the other domains count though no replica can go there, and replicas wait (KS203).
+    """
+
+    def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+        """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies"""
+        excluded, count = trial.barred.get(EXCLUDED), trial.placed.count
+        if excluded is None:
+            return
+        for declared, hard in case.hard(trial):
+            # Every affinity leaves nodes out.
+            if declared.key == HOSTNAME or not declared.constraint.honors_affinity:
+                continue
+            eligible = domains(hard)
+            left_out = [domain for domain in domains_of(hard, excluded) if domain not in eligible]
+            # A single domain is a finding of its own.
+            if len(eligible) < 2 or not left_out:
+                continue
+            landed = trial.placed.by_domain(declared.key)
+            message = (
+                f"the pod's node affinity leaves {len(eligible)} of {len(eligible) + len(left_out)} domains (not "
+                f"{listed(left_out)}): {count_of(count, 'replica')} {verb_of(count, 'land')} "
+                f"{by_domain({domain: landed[domain] for domain in eligible})}"
+            )
+            add = f"add nodes that its affinity allows in {declared.name} {listed(left_out)}"
+            yield RuleFinding(declared.path, message, Remedy(text=f"nothing, if that is intended; otherwise {add}"))
+
+
+RULES = (
+    UnknownKey(),
+    KeyOnNoNode(),
+    KeyOnSomeNodes(),
+    ClosedDomains(),
+    TooFewDomains(),
+    SingleDomain(),
+    FewerDomains(),
+)

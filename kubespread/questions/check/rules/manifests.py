@@ -1,0 +1,271 @@
+"""Rules for what keeps a manifest from being read or accepted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kubespread.candidate.manifest import value_at
+from kubespread.errors import Fault
+from kubespread.kube.api.cluster_objects import PriorityClass
+from kubespread.kube.api.core import RuntimeClass
+from kubespread.kube.api.unknown_fields import alternatives
+from kubespread.kube.validation.pods import MIN_DOMAINS_IF_HARD
+from kubespread.questions.causes.bars import listed
+from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check.rule import Case, ClusterRule, FaultRule, RefusedManifest, RuleFinding
+from kubespread.questions.check.trial import ReplicaTrial
+
+
+class Unreadable(FaultRule, code="KS001", name="unreadable", severity=Severity.ERROR):
+    """A file cannot be read as Kubernetes objects.
+
+    It is missing, is neither YAML nor JSON, or holds something other than objects. Nothing in it can be applied, and
+    nothing in it was checked. The other files are still checked.
+
+    Example:
+
+    ```yaml
+    spec: {replicas: 3
+    ```
+
+    Remedy: mend the line that is named. A chart or a kustomization has to be rendered first.
+    """
+
+    def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
+        return None if refused.name else Remedy(text="correct the file: nothing in it was checked")
+
+
+_WAYS = (
+    (re.compile(r"Unsupported value: .*: supported values: (?P<values>.+)$"), "set {field} to one of {values}"),
+    (re.compile(r"must be greater than zero$"), "set {field} to 1 or more"),
+    (re.compile(r"must be greater than or equal to (?P<least>\d+)"), "set {field} to {least} or more"),
+    (re.compile(r"^Required value|: Required value|^required\b"), "add {field}"),
+    (re.compile(r"^expected (?P<what>.+), found "), "set {field} to {what}"),
+    (re.compile(r"^(?P<why>(?:only|not) allowed .+)$"), "remove {field}: {why}"),
+    (re.compile(r"must not be specified when labelSelector is not set"), "add labelSelector: {selector}"),
+    (re.compile(r'Duplicate value: "\{.*(?:DoNotSchedule|ScheduleAnyway)'), "merge constraints {pair} into one"),
+    (re.compile(r"Duplicate value: |^duplicate: "), "remove {field}, which is there twice"),
+    (re.compile(r"unknown field "), "{misplaced}"),
+    (re.compile(r"Forbidden: (?P<why>.+)$"), "remove {field}: {why}"),
+    (re.compile(r"Invalid value: .*: (?P<why>[^:]+)$"), "change {field}: {why}"),
+)
+"""What there is to do, by the API server's words and ours."""
+_MEANT = re.compile(r'did you mean "(?P<kind>[^"]+)" in "(?P<apiVersion>[^"]+)"')
+_UNKNOWN = re.compile(r'unknown field "(?P<path>[^"]+)"(?:, did you mean "(?P<meant>[^"]+)")?')
+_NAMED: Mapping[type[PriorityClass] | type[RuntimeClass], tuple[re.Pattern[str], str]] = {
+    PriorityClass: (re.compile(r"no PriorityClass with name (?P<name>\S+) was found"), "priorityClassName"),
+    RuntimeClass: (re.compile(r'RuntimeClass "(?P<name>[^"]+)" not found'), "runtimeClassName"),
+}
+"""What the API server says of a class that is not there, and the field that names it."""
+
+
+class Refused(FaultRule, code="KS002", name="refused", severity=Severity.ERROR):
+    """The API server would refuse the object.
+
+    Validation and admission have the last word before anything is stored. The message is the API server's own; `kubectl
+    apply` would show it, one deployment too late. Fields unknown to the API are refused by kubectl itself.
+
+    A patch (of one of Kubernetes' own kinds, with neither a selector nor images, or with `$patch`) is refused for what
+    it says, not for what it lacks. The same goes for an object of an unknown kind, whose controller completes the pod
+    template.
+
+    Example:
+
+    ```yaml
+    topologySpreadConstraints:
+    - maxSkew: 0
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+    ```
+
+    Remedy: change the field that is named.
+    """
+
+    def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
+        """Source: pkg/registry/core/pod/strategy.go, Validate
+        Source: pkg/apis/core/validation/validation.go, ValidatePodSpec
+        """
+        if not refused.name:
+            return None
+        for cls, (words, field) in _NAMED.items():
+            if match := words.search(fault.message):
+                names = [obj.metadata.name for obj in refused.objects.of(cls)]
+                return Remedy(text=f"change {field}{alternatives(match['name'], names)}")
+        if not fault.field:
+            return Remedy(text="change what is refused")
+        for words, way in _WAYS:
+            if match := words.search(fault.message):
+                written = {"selector": _selector(refused.data), "pair": _pair(fault.field, refused.data)}
+                known = {"field": fault.field, "misplaced": _misplaced(fault.message), **written}
+                return Remedy(text=way.format(**known, **match.groupdict()))
+        meant = _MEANT.search(fault.message)
+        instead = meant.groupdict().get(fault.field) if meant is not None else None
+        return Remedy(text=f"change {fault.field}{f' to {instead}' if instead else ''}")
+
+
+def _misplaced(message: str) -> str:
+    """Say what to do with a field that the API does not have there."""
+    match = _UNKNOWN.search(message)
+    if match is None:
+        return "remove what the API does not have"
+    parent, _, name = match["path"].rpartition(".")
+    above, _, meant = (match["meant"] or "").rpartition(".")
+    if not meant:
+        return f"remove {name}: the API has no such field"
+    if meant != name:
+        return f"rename {name} to {meant}"
+    if above.startswith(parent):
+        return f"indent {name} under {above.removeprefix(parent).lstrip('.')}"
+    return f"move {name} out of {parent.removeprefix(above).lstrip('.')}, beside it"
+
+
+def _selector(data: Any) -> str:
+    """The workload's own labels, as a labelSelector."""
+    labels = value_at(data, "spec.selector.matchLabels") or value_at(data, "spec.template.metadata.labels")
+    listed = ", ".join(f"{key}: {value}" for key, value in (labels or {"KEY": "VALUE"}).items())
+    return f"{{matchLabels: {{{listed}}}}}"
+
+
+def _pair(field: str, data: Any) -> str:
+    """The positions of a constraint and of the one over the same key with the same action: ``0 and 1``."""
+    path, _, position = field.rpartition("].")[0].rpartition("[")
+    constraints = value_at(data, path)
+    written = [each for each in constraints if isinstance(each, dict)] if isinstance(constraints, list) else []
+    pairs = [(each.get("topologyKey"), each.get("whenUnsatisfiable")) for each in written]
+    alike = [str(place) for place, pair in enumerate(pairs) if pairs.count(pair) > 1 and pair == pairs[int(position)]]
+    return listed(alike) if alike else field
+
+
+_WHOLE_NUMBER = "write {field} as a whole number, without quotes"
+_TYPED = {
+    "string": "quote the value of {field}",
+    "int32": _WHOLE_NUMBER,
+    "int64": _WHOLE_NUMBER,
+    "IntOrString": _WHOLE_NUMBER,
+    "bool": "write {field} as true or false, without quotes",
+    "Quantity": "write {field} as an amount, such as 500m, 2 or 1Gi",
+}
+"""What there is to do, by the type that the API has."""
+
+
+class RetypedScalar(FaultRule, code="KS003", name="retyped-scalar", severity=Severity.ERROR):
+    """A value is of a type that its field cannot hold.
+
+    YAML gives plain words types of their own: `yes` and `on` are booleans, `1e3` and `0x10` are numbers. An amount such
+    as `1GB` is not a quantity. The API server refuses to decode them.
+
+    Example:
+
+    ```yaml
+    labels: {debug: on, build: 1e3}
+    ```
+
+    Remedy: quote the value, or write the amount as Kubernetes does (`1G`, `1Gi`, `500m`).
+    """
+
+    def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
+        """Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, UnmarshalTypeError"""
+        if not fault.expected:
+            return None
+        if (way := _TYPED.get(fault.expected)) is not None:
+            return Remedy(text=way.format(field=fault.field))
+        return Remedy(text=_reshaped(fault.field, value_at(refused.data, fault.field), fault.expected))
+
+
+def _reshaped(field: str, value: object, go_type: str) -> str:
+    """Say how to make a list or a map of a value that is neither, or the other one."""
+    name = field.rpartition(".")[2]
+    if go_type.startswith("[]"):
+        if isinstance(value, dict) and value:
+            return f'a list: put "- " before {next(iter(value))}'
+        return f'a list: write each value of {name} on a line of its own, after "- "'
+    if isinstance(value, list):
+        first = next((key for item in value if isinstance(item, dict) for key in item), "each entry")
+        return f'a map, not a list: drop the "- " before {first}'
+    return f"a map: write the fields of {name} as KEY: VALUE, each on a line of its own below it"
+
+
+class SoftMinDomains(FaultRule, code="KS104", name="soft-min-domains", severity=Severity.ERROR):
+    """minDomains is set together with ScheduleAnyway.
+
+    minDomains makes a hard constraint treat the global minimum as 0 as long as there are fewer domains. A soft
+    constraint has no minimum, so the API server refuses the combination, and with it the whole workload.
+
+    Example:
+
+    ```yaml
+    topologySpreadConstraints:
+    - maxSkew: 1
+      minDomains: 3
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchLabels: {app: web}}
+    ```
+
+    Remedy: remove minDomains, or make the constraint DoNotSchedule.
+    """
+
+    def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
+        """Source: pkg/apis/core/validation/validation.go, validateMinDomains"""
+        if not fault.field.endswith(".minDomains") or MIN_DOMAINS_IF_HARD not in fault.message:
+            return None
+        return Remedy(text="remove minDomains, or set whenUnsatisfiable: DoNotSchedule", fields={fault.field: None})
+
+
+_IN_BOTH = "exists in both matchLabelKeys and labelSelector"
+
+
+class MergedTwice(FaultRule, code="KS107", name="merged-twice", severity=Severity.ERROR):
+    """A key is in matchLabelKeys and in the selector too.
+
+    The API server adds to the selector of a new pod what its matchLabelKeys ask for, and refuses a key that is already
+    there. A pod copied from a cluster has both: what was merged into its selector when it was created, and the keys
+    themselves. A Deployment with such a template may be accepted while each of its pods is refused.
+
+    Example:
+
+    ```yaml
+    labelSelector:
+      matchLabels: {app: web}
+      matchExpressions: [{key: pod-template-hash, operator: In, values: [5d59d67564]}]
+    matchLabelKeys: [pod-template-hash]
+    ```
+
+    Remedy: take the key out of the selector.
+    """
+
+    def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
+        """Source: pkg/registry/core/pod/strategy.go, applyLabelKeysToLabelSelector
+        Source: pkg/apis/core/validation/validation.go, ValidateMatchLabelKeysInTopologySpread
+        """
+        if "topologySpreadConstraints" not in fault.field or _IN_BOTH not in fault.message:
+            return None
+        return Remedy(text="take the key out of the labelSelector: matchLabelKeys adds it")
+
+
+class AbsentNamespace(ClusterRule, code="KS306", name="absent-namespace", severity=Severity.WARNING):
+    """The namespace of the workload is not in the cluster.
+
+    The API server refuses every object of a namespace that is not there. It may be made before the manifests are
+    applied; a name that is mistyped is noticed only then. A Namespace among the manifests counts as being there.
+
+    Example: a cluster with a namespace `shop`.
+
+    ```yaml
+    kind: Deployment
+    metadata: {name: web, namespace: shopp}
+    ```
+
+    Remedy: the namespace that was meant, or a manifest of the Namespace beside the others.
+    """
+
+    def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+        """Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go, Admit"""
+        if missing := case.subject.missing_namespace:
+            remedy = Remedy(text="name the namespace that was meant, or apply a manifest of the Namespace too")
+            yield RuleFinding("metadata.namespace", missing, remedy)
+
+
+RULES = (Unreadable(), Refused(), RetypedScalar(), SoftMinDomains(), MergedTwice(), AbsentNamespace())
