@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import kubespread
 from docs.generators import (
+    codes,
     fields,
     instance_types_schema,
     manual,
@@ -24,7 +24,6 @@ from docs.generators import (
     stubs,
     topology_spread,
 )
-from kubespread.questions.check.formats import document
 from kubespread.questions.schema import FILES
 from kubespread.questions.schema import schema as report_schema
 
@@ -51,7 +50,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/json.md": lambda: fields.filled((ROOT / "docs/json.md").read_text()),
     "docs/operators.md": operators.page,
     "docs/topology-spread.md": topology_spread.page,
-    "docs/codes.md": lambda: document(kubespread.rules()),
+    "docs/codes.md": codes.page,
     released.FILE: released.text,
     "docs/schema/prices.json": partial(_as_json, prices_schema.schema),
     "docs/schema/instance-types.json": partial(_as_json, instance_types_schema.schema),

@@ -100,22 +100,6 @@ class NodeFacts(Struct, frozen=True):
         return Table("Nodes", ("Node", *self.header), rows)
 
 
-class ListedLine(Struct, frozen=True):
-    """One line of a file, and what is to be said about it."""
-
-    number: int
-    text: str
-    remarks: Sequence[tuple[Tone, str]] = ()
-    """The worst first."""
-
-
-class Listing(Struct, frozen=True):
-    """A file, or the lines of it that matter."""
-
-    title: str
-    lines: Sequence[ListedLine]
-
-
 Held = Sequence[int | None]
 """How many pods a node holds, and the percent of each resource of the map that they request; None where that is not
 known.
@@ -204,7 +188,6 @@ class View(Struct, frozen=True):
     charts: Sequence[Chart] = ()
     """Right below the answer on a page."""
     bars: Sequence[Bars] = ()
-    listings: Sequence[Listing] = ()
     tables: Sequence[Table] = ()
     nodes: NodeFacts | None = None
     nodes_of: Callable[[], NodeFacts] | None = None

@@ -10,11 +10,9 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import kubespread
 from kubespread.questions.registry import QUESTIONS, question
@@ -172,19 +170,6 @@ def test_hostile_names_are_text_everywhere(ask: str) -> None:
     assert "\u202e" not in page
     assert json.loads(elements.inside["report"]) == document(answer)
     assert html.escape("<img src=x onerror=alert(1)>") in page
-
-
-def test_the_lines_of_a_file_stand_on_the_page_with_what_is_found_below_them(tmp_path: Path) -> None:
-    file = tmp_path / "web.yaml"
-    constraint = {**hard(ZONE, match={"app": "webb"}), "labelSelector": {"matchLabels": {"app": HOSTILE}}}
-    file.write_text(yaml.safe_dump(pod("web", constraints=[hard(ZONE, match={"app": "webb"}), constraint])))
-    report = kubespread.check(None, file)
-    page = write_page(report, None)
-    rows = re.findall(r'<tr class="(\w*)"><td>(\d+)</td>.*?</tr><tr class="remark (\w+)"><td></td><td>(\w+ \w+)', page)
-    (finding, *_) = report.findings
-    assert rows[0] == ("bad", str(finding.line), "bad", f"{finding.severity} {finding.code}")
-    assert [tag for tag, _ in Elements(page).seen if tag in ("script", "img")] == ["script"] * 4
-    assert "\u202e" not in page
 
 
 def test_every_kind_of_report_has_somebody_who_tells_it() -> None:

@@ -15,7 +15,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.text import STDIN
 from kubespread.questions.check.engine import Checked, Checking, fingerprinted
 from kubespread.questions.check.question import Check
-from kubespread.questions.check.report import CheckReport, Excerpt, Finding, Line, RuleReport, Severity
+from kubespread.questions.check.report import CheckReport, Finding, RuleReport, Severity
 from kubespread.questions.check.rules import RULES, rule_called, selected, unknown_codes
 from kubespread.questions.check.subjects import Gathered
 from kubespread.questions.patches import commands_for
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from kubespread.candidate.commit import EarlierManifests
 
 _CODES_SHOWN = 5
-_CONSTRAINTS = "topologySpreadConstraints:"
-_LONGEST, _MOST_OF_ONE = 200, 20
-"""Letters of a line, and lines of a constraint, that a report shows of a file."""
 
 
 def answer(question: Check, scene: Scene) -> CheckReport:
@@ -71,7 +68,6 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         fail_on=bar,
         findings=tuple(new if snapshot is None else (_with_commands(finding, snapshot) for finding in new)),
         rules=tuple(rule.report for rule in RULES if any(finding.code == rule.code for finding in new)),
-        excerpts=tuple(_excerpts(new, gathered.texts)),
         ignored=checked.ignored,
         base=question.base,
         base_commit=None if earlier is None else earlier.commit,
@@ -166,54 +162,6 @@ def rules() -> tuple[RuleReport, ...]:
 def rule(code: str) -> RuleReport:
     """The rule with this code or name. Raises UsageError."""
     return rule_called(code).report
-
-
-def _excerpts(findings: Sequence[Finding], texts: Mapping[str, bytes]) -> Iterator[Excerpt]:
-    """Of each file with findings whose lines are known."""
-    marked: dict[str, set[int]] = {}
-    for finding in findings:
-        if finding.file is not None and finding.file in texts and finding.line is not None:
-            marked.setdefault(finding.file, set()).add(finding.line - 1)
-    for file, places in marked.items():
-        lines = texts[file].decode(errors="replace").splitlines()
-        shown = sorted({line for place in places if place < len(lines) for line in _around(place, lines)})
-        yield Excerpt(file=file, lines=tuple(Line(number=line + 1, text=lines[line][:_LONGEST]) for line in shown))
-
-
-def _around(place: int, lines: Sequence[str]) -> Iterator[int]:
-    """A line with those it is indented below, and all of the constraint that it is in.
-
-    Whatever else the file says, such as the environment of containers, is nobody's business who reads a report.
-    """
-    yield place
-    inner, start, is_item = place, _indent(lines[place]), _is_item(lines[place])
-    for above in range(place - 1, -1, -1):
-        line = lines[above]
-        if line.startswith("---"):
-            return
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        # A list may be indented as much as its field is.
-        if _indent(line) < start or (is_item and not _is_item(line) and _indent(line) == start):
-            yield above
-            if line.strip() == _CONSTRAINTS and _is_item(lines[inner]):
-                yield from _item(inner, lines)
-            inner, start, is_item = above, _indent(line), _is_item(line)
-
-
-def _item(first: int, lines: Sequence[str]) -> Iterator[int]:
-    for place in range(first + 1, min(first + _MOST_OF_ONE, len(lines))):
-        if lines[place].strip() and _indent(lines[place]) <= _indent(lines[first]):
-            return
-        yield place
-
-
-def _is_item(line: str) -> bool:
-    return line.lstrip().startswith("- ")
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _notes(gathered: Gathered) -> Sequence[str]:

@@ -115,22 +115,6 @@ class RuleReport(Report, frozen=True):
     """Markdown."""
 
 
-class Line(Report, frozen=True, gc=False):
-    number: int
-    """From 1."""
-    text: str
-    """As it stands in the file; the end of a very long one is cut."""
-
-
-class Excerpt(Report, frozen=True):
-    """The lines of a file that findings are about, each with the fields and the constraint that it is in."""
-
-    file: str
-    """As it was given."""
-    lines: tuple[Line, ...]
-    """In the order of the file; what is left out between them is not about any finding."""
-
-
 class CheckReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "CheckReport"
     files: int
@@ -149,8 +133,6 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     """By file, line and column; those of the cluster's workloads by namespace, kind and name."""
     rules: tuple[RuleReport, ...]
     """The rules of these findings."""
-    excerpts: tuple[Excerpt, ...] = ()
-    """Of the files in which findings have a line."""
     ignored: int = 0
     """Findings that an annotation of the workload silences."""
     base: str | None = None

@@ -87,8 +87,6 @@ class Gathered(Struct):
     files: int = 0
     gaps: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    texts: dict[str, bytes] = field(default_factory=dict)
-    """Of the files that were read, by name."""
     written: dict[tuple[str | None, str], Manifest] = field(default_factory=dict)
     """The manifests of workloads, each with its own chosen, by file and name."""
     sources: Sequence[PodGiven] = ()
@@ -122,7 +120,6 @@ class _Gatherer:
         if self._has_cluster:
             gathered.gaps += self._scheduler.source_gaps(self._snapshot.origin)
         read = self._read(sources)
-        gathered.texts = {manifest.file: manifest.text for manifest in read.manifests if manifest.text is not None}
         gathered.files = len(read.manifests) + len(gathered.refused)
         gathered.gaps += read.gaps
         gathered.notes += (*edits, *read.notes)

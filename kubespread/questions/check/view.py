@@ -11,7 +11,7 @@ from kubespread.questions.commands import option_of
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Tone
 from kubespread.views.sheet import Column, Readers, Sheet
 from kubespread.views.terminal import HANGING, folded, headline
-from kubespread.views.view import Chart, ChartRow, ListedLine, Listing, Tile, View, about
+from kubespread.views.view import View, about
 from kubespread.wording import count_of
 
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.PLAIN}
@@ -43,7 +43,7 @@ def view(report: CheckReport) -> View:
         columns=_COLUMNS,
         rows=report.findings,
         is_answer=True,
-        is_first=not report.excerpts,
+        is_first=True,
         tone=lambda finding: _TONES[finding.severity],
     )
     return View(
@@ -53,56 +53,7 @@ def view(report: CheckReport) -> View:
         heading=lambda look: headline([Cell(_title(report), Tone.STRONG)], facts["provenance"], look),
         parts=lambda look: _parts(report, look),
         remarks="among",
-        charts=[_by_subject(report)],
-        tiles=[_tile(severity, report.count(severity)) for severity in Severity],
-        listings=list(_listings(report)),
     )
-
-
-def _by_subject(report: CheckReport) -> Chart:
-    """How many findings each file or workload has, the worst first."""
-    counts: dict[str, Counter[Severity]] = {}
-    for finding in report.findings:
-        counts.setdefault(finding.file or finding.workload or finding.called, Counter())[finding.severity] += 1
-    worst = sorted(counts.items(), key=lambda item: [-item[1][severity] for severity in Severity])
-    return Chart(
-        "Findings by file" if report.excerpts else "Findings by workload",
-        [
-            ChartRow(
-                where,
-                [(_TONES[severity], found[severity]) for severity in Severity],
-                ", ".join(_counted(severity, found[severity]) for severity in Severity if found[severity]),
-            )
-            for where, found in worst
-        ],
-        {_TONES[severity]: f"{severity}s" if severity is not Severity.INFO else "info" for severity in Severity},
-    )
-
-
-def _counted(severity: Severity, number: int) -> str:
-    return f"{number:,} info" if severity is Severity.INFO else count_of(number, severity)
-
-
-def _tile(severity: Severity, number: int) -> Tile:
-    name = str(severity) if severity is Severity.INFO or number == 1 else f"{severity}s"
-    return Tile(name, f"{number:,}", _TONES[severity] if number else Tone.PLAIN, str(severity))
-
-
-def _listings(report: CheckReport) -> Iterator[Listing]:
-    """Each file with what is found below the line that it is about."""
-    for excerpt in report.excerpts:
-        found: dict[int, list[Finding]] = {}
-        for finding in report.findings:
-            if finding.file == excerpt.file and finding.line is not None:
-                found.setdefault(finding.line, []).append(finding)
-        lines = (
-            ListedLine(line.number, line.text, [*map(_remark, found.get(line.number, ()))]) for line in excerpt.lines
-        )
-        yield Listing(excerpt.file, list(lines))
-
-
-def _remark(finding: Finding) -> tuple[Tone, str]:
-    return _TONES[finding.severity], f"{finding.severity} {finding.code} {finding.called}: {finding.in_full}"
 
 
 def _parts(report: CheckReport, look: Look) -> Iterator[Part]:

@@ -19,7 +19,7 @@ from kubespread.escaping import escaped
 from kubespread.views.lines import CUT
 from kubespread.views.sheet import ALWAYS, Drawn, Row, Table, is_numeric
 from kubespread.views.terminal import shared
-from kubespread.views.view import Bars, Listing, Tile, View, tables_of, with_nodes
+from kubespread.views.view import Bars, Tile, View, tables_of, with_nodes
 
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
@@ -199,29 +199,6 @@ def command(typed: str) -> str:
     """What page.js lets one copy."""
     words = "".join(f"<span>{breakable(word)}</span> " for word in typed.split(" "))
     return f'<code class="command">{words[:-1]}</code>'
-
-
-def listings(every: Sequence[Listing]) -> str:
-    """Files with what is said of their lines; many start closed."""
-    is_open = sum(len(listing.lines) for listing in every) <= MOST_LAID_OUT
-    return "".join(_listing(f"f{place}", listing, is_open) for place, listing in enumerate(every))
-
-
-def _listing(name: str, listing: Listing, is_open: bool) -> str:
-    rows, last = [], 0
-    for line in listing.lines:
-        if line.number > last + 1:
-            rows.append('<tr class="gap"><td></td><td>⋯</td></tr>')
-        last = line.number
-        tone = line.remarks[0][0] if line.remarks else ""
-        rows.append(f"<tr{_attribute('class', tone)}><td>{last}</td><td>{text(line.text)}</td></tr>")
-        rows += (f'<tr class="remark {tone}"><td></td><td>{text(said)}</td></tr>' for tone, said in line.remarks)
-    marks = sum(len(line.remarks) for line in listing.lines)
-    head = f"<summary><h2>{text(listing.title)} ({marks:,})</h2></summary>"
-    return (
-        f'<details id="{name}"{" open" if is_open else ""}>{head}'
-        f'<table class="listing"><tbody>{"".join(rows)}</tbody></table></details>'
-    )
 
 
 def packed(content: str) -> str:

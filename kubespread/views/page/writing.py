@@ -193,7 +193,6 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         answer=parts.answer(account, ends),
         charts=charts.charts(account.charts),
         first=parts.tables(every, first=True),
-        listings=parts.listings(account.listings),
         sides=bars.sides(account.bars),
         picture="" if picture is None else _topology(picture),
         remarks_before=remarks if is_drawn else "",

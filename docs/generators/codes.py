@@ -1,0 +1,21 @@
+"""The page of the rules of check: ``docs/codes.md``."""
+
+from __future__ import annotations
+
+import kubespread
+from kubespread.questions.check.formats import anchor, in_full
+
+
+def page() -> str:
+    rules = kubespread.rules()
+    head = "# What kubespread check finds\n\nWritten from the rules' docstrings by `make docs`.\n"
+    table = [
+        "| Code | Name | Severity | Needs | What it finds |",
+        "| --- | --- | --- | --- | --- |",
+        *(
+            f"| [{rule.code}](#{anchor(rule)}) | {rule.name} | {rule.severity} "
+            f"| {'a cluster' if rule.needs_cluster else 'nothing'} | {rule.summary} |"
+            for rule in rules
+        ),
+    ]
+    return "\n".join([head, *table, "", *map(in_full, rules)])
