@@ -1,4 +1,4 @@
-"""Plays what is planned as one scenario, and asks the same questions about the cluster before and after."""
+"""Plays what is planned as one scenario, and audits the cluster before and after."""
 
 from __future__ import annotations
 
@@ -16,32 +16,28 @@ from msgspec.structs import replace
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
-from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.manifest.text import STDIN, STDIN_NAME
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, sentence
 from kubespread.questions.autoscaling.asked import autoscaler_of
 from kubespread.questions.costs import cost_change, price_gaps
-from kubespread.questions.map.question import Map
-from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.plan.question import OF_STEPS, Plan
 from kubespread.questions.plan.report import (
     WORST_FIRST,
     Comparison,
-    PlannedNode,
     PlannedSide,
     PlannedWorkload,
     PlanRemedy,
     PlanReport,
 )
 from kubespread.questions.remedies.budgets import looser
-from kubespread.questions.removable.question import Removable
 from kubespread.questions.report.at_maximum import growing
-from kubespread.questions.scene import Askable, Inquiry, R, Scene
-from kubespread.questions.survive.question import Survive
+from kubespread.questions.resolving import cluster_of
+from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.worlds import as_snapshot
+from kubespread.reports.loads import amounts_of, percent_of, resources_of
 from kubespread.scenario.prices import read_prices
 from kubespread.scenario.reading import Scenario, Step
 from kubespread.scenario.verbs import Apply
@@ -49,13 +45,10 @@ from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import short_key
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_replicas
 
-_MOST_NODES = 100
-"""How many nodes are tried to do without."""
 _EXPECTED = "give manifests (-f), steps, edits such as --drain or --hpa-max, or another --kube-version"
 
 
@@ -139,10 +132,8 @@ def _compared(question: Plan, scene: Scene, played: _Played) -> PlanReport:
         kube_version=str(scene.release),
         before=before.told,
         after=after.told,
-        topology_key=after.lost or before.lost,
         workloads=tuple(sorted(rows, key=lambda row: WORST_FIRST.index(row.change))),
         unchanged=len(names) - len(rows),
-        nodes=tuple(_nodes(before.map, after.map)),
         gone=dict(_gone(report, given)),
         cost=None if prices is None else cost_change(nodes[0], nodes[1], prices),
         gaps=tuple(dict.fromkeys((*report.gaps, *before.said("gaps"), *after.said("gaps"), *unpriced))),
@@ -165,37 +156,17 @@ def _gone(played: PlanReport, before: Snapshot) -> Counter[str]:
 
 
 class _Side(Inquiry):
-    """One of the two clusters, and the answers about it: None where the time was up before one was finished, or there
-    is nothing to ask about.
-    """
+    """One of the two clusters, and its audited workloads: none where the time was up before, or it has none."""
 
     def __init__(self, question: Plan, scene: Scene, when: str) -> None:
         super().__init__(scene)
-        preemption = question.makes_room
-        self.audit = self._answer(Audit(preemption=preemption), f"auditing the cluster {when}")
+        self.rows: dict[WorkloadName, AuditedWorkload] = {}
+        doing = f"auditing the cluster {when}"
+        # No workloads, or no pods listed.
+        with suppress(UsageError, SnapshotError):
+            audit = self.whole(doing, Audit(preemption=question.makes_room), doing)
+            self.rows = {} if audit is None else {row.workload: row for row in audit.workloads}
         self.is_audited = not self.missing
-        self.survive = self._answer(Survive(preemption=preemption), f"losing domains {when}")
-        removable = Removable(
-            most=_MOST_NODES,
-            remedies=False,
-            preemption=preemption,
-            force=question.force,
-            ignore_daemonsets=question.ignore_daemonsets,
-            delete_emptydir_data=question.delete_emptydir_data,
-        )
-        self.removable = self._answer(removable, f"draining nodes {when}")
-        self.map: TopologyMap = Map().answer(scene.asking(Map(), f"mapping the cluster {when}"))
-        self.rows = {} if self.audit is None else {row.workload: row for row in self.audit.workloads}
-        losses = () if self.survive is None else self.survive.losses
-        self.lost = losses[0].topology_key if losses else None
-        """The key whose domains are lost; None where none is."""
-
-    def _answer(self, question: Askable[R], doing: str) -> R | None:
-        try:
-            return self.whole(doing, question, doing)
-        except (UsageError, SnapshotError):
-            # No workloads, no pods listed, or no nodes to lose.
-            return None
 
     def want(self, world: World) -> None:
         """Count what unlisted controllers are to have in ``world``: a snapshot shows only the pods that are left."""
@@ -205,57 +176,42 @@ class _Side(Inquiry):
 
     @property
     def told(self) -> PlannedSide:
-        rows, going = self.rows.values(), self.removable
+        rows, cluster = self.rows.values(), cluster_of(self.scene.now, self.scene.release)
         return PlannedSide(
             kube_version=str(self.scene.release),
-            nodes=len(self.map.nodes),
+            nodes=len(cluster),
             replicas=sum(row.replicas for row in rows) if self.is_audited else None,
             ready=sum(row.ready for row in rows) if self.is_audited else None,
-            pending=self.map.pending,
-            can_go=None if going is None else len(going.together.nodes),
-            not_tried=0 if going is None else len(self.map.nodes) - len(going.rows) + going.together.untried,
-            load=self.map.load,
+            pending=sum(is_active(pod) and not pod.spec.node_name for pod in self.scene.now.pods),
+            percent={
+                name: percent_of(int(requested.sum()), int(allocatable.sum()))
+                for name, requested, allocatable in amounts_of(cluster, resources_of(cluster))
+            },
         )
-
-    def survives(self, name: WorkloadName) -> bool | None:
-        row, creator = self.rows.get(name), POD_CREATORS.get(name.kind)
-        if self.survive is None or row is None or not row.ready or creator is None or not creator.has_replicas:
-            return None
-        return all(change.workload != name for loss in self.survive.losses for change in loss.degraded)
 
 
 def _planned(name: WorkloadName, before: _Side, after: _Side, *, is_worse: bool) -> PlannedWorkload | None:
     """What becomes of a workload; None where it stays as it is."""
     was, now = before.rows.get(name), after.rows.get(name)
-    # What hosts survive says nothing of zones.
-    is_alike = None in (before.lost, after.lost) or before.lost == after.lost
-    survived, survives = (side.survives(name) if is_alike else None for side in (before, after))
     change: Comparison
-    why: tuple[str, ...] = ()
+    why = ""
     if was is None or now is None:
         change = "worse" if is_worse else "new" if was is None else "gone"
     else:
         old, new = _counting(was, now), _counting(now, was)
-        levels = [LEVELS.index(findings[0].level) if findings else 0 for findings in (old, new)]
-        fails = [not each for each in (survived, survives) if None not in (survived, survives)] or [False, False]
-        pairs = levels, fails
-        why = (
-            *([sentence(now, new[0]).rstrip(".")] if levels[0] < levels[1] else []),
-            *([f"it no longer survives the loss of each {short_key(after.lost or '')}"] if fails[0] < fails[1] else []),
-        )
+        level_before, level = (LEVELS.index(findings[0].level) if findings else 0 for findings in (old, new))
+        why = sentence(now, new[0]).rstrip(".") if level_before < level else ""
         if is_worse:
             change = "worse"
-        elif any(one < other for one, other in pairs):
+        elif level_before < level:
             change = "riskier"
-        elif was.lacking > now.lacking or any(one > other for one, other in pairs):
+        elif was.lacking > now.lacking or level_before > level:
             change = "better"
         elif _figures(was) != _figures(now):
             change = "different"
         else:
             return None
-    return PlannedWorkload(
-        workload=name, change=change, before=was, after=now, survives_before=survived, survives_after=survives, why=why
-    )
+    return PlannedWorkload(workload=name, change=change, before=was, after=now, why=why)
 
 
 def _counting(row: AuditedWorkload, other: AuditedWorkload) -> list[AuditFinding]:
@@ -273,15 +229,6 @@ def _figures(row: AuditedWorkload) -> object:
     """What is shown of it."""
     skews = [(constraint.topology_key, constraint.max_skew, constraint.skew) for constraint in row.constraints]
     return row.replicas, row.placed, row.ready, row.pending, row.zones, skews
-
-
-def _nodes(before: TopologyMap, after: TopologyMap) -> Iterator[PlannedNode]:
-    was, now = ({node.name: node for node in side.nodes} for side in (before, after))
-    # Those that stay come last.
-    for name in sorted({*was, *now}, key=lambda name: (name in was and name in now, name)):
-        old, new = was.get(name), now.get(name)
-        if old is None or new is None or (old.pods, old.load, old.closed) != (new.pods, new.load, new.closed):
-            yield PlannedNode(name=name, before=old, after=new)
 
 
 def planned(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Sequence[Step]:

@@ -23,8 +23,6 @@ from kubespread.questions.question import (
     Scenario,
     Seed,
 )
-from kubespread.questions.removable.question import Removable
-from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
@@ -58,11 +56,10 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     Steps can scale, roll out, roll back or apply workloads; drain, cordon, taint, label, fail, restore, add, replace or
     delete nodes; and delete pods. After each the controllers and kube-scheduler run until nothing changes anymore. They
     happen one after another: new nodes, manifests (-f), edits in their order, the steps, autoscaled workloads at their
-    maximum. Both clusters are audited, lose each zone in turn, do without nodes and are mapped. The answer says whether
-    every pod finds a node, which workloads change (ready pods, spread, what they survive), which nodes do, and which
-    pods leave theirs; --steps shows what each step does to pods and their spread instead, rollouts pass by pass. With
-    --autoscaler nodes are added after each step. Before is the cluster once what is under way is done, of its own
-    release; after is that of --kube-version.
+    maximum. Both clusters are audited. The answer says whether every pod finds a node, which workloads change (ready
+    pods, spread, level in the audit), and how many pods leave their nodes; --steps shows what each step does to pods
+    and their spread instead, rollouts pass by pass. With --autoscaler nodes are added after each step. Before is the
+    cluster once what is under way is done, of its own release; after is that of --kube-version.
 
     \b
     Examples:
@@ -78,7 +75,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     name = "plan"
     summary = "Compare the cluster before and after all that is planned."
     yes, no = "each step is done, no more pods wait and no workload is worse", "one of these is not so (--fail-on)"
-    never_modelled = (*OF_STEPS, *Audit.never_modelled, *Survive.never_modelled, *Removable.never_modelled)
+    never_modelled = (*OF_STEPS, *Audit.never_modelled)
     judges_edits = True
     hands_out = True
     doing = "playing what is planned"

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from kubespread.errors import UsageError
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.map.report import Load, MapNode
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
 from kubespread.reports.outcome import (
     LACKING,
@@ -140,14 +139,10 @@ class PlannedSide(Report, frozen=True, kw_only=True):
     """How many of them are ready; null where the audit was not finished."""
     pending: int
     """How many pods wait for a node, those of DaemonSets too."""
-    can_go: int | None
-    """How many nodes can be drained and deleted together, of 100 those with the fewest pods, as `kubespread.removable`
-    says it; null where that is not known.
+    percent: dict[str, int | None]
+    """How much of each resource of all nodes together is requested, by its name: of cpu, memory and pods, and what else
+    some pod requests. Rounded down; null where nothing is allocatable.
     """
-    not_tried: int
-    """How many nodes may go beside these: those that were not tried."""
-    load: tuple[Load, ...]
-    """Of all nodes: cpu and memory, what else some pod requests, and pods."""
 
 
 class PlannedWorkload(Report, frozen=True, kw_only=True):
@@ -157,35 +152,16 @@ class PlannedWorkload(Report, frozen=True, kw_only=True):
     """NAMESPACE/Kind/name."""
     change: Comparison
     """``worse``: it has more pods pending or not made, fewer ready than before and than it is to have, or lost pods for
-    good, ``riskier``: its level in the audit is worse, or it no longer survives the loss of
-    each domain; that all of its pods are in one of several domains is no worse than in the only one. ``better``: the
-    opposite of both. ``new`` and ``gone``: only one side has it. ``different``: else.
+    good, ``riskier``: its level in the audit is worse; that all of its pods are in one of several domains is no worse
+    than in the only one. ``better``: the opposite of both. ``new`` and ``gone``: only one side has it. ``different``:
+    else.
     """
     before: AuditedWorkload | None
     """Null for a new one."""
     after: AuditedWorkload | None
     """Null for one that is gone."""
-    survives_before: bool | None = None
-    """Whether it has as many ready pods as before when any one domain is lost, as `kubespread.survive` says it; null
-    where no pods of it are ready, there is no such domain, or domains of different keys are lost before and after.
-    """
-    survives_after: bool | None = None
-    """The same after."""
-    why: tuple[str, ...] = ()
-    """What is riskier: the worst finding of the audit, or that it does not survive what it did; empty where that is not
-    so.
-    """
-
-
-class PlannedNode(Report, frozen=True, kw_only=True):
-    """A node that comes, goes or is fuller or emptier than before."""
-
-    name: str
-    """The node's."""
-    before: MapNode | None
-    """Null for one that joins."""
-    after: MapNode | None
-    """Null for one that leaves."""
+    why: str = ""
+    """The worst finding of the audit, where that is worse than before."""
 
 
 class PlanReport(OfWorkloads, frozen=True, kw_only=True):
@@ -220,16 +196,12 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
     """Null where only the steps are asked about, as is what follows from both sides."""
     after: PlannedSide | None = None
     """Null where only the steps are asked about."""
-    topology_key: str | None = None
-    """Whose domains are lost, each by itself: zones, or hosts where there are none; null where nothing can be lost."""
     workloads: tuple[PlannedWorkload, ...] = ()
     """Those that change, the worst first, then by namespace, kind and name."""
     changes: dict[Comparison, int] = {}
     """How many workloads are of each change; empty where only the steps are asked about."""
     unchanged: int = 0
     """How many are the same before and after."""
-    nodes: tuple[PlannedNode, ...] = ()
-    """Those that change, by name: first those that join or leave."""
     gone: dict[str, int] = {}
     """How many pods leave their nodes on the way, by why: ``evicted``, ``replaced`` and others; those of DaemonSets and
     of nodes themselves go ``with their nodes``.
@@ -379,21 +351,18 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
 
     def _sides(self, before: PlannedSide, after: PlannedSide) -> Iterator[str]:
         fill = [
-            f"{was.resource} {was.percent}% → {now.percent}%"
-            for was in before.load
-            for now in after.load
-            if was.resource == now.resource in ("cpu", "memory") and None not in (was.percent, now.percent)
+            f"{name} {before.percent[name]}% → {after.percent[name]}%"
+            for name in ("cpu", "memory")
+            if None not in (before.percent[name], after.percent[name])
         ]
         yield ", ".join((f"nodes {before.nodes:,} → {after.nodes:,}", *fill))
-        if before.can_go or after.can_go:
-            yield f"nodes that can go together: {_can_go(before)} → {_can_go(after)}"
         gone = ", ".join(f"{number:,} {why}" for why, number in self.gone.items()) or "none"
         ready = [
             "not known" if side.ready is None else f"{side.ready:,} of {side.replicas:,}" for side in (before, after)
         ]
         yield f"ready pods {' → '.join(ready)}; pods that leave their nodes: {gone}"
         for row in [row for row in self.workloads if row.change == "riskier"][:_MAX_NAMED]:
-            yield f"{row.workload.called} is riskier: {'; '.join(row.why)}"
+            yield f"{row.workload.called} is riskier: {row.why}"
 
     def _worse(self, *sides: PlannedSide) -> Iterator[str]:
         """Nothing of a cluster without workloads."""
@@ -420,10 +389,6 @@ def _called(steps: Sequence[Outcome]) -> str:
     """``step 2``, ``steps 2, 3 and 5``."""
     numbers = sorted(step.number for step in steps if isinstance(step, PlanStep))
     return f"step{'' if len(numbers) == 1 else 's'} {some_of([str(number) for number in numbers], _MAX_STEPS)}"
-
-
-def _can_go(side: PlannedSide) -> str:
-    return "not known" if side.can_go is None else f"{'at least ' if side.not_tried else ''}{side.can_go:,}"
 
 
 def _cost(cost: CostChange) -> str:

@@ -1,5 +1,5 @@
-"""A plan: the workloads that change, the nodes that do, and the steps in their order. Steps by themselves: one row each
-with what it leaves below it, the passes of rollouts, and what each step moves.
+"""A plan: the workloads that change, and the steps in their order. Steps by themselves: one row each with what it
+leaves below it, the passes of rollouts, and what each step moves.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.map.report import MapNode
-from kubespread.questions.plan.report import Comparison, PlannedNode, PlannedSide, PlannedWorkload, PlanReport, PlanStep
+from kubespread.questions.plan.report import Comparison, PlannedSide, PlannedWorkload, PlanReport, PlanStep
 from kubespread.reports.outcome import GonePod, PlacedPod, by_why, eviction_order, explained, phrase
 from kubespread.reports.parts import SkewChange, range_of
 from kubespread.reports.rollout import DomainRevisions, KeyRevisions, RolloutPass, RolloutReport, rollout_sentence
@@ -67,22 +66,18 @@ def _skew_change(row: PlannedWorkload) -> str:
     return ", ".join(f"{key} {_change(was, now)}" for key, was, now in told)
 
 
-def _survives(survives: bool | None) -> str:
-    return "" if survives is None else "yes" if survives else "no"
-
-
 def _change(before: str, after: str) -> str:
     """What stays the same once."""
     return before if before == after else f"{before or '-'}{ARROW}{after or '-'}"
 
 
-def _both(header: str, value: Callable[[Any], str], *, gives_way: bool = False, title: str = "") -> Column[Any]:
+def _both(header: str, value: Callable[[AuditedWorkload], str], *, gives_way: bool = False) -> Column[PlannedWorkload]:
     """What is said of either side, where there is one."""
 
-    def change(row: PlannedWorkload | PlannedNode) -> str:
+    def change(row: PlannedWorkload) -> str:
         return _change(*("" if side is None else value(side) for side in (row.before, row.after)))
 
-    return Column(header=header, value=change, nothing="-", gives_way=gives_way, title=title)
+    return Column(header=header, value=change, nothing="-", gives_way=gives_way)
 
 
 _WORKLOAD: Sequence[Column[PlannedWorkload]] = (
@@ -92,36 +87,7 @@ _WORKLOAD: Sequence[Column[PlannedWorkload]] = (
     _both("READY", lambda row: f"{row.ready:,}/{row.replicas:,}"),
     Column(header="SKEW", value=_skew_change, nothing="-", fit=Fit.END),
     _both("ZONES", lambda row: "/".join(str(zone.pods) for zone in row.zones), gives_way=True),
-    Column(
-        header="SURVIVES",
-        nothing="-",
-        value=lambda row: _change(_survives(row.survives_before), _survives(row.survives_after)),
-    ),
     _both("LEVEL", lambda row: row.level, gives_way=True),
-)
-
-
-def _load(resource: str) -> Callable[[MapNode], str]:
-    def percent(node: MapNode) -> str:
-        load = next((load for load in node.load if load.resource == resource), None)
-        return "" if load is None or load.percent is None else f"{load.percent}%"
-
-    return percent
-
-
-_NODE: Sequence[Column[PlannedNode]] = (
-    Column(header="NODE", value=lambda row: row.name, fit=Fit.NAMES),
-    Column(
-        header="STATE",
-        nothing="-",
-        value=lambda row: (
-            "joins" if row.before is None else "leaves" if row.after is None else ", ".join(row.after.closed)
-        ),
-        fit=Fit.END,
-    ),
-    _both("PODS", lambda node: f"{node.pods:,}"),
-    _both("CPU", _load("cpu"), title="CPU"),
-    _both("MEMORY", _load("memory")),
 )
 
 
@@ -161,7 +127,6 @@ def _tiles_of_sides(report: PlanReport, before: PlannedSide, after: PlannedSide,
 
 
 def _sheets(report: PlanReport) -> Iterator[Sheet[Any]]:
-    lost = "any domain" if report.topology_key is None else f"any {short_key(report.topology_key)}"
     yield Sheet(
         title="Workloads that change",
         columns=_WORKLOAD,
@@ -169,16 +134,13 @@ def _sheets(report: PlanReport) -> Iterator[Sheet[Any]]:
         is_answer=True,
         is_first=True,
         tone=lambda row: _TONES.get(row.change, Tone.PLAIN),
-        legend=f"Before all steps → after all of them; survives: the loss of {lost}",
-    )
-    yield Sheet(
-        title="Nodes that change", columns=_NODE, rows=report.nodes, legend="Before all steps → after all of them"
+        legend="Before all steps → after all of them",
     )
     yield _steps(report)
 
 
 def _parts(report: PlanReport, look: Look) -> Iterator[Sheet[Any] | Line]:
-    for sheet, noun in zip(_sheets(report), ("workload", "node", "step"), strict=True):
+    for sheet, noun in zip(_sheets(report), ("workload", "step"), strict=True):
         if sheet.rows:
             shown = replace(sheet, most=_MAX_ROWS, noun=noun)
             yield replace(shown, columns=_columns(shown.on_screen(look), look)) if noun == "step" else shown
