@@ -40,7 +40,7 @@ def loading() -> None:
         for label, path, size, goal in (
             ("JSON", plain, plain, 250),
             ("JSON, gzipped", zipped, plain, None),
-            ("YAML", as_yaml, as_yaml, 30),
+            ("YAML", as_yaml, as_yaml, 10),
         ):
             seconds, _, peak = whole_process(sys.executable, "-c", _LOAD, str(path), env={"XDG_CACHE_HOME": os.devnull})
             text = size.stat().st_size

@@ -20,19 +20,9 @@ from msgspec import Struct
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube import time
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.api import kinds
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, PodCondition
-from kubespread.kube.api.kinds import (
-    KEPT,
-    KINDS,
-    POD_CREATORS,
-    REFERABLE,
-    Kind,
-    group_of,
-    kind_called,
-    of_pods,
-    pod_creator,
-)
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
@@ -163,7 +153,7 @@ class Named(Struct, frozen=True):
 
     def __str__(self) -> str:
         namespace = f"{self.namespace}/" if self.namespace else ""
-        row = POD_CREATORS.get(self.kind)
+        row = kinds.POD_CREATORS.get(self.kind)
         return f"{namespace}{(row.short if row is not None else '') or self.kind.lower()}/{self.name}"
 
     def within(self, namespace: str) -> WorkloadName:
@@ -171,7 +161,7 @@ class Named(Struct, frozen=True):
         return WorkloadName(self.kind, self.namespace or namespace, self.name)
 
 
-def named(workload: str | Named, suggested: Sequence[Kind] = REFERABLE) -> Named:
+def named(workload: str | Named, suggested: Sequence[kinds.Kind] = kinds.REFERABLE) -> Named:
     """Parses ``deploy/web`` or ``shop/deploy/web``; a Named is returned unchanged. Raises UsageError, which names kinds
     that are ``suggested`` instead of an unknown one.
     """
@@ -180,7 +170,7 @@ def named(workload: str | Named, suggested: Sequence[Kind] = REFERABLE) -> Named
     match = _NAMED.fullmatch(workload)
     if match is None:
         raise UsageError(f"invalid workload {workload!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
-    kind = kind_called(match["kind"]) or other_kind(match["kind"])
+    kind = kinds.kind_called(match["kind"]) or other_kind(match["kind"])
     if kind is None:
         meant = did_you_mean(near_miss(match["kind"], [alias for row in suggested for alias in row.aliases]))
         listed = ", ".join(row.short for row in suggested if row.kind != "Pod")
@@ -189,20 +179,20 @@ def named(workload: str | Named, suggested: Sequence[Kind] = REFERABLE) -> Named
 
 
 _KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\.[a-z0-9.-]+)?")
-_KNOWN = frozenset(alias for row in KINDS for alias in row.aliases)
+_KNOWN = frozenset(alias for row in kinds.KINDS for alias in row.aliases)
 
 
-def other_kind(name: str) -> Kind | None:
+def other_kind(name: str) -> kinds.Kind | None:
     """A kind that only pods may know; None for one that is known and controls none, and for what is misspelled."""
     if _KIND.fullmatch(name) is None or name.lower() in _KNOWN:
         return None
-    return None if near_miss(name, (alias for row in REFERABLE for alias in row.aliases)) else of_pods(name)
+    return None if near_miss(name, (alias for row in kinds.REFERABLE for alias in row.aliases)) else kinds.of_pods(name)
 
 
 SelectingController = ReplicationController | ReplicaSet | StatefulSet
 
 SELECTING_CONTROLLERS: Mapping[tuple[str, str], type[SelectingController]] = {
-    (KEPT[cls].api_version, KEPT[cls].kind): cls for cls in (ReplicationController, ReplicaSet, StatefulSet)
+    (kinds.KEPT[cls].api_version, kinds.KEPT[cls].kind): cls for cls in (ReplicationController, ReplicaSet, StatefulSet)
 }
 """The controllers whose selectors the scheduler reads, by apiVersion and kind."""
 
@@ -224,8 +214,8 @@ def owner_meant(called: WorkloadName, controlled: Iterable[ApiObject]) -> Worklo
         if owner is None or (owner.name, namespace) != (called.name, called.namespace):
             continue
         kind = owner.kind.lower()
-        is_meant = alias in (kind, f"{kind}s") and group in ("", group_of(owner.api_version))
-        if is_meant and owner.kind != "Node" and pod_creator(owner.api_version, owner.kind) is None:
+        is_meant = alias in (kind, f"{kind}s") and group in ("", kinds.group_of(owner.api_version))
+        if is_meant and owner.kind != "Node" and kinds.pod_creator(owner.api_version, owner.kind) is None:
             return WorkloadName(owner.kind, namespace, owner.name)
     return None
 

@@ -171,8 +171,6 @@ Chunks = Iterator[bytes]
 
 _MAX_BYTES_FOR_LINES = 32 * 2**20
 _YAML_RETRY_BYTES = 2**20
-_LARGE_YAML = 2**17
-"""Bytes from which on it is worth looking for what stands in a text again and again."""
 _MAX_LISTS_IN_LISTS = 50
 _JSON_START = (b"{", b"[")
 
@@ -238,7 +236,7 @@ def _yaml_documents(chunks: Chunks) -> Iterator[Any]:
 def _yaml_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
     # JSON is read without a parser of YAML.
     from kubespread.manifest.text import FieldLines
-    from kubespread.manifest.yaml_stream import yaml_list_parts, yaml_parts
+    from kubespread.manifest.yaml_stream import yaml_parts
 
     pieces, size = [], 0
     for chunk in chunks:
@@ -246,10 +244,9 @@ def _yaml_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
         size += len(chunk)
         if size > _MAX_BYTES_FOR_LINES:
             # No lines of fields are looked for, and the text need not be kept.
-            return _Reader().objects(yaml_list_parts(b"".join(pieces), chunks))
+            return _Reader().objects(yaml_parts(chain(pieces, chunks)))
     text = b"".join(pieces)
-    parts = yaml_list_parts(text, None) if len(text) >= _LARGE_YAML else yaml_parts(text)
-    return _Reader(lines=FieldLines(text)).objects(parts)
+    return _Reader(lines=FieldLines(text)).objects(yaml_parts(text))
 
 
 class _Reader:

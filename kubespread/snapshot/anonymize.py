@@ -9,9 +9,12 @@ compare ages; resourceVersions are left out.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -30,119 +33,11 @@ T = TypeVar("T")
 Rename = Callable[[str], str]
 
 SOURCE = "anonymized"
-_KEPT_FIELDS = frozenset(
-    {
-        "creation_timestamp",
-        "deletion_timestamp",
-        "last_transition_time",
-        "start_time",
-        "finished_at",
-        "managed_by",
-        "api_version",
-        "kind",
-        "key",
-        "operator",
-        "effect",
-        "topology_key",
-        "topology_keys",
-        "when_unsatisfiable",
-        "match_label_keys",
-        "mismatch_label_keys",
-        "node_affinity_policy",
-        "node_taints_policy",
-        "scheduler_name",
-        "restart_policy",
-        "preemption_policy",
-        "action",
-        "protocol",
-        "host_ip",
-        "phase",
-        "type",
-        "reason",
-        "access_modes",
-        "volume_mode",
-        "volume_binding_mode",
-        "provisioner",
-        "completion_mode",
-        "driver",
-        "attacher",
-        "declared_features",
-        "kubelet_version",
-        "pod_management_policy",
-        "scopes",
-        "scope_name",
-        "operations",
-        "api_groups",
-        "resources",
-        "unhealthy_pod_eviction_policy",
-        "pod_replacement_policy",
-        "add",
-        "drop",
-        "proc_mount",
-        "max_surge",
-        "max_unavailable",
-        "min_available",
-        "completed_indexes",
-        # Resources by name, and what names a resource.
-        "requests",
-        "limits",
-        "capacity",
-        "allocatable",
-        "allocated_resources",
-        "overhead",
-        "pod_fixed",
-        "max",
-        "min",
-        "default",
-        "default_request",
-        "max_limit_request_ratio",
-        "hard",
-        "used",
-        "maximum_volume_size",
-        "extended_resource_name",
-        "device_class_name",
-        # Of claims on devices what constraints and results name: requests, attributes, modes.
-        "request",
-        "constraints",
-        "expression",
-        "allocation_mode",
-        "resource",
-        # How much of what devices share, and when it is theirs.
-        "counters",
-        "consumed_capacity",
-        "valid_values",
-        "step",
-        "binding_conditions",
-        "binding_failure_conditions",
-        "allocation_timestamp",
-        "share_id",
-    }
-)
+_KEPT = tomllib.loads(Path(__file__).with_name("kept.toml").read_text(encoding="utf-8"))
+_KEPT_FIELDS = frozenset(chain.from_iterable(_KEPT["fields"].values()))
+_KEPT_WORDS = frozenset(_KEPT["words"])
 # CSI drivers and device classes are products, and other names are derived from theirs and from those of requests.
 _KEPT_NAMES = (PodOS, Sysctl, CSINodeDriver, devices.DeviceRequest, devices.DeviceSubRequest)
-_KEPT_WORDS = frozenset(
-    {
-        "",
-        "default",
-        "kube-system",
-        "kube-public",
-        "kube-node-lease",
-        "system-cluster-critical",
-        "system-node-critical",
-        "linux",
-        "windows",
-        "amd64",
-        "arm64",
-        "true",
-        "false",
-        "True",
-        "False",
-        "Unknown",
-        "privileged",
-        "baseline",
-        "restricted",
-    }
-)
 _DIGESTS: Mapping[str, str | None] = {"unread": None, "last_applied": ""}
 """Fields that tell of names, and what they are without."""
 _NUMBER = re.compile(r"-?\d+")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -13,12 +13,9 @@ from typing import IO
 from kubespread.deadline import within
 from kubespread.manifest.text import PATIENCE
 
-# Not every system has files without a name, and not every file system of those that do.
-_UNNAMED = getattr(os, "O_TMPFILE", 0)
 _OWNER_ONLY = 0o600
 _AS_BYTES = getattr(os, "O_BINARY", 0)
 """Windows translates ends of lines in what is opened without."""
-_NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 
 @contextmanager
@@ -26,9 +23,8 @@ def replacing(path: Path, mode: int | None = None, *, is_lasting: bool = True) -
     """A file that replaces ``path`` once it is completely written; a pipe or device is written to directly. Raises
     OSError.
 
-    The new file has no name until then if the file system allows (Linux's own do), so nothing is left behind however
-    the process dies. Elsewhere it is a hidden file beside ``path``. Without ``mode`` the file keeps its current one.
-    What is not ``is_lasting`` may be lost, or be there in part, when the machine stops: the disk is not waited for.
+    Until then it is a hidden file beside ``path``. Without ``mode`` the file keeps its current one. What is not
+    ``is_lasting`` may be lost, or be there in part, when the machine stops: the disk is not waited for.
     """
     target = Path(os.path.realpath(path))
     if target.is_symlink():
@@ -45,7 +41,7 @@ def replacing(path: Path, mode: int | None = None, *, is_lasting: bool = True) -
     # Named before it is there: an interrupt may come between any two steps.
     partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        descriptor, give_name = _opened(partial)
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AS_BYTES, _OWNER_ONLY)
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
             yield file
             file.flush()
@@ -53,28 +49,10 @@ def replacing(path: Path, mode: int | None = None, *, is_lasting: bool = True) -
                 os.fchmod(descriptor, _mode(target) if mode is None else mode)
             if is_lasting:
                 os.fsync(descriptor)
-            give_name()
         partial.replace(target)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-
-
-def _opened(partial: Path) -> tuple[int, Callable[[], None]]:
-    """A new file in the directory of ``partial``, and what gives it that name, if it does not have it already."""
-    try:
-        if not _UNNAMED:
-            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
-        descriptor = os.open(partial.parent, _UNNAMED | os.O_WRONLY, _OWNER_ONLY)
-    except OSError as error:
-        if error.errno not in _NO_UNNAMED or not partial.parent.is_dir():
-            raise
-        return os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AS_BYTES, _OWNER_ONLY), lambda: None
-    # With a directory to start from, os.link follows the link that leads to the open file.
-    return (
-        descriptor,
-        lambda: os.link(f"/proc/self/fd/{descriptor}", partial, src_dir_fd=descriptor, follow_symlinks=True),
-    )
 
 
 def _mode(target: Path) -> int:

@@ -10,7 +10,6 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
-from msgspec import UNSET
 
 from kubespread.errors import SnapshotError
 from kubespread.escaping import escaped
@@ -123,8 +122,8 @@ class Known:
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` returns, which follows from the snapshot's objects and ``key`` alone, and changes no more."""
         # Of two threads at once both may make it.
-        result = self._results.pop(key, UNSET)
-        made: T = make() if result is UNSET else result
+        result = self._results.pop(key, msgspec.UNSET)
+        made: T = make() if result is msgspec.UNSET else result
         self._results[key] = made
         for oldest in [*self._results][:-_MOST_KNOWN]:
             self._results.pop(oldest, None)

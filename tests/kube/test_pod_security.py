@@ -28,10 +28,9 @@ def of(*contexts: Data | None, **spec: object) -> Data:
 
 
 NONE = (
-    'allowPrivilegeEscalation != false (container "a" must set securityContext.allowPrivilegeEscalation=false), '
-    'unrestricted capabilities (container "a" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true '
-    '(pod or container "a" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "a" must set '
-    'securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")'
+    "containers[0].securityContext.allowPrivilegeEscalation: false is required, containers[0].securityContext.capabilities.drop: "
+    "ALL is required, containers[0].securityContext.seccompProfile.type: RuntimeDefault or Localhost is required, here or in the "
+    "pod, containers[0].securityContext.runAsNonRoot: true is required, here or in the pod"
 )
 HOST = {"hostPath": {"path": "/x"}}
 CASES: dict[str, tuple[str, Data, str]] = {
@@ -61,9 +60,8 @@ CASES: dict[str, tuple[str, Data, str]] = {
             hostNetwork=True,
             volumes=[{"name": "run", **HOST}, {"name": "cni", **HOST}, {"name": "cfg", "configMap": {"name": "c"}}],
         ),
-        'non-default capabilities (container "a" must not include "NET_ADMIN", "NET_RAW" in '
-        'securityContext.capabilities.add), host namespaces (hostNetwork=true), hostPath volumes (volumes "run", "cni"), '
-        'privileged (container "b" must not set securityContext.privileged=true)',
+        "hostNetwork: true, volumes[0].hostPath, volumes[1].hostPath, containers[0].securityContext.capabilities.add: NET_RAW, "
+        "containers[0].securityContext.capabilities.add: NET_ADMIN, containers[1].securityContext.privileged: true",
     ),
     "other contexts": (
         "baseline",
@@ -79,10 +77,10 @@ CASES: dict[str, tuple[str, Data, str]] = {
                 "windowsOptions": {"hostProcess": True},
             },
         ),
-        'procMount (container "a" must not set securityContext.procMount to "Unmasked"), seLinuxOptions (container "a" set '
-        'forbidden securityContext.seLinuxOptions: type "spc_t"; user may not be set), seccompProfile (pod and container "a" '
-        'must not set securityContext.seccompProfile.type to "Unconfined"), forbidden sysctls (kernel.msgmax), hostProcess '
-        "(pod must not set securityContext.windowsOptions.hostProcess=true)",
+        "securityContext.sysctls: kernel.msgmax, securityContext.seccompProfile.type: Unconfined, "
+        "securityContext.windowsOptions.hostProcess: true, containers[0].securityContext.seLinuxOptions.type: spc_t, "
+        "containers[0].securityContext.seLinuxOptions.user, containers[0].securityContext.seccompProfile.type: Unconfined, "
+        "containers[0].securityContext.procMount: Unmasked",
     ),
     "what restricted forbids": (
         "restricted",
@@ -95,10 +93,8 @@ CASES: dict[str, tuple[str, Data, str]] = {
                 {"name": "c", "emptyDir": {}},
             ],
         ),
-        'unrestricted capabilities (container "a" must not include "CHOWN" in securityContext.capabilities.add), '
-        'restricted volume types (volumes "logs", "share" use restricted volume types "hostPath", "nfs"), runAsNonRoot != '
-        'true (container "b" must not set securityContext.runAsNonRoot=false), runAsUser=0 (container "a" must not set '
-        "runAsUser=0)",
+        "volumes[0].hostPath, volumes[1].nfs, containers[0].securityContext.capabilities.add: CHOWN, "
+        "containers[0].securityContext.runAsUser: 0, containers[1].securityContext.runAsNonRoot: true is required",
     ),
 }
 

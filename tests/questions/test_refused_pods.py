@@ -69,15 +69,13 @@ REFUSED: dict[str, tuple[list[Data], Data, str]] = {
     "a namespace that enforces a level": (
         [enforcing("baseline")],
         {**CPU, "hostNetwork": True, "volumes": [{"name": "logs", "hostPath": {"path": "/var/log"}}]},
-        'violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true), hostPath volumes (volume "logs") '
-        "(Namespace default)",
+        'violates PodSecurity "baseline:latest": hostNetwork: true, volumes[0].hostPath (Namespace default)',
     ),
     "a namespace that enforces the highest level, as of a release": (
         [enforcing("restricted", "v1.30")],
         {**CPU, "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}},
-        'violates PodSecurity "restricted:v1.30": allowPrivilegeEscalation != false (container "c" must set '
-        'securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "c" must set '
-        'securityContext.capabilities.drop=["ALL"]) (Namespace default)',
+        'violates PodSecurity "restricted:v1.30": containers[0].securityContext.allowPrivilegeEscalation: false is required, '
+        "containers[0].securityContext.capabilities.drop: ALL is required (Namespace default)",
     ),
 }
 

@@ -36,12 +36,7 @@ def interrupted_at(line: int) -> Iterator[None]:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what is open then, its process closes
-@pytest.mark.parametrize("unnamed", [True, False], ids=["a file without a name", "a hidden file"])
-def test_an_interrupt_at_any_line_leaves_the_old_file_or_the_new_one(
-    unnamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not unnamed:
-        monkeypatch.setattr(atomic_file, "_UNNAMED", 0)
+def test_an_interrupt_at_any_line_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     target = tmp_path / "saved.json"
     found = []
     for line in range(50):

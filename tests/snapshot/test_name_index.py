@@ -15,13 +15,16 @@ from typing import Any
 
 import pytest
 
-from kubespread.manifest.text import MalformedError
+from kubespread.errors import SnapshotError
 from kubespread.snapshot.files import reader
 from kubespread.snapshot.name_index import names_in
 
 
 def named(kind: str, name: str, api_version: str = "v1", **metadata: Any) -> dict[str, Any]:
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, **metadata}}
+    pod = {"containers": [{"name": "main", "image": "web"}]}
+    template = {"selector": {"matchLabels": {"app": "web"}}, "template": {"spec": pod}}
+    spec = {"Pod": pod, "Deployment": template}.get(kind, {})
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, **metadata}, "spec": spec}
 
 
 OBJECTS = [
@@ -69,7 +72,7 @@ def test_a_file_is_read_once_while_it_is_the_same(
     file = written(tmp_path / "cluster.json", OBJECTS)
     first = names_in(str(file), environment)
     with monkeypatch.context() as patch:
-        patch.setattr(reader, "read_names", None)
+        patch.setattr(reader, "read_parts", None)
         assert names_in(str(file), environment) == first
     state = file.stat()
     # As many bytes, and a later time.
@@ -148,7 +151,7 @@ HOSTILE: dict[str, Callable[[Path], object]] = {
     "lists a million deep": lambda memory: memory.write_bytes(b"[" * 10**6 + b"]" * 10**6),
     "labels that are none": _replaced(b'["ssd"]', b'{"a":1}'),
     "names that are none": _replaced(b'{"shop":["web"]}', b"[7]"),
-    "a form of another release": _replaced(b'"form":4', b'"form":1'),
+    "a form of another release": _replaced(b'"form":5', b'"form":1'),
     "another file's": _replaced(b"cluster.json", b"another.json"),
     "more than is ever written": lambda memory: os.truncate(memory, 2**30),
     "a pipe that nobody writes to": _as_a_pipe,
@@ -225,6 +228,6 @@ def test_only_regular_files_are_read(tmp_path: Path, environment: dict[str, str]
 def test_what_is_no_cluster_is_an_error_and_not_remembered(tmp_path: Path, environment: dict[str, str]) -> None:
     file = tmp_path / "bad.json"
     file.write_text("{")
-    with pytest.raises(MalformedError):
+    with pytest.raises(SnapshotError):
         names_in(str(file), environment)
     assert not (tmp_path / "cache").exists()

@@ -18,7 +18,7 @@ from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:
     from kubespread.snapshot.live.kubeconfig import Named
-    from kubespread.snapshot.names import Names
+    from kubespread.snapshot.name_index import Names
 
 _STDIN = "-"
 _RUNNING = {"context", "kubeconfig"}

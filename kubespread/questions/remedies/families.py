@@ -43,8 +43,7 @@ from kubespread.scheduler.plugin import Fixed
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
 from kubespread.snapshot.edits.new_nodes import AddNode, is_state_taint
 from kubespread.snapshot.edits.nodes import RemoveLabel, RemoveTaint, SetLabel, Uncordon
-from kubespread.snapshot.edits.pods import EvictPod
-from kubespread.snapshot.edits.rollouts import SetMaxUnavailable
+from kubespread.snapshot.edits.pods import EvictPod, SetMaxUnavailable
 from kubespread.snapshot.edits.verb import Target
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 from kubespread.wording import count_of, domain_noun, short_key

@@ -1,4 +1,4 @@
-"""Edits that delete or evict pods, or scale a workload."""
+"""Edits that delete or evict pods, or change a workload: its scale, its requests, its rollout."""
 
 from __future__ import annotations
 
@@ -174,6 +174,18 @@ class ScaleRequests(Edit, frozen=True):
     def __str__(self) -> str:
         workload = f"{_within(self.namespace)}{self.kind}/{self.name}" if self.kind else ALL_PODS
         return f"scale-requests {workload}={self.factor:f}"
+
+
+class SetMaxUnavailable(Edit, frozen=True):
+    """A Deployment's rollout may leave so many of its pods unavailable. Only remedies make it, and no option does."""
+
+    form: ClassVar = Form("maxUnavailable", "NAMESPACE/NAME=NUMBER")
+    namespace: str
+    name: str
+    max_unavailable: int
+
+    def __str__(self) -> str:
+        return f"{self.form.verb} {self.namespace}/{self.name}={self.max_unavailable}"
 
 
 def _scalable() -> list[Kind]:

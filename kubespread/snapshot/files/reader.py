@@ -1,7 +1,6 @@
 """Clusters from files, directories and archives of any origin. Nothing is ever unpacked to disk.
 
-What is known of the dumps other tools write: which kinds they never hold, and what their oddities are. What objects in
-a file are called, read without the rest of them.
+What is known of the dumps other tools write: which kinds they never hold, and what their oddities are.
 """
 
 from __future__ import annotations
@@ -19,16 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
-import msgspec
 from msgspec import Struct, field
 
 from kubespread.errors import SnapshotError, UsageError
-from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.decoding import DecodingError
-from kubespread.kube.api.kinds import KEPT, REFERABLE, pod_creator
-from kubespread.manifest.objects import KubernetesObject, NotAnObjectError, read_objects
+from kubespread.kube.api.kinds import KEPT
+from kubespread.manifest.objects import NotAnObjectError, read_objects
 from kubespread.manifest.text import (
     GZIP_MAGIC,
     MAX_CLUSTER_BYTES,
@@ -39,16 +36,7 @@ from kubespread.manifest.text import (
     text_chunks,
     unchanged,
 )
-from kubespread.snapshot.names import Names
-from kubespread.snapshot.snapshot import (
-    LIST_COMMAND,
-    STAMP,
-    DamagedError,
-    Snapshot,
-    SnapshotBuilder,
-    check_whole,
-    object_name,
-)
+from kubespread.snapshot.snapshot import LIST_COMMAND, DamagedError, Snapshot, SnapshotBuilder, check_whole, object_name
 
 if TYPE_CHECKING:
     from kubespread.snapshot.files.decoded import DecodedFile
@@ -236,12 +224,6 @@ LAYOUTS = (
         re.compile(r"(?:^|/)resources/[^/]+/(?:cluster|namespaces)/"),
         hint="a Velero backup may leave nodes out",
     ),
-    Layout("must-gather", re.compile(r"(?:^|/)(?:cluster-scoped-resources|namespaces/[^/]+)/core/")),
-    Layout("support bundle", re.compile(r"(?:^|/)cluster-resources/[^/]+(?:\.json|/[^/]+\.json)$")),
-    Layout(
-        "crust-gather archive",
-        re.compile(r"(?:^|/)(?:cluster|namespaces/[^/]+)/(?:[a-z0-9.]+-)?v\d[a-z0-9]*/[A-Za-z]+/[^/]+\.yaml$"),
-    ),
 )
 
 
@@ -389,10 +371,14 @@ def _decoded_file(paths: Sequence[str]) -> DecodedFile | None:
     return None
 
 
-def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
-    """One snapshot of all ``paths``, and whether everything in them could be read."""
-    builder = SnapshotBuilder()
-    recognized = Recognized()
+def read_parts(path: str) -> Snapshot:
+    """What one of several files of a cluster holds, which need not have nodes. Raises SnapshotError."""
+    with collector_paused():
+        return _collected([path])[0].build()
+
+
+def _collected(paths: Sequence[str]) -> tuple[SnapshotBuilder, Recognized]:
+    builder, recognized = SnapshotBuilder(), Recognized()
     for path in paths:
         builder.begin_source()
         try:
@@ -404,6 +390,12 @@ def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
             raise SnapshotError(f"{display_name(path)}: {error.strerror or error}") from error
         except MalformedError as error:
             raise SnapshotError(error.fault.describe(display_name(path))) from error
+    return builder, recognized
+
+
+def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
+    """One snapshot of all ``paths``, and whether everything in them could be read."""
+    builder, recognized = _collected(paths)
     for gap in recognized.gaps:
         builder.note_gap(gap)
     for message in recognized.errors:
@@ -490,95 +482,3 @@ def collector_paused() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-_SHORT = {row.kind: row.short for row in REFERABLE}
-
-
-class _Owner(msgspec.Struct, rename="camel"):
-    api_version: str = ""
-    kind: str = ""
-    name: str = ""
-    controller: bool = False
-
-
-class _Metadata(msgspec.Struct, rename="camel"):
-    name: str = ""
-    namespace: str = ""
-    labels: dict[str, Any] | None = None
-    owner_references: list[_Owner] | None = None
-
-
-class _Named(msgspec.Struct):
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-
-
-def read_names(path: str) -> Names:
-    """The names in a file or archive. Raises OSError, KubespreadError and MalformedError."""
-    collected = _Collected()
-    recognized = Recognized()
-    with collector_paused():
-        for entry in entries(path):
-            recognized.see(entry.path)
-            for item in read_objects(text_chunks(entry.file, MAX_CLUSTER_BYTES, recognized.plain)):
-                collected.receive(item)
-    return collected.names()
-
-
-class _Collected:
-    def __init__(self) -> None:
-        self._namespace = ""
-        self._nodes: set[str] = set()
-        self._labels: dict[str, set[str]] = {}
-        self._namespaces: set[str] = set()
-        self._by_kind: dict[str, dict[str, set[str]]] = {}
-
-    def receive(self, item: KubernetesObject) -> None:
-        if item.size is not None:
-            stamp = item.data.get(STAMP)
-            self._namespace = self._namespace or (stamp.get("namespace", "") if isinstance(stamp, dict) else "")
-            return
-        row = pod_creator(item.api_version, item.kind)
-        if row is None and item.kind not in ("Node", "Namespace"):
-            return
-        meta = _metadata(item)
-        if not meta.name:
-            return
-        if item.kind == "Node":
-            self._nodes.add(meta.name)
-            for key, value in (meta.labels or {}).items():
-                self._labels.setdefault(key, set()).add(str(value))
-        elif item.kind == "Namespace":
-            self._namespaces.add(meta.name)
-        elif item.kind in _SHORT:
-            self._add(_SHORT[item.kind], meta, meta.name)
-            for owner in meta.owner_references or ():
-                if owner.controller and owner.kind != "Node" and pod_creator(owner.api_version, owner.kind) is None:
-                    self._add(owner.kind.lower(), meta, owner.name)
-
-    def _add(self, kind: str, meta: _Metadata, name: str) -> None:
-        self._by_kind.setdefault(kind, {}).setdefault(meta.namespace or DEFAULT_NAMESPACE, set()).add(name)
-
-    def names(self) -> Names:
-        used = {namespace for names in self._by_kind.values() for namespace in names}
-        return Names(
-            self._namespace,
-            sorted(self._nodes),
-            {key: msgspec.Raw(msgspec.json.encode(sorted(values))) for key, values in sorted(self._labels.items())},
-            sorted(self._namespaces | used),
-            {
-                short: msgspec.Raw(
-                    msgspec.json.encode({namespace: sorted(names) for namespace, names in by_namespace.items()})
-                )
-                for short, by_namespace in self._by_kind.items()
-            },
-        )
-
-
-def _metadata(item: KubernetesObject) -> _Metadata:
-    """What of an object names it; nothing where that is not of the types it has to be."""
-    try:
-        named = msgspec.json.decode(item.json, type=_Named) if item.json else msgspec.convert(item.data, _Named)
-        return named.metadata
-    except msgspec.ValidationError:
-        return _Metadata()

@@ -31,8 +31,7 @@ from kubespread.kube.selector import Selector
 from kubespread.snapshot.edits.budgets import MAX_UNAVAILABLE, MIN_AVAILABLE, SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import AddTaint, Drain, Fail, NodeLabel, NodeTaint
-from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
-from kubespread.snapshot.edits.rollouts import SetMaxUnavailable
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests, SetMaxUnavailable
 from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
 from kubespread.snapshot.topology_keys import constraint_of, full_topology_key, label_keys, near_keys
