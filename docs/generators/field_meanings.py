@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import re
-import textwrap
-from functools import cache
-from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import FieldInfo
+
+from kubespread.reports.columns import docstring
 
 OF_EVERY_REPORT = {
     "apiVersion": "`kubespread.dev/v1alpha2`.",
@@ -83,8 +80,7 @@ def meaning(struct: type[Struct], field: FieldInfo, inner: type[Struct] | None) 
 
     ``inner`` is the type of the objects in it.
     """
-    written = next((docs[field.name] for each in struct.__mro__ if field.name in (docs := _docstrings(each))), None)
-    if written is not None:
+    if written := docstring(struct, field.name):
         rows = getattr(struct, "meanings", {}).get(field.name, {})
         return _on_one_line(" ".join((written, *(f"``{value}``: {row.means}." for value, row in rows.items()))))
     common = OF_EVERY_REPORT.get(field.encode_name)
@@ -101,18 +97,3 @@ def _on_one_line(docstring: str) -> str:
     line = " ".join(docstring.split()).replace("``", "`").replace("|", r"\|")
     line = re.sub(r"\bNone\b", "null", line)
     return re.sub(r"`[a-z_.]+`", lambda name: re.sub(r"_([a-z])", lambda match: match[1].upper(), name[0]), line)
-
-
-@cache
-def _docstrings(struct: type) -> dict[str, str]:
-    """The strings below the fields that ``struct`` itself declares."""
-    if struct is Struct or not issubclass(struct, Struct):
-        return {}
-    (declared,) = ast.parse(textwrap.dedent(inspect.getsource(struct))).body
-    assert isinstance(declared, ast.ClassDef)
-    return {
-        field.target.id: below.value.value
-        for field, below in pairwise(declared.body)
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str)
-    }

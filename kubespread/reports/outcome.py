@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 import msgspec
 from msgspec import Struct
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.reports.columns import Col, Readers
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, PreemptedPod, Report, SkewChange
 from kubespread.wording import count_of, some_of, verb_of
@@ -218,7 +219,7 @@ class NodesChange(Report, frozen=True):
 class Outcome(Report, frozen=True, kw_only=True):
     """What an event leaves behind."""
 
-    name: str
+    name: Annotated[str, Col()]
     """The domain that is lost, the node that goes, the step that is done."""
     verdict: Judgment = "unknown"
     """``yes`` where nothing is in the way and nothing is worse than before, ``unknown`` where what is may pass."""
@@ -226,14 +227,25 @@ class Outcome(Report, frozen=True, kw_only=True):
     """The worst first; empty for a yes."""
     workloads: tuple[WorkloadChange, ...] = ()
     """Those that the event touched, by namespace, kind and name; without single pods and those that every node runs."""
-    placed: int = 0
-    """Pods that found a node because of it."""
-    gone: int = 0
+    gone: Annotated[int, Col()] = 0
     """Pods that left their nodes, or are on their way out."""
-    lost: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of pods that are gone and that no controller makes again, asked for or not."""
-    preempted: tuple[PreemptedPod, ...] = ()
+    placed: Annotated[int, Col()] = 0
+    """Pods that found a node because of it."""
+    preempted: Annotated[tuple[PreemptedPod, ...], Col(value=len, bad=True, hide_empty=True)] = ()
     """Pods that made room for others, in order."""
+    lost: Annotated[
+        tuple[NamespacedName, ...],
+        Col(
+            header="LOST-FOR-GOOD",
+            short="LOST",
+            value=len,
+            bad=True,
+            hide_empty=True,
+            metric="lost_pods",
+            tile="pods lost for good",
+        ),
+    ] = ()
+    """NAMESPACE/name of pods that are gone and that no controller makes again, asked for or not."""
     down: tuple[WorkloadName, ...] = ()
     """Workloads all of whose ready pods were evicted at once: none is ready until a successor is."""
     nodes: NodesChange = NodesChange()
@@ -253,19 +265,33 @@ class Outcome(Report, frozen=True, kw_only=True):
         return sum(trouble.count for trouble in self.of(*kinds))
 
     @property
-    def pending(self) -> int:
-        """How many more pods wait for a node than before."""
+    def joined(self) -> Annotated[Sequence[str], Col(value=len, hide_empty=True)]:
+        """Nodes that came with it."""
+        return self.nodes.joined
+
+    @property
+    def pending(self) -> Annotated[int, Col(bad=True, metric="pending_pods", tile="pods pending")]:
+        """Pods that wait for a node, those beyond as many as before."""
         return self.count("pending")
 
     @property
-    def unmade(self) -> int:
-        """How many more pods are not made than before."""
+    def unmade(self) -> Annotated[int, Col(header="NOT-MADE", bad=True, hide_empty=True, metric="unmade_pods")]:
+        """Pods that are not made, those beyond as many as before."""
         return self.count("unmade")
 
     @property
-    def degraded(self) -> list[WorkloadChange]:
-        """The workloads with fewer ready pods than before and than they are to have."""
+    def degraded(
+        self,
+    ) -> Annotated[
+        list[WorkloadChange], Col(value=len, bad=True, metric="degraded_workloads", tile="workloads degraded")
+    ]:
+        """Workloads with fewer ready pods than before and than they are to have."""
         return [row for row in self.workloads if row.why]
+
+    @property
+    def explanation(self) -> Annotated[str, Col(header="WHY", readers=Readers.RECORDS)]:
+        """What the event leaves, the worst first."""
+        return "; ".join(phrases(self))
 
     @property
     def is_done(self) -> bool:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from kubespread.reports.outcome import NodeEviction, Outcome, WorkloadChange, badness, phrases
+from kubespread.reports.columns import Fit, Readers
+from kubespread.reports.outcome import NodeEviction, Outcome, WorkloadChange, badness
 from kubespread.reports.parts import ConstraintReport
 from kubespread.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.views.lines import cut_middle
 from kubespread.views.look import Cell, Look, Rows, Sentence, Tone
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
+from kubespread.views.sheet import Column, Sheet, count
 from kubespread.views.terminal import GAP, HANGING, INDENT, Laid, room_beside, tabulated
-from kubespread.views.view import Frame, Held, Metric, held_after, held_before
+from kubespread.views.view import Frame, Held, Metric, figures, held_after, held_before, labeled
 from kubespread.wording import count_of, short_key
 
 if TYPE_CHECKING:
@@ -24,18 +25,6 @@ if TYPE_CHECKING:
 _MAX_FRAMES = 60
 TONES: Mapping[str, Tone] = {"yes": Tone.GOOD, "unknown": Tone.WARN, "no": Tone.BAD}
 
-COLUMNS: Sequence[Column[Any]] = (
-    count("GONE", lambda row: row.gone),
-    count("PLACED", lambda row: row.placed),
-    count("JOINED", lambda row: len(row.nodes.joined), hides_empty=True),
-    count("PREEMPTED", lambda row: len(row.preempted), bad=True, hides_empty=True),
-    count("PENDING", lambda row: row.pending, bad=True),
-    count("NOT-MADE", lambda row: row.unmade, bad=True, hides_empty=True),
-    count("LOST-FOR-GOOD", lambda row: len(row.lost), bad=True, short="LOST", hides_empty=True),
-    count("DEGRADED", lambda row: len(row.degraded), bad=True),
-    Column("WHY", lambda row: "; ".join(phrases(row)), readers=Readers.RECORDS),
-)
-"""Of every outcome, behind what names it."""
 _Change = tuple[Outcome, WorkloadChange]
 _DEGRADED: Sequence[Column[_Change]] = (
     Column("AFTER", lambda row: row[0].name, Readers.RECORDS),
@@ -144,29 +133,12 @@ def _lost(row: Outcome) -> Sequence[str]:
     return (*row.nodes.left, *silent)
 
 
-_NAME: Mapping[str, str] = {"name": "name"}
-
-
-def metrics(prefix: str, rows: Sequence[Outcome], labels: Mapping[str, str] = _NAME) -> Iterator[Metric]:
-    """Figures of each row; ``labels`` are its fields that name it, by the names of labels."""
-
-    def by(number: Any) -> list[tuple[dict[str, str], int]]:
-        return [({label: str(getattr(row, field)) for label, field in labels.items()}, number(row)) for row in rows]
-
+def metrics(prefix: str, row_type: type[Outcome], rows: Sequence[Outcome]) -> Iterator[Metric]:
+    """How many events were tried, which of them leave nothing worse, and the figures of each."""
     yield f"{prefix}_outcomes", "Events that were tried.", [({}, len(rows))]
-    yield (
-        f"{prefix}_ok",
-        "1 where nothing is in the way and nothing is worse.",
-        by(lambda row: int(row.verdict == "yes")),
-    )
-    yield f"{prefix}_pending_pods", "Pods that wait for a node and did not before.", by(lambda row: row.pending)
-    yield f"{prefix}_unmade_pods", "Pods that are not made and were before.", by(lambda row: row.unmade)
-    yield f"{prefix}_lost_pods", "Pods that are gone and nobody makes again.", by(lambda row: len(row.lost))
-    yield (
-        f"{prefix}_degraded_workloads",
-        "Workloads with fewer ready pods than before and than desired.",
-        by(lambda row: len(row.degraded)),
-    )
+    yes = [int(row.verdict == "yes") for row in rows]
+    yield f"{prefix}_ok", "1 where nothing is in the way and nothing is worse.", labeled(row_type, rows, yes)
+    yield from figures(prefix, row_type, rows)
 
 
 _MAX_DOMAINS = 6

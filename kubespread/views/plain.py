@@ -10,9 +10,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
+from kubespread.reports.columns import Readers
 from kubespread.views.documents import Answer
 from kubespread.views.look import Look, RowOf
-from kubespread.views.sheet import NONE, Readers, Sheet
+from kubespread.views.sheet import NONE, Sheet
 from kubespread.views.view import sheets_in, view_of
 
 _GUTTER = "   "

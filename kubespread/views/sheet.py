@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from enum import Flag, StrEnum, auto
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct
 
+from kubespread.reports.columns import Declared, Fit, Readers, declared
 from kubespread.views.look import Look, RowOf, Tone
 
 if TYPE_CHECKING:
@@ -70,35 +71,6 @@ def is_numeric(cells: Iterable[str]) -> bool:
     """Whether a column has numbers and nothing else, so that they are compared by their right ends."""
     filled = [cell for cell in cells if cell not in _NOTHING]
     return bool(filled) and all(_NUMBER.fullmatch(cell) for cell in filled)
-
-
-class Readers(Flag):
-    """Who gets a column or a sheet."""
-
-    TERMINAL = auto()
-    COLUMNS = auto()
-    """Scripts that read a pipe."""
-    SPREADSHEET = auto()
-    PAGES = auto()
-    """Pages and comments, which have room."""
-    WIDE = auto()
-    """Pipes that ask for ``-o wide``."""
-    PIPES = COLUMNS | SPREADSHEET
-    RECORDS = PIPES | PAGES
-    """Everybody but a terminal, which says it otherwise."""
-    ALL = TERMINAL | RECORDS
-
-
-class Fit(StrEnum):
-    """How a terminal that is too narrow shortens the cells of a column."""
-
-    WHOLE = "whole"
-    NAMES = "names"
-    """Without the ends that all names share."""
-    APART = "apart"
-    """In the one place that leaves most of them apart."""
-    MIDDLE = "middle"
-    END = "end"
 
 
 class Column(Struct, Generic[R_contra], frozen=True):
@@ -178,6 +150,33 @@ def count(
     """A column of numbers; a ``bad`` one is red, and green where it is 0."""
     judged: Callable[[R], Tone] = lambda row: Tone.BAD if value(row) else Tone.GOOD  # noqa: E731 - the tone of one value
     return Column(header, value, is_number=True, tone=judged if bad else None, short=short, hides_empty=hides_empty)
+
+
+@cache
+def columns_of(row: type, *names: str) -> Sequence[Column[Any]]:
+    """The columns that a type of rows declares in its annotations: all of them, or those of some fields."""
+    every = declared(row)
+    return [_column(each) for each in (map(every.__getitem__, names) if names else every.values())]
+
+
+def _column(each: Declared) -> Column[Any]:
+    col, value, text = each.col, each.value, each.col.text
+    wanted, unwanted = (Tone.GOOD, Tone.BAD) if col.good else (Tone.BAD, Tone.GOOD)
+    return Column(
+        each.header,
+        value,
+        col.readers,
+        text=None if text is None else lambda row: text(value(row)),
+        nothing=NONE if col.nothing is None else col.nothing,
+        tone=(lambda row: wanted if value(row) else unwanted) if col.good or col.bad else None,
+        is_number=each.is_number,
+        short=col.short,
+        fit=col.fit,
+        least=col.least,
+        most=col.most,
+        hides_empty=col.hide_empty,
+        gives_way=col.gives_way,
+    )
 
 
 _WORST_FIRST = (Tone.BAD, Tone.WARN)

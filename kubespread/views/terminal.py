@@ -19,11 +19,12 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.reports.changes import CellChange
+from kubespread.reports.columns import Fit, Readers
 from kubespread.reports.parts import ClusterReference
 from kubespread.views.first_screen import first_screen, whole
 from kubespread.views.lines import CUT, cut_end, cut_middle, line_width, width_of, written
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight
-from kubespread.views.sheet import Column, Fit, R, Readers, Sheet
+from kubespread.views.sheet import Column, R, Sheet
 from kubespread.views.view import View, sheets_in, source, view_of
 from kubespread.wording import count_of, some_of
 

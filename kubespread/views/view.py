@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from kubespread.reports.columns import Readers, declared, docstring
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import ClusterReference, OfWorkloads, Report, scheduler_phrase
 from kubespread.views.look import Line, Look, Part, Tone
-from kubespread.views.sheet import R, Readers, Row, Sheet, Table
+from kubespread.views.sheet import R, Row, Sheet, Table
 from kubespread.wording import age, count_of, some_of
 
 if TYPE_CHECKING:
@@ -152,6 +153,29 @@ Sample = tuple[Mapping[str, str], float]
 """Labels and a value."""
 Metric = tuple[str, str, Iterable[Sample]]
 """A name without the program's, its help, and its samples."""
+
+
+def labeled(row_type: type, rows: Sequence[Any], figures: Sequence[float]) -> Iterator[Sample]:
+    """A sample a row, whose labels are the texts among its fields."""
+    names = [each for each in declared(row_type).values() if each.is_field and each.type is str]
+    labels = ({each.name: str(getattr(row, each.name)) for each in names} for row in rows)
+    return zip(labels, figures, strict=True)
+
+
+def figures(prefix: str, row_type: type, rows: Sequence[Any]) -> Iterator[Metric]:
+    """A metric for each column that has a name in Prometheus, with a sample a row."""
+    for each in declared(row_type).values():
+        if each.col.metric:
+            help = docstring(row_type, each.name)
+            yield f"{prefix}_{each.col.metric}", help, labeled(row_type, rows, [each.value(row) or 0 for row in rows])
+
+
+def tiles(row_type: type, rows: Sequence[Any]) -> Iterator[Tile]:
+    """The figure of the worst row, for each column that has a tile."""
+    for each in declared(row_type).values():
+        if each.col.tile:
+            worst = max((each.value(row) or 0 for row in rows), default=0)
+            yield unwanted(f"{each.col.tile}, at worst", worst)
 
 
 class View(Struct, frozen=True):

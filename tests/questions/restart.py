@@ -8,8 +8,8 @@ from kubespread.questions.question import Question
 from kubespread.questions.scene import Scene
 from kubespread.reports.outcome import Outcome, sentences, verdict_of
 from kubespread.reports.parts import Judgment, ScheduledReport
-from kubespread.views.outcomes import COLUMNS, metrics, tone
-from kubespread.views.sheet import Column, Sheet
+from kubespread.views.outcomes import metrics, tone
+from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.view import View, about
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
@@ -44,6 +44,6 @@ class Restart(Question[RestartReport], frozen=True, kw_only=True):
 
 
 def view(report: RestartReport) -> View:
-    columns, own = [Column[Outcome]("NAME", lambda row: row.name), *COLUMNS], partial(metrics, "restart", report.rows)
-    sheet = Sheet(title="All", columns=columns, rows=report.rows, tone=tone)
+    sheet = Sheet(title="All", columns=columns_of(Outcome), rows=report.rows, tone=tone)
+    own = partial(metrics, "restart", Outcome, report.rows)
     return View(**about(report), title="Each restarted", sheets=[sheet], metrics=own)

@@ -50,9 +50,9 @@ def test_it_has_a_table_on_a_terminal(cluster: str) -> None:
     assert asked(cluster, "-o", "table").splitlines() == [
         "No: 1 of 2 come back",
         "Each restarted",
-        "  NAME            GONE  PLACED  PENDING  LOST  DEGRADED",
-        "  Pod/bare           1       0        0     1         0",
-        "  Deployment/web     2       2        0     0         0",
+        "  NAME            GONE  PLACED  LOST  PENDING  DEGRADED",
+        "  Pod/bare           1       0     1        0         0",
+        "  Deployment/web     2       2     0        0         0",
         f"deleting Pod/bare: {LOST}",
     ]
 

@@ -23,8 +23,9 @@ from kubespread.questions.audit.report import (
     counts_text,
     sentence,
 )
+from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Line, Look, Tone
-from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
+from kubespread.views.sheet import Column, Drawn, Sheet, count
 from kubespread.views.terminal import HANGING, INDENT, folded, left_out, remarks
 from kubespread.views.view import Metric, Sample, Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, domain_noun, short_key

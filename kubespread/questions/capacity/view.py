@@ -22,9 +22,10 @@ from kubespread.questions.capacity.report import (
     Stranded,
     request_text,
 )
+from kubespread.reports.columns import Fit, Readers
 from kubespread.views.lines import width_of
 from kubespread.views.look import Line, Look, Tone
-from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
+from kubespread.views.sheet import Column, Drawn, Sheet, count
 from kubespread.views.terminal import GAP, aim, folded, room_beside_columns
 from kubespread.views.view import Metric, NodeFacts, Tile, View, about, some
 from kubespread.wording import EMPTY, count_of, short_key

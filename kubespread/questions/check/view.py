@@ -8,8 +8,9 @@ from functools import partial
 
 from kubespread.questions.check.report import CheckReport, Finding, Severity
 from kubespread.questions.commands import option_of
+from kubespread.reports.columns import Readers
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Tone
-from kubespread.views.sheet import Column, Readers, Sheet
+from kubespread.views.sheet import Column, Sheet
 from kubespread.views.terminal import HANGING, folded, headline
 from kubespread.views.view import View, about
 from kubespread.wording import count_of

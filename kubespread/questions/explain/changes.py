@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from kubespread.questions.explain.report import ExplainReport, Fix
 from kubespread.reports.advice import Suggestion
+from kubespread.reports.columns import Fit, Readers
 from kubespread.reports.parts import ConstraintReport
 from kubespread.views.constraints import asked_bars, constraint_lines
 from kubespread.views.look import Cell, Line, Look, Tone
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
+from kubespread.views.sheet import Column, Sheet, count
 from kubespread.views.terminal import about_pod, folded, remarks
 from kubespread.views.view import Tile, View, about, source
 from kubespread.wording import count_of

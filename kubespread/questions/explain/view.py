@@ -22,12 +22,13 @@ from kubespread.questions.explain.tables import (
     rows_of,
     shown_and_left_out,
 )
+from kubespread.reports.columns import Readers
 from kubespread.reports.judged_nodes import NodeConstraint
 from kubespread.reports.parts import CountedPod, letter
 from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, score_steps
 from kubespread.views.lines import cut_middle
 from kubespread.views.look import Cell, Line, Look, Part, RowOf, Tone, Weight
-from kubespread.views.sheet import Column, Readers, Row, Sheet, count
+from kubespread.views.sheet import Column, Row, Sheet, count
 from kubespread.views.terminal import GAP, Laid, about_pod, folded, laid_out, remarks, shared_suffix
 from kubespread.views.view import NodeFacts, Tile, View, beside, source
 from kubespread.wording import EMPTY, count_of, short_key

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from kubespread.questions.fleet.report import WORST_FIRST, FleetCluster, FleetReport
+from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Tone
-from kubespread.views.sheet import Column, Fit, Readers, Sheet
+from kubespread.views.sheet import Column, Sheet
 from kubespread.views.terminal import headline
 from kubespread.views.view import TONES, Chart, ChartRow, Metric, Tile, View, beside, view_of
 from kubespread.wording import age, count_of

@@ -24,11 +24,12 @@ from kubespread.questions.map.report import (
     percent,
     state_words,
 )
+from kubespread.reports.columns import Readers
 from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.views.constraints import asked_bars
 from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
 from kubespread.views.look import Cell, Line, Look, MapBy, Tone
-from kubespread.views.sheet import NONE, Column, Readers, Sheet, count
+from kubespread.views.sheet import NONE, Column, Sheet, count
 from kubespread.views.terminal import GAP, aim, fitted, flowed, folded, headline, said_once
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key

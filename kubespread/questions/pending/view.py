@@ -13,9 +13,10 @@ from kubespread.escaping import escaped
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.autoscaling.view import scaling
 from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
+from kubespread.reports.columns import Fit, Readers
 from kubespread.views.lines import line_width
 from kubespread.views.look import Cell, Line, Look, Part, Tone
-from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
+from kubespread.views.sheet import Column, Drawn, Sheet, count
 from kubespread.views.terminal import aim, folded, tabled
 from kubespread.views.view import Chart, ChartRow, Metric, Tile, View, about, chosen_from, unwanted
 from kubespread.wording import count_of, some_of

@@ -15,12 +15,13 @@ from msgspec.structs import replace
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.plan.report import Comparison, PlannedSide, PlannedWorkload, PlanReport, PlanStep
-from kubespread.reports.outcome import GonePod, PlacedPod, by_why, eviction_order, explained, phrase
+from kubespread.reports.columns import Fit, Readers
+from kubespread.reports.outcome import GonePod, Outcome, PlacedPod, by_why, eviction_order, explained, phrase
 from kubespread.reports.parts import SkewChange, range_of
 from kubespread.reports.rollout import DomainRevisions, KeyRevisions, RolloutPass, RolloutReport, rollout_sentence
 from kubespread.views.look import Cell, Line, Look, Part, Sentence, Tone, Weight
-from kubespread.views.outcomes import COLUMNS, details, frame, pass_frames, passes, tone
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
+from kubespread.views.outcomes import details, frame, pass_frames, passes, tone
+from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import GAP, HANGING, INDENT, remarks, room_beside_columns, tabled
 from kubespread.views.view import Frame, Tile, View, about, held_before, source, unwanted
 from kubespread.wording import EMPTY, count_of, says, short_key
@@ -214,7 +215,7 @@ def _of_step(column: Column[Any]) -> Column[Any]:
     )
 
 
-_BY_HEADER: Mapping[str, Column[Any]] = {column.header: _of_step(column) for column in COLUMNS}
+_BY_HEADER: Mapping[str, Column[Any]] = {column.header: _of_step(column) for column in columns_of(Outcome)}
 _STEP: Sequence[Column[_Row]] = (
     Column(header="STEP", value=lambda row: row.step.number, is_number=True, readers=Readers.RECORDS),
     Column(header="", value=lambda row: row.step.number, is_number=True, readers=Readers.TERMINAL),

@@ -10,8 +10,9 @@ from shlex import quote
 from typing import Any
 
 from kubespread.questions.rebalance.report import DeschedulerRound, EvictionStep, RebalancedConstraint, RebalanceReport
+from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Line, Look, Part, Tone
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
+from kubespread.views.sheet import Column, Sheet, count
 from kubespread.views.terminal import INDENT, folded, left_out
 from kubespread.views.view import Bar, Bars, Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, short_key, some_of

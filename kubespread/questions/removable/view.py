@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.questions.removable.report import NodeRemoval, RemovableReport
+from kubespread.reports.columns import Fit, Readers
 from kubespread.reports.outcome import (
     REFUSALS,
     TROUBLES,
@@ -20,7 +21,7 @@ from kubespread.reports.outcome import (
 )
 from kubespread.views.look import Cell, Line, Look, Tone, Weight
 from kubespread.views.outcomes import details, frames
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
+from kubespread.views.sheet import Column, Sheet, count
 from kubespread.views.terminal import (
     fitted,
     folded,

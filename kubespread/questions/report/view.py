@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from kubespread.questions.report.areas import AREAS, Area
 from kubespread.questions.report.report import LEVELS, AreaLines, AreaScore, Badness, ReportLine, Scorecard
+from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Line, Look, Tone
-from kubespread.views.sheet import Column, Fit, Readers, Sheet
+from kubespread.views.sheet import Column, Sheet
 from kubespread.views.terminal import HANGING, changed_rows, changes_sheet, folded
 from kubespread.views.view import Chart, ChartRow, Metric, Tile, View, about, whose
 from kubespread.wording import count_of

@@ -23,6 +23,7 @@ from kubespread.questions.simulate.picture import (
 )
 from kubespread.questions.simulate.report import DeletedReplica, Placement, Run, SimulateReport, totals
 from kubespread.reports.autoscaling import AutoscalingReport
+from kubespread.reports.columns import Readers
 from kubespread.reports.gang import GangDomain, GangReport
 from kubespread.reports.parts import ConstraintReport, PreemptedPod, letter
 from kubespread.reports.reason_words import reasons_in
@@ -30,7 +31,7 @@ from kubespread.views.constraints import placed_bars
 from kubespread.views.lines import width_of
 from kubespread.views.look import Cell, Line, Look, Part, Tone, Weight
 from kubespread.views.outcomes import pass_frames, pods_at_start
-from kubespread.views.sheet import Column, Readers, Row, Sheet, count
+from kubespread.views.sheet import Column, Row, Sheet, count
 from kubespread.views.terminal import GAP, INDENT, Laid, aim, because, fitted, flowed, laid_out, subject
 from kubespread.views.view import Bars, Frame, NodeFacts, Tile, View, beside, source, unwanted
 from kubespread.wording import EMPTY, count_of, short_key

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
+from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.outcome import Outcome, badness, in_brief, kinds_of, of_unknown, sentences
 from kubespread.reports.parts import Judgment, OfWorkloads, Share, preempted_pods
-from kubespread.wording import count_of, domain_noun, says, verb_of
+from kubespread.wording import EMPTY, count_of, domain_noun, says, short_key, verb_of
 
 _MAX_NAMED = 3
 
@@ -16,10 +18,12 @@ class LostDomain(Outcome, frozen=True, kw_only=True):
     are deleted. Only pods of the workloads that are asked about count.
     """
 
-    topology_key: str
-    domain: str
+    name: str
+    """``zone a``, which the key and the domain say in two columns."""
+    topology_key: Annotated[str, Col(header="KEY", readers=Readers.RECORDS, text=short_key)]
+    domain: Annotated[str, Col(value=lambda domain: domain or EMPTY, fit=Fit.NAMES)]
     """The value that is lost; of a pair ``a+b``."""
-    size: int
+    size: Annotated[int, Col(header="NODES")]
     """How many nodes have it."""
     already_lost: bool = False
     """Whether none of its nodes answered before."""

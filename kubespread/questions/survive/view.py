@@ -12,26 +12,19 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.survive.report import LostDomain, SurviveReport
+from kubespread.reports.columns import Readers
 from kubespread.reports.outcome import WorkloadChange, badness, eviction_order
 from kubespread.views.look import Line, Look, Tone, Weight
-from kubespread.views.outcomes import COLUMNS, details, frames_apart, metrics, tone, worst_changes
-from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
+from kubespread.views.outcomes import details, frames_apart, metrics, tone, worst_changes
+from kubespread.views.sheet import Column, Drawn, Sheet, columns_of
 from kubespread.views.terminal import folded, together
-from kubespread.views.view import Tile, View, about, unwanted, whose
+from kubespread.views.view import Tile, View, about, tiles, whose
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 _MAX_ROWS, _MAX_DEGRADED, _MAX_NAMED = 20, 10, 3
 _MAX_COLUMNS = 12
 _MATRIX_LEGEND = (
     "ready pods before → without the domain; one number where they stay as many, none where no pod is touched"
-)
-_DOMAIN: Column[LostDomain] = Column("DOMAIN", lambda loss: loss.domain or EMPTY, fit=Fit.NAMES)
-_LOSS: Sequence[Column[Any]] = (
-    Column("KEY", lambda loss: loss.topology_key, Readers.PIPES),
-    _DOMAIN,
-    count("NODES", lambda loss: loss.size),
-    *COLUMNS,
-    Column("KEY", lambda loss: short_key(loss.topology_key), Readers.PAGES),
 )
 
 
@@ -47,7 +40,13 @@ def view(report: SurviveReport) -> View:
         f"{count_of(report.nodes, 'node')}{deleted}, {whose(report, report.workloads)}",
         sheets=[
             *_matrices(report),
-            Sheet(title="Domains", columns=_LOSS, rows=report.losses, step=lambda loss: steps.get(id(loss)), tone=tone),
+            Sheet(
+                title="Domains",
+                columns=columns_of(LostDomain),
+                rows=report.losses,
+                step=lambda loss: steps.get(id(loss)),
+                tone=tone,
+            ),
             *details(report.losses),
         ],
         parts=lambda look: _parts(report, look),
@@ -55,7 +54,7 @@ def view(report: SurviveReport) -> View:
         tiles=[*_tiles(report)],
         names=[change.workload for _, change in worst_changes(report.losses).rows],
         frames_on=lambda drawn: frames_apart([loss for loss in ordered if loss.topology_key in drawn.keys], drawn),
-        metrics=lambda: metrics("survive", report.losses, {"topology_key": "topology_key", "domain": "domain"}),
+        metrics=lambda: metrics("survive", LostDomain, report.losses),
         opens_at=1,
     )
 
@@ -68,13 +67,7 @@ def _tiles(report: SurviveReport) -> Iterator[Tile]:
         f"{safe:,} of {len(report.standing):,}",
         Tone.GOOD if safe == len(report.standing) else Tone.BAD,
     )
-    worst = {
-        "pods pending, at worst": [loss.pending for loss in report.losses],
-        "workloads degraded, at worst": [len(loss.degraded) for loss in report.losses],
-        "pods lost for good, at worst": [len(loss.lost) for loss in report.losses],
-    }
-    for name, figures in worst.items():
-        yield unwanted(name, max(figures, default=0))
+    yield from tiles(LostDomain, report.losses)
     yield Tile("pods pending before", f"{report.pending_before:,}")
 
 
@@ -157,7 +150,10 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
         short = short_key(key)
         yield Sheet(
             title="",
-            columns=[replace(column, short=short.upper()) if column is _DOMAIN else column for column in _LOSS],
+            columns=[
+                replace(column, short=short.upper()) if column.header == "DOMAIN" else column
+                for column in columns_of(LostDomain)
+            ],
             rows=sorted(losses, key=badness),
             most=_MAX_ROWS,
             noun=short,
