@@ -14,6 +14,7 @@ from kubespread.questions.check.answer import rule as rule, rules as rules
 from kubespread.questions.check.report import CheckReport as CheckReport, Finding as Finding, RuleReport as RuleReport, Severity
 from kubespread.questions.compare.answer import Side as Side
 from kubespread.questions.compare.report import CompareReport as CompareReport
+from kubespread.questions.costs import PricesGiven
 from kubespread.questions.editing import after_edits as after_edits, connect as connect, load as load
 from kubespread.questions.explain.report import ExplainReport as ExplainReport
 from kubespread.questions.fleet.answer import fleet as fleet
@@ -32,7 +33,6 @@ from kubespread.questions.survive.report import SurviveReport as SurviveReport
 from kubespread.questions.tasks import Workers as Workers
 from kubespread.questions.verify.report import VerifyReport as VerifyReport
 from kubespread.scenario.instance_types import InstanceTypesGiven
-from kubespread.scenario.prices import PricesGiven
 from kubespread.scenario.promises import PromisesGiven
 from kubespread.scenario.reading import Scenario as Scenario, ScenarioGiven
 from kubespread.snapshot.snapshot import Snapshot as Snapshot

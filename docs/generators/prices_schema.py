@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from docs.generators.scenario_schema import fields_schema
+from kubespread.questions.costs import KIND, PRICE, PRICES
 from kubespread.scenario.document import API_VERSION
-from kubespread.scenario.prices import KIND, PRICE, PRICES
 
 
 def schema() -> dict[str, Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kubespread.scenario.document import API_VERSION, AT_ONCE, HEAD, METADATA
-from kubespread.scenario.reading import BESIDE_STEP, IN_LIST, KIND, READINESS, SCENARIO, SPEC
-from kubespread.scenario.verbs import STEPS, VERBS
-from kubespread.snapshot.edits.verb import Field, Fields, Holds, Verb
+from kubespread.scenario.document import API_VERSION, HEAD, METADATA, Fields, Holds
+from kubespread.scenario.reading import KIND, NAME, READINESS, SCENARIO, SPEC
+from kubespread.scenario.verbs import KEYS
 
 _TEXT = {"type": "string", "minLength": 1}
 _TYPES: Mapping[Holds, dict[str, Any]] = {
@@ -19,10 +18,8 @@ _TYPES: Mapping[Holds, dict[str, Any]] = {
     Holds.DECIMAL: {"type": "number", "minimum": 0, "maximum": 999_999_999},
     Holds.FLAG: {"type": "boolean"},
     Holds.LABELS: {"type": "object", "additionalProperties": _TEXT},
-    Holds.STEPS: {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Step"}},
     Holds.LIST: {"type": "array"},
     Holds.OBJECT: {"type": "object"},
-    Holds.READINESS: {"type": ["object", "string"]},
 }
 
 
@@ -35,8 +32,9 @@ def schema() -> dict[str, Any]:
         "metadata": fields_schema(METADATA),
         "spec": fields_schema(SPEC),
     }
-    stuck = fields_schema({"stuck": Field(Holds.TEXTS, READINESS["stuck"].help, is_required=True)})
-    root["properties"]["spec"]["properties"]["readiness"] = {"anyOf": [{"const": AT_ONCE}, stuck]}
+    spec = root["properties"]["spec"]["properties"]
+    spec["readiness"] = {**fields_schema(READINESS), "description": SPEC["readiness"].help}
+    spec["steps"] = {**spec["steps"], "minItems": 1, "items": {"$ref": "#/$defs/Step"}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": KIND,
@@ -46,26 +44,15 @@ def schema() -> dict[str, Any]:
 
 
 def _step() -> dict[str, Any]:
-    keys: dict[str, Any] = {key: _shape(verb) for key, verb in STEPS.items()}
-    keys |= {verb: {**_TEXT, "description": f"The edit {verb} as text."} for verb in VERBS if verb not in STEPS}
-    beside = fields_schema(BESIDE_STEP)["properties"]
-    one_key = [{"required": [key]} for key in keys]
-    readiness_only = {"anyOf": [{"required": [name]} for name in READINESS], "not": {"anyOf": one_key}}
+    texts = {"type": ["string", "array"], "minLength": 1, "minItems": 1, "items": _TEXT}
+    keys = {key: {**texts, "description": f"{verb.help()} {verb.form.text}"} for key, verb in KEYS.items()}
     step = {
         "type": "object",
-        "properties": {**keys, **beside},
+        "properties": {**keys, NAME: {**_TEXT, "description": "what the step is called"}},
         "additionalProperties": False,
-        "oneOf": [*one_key, readiness_only],
+        "oneOf": [{"required": [key]} for key in keys],
     }
     return {"anyOf": [{**_TEXT, "description": "A step on one line."}, step]}
-
-
-def _shape(verb: type[Verb]) -> dict[str, Any]:
-    form = verb.form
-    forms = [{**_TEXT, "description": form.text}, fields_schema(form.fields)]
-    if IN_LIST in form.fields:
-        forms.append(_TYPES[Holds.TEXTS])
-    return {"description": verb.help(), "anyOf": forms}
 
 
 def fields_schema(fields: Fields) -> dict[str, Any]:

@@ -19,7 +19,7 @@ _TYPES = {
     "kubespread.questions.scene": "OnProgress OnRefused",
     "kubespread.questions.autoscaling.asked": "GroupsGiven",
     "kubespread.scenario.instance_types": "InstanceTypesGiven",
-    "kubespread.scenario.prices": "PricesGiven",
+    "kubespread.questions.costs": "PricesGiven",
     "kubespread.scenario.promises": "PromisesGiven",
     "kubespread.scenario.reading": "ScenarioGiven",
 }

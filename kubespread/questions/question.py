@@ -342,7 +342,7 @@ class Prices(Option):
     given_as = "PricesGiven | None"
 
     def read(self, text: str) -> Any:
-        from kubespread.scenario.prices import read_prices
+        from kubespread.questions.costs import read_prices
 
         return read_prices(text)
 

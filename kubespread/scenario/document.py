@@ -6,6 +6,7 @@ What is wrong with a file of ours, collected while it is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,14 +17,34 @@ from kubespread.kube.api.unknown_fields import UnknownField, near_miss
 from kubespread.kube.name_rules import dns_label_faults
 from kubespread.manifest.objects import read_documents
 from kubespread.manifest.text import FieldLines, MalformedError, display_name, read_file, text_bytes
-from kubespread.snapshot.edits.verb import Field, Fields, Holds
 from kubespread.wording import describe
 
 T = TypeVar("T")
 API_VERSION = "kubespread.dev/v1alpha1"
-AT_ONCE = "atOnce"
-"""The readiness of a scenario's pods that is the default."""
 _MAX_NUMBER, _MAX_DECIMALS = 999_999_999, 6
+
+
+class Holds(Enum):
+    """The type of a field."""
+
+    TEXT = "a string"
+    TEXTS = "a list of strings"
+    NUMBER = "a number from 0"
+    AMOUNT = "a number or a string"
+    DECIMAL = "a number from 0 with at most six decimals"
+    FLAG = "true or false"
+    LABELS = "an object of strings"
+    LIST = "a list"
+    OBJECT = "an object"
+
+
+class Field(Struct, frozen=True):
+    holds: Holds
+    help: str
+    is_required: bool = False
+
+
+Fields = Mapping[str, Field]
 
 
 class Faults:
@@ -112,12 +133,10 @@ def _holds(value: Any, what: Holds) -> bool:
             return isinstance(value, bool)
         case Holds.LABELS:
             return isinstance(value, Mapping) and all(map(_is_text, (*value, *value.values())))
-        case Holds.STEPS | Holds.LIST:
+        case Holds.LIST:
             return isinstance(value, list)
         case Holds.OBJECT:
             return isinstance(value, Mapping)
-        case Holds.READINESS:
-            return isinstance(value, Mapping) or value == AT_ONCE
 
 
 def _is_number(value: Any) -> bool:

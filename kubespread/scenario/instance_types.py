@@ -16,8 +16,7 @@ from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.well_known import INSTANCE_TYPE, ZONE
 from kubespread.manifest.writer import to_yaml
 from kubespread.node_groups.groups import InstanceType
-from kubespread.scenario.document import API_VERSION, Document, Faults, read_document
-from kubespread.snapshot.edits.verb import Field, Fields, Holds
+from kubespread.scenario.document import API_VERSION, Document, Faults, Field, Fields, Holds, read_document
 
 KIND = "InstanceTypes"
 INSTANCE_TYPES: Fields = {

@@ -16,8 +16,7 @@ from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import Named, named
 from kubespread.kube.quantity import IntOrString, QuantityError, parse
 from kubespread.manifest.text import display_name
-from kubespread.scenario.document import API_VERSION, Document, document_of, read_document
-from kubespread.snapshot.edits.verb import Field, Fields, Holds
+from kubespread.scenario.document import API_VERSION, Document, Field, Fields, Holds, document_of, read_document
 
 KIND = "Promises"
 PROMISES: Fields = {"promises": Field(Holds.LIST, "what is to hold", is_required=True)}

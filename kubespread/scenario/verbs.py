@@ -1,10 +1,11 @@
-"""What happens in a scenario besides edits, and all verbs there are. As text:
+"""What happens in a scenario besides edits, and all verbs there are:
 
     rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]     without either it is restarted
     rollback [NAMESPACE/]KIND/NAME
     restore NODES
-    apply FILE... [--set FIELD=VALUE]... [--replicas N] [--name NAME]
+    apply FILE... [--set FIELD=VALUE]... [--replicas N] [--name NAME] [--create-namespaces]
     upgrade NODES [--surge N] [--batch N] [--force]
+    stuck [NAMESPACE/]KIND/NAME...                                ready [NAMESPACE/]KIND/NAME...
 
 Words are quoted as in a shell where they hold blanks. A word with an equals sign is a field, any other a manifest.
 """
@@ -21,10 +22,8 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import Named, named
-from kubespread.snapshot.edits.nodes import FORCE
-from kubespread.snapshot.edits.pods import WORKLOAD
 from kubespread.snapshot.edits.registry import EDITS
-from kubespread.snapshot.edits.verb import NODES, Field, FieldValues, Form, Holds, OfNodes, Verb, parse_target, path_in
+from kubespread.snapshot.edits.verb import Form, OfNodes, Verb, parse_target, path_in
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
@@ -34,31 +33,30 @@ ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 class StepVerb(Verb, frozen=True):
     """One that only a scenario has: its text is words, as in a shell."""
 
-    @classmethod
-    def read(cls, text: str, directory: str | None = "") -> Verb:
-        words = words_in(cls.form.verb, text)
-        if not words:
-            raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expected}")
-        return cls.of(cls.parsed(words), directory)
+    flags: ClassVar[Mapping[str, type]] = {}
+    """Each with the type of its values; of a list it may be repeated."""
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> FieldValues:
-        """The fields written in ``words``. Raises UsageError."""
+    def read(cls, text: str, directory: str | None = "") -> Verb:
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise UsageError(f"invalid step {f'{cls.form.verb} {text}'!r}: {error}") from error
+        words, told = _without_flags(cls, words)
+        if not words:
+            raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expected}")
+        return cls.parsed(words, told, directory)
+
+    @classmethod
+    def parsed(cls, words: Sequence[str], told: Mapping[str, Any], directory: str | None, /) -> Verb:
+        """The step with these words and flags. Raises UsageError."""
         raise NotImplementedError
 
 
 class Rollout(StepVerb, frozen=True):
     """A workload gets another template; with the workload alone it is restarted."""
 
-    form: ClassVar = Form(
-        "rollout",
-        "[NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]",
-        fields={
-            "workload": WORKLOAD,
-            "manifest": Field(Holds.TEXT, "a file with the workload as it is to be"),
-            "set": Field(Holds.TEXTS, "fields to change, as --set has them: maxSkew[zone]=2"),
-        },
-    )
+    form: ClassVar = Form("rollout", "[NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]")
     workload: Named
     manifest: str | None = None
     """The path of a file with the workload's new manifest."""
@@ -66,80 +64,50 @@ class Rollout(StepVerb, frozen=True):
     """Fields to change in it, as ``--set`` has them."""
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> FieldValues:
-        manifests = [word for word in words[1:] if "=" not in word]
+    def parsed(cls, words: Sequence[str], _: Mapping[str, Any], directory: str | None, /) -> Verb:
+        manifests = [path_in(directory, word) for word in words[1:] if "=" not in word]
         if len(manifests) > 1:
             raise UsageError(f"rollout {words[0]}: expected one manifest, found {', '.join(manifests)}")
-        manifest = {"manifest": manifests[0]} if manifests else {}
-        return {"workload": words[0], **manifest, "set": [word for word in words[1:] if "=" in word]}
-
-    @classmethod
-    def of(cls, fields: FieldValues, directory: str | None = "", /) -> Verb:
-        workload, manifest, settings = fields["workload"], fields.get("manifest"), fields.get("set", ())
-        rolled_out = _rolled_out(workload, "rollout", ROLLED_OUT)
+        settings = tuple(word for word in words[1:] if "=" in word)
+        workload = _rolled_out(words[0], "rollout", ROLLED_OUT)
         parse_settings(settings)
-        return cls(rolled_out, None if manifest is None else path_in(directory, manifest), tuple(settings))
-
-    @classmethod
-    def line(cls, fields: FieldValues) -> str:
-        manifest = [fields["manifest"]] if "manifest" in fields else []
-        return f"rollout {shlex.join([fields['workload'], *manifest, *fields.get('set', ())])}"
+        return cls(workload, next(iter(manifests), None), settings)
 
 
 class Rollback(StepVerb, frozen=True):
     """A Deployment goes back to the template it had before."""
 
-    form: ClassVar = Form("rollback", "[NAMESPACE/]KIND/NAME", fields={"workload": WORKLOAD})
+    form: ClassVar = Form("rollback", "[NAMESPACE/]KIND/NAME")
     workload: Named
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> FieldValues:
+    def parsed(cls, words: Sequence[str], _: Mapping[str, Any], _directory: str | None, /) -> Verb:
         if len(words) > 1:
             raise UsageError(f"rollback: expected one workload, found {' '.join(words)}")
-        return {"workload": words[0]}
-
-    @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Verb:
-        workload = named(fields["workload"])
+        workload = named(words[0])
         if workload.kind in ("StatefulSet", "DaemonSet"):
             raise UsageError(
-                f"rollback {fields['workload']}: the ControllerRevisions of a {workload.kind} are not read; name the "
+                f"rollback {words[0]}: the ControllerRevisions of a {workload.kind} are not read; name the "
                 "manifest to go back to in a rollout"
             )
-        return cls(_rolled_out(fields["workload"], "rollback", ("Deployment",)))
+        return cls(_rolled_out(words[0], "rollback", ("Deployment",)))
 
 
 class Restore(OfNodes, StepVerb, frozen=True):
     """Nodes that failed are there again."""
 
-    form: ClassVar = Form("restore", "NODES", fields={"nodes": NODES})
+    form: ClassVar = Form("restore", "NODES")
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> FieldValues:
-        return {"nodes": " ".join(words)}
-
-    @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Verb:
-        return cls(parse_target(fields["nodes"]))
+    def parsed(cls, words: Sequence[str], _: Mapping[str, Any], _directory: str | None, /) -> Verb:
+        return cls(parse_target(" ".join(words)))
 
 
 class Apply(StepVerb, frozen=True):
     """Manifests are applied: what is new is created, what runs is changed."""
 
-    form: ClassVar = Form(
-        "apply",
-        "FILE...",
-        "FILE... [--set FIELD=VALUE] [--replicas N] [--name NAME] [--create-namespaces]",
-        fields={
-            "files": Field(Holds.TEXTS, "manifests or directories of them"),
-            "set": Field(Holds.TEXTS, "fields to change in each workload, as --set has them", flag="--set"),
-            "replicas": Field(Holds.NUMBER, "how many replicas, whatever the manifest says", flag="--replicas"),
-            "name": Field(Holds.TEXT, "which of several workloads", flag="--name"),
-            "createNamespaces": Field(
-                Holds.FLAG, "whether namespaces that are missing are created first", flag="--create-namespaces"
-            ),
-        },
-    )
+    form: ClassVar = Form("apply", "FILE... [--set FIELD=VALUE] [--replicas N] [--name NAME] [--create-namespaces]")
+    flags: ClassVar = {"--set": list, "--replicas": int, "--name": str, "--create-namespaces": bool}
     given: tuple[Any, ...]
     """Paths of files and directories, or workloads in any other accepted form."""
     settings: tuple[str, ...] = ()
@@ -151,41 +119,18 @@ class Apply(StepVerb, frozen=True):
     """Whether the namespaces of what is applied are created where they are missing."""
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> FieldValues:
-        files, fields = _with_flags(cls.form, words)
-        return {**({"files": files} if files else {}), **fields}
-
-    @classmethod
-    def of(cls, fields: FieldValues, directory: str | None = "", /) -> Verb:
-        settings = fields.get("set", ())
+    def parsed(cls, words: Sequence[str], told: Mapping[str, Any], directory: str | None, /) -> Verb:
+        settings = tuple(told.get("--set", ()))
         parse_settings(settings)
-        given = tuple(path_in(directory, file) for file in fields.get("files", ()))
-        if not given:
-            raise UsageError("apply: expected the manifests to apply")
-        creates = bool(fields.get("createNamespaces"))
-        return cls(given, tuple(settings), fields.get("replicas"), fields.get("name"), creates)
-
-    @classmethod
-    def line(cls, fields: FieldValues) -> str:
-        flags = [(flag, fields[name]) for name, flag in cls.form.flags.items() if name in fields]
-        values = [(flag, item) for flag, value in flags for item in (value if isinstance(value, list) else [value])]
-        words = (word for flag, value in values for word in ([flag] if value is True else [flag, str(value)]))
-        return f"apply {shlex.join([*fields.get('files', ()), *words])}"
+        files = tuple(path_in(directory, word) for word in words)
+        return cls(files, settings, told.get("--replicas"), told.get("--name"), "--create-namespaces" in told)
 
 
 class Upgrade(OfNodes, StepVerb, frozen=True):
     """Nodes are replaced batch by batch."""
 
-    form: ClassVar = Form(
-        "upgrade",
-        "NODES [--surge N] [--batch N] [--force]",
-        fields={
-            "nodes": NODES,
-            "surge": Field(Holds.NUMBER, "new nodes that come before old ones are drained", flag="--surge"),
-            "batch": Field(Holds.NUMBER, "nodes that are drained at once, by default 1", flag="--batch"),
-            "force": FORCE,
-        },
-    )
+    form: ClassVar = Form("upgrade", "NODES [--surge N] [--batch N] [--force]")
+    flags: ClassVar = {"--surge": int, "--batch": int, "--force": bool}
     brings_nodes: ClassVar = True
     surge: int = 0
     """How many new nodes there are before old ones are drained."""
@@ -195,51 +140,38 @@ class Upgrade(OfNodes, StepVerb, frozen=True):
     """Whether pods without a controller are evicted too."""
 
     @classmethod
-    def parsed(cls, words: Sequence[str]) -> FieldValues:
-        nodes, fields = _with_flags(cls.form, words)
-        if not nodes:
-            raise UsageError("upgrade: expected the nodes to replace")
-        return {"nodes": " ".join(nodes), **fields}
-
-    @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Verb:
-        batch = fields.get("batch", 1)
+    def parsed(cls, words: Sequence[str], told: Mapping[str, Any], _: str | None, /) -> Verb:
+        batch = told.get("--batch", 1)
         if batch < 1:
             raise UsageError("upgrade --batch must be at least 1")
-        return cls(parse_target(fields["nodes"]), fields.get("surge", 0), batch, bool(fields.get("force")))
+        return cls(parse_target(" ".join(words)), told.get("--surge", 0), batch, "--force" in told)
 
 
-_VERBS: tuple[type[Verb], ...] = (*EDITS.values(), Rollout, Rollback, Restore, Apply, Upgrade)
+class Stuck(StepVerb, frozen=True):
+    """New pods of workloads do not become ready from now on."""
+
+    form: ClassVar = Form("stuck", "[NAMESPACE/]KIND/NAME...")
+    workloads: tuple[Named, ...]
+
+    @classmethod
+    def parsed(cls, words: Sequence[str], _: Mapping[str, Any], _directory: str | None, /) -> Verb:
+        return cls(tuple(map(named, words)))
+
+
+class Ready(Stuck, frozen=True):
+    """Pods of workloads become ready again."""
+
+    form: ClassVar = Form("ready", "[NAMESPACE/]KIND/NAME...")
+
+
+_VERBS: tuple[type[Verb], ...] = (*EDITS.values(), Rollout, Rollback, Restore, Apply, Upgrade, Stuck, Ready)
 VERBS: Mapping[str, type[Verb]] = {verb.form.verb: verb for verb in _VERBS}
 """What happens, by the first word of its text."""
-_IN_ORDER = (
-    "scale",
-    "rollout",
-    "rollback",
-    "drain",
-    "cordon",
-    "uncordon",
-    "taint",
-    "label",
-    "fail",
-    "restore",
-    "addNodes",
-    "removeNodes",
-)
-_BY_KEY = {verb.form.key: verb for verb in _VERBS if verb.form.fields}
-STEPS: Mapping[str, type[Verb]] = {key: _BY_KEY[key] for key in dict.fromkeys((*_IN_ORDER, *_BY_KEY))}
-"""All verbs with fields, by the keys of a scenario: what is done most comes first."""
+KEYS: Mapping[str, type[Verb]] = {**VERBS, **{verb.form.name: verb for verb in _VERBS if verb.form.name}}
+"""The same by the keys of a scenario."""
 
 
-def words_in(verb: str, text: str) -> list[str]:
-    """The words after a verb. Raises UsageError."""
-    try:
-        return shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"invalid step {f'{verb} {text}'!r}: {error}") from error
-
-
-def _rolled_out(text: str | Named, verb: str, kinds: Sequence[str]) -> Named:
+def _rolled_out(text: str, verb: str, kinds: Sequence[str]) -> Named:
     workload = named(text)
     if workload.kind not in POD_CREATORS:
         raise UsageError(f"{verb} {text}: how the controller of a {workload.kind} replaces pods is not modeled")
@@ -248,39 +180,25 @@ def _rolled_out(text: str | Named, verb: str, kinds: Sequence[str]) -> Named:
     return workload
 
 
-def _with_flags(form: Form, words: Sequence[str]) -> tuple[list[str], FieldValues]:
-    """The words that are no flags, and the fields that the flags are."""
-    fields = {spec.flag: (name, spec.holds) for name, spec in form.fields.items() if spec.flag}
+def _without_flags(cls: type[StepVerb], words: Sequence[str]) -> tuple[list[str], Mapping[str, Any]]:
+    """The words that are no flags, and what the flags say."""
     rest: list[str] = []
-    values: dict[str, Any] = {}
+    told: dict[str, Any] = {}
     waiting = list(words)
     while waiting:
         word = waiting.pop(0)
-        flag, equals, value = word.partition("=")
+        flag, equals, text = word.partition("=")
         if not word.startswith("--"):
             rest.append(word)
             continue
-        name, holds = fields.get(flag, ("", None))
-        if holds is None or (holds is Holds.FLAG and equals):
-            meant = did_you_mean(near_miss(flag, fields)) or f"; its flags are {', '.join(fields)}"
-            raise UsageError(f"unknown flag {flag!r} of {form.verb}{meant}")
-        if holds is Holds.FLAG:
-            values[name] = True
-            continue
-        if not equals and not waiting:
-            raise UsageError(f"{form.verb} {flag}: expected a value")
-        text = value if equals else waiting.pop(0)
-        match holds:
-            case Holds.NUMBER:
-                values[name] = _number(text, f"{form.verb} {flag}")
-            case Holds.TEXTS:
-                values.setdefault(name, []).append(text)
-            case _:
-                values[name] = text
-    return rest, values
-
-
-def _number(text: str, what: str) -> int:
-    if not _NUMBER.fullmatch(text):
-        raise UsageError(f"{what}: expected a number from 0, found {text!r}")
-    return int(text)
+        kind = cls.flags.get(flag)
+        if kind is None or (kind is bool and equals):
+            meant = did_you_mean(near_miss(flag, cls.flags)) or f"; its flags are {', '.join(cls.flags) or 'none'}"
+            raise UsageError(f"unknown flag {flag!r} of {cls.form.verb}{meant}")
+        if kind is not bool and not equals and not waiting:
+            raise UsageError(f"{cls.form.verb} {flag}: expected a value")
+        value = text if equals or kind is bool else waiting.pop(0)
+        if kind is int and not _NUMBER.fullmatch(value):
+            raise UsageError(f"{cls.form.verb} {flag}: expected a number from 0, found {value!r}")
+        told[flag] = [*told.get(flag, ()), value] if kind is list else int(value) if kind is int else value
+    return rest, told

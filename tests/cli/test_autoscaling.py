@@ -71,15 +71,13 @@ TYPES = FIXTURES / "karpenter" / "types.yaml"
 
 
 def test_instance_types_make_it_known(tmp_path: Path) -> None:
-    pool, scenario = tmp_path / "pool.yaml", tmp_path / "s.yaml"
+    pool, autoscaler = tmp_path / "pool.yaml", ("--autoscaler", "karpenter", "--instance-types", TYPES)
     pool.write_text(POOL)
-    answer = simulate("-S", pool, "--autoscaler", "karpenter", "--instance-types", TYPES, "-o", "json")
+    answer = simulate("-S", pool, *autoscaler, "-o", "json")
     account = answer.report_of(SIMULATE_SCHEMA)["autoscaling"]
     assert (answer.code, account["unknownGroups"], account["pending"]) == (0, [], [])
     assert account["types"] == [{"name": "m6i.xlarge", "nodes": 2, "price": "0.08"}]
-    head = "apiVersion: kubespread.dev/v1alpha1\nkind: Scenario\nspec:\n"
-    scenario.write_text(f"{head}  autoscaler: karpenter\n  instanceTypes: {TYPES}\n  steps: [{{apply: {WEB}}}]\n")
-    played = run("plan", "--steps", scenario, "-S", CLUSTER, "-S", pool, "-o", "json")
+    played = run("plan", "--steps", f"apply {WEB}", "-S", CLUSTER, "-S", pool, *autoscaler, "-o", "json")
     assert (played.code, json.loads(played.out)["steps"][-1]["troubles"]) == (0, [])
 
 
@@ -112,12 +110,11 @@ def test_nodes_that_tell_nothing(arguments: list[str], message: str) -> None:
     assert (answer.code, answer.out, message in answer.err) == (2, "", True)
 
 
-def test_nor_is_that_of_a_scenario(tmp_path: Path) -> None:
-    pool, scenario = tmp_path / "pool.yaml", tmp_path / "s.yaml"
+def test_nor_is_that_of_a_plan(tmp_path: Path) -> None:
+    pool = tmp_path / "pool.yaml"
     pool.write_text(POOL)
-    head = "apiVersion: kubespread.dev/v1alpha1\nkind: Scenario\nspec:\n"
-    scenario.write_text(f"{head}  autoscaler: karpenter\n  steps: [{{apply: {WEB}}}]\n")
-    answer = run("plan", "--steps", scenario, "-S", CLUSTER, "-S", pool, "-o", "json")
+    autoscaler = ("--autoscaler", "karpenter")
+    answer = run("plan", "--steps", f"apply {WEB}", "-S", CLUSTER, "-S", pool, *autoscaler, "-o", "json")
     report = json.loads(answer.out)
     (waiting,) = report["steps"][-1]["troubles"]
     assert (answer.code, report["verdict"], waiting["kind"], waiting["count"]) == (3, "unknown", "pending", 4)

@@ -168,15 +168,9 @@ def test_an_answer_that_is_yes_has_no_note() -> None:
 
 
 def test_a_scenario_with_an_autoscaler_has_no_note() -> None:
-    scenario = {
-        **SCENARIO,
-        "spec": {"autoscaler": "karpenter", "steps": [{"scale": {"workload": "deploy/web", "replicas": 9}}]},
-    }
-    report = kubespread.plan(Snapshot.from_objects([*FULL, *WEB]), scenario=scenario)
+    cluster = Snapshot.from_objects([*FULL, *WEB])
+    report = kubespread.plan(cluster, scenario=["scale deploy/web=9"], autoscaler="karpenter")
     assert (report.verdict, [note for note in report.notes if "counted" in note]) == ("no", [])
-
-
-SCENARIO = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
 
 
 def test_report_says_what_karpenter_adds_at_the_maximum_of_an_autoscaler() -> None:

@@ -215,7 +215,7 @@ def test_manifests_are_steps_too() -> None:
 
 
 def test_a_step_that_applies_nothing_is_refused() -> None:
-    with pytest.raises(UsageError, match="apply: expected the manifests to apply"):
+    with pytest.raises(UsageError, match="invalid step 'apply': expected apply FILE"):
         parse_step("apply --replicas 3")
 
 
@@ -327,10 +327,10 @@ def given(*steps: Any, **spec: Any) -> Data:
 def test_a_scenario_is_planned_after_the_edits_in_its_order() -> None:
     web = deployment("web", ("a1", "b1"), cpu="1")
     steps = ["rollout deploy/web cpu=2", {"drain": "a1", "name": "first"}, "stuck deploy/web"]
-    report = kubespread.plan(pooled(*web).edited("cordon b1"), scenario=given(*steps, preemption=False))
+    report = kubespread.plan(pooled(*web).edited("cordon b1"), scenario=given(*steps), preemption=False)
     assert texts(report) == ["cordon b1", "rollout deploy/web cpu=2", "drain a1", "stuck deploy/web"]
     assert report.preemption is False
-    played = kubespread.plan(pooled(*web), given("cordon b1", *steps, preemption=False), by_step=True)
+    played = kubespread.plan(pooled(*web), given("cordon b1", *steps), preemption=False, by_step=True)
     assert (played.steps, played.preemption) == (report.steps, False)
 
 

@@ -50,7 +50,7 @@ FAT = [*deployment("web", ("n1", "n1"), cpu="2"), *deployment("fat", ("n2",), cp
     [
         pytest.param("rollout deploy/web", [*deployment("web", ("n1", "n2"), cpu="3")], id="a rollout"),
         pytest.param(
-            {"rollout": {"workload": "sts/db", "set": ["cpu=3"]}},
+            "rollout sts/db cpu=3",
             [*stateful_set("db", ("n1", "n2")), *deployment("fat", ("n1", "n2"), cpu="2")],
             id="pods one by one",
         ),

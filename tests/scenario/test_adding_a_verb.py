@@ -14,13 +14,13 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from kubespread.snapshot.edits.registry import EDITS
-from kubespread.snapshot.edits.verb import NODES, Form, NodesEdit
+from kubespread.snapshot.edits.verb import Form, NodesEdit
 
 
 class Reserve(NodesEdit, frozen=True):
     '''Nodes are kept for one team.'''
 
-    form: ClassVar = Form("reserve", "NODES", fields={"nodes": NODES}, metavar="NODES", option="Reserve nodes.")
+    form: ClassVar = Form("reserve", "NODES", metavar="NODES", option="Reserve nodes.")
 
     def change(self, nodes):
         return self.replaced(reserved, nodes)
@@ -41,7 +41,7 @@ from kubespread.cli.options.groups import EditedClusterOptions
 from kubespread.scenario.reading import parse_step
 
 cluster = kubespread.load({str(CLUSTER)!r})
-steps = [{{"reserve": {{"nodes": "zone=a"}}}}, {{"reserve": "node-b1"}}, "reserve node-c1"]
+steps = [{{"reserve": "zone=a"}}, {{"reserve": ["node-b1"]}}, "reserve node-c1"]
 scenario = {{"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {{"steps": steps}}}}
 print(*(step.name for step in kubespread.plan(cluster, scenario, by_step=True).steps), sep=", ")
 after = kubespread.after_steps(cluster, scenario)
@@ -50,7 +50,7 @@ same = [
     *EditedClusterOptions(reserve=["zone=a"]).edits(), *cluster.edited("reserve zone=a").edits,
     parse_step("reserve=zone=a").action, parse_step("reserve zone=a").action,
 ]
-print(*same, [each == Reserve.of({{"nodes": "zone=a"}}) for each in same])
+print(*same, [each == Reserve.read("zone=a") for each in same])
 print(schema()["$defs"]["Step"]["anyOf"][1]["properties"]["reserve"]["description"])
 print(*(each.help for each in read_commands()["explain"].options if "--reserve" in each.opts))
 """
@@ -64,7 +64,7 @@ def test_a_verb_is_one_class_and_a_line() -> None:
             "reserve zone=a, reserve node-b1, reserve node-c1",
             "node-a1 node-a2 node-b1 node-c1",
             "reserve zone=a reserve zone=a reserve zone=a reserve zone=a [True, True, True, True]",
-            "Nodes are kept for one team.",
+            "Nodes are kept for one team. NODES",
             "Reserve nodes.",
         ],
     )

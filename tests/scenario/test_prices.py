@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from docs.generators.prices_schema import schema
 from kubespread import ManifestError
-from kubespread.scenario.prices import Prices, read_prices
+from kubespread.questions.costs import Prices, read_prices
 from tests.cli.support import FIXTURES
 
 HEAD = "apiVersion: kubespread.dev/v1alpha1\nkind: Prices\n"

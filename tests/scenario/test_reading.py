@@ -14,7 +14,7 @@ from docs.generators.scenario_schema import schema
 from kubespread.errors import ManifestError
 from kubespread.kube.owners import Named
 from kubespread.scenario.reading import Scenario, Step, read_scenario
-from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
+from kubespread.scenario.verbs import Apply, Ready, Restore, Rollback, Rollout, Stuck, Upgrade
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Target, parse_target
 from tests.builders import node
@@ -38,31 +38,15 @@ STEPS: dict[str, tuple[Any, Step]] = {
     "an edit as text": ("drain n1 --force", Step("drain n1 --force", parse("drain n1 --force"))),
     "an edit as a key with text": ({"scale": "deploy/web=5"}, Step("scale deploy/web=5", parse("scale deploy/web=5"))),
     "an edit under its own name": ({"fail-hard": "n1"}, Step("fail-hard n1", parse("fail-hard n1"))),
-    "scale with fields": (
-        {"scale": {"workload": "deploy/web", "replicas": 5}},
-        Step("scale deploy/web=5", parse("scale deploy/web=5")),
-    ),
-    "a drain with fields": (
-        {"drain": {"nodes": "zone=a", "ignoreDaemonsets": False, "force": False}},
-        Step("drain zone=a --no-ignore-daemonsets", parse("drain zone=a --no-ignore-daemonsets")),
-    ),
-    "a hard failure": ({"fail": {"nodes": "n1", "hard": True}}, Step("fail-hard n1", parse("fail-hard n1"))),
-    "a taint with fields": (
-        {"taint": {"nodes": "zone=a", "taint": "gpu=yes:NoSchedule"}},
-        Step("taint zone=a gpu=yes:NoSchedule", parse("taint zone=a gpu=yes:NoSchedule")),
-    ),
-    "new nodes with fields": (
-        {"addNodes": {"template": "n1", "count": 2, "labels": {"zone": "c", "pool": "x"}}},
-        Step("add-node n1:2@zone=c,pool=x", parse("add-node n1:2@zone=c,pool=x")),
-    ),
+    "new nodes": ({"addNodes": "n1:2@zone=c"}, Step("add-node n1:2@zone=c", parse("add-node n1:2@zone=c"))),
     "nodes that are removed": ({"removeNodes": "n1"}, Step("delete-node n1", parse("delete-node n1"))),
     "pods that are deleted": (
-        {"delete": {"pods": "app=web", "namespace": "shop"}},
+        {"delete": "shop/app=web"},
         Step("delete-pods shop/app=web", parse("delete-pods shop/app=web")),
     ),
     "a restart": ({"rollout": "deploy/web"}, Step("rollout deploy/web", Rollout(WEB))),
     "a rollout to a manifest": (
-        {"rollout": {"workload": "shop/sts/db", "manifest": "db.yaml"}},
+        {"rollout": ["shop/sts/db", "db.yaml"]},
         Step("rollout shop/sts/db db.yaml", Rollout(DB, "db.yaml")),
     ),
     "a rollout by settings, as text": (
@@ -72,24 +56,20 @@ STEPS: dict[str, tuple[Any, Step]] = {
     "a rollback": ({"rollback": "deploy/web"}, Step("rollback deploy/web", Rollback(WEB))),
     "nodes that come back": ({"restore": "n1"}, Step("restore n1", Restore(Target("n1")))),
     "manifests as a list": ({"apply": ["a.yaml", "b.yaml"]}, Step("apply a.yaml b.yaml", Apply(("a.yaml", "b.yaml")))),
-    "manifests with fields": (
-        {"apply": {"files": ["a b.yaml"], "set": ["cpu=1"], "replicas": 3, "name": "web"}},
+    "manifests with flags": (
+        {"apply": ["a b.yaml", "--set", "cpu=1", "--replicas", "3", "--name", "web"]},
         Step("apply 'a b.yaml' --set cpu=1 --replicas 3 --name web", Apply(("a b.yaml",), ("cpu=1",), 3, "web")),
     ),
     "an upgrade": (
-        {"upgrade": {"nodes": "pool=a", "surge": 1, "batch": 2, "force": True}},
+        {"upgrade": "pool=a --force --surge 1 --batch 2"},
         Step("upgrade pool=a --force --surge 1 --batch 2", Upgrade(parse_target("pool=a"), 1, 2, force=True)),
     ),
-    "a field whose text would be another thing in a line": (
-        {"rollout": {"workload": "deploy/web", "manifest": "v=2.yaml"}},
-        Step("rollout deploy/web v=2.yaml", Rollout(WEB, "v=2.yaml")),
-    ),
-    "a quote in a field": ({"upgrade": {"nodes": "it's"}}, Step("upgrade it's", Upgrade(Target("it's")))),
-    "readiness as a step": ({"stuck": ["deploy/web"]}, Step("stuck deploy/web", stuck=(WEB,))),
-    "readiness as text": ("ready deploy/web", Step("ready deploy/web", ready=(WEB,))),
-    "a name and readiness beside a step": (
-        {"rollout": "deploy/web", "name": "bad image", "stuck": ["deploy/web"]},
-        Step("rollout deploy/web", Rollout(WEB), "bad image", (WEB,)),
+    "a quote in a list": ({"upgrade": ["it's"]}, Step("upgrade 'it'\"'\"'s'", Upgrade(Target("it's")))),
+    "readiness as a step": ({"stuck": ["deploy/web"]}, Step("stuck deploy/web", Stuck((WEB,)))),
+    "readiness as text": ("ready deploy/web", Step("ready deploy/web", Ready((WEB,)))),
+    "a name beside a step": (
+        {"rollout": "deploy/web", "name": "bad image"},
+        Step("rollout deploy/web", Rollout(WEB), "bad image"),
     ),
 }
 
@@ -112,9 +92,9 @@ def test_what_is_said_of_a_step_that_means_nothing(case: str) -> None:
 
 
 def test_what_holds_for_all_steps() -> None:
-    given = scenario("cordon n1", preemption=False, readiness={"stuck": ["deploy/web"]})
+    given = scenario("cordon n1", readiness={"stuck": ["deploy/web"]})
     given["metadata"] = {"name": "x", "namespace": "shop"}
-    expected = Scenario((Step("cordon n1", parse("cordon n1")),), "x", "shop", preemption=False, stuck=(WEB,))
+    expected = Scenario((Step("cordon n1", parse("cordon n1")),), "x", "shop", stuck=(WEB,))
     assert read_scenario(given) == expected
     SCHEMA.validate(given)
     assert read_scenario(expected) is expected
@@ -128,19 +108,18 @@ def test_every_fault_of_a_file_is_said_with_its_line(tmp_path: Path) -> None:
         "kind: Scenario\n"
         "metadata: {name: x, namespace: No}\n"
         "spec:\n"
-        "  preemption: maybe\n"
         "  readiness: later\n"
         "  steps:\n"
         "  - cordon n1\n"
-        "  - drain: {nodes: n1, forces: true}\n"
+        "  - drain: n1 --forces\n"
     )
     with pytest.raises(ManifestError) as raised:
         read_scenario(path)
     said = str(raised.value).replace(str(path), "FILE").split("\n")
-    assert [line.partition(": ")[0] for line in said] == ["FILE:3", "FILE:5", "FILE:6", "FILE:9"]
-    assert said[1:3] == [
-        "FILE:5: spec.preemption: expected true or false, found the string 'maybe'",
-        "FILE:6: spec.readiness: expected atOnce or an object, found the string 'later'",
+    assert [line.partition(": ")[0] for line in said] == ["FILE:3", "FILE:5", "FILE:8"]
+    assert said[1:] == [
+        "FILE:5: spec.readiness: expected an object, found the string 'later'",
+        "FILE:8: spec.steps[1].drain: unknown flag '--forces' of drain, did you mean \"--force\"?",
     ]
 
 

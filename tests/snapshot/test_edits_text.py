@@ -21,6 +21,7 @@ from kubespread.snapshot.edits.nodes import (
     DeleteNode,
     Drain,
     Fail,
+    FailHard,
     RemoveLabel,
     RemoveTaint,
     SetLabel,
@@ -63,7 +64,7 @@ EDITS: dict[str, tuple[str, Edit]] = {
         Drain(NODE),
     ),
     "a failure": ("fail zone=a", Fail(ZONE)),
-    "a failure for good": ("fail-hard node-7", Fail(NODE, hard=True)),
+    "a failure for good": ("fail-hard node-7", FailHard(NODE)),
     "a taint": (
         "taint node-7=dedicated=web:NoSchedule",
         AddTaint(NODE, Taint(key="dedicated", value="web", effect="NoSchedule")),

@@ -37,7 +37,8 @@ def maintenance() -> PlanReport:
     pods = [_web(f"web-{number}", names[number]) for number in range(6)]
     steps: list[Any] = [
         {"drain": "zone=eu-west-1a", "name": "first zone"},
-        {"rollout": {"workload": "deploy/web", "set": ["cpu=500m", "maxSkew[zone]=1"]}, "stuck": ["deploy/web"]},
+        "stuck deploy/web",
+        "rollout deploy/web cpu=500m maxSkew[zone]=1",
         {"ready": ["deploy/web"]},
         f"delete-node {names[3]}",
         f"cordon {names[3]}",

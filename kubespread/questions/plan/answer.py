@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -21,7 +22,7 @@ from kubespread.manifest.text import STDIN, STDIN_NAME
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, sentence
 from kubespread.questions.autoscaling.asked import autoscaler_of
-from kubespread.questions.costs import cost_change, price_gaps
+from kubespread.questions.costs import cost_change, price_gaps, read_prices
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.plan.question import OF_STEPS, Plan
 from kubespread.questions.plan.report import (
@@ -38,7 +39,6 @@ from kubespread.questions.resolving import cluster_of
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.worlds import as_snapshot
 from kubespread.reports.loads import amounts_of, percent_of, resources_of
-from kubespread.scenario.prices import read_prices
 from kubespread.scenario.reading import Scenario, Step
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.edits.new_nodes import AddNode
@@ -270,11 +270,8 @@ def _grown(question: Plan, scene: Scene, steps: Sequence[Step]) -> Iterator[Step
 
 def _applying(apply: Apply) -> str:
     """``apply k8s/ --create-namespaces``."""
-    fields = {
-        "files": [_name(pod) or "manifests" for pod in apply.given],
-        "createNamespaces": apply.creates_namespaces or None,
-    }
-    return Apply.line({name: value for name, value in fields.items() if value})
+    flags = ["--create-namespaces"] if apply.creates_namespaces else []
+    return f"apply {shlex.join([*(_name(pod) or 'manifests' for pod in apply.given), *flags])}"
 
 
 def _name(manifest: Any) -> str | None:

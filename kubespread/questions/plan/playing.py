@@ -42,7 +42,7 @@ from kubespread.questions.worlds import as_snapshot
 from kubespread.reports.outcome import Outcome, PlacedPod
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scenario.reading import Scenario, ScenarioGiven, Step, read_scenario
-from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
+from kubespread.scenario.verbs import Apply, Ready, Restore, Rollback, Rollout, Stuck, Upgrade
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb, nodes_of_target
@@ -128,7 +128,7 @@ def _known(run: PlanReport) -> str:
     return next(run.sentences()) if run.judged() == "no" else ""
 
 
-def _names_files(action: Verb | None) -> bool:
+def _names_files(action: Verb) -> bool:
     return action.manifest is not None if isinstance(action, Rollout) else isinstance(action, Apply)
 
 
@@ -198,7 +198,7 @@ class Playing(Struct, frozen=True):
                 self._check(step, brings_nodes=brings_nodes, applies=applies)
             except UsageError as error:
                 faults.append(f"step {place + 1} ({step.text}): {error}")
-            brings_nodes |= step.action is not None and step.action.brings_nodes
+            brings_nodes |= step.action.brings_nodes
             applies |= isinstance(step.action, Apply)
         try:
             self._check_workloads(self.scenario.stuck, applies=applies)
@@ -215,7 +215,7 @@ class Playing(Struct, frozen=True):
             action.change(nodes)
         elif isinstance(action, OfNodes) and not brings_nodes:
             nodes_of_target(action.target, nodes)
-        named = [*step.stuck, *step.ready]
+        named = [*action.workloads] if isinstance(action, Stuck) else []
         if isinstance(action, Rollout | Rollback):
             named.append(action.workload)
         elif isinstance(action, Scale):
@@ -269,7 +269,6 @@ class Playing(Struct, frozen=True):
             nonlocal rollouts
             failed.clear()
             try:
-                self._switch_readiness(step)
                 rollouts = self._apply(trial, step.action, failed, pool)
             except KubespreadError as error:
                 failed.append(str(error))
@@ -285,21 +284,20 @@ class Playing(Struct, frozen=True):
     def _meant(self, names: Iterable[Named]) -> Iterator[WorkloadName]:
         return (self.world.meant(name.within(self.namespace)) for name in names)
 
-    def _switch_readiness(self, step: Step) -> None:
+    def _switch_readiness(self, step: Stuck) -> None:
         """Switch readiness from now on. Unready pods of a workload that is no longer stuck become ready at once."""
-        world = self.world
-        named = set(self._meant(step.ready))
+        world, named = self.world, set(self._meant(step.workloads))
+        if not isinstance(step, Ready):
+            world.surroundings = replace(world.surroundings, stuck=world.surroundings.stuck | named)
+            return
         ready = named | {owner for name in named for owner in world.owners_below(name)}
-        stuck = (world.surroundings.stuck | set(self._meant(step.stuck))) - ready
-        world.surroundings = replace(world.surroundings, stuck=stuck)
+        world.surroundings = replace(world.surroundings, stuck=world.surroundings.stuck - ready)
         since = running_since(world.timestamp, ready=True)
         pods = [pod for owner in sorted(ready, key=in_order) for pod in world.book.of(owner) if pod.spec.node_name]
         unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
         world.change_pods((pod, on_node(pod, pod.spec.node_name, since)) for pod in unready)
 
-    def _apply(
-        self, trial: Trial, verb: Verb | None, refused: list[str], pool: list[Pool]
-    ) -> Sequence[RolloutReport | None]:
+    def _apply(self, trial: Trial, verb: Verb, refused: list[str], pool: list[Pool]) -> Sequence[RolloutReport | None]:
         """Why some of several objects are not taken is added to ``refused``; the ``pool`` that is replaced goes on
         where it stopped. Raises KubespreadError.
         """
@@ -307,6 +305,8 @@ class Playing(Struct, frozen=True):
         match verb:
             case Edit():
                 edit(world, verb, self.namespace)
+            case Stuck():
+                self._switch_readiness(verb)
             case Restore():
                 restore(world, _nodes(world, verb))
             case Rollout():
@@ -314,22 +314,25 @@ class Playing(Struct, frozen=True):
             case Rollback():
                 return [rolled_back(world, verb.workload.within(self.namespace))]
             case Apply():
-                objects, workloads, notes = self._applied(verb)
-                missing = self._missing_namespaces(objects, workloads)
-                if verb.creates_namespaces:
-                    notes = (*notes, *(f"namespace {name} is created" for name in missing))
-                    objects, missing = [*map(_new_namespace, missing), *objects], {}
-                refused += missing.values()
-                world.add_objects(obj for obj in objects if _namespace_of(obj) not in missing)
-                for note in notes:
-                    world.happenings.note(note)
-                allowed = (workload for workload in workloads if workload.pod.metadata.namespace not in missing)
-                return [apply_workload(world, workload) for workload in allowed]
+                return self._apply_manifests(verb, refused)
             case Upgrade():
                 if not pool:
                     pool.append(Pool(world, _nodes(world, verb), verb.surge, DrainFlags(force=verb.force)))
                 pool[0].replace_all(world, verb.batch)
         return ()
+
+    def _apply_manifests(self, step: Apply, refused: list[str]) -> Sequence[RolloutReport | None]:
+        world, (objects, workloads, notes) = self.world, self._applied(step)
+        missing = self._missing_namespaces(objects, workloads)
+        if step.creates_namespaces:
+            notes = (*notes, *(f"namespace {name} is created" for name in missing))
+            objects, missing = [*map(_new_namespace, missing), *objects], {}
+        refused += missing.values()
+        world.add_objects(obj for obj in objects if _namespace_of(obj) not in missing)
+        for note in notes:
+            world.happenings.note(note)
+        allowed = (workload for workload in workloads if workload.pod.metadata.namespace not in missing)
+        return [apply_workload(world, workload) for workload in allowed]
 
     def _applied(self, step: Apply) -> tuple[Sequence[ApiObject], Sequence[AppliedWorkload], Sequence[str]]:
         """The other objects of the manifests that are new or changed (budgets, Services, PriorityClasses), their

@@ -156,13 +156,5 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     def names_in(self) -> str | None:
         return self.namespace
 
-    @property
-    def makes_room(self) -> bool:
-        return self.preemption and (self.scenario is None or self.scenario.preemption)
-
-    @property
-    def adds_no_nodes(self) -> bool:
-        return self.autoscaler is None and (self.scenario is None or self.scenario.autoscaler is None)
-
     def next_command(self, report: PlanReport, commands: Commands) -> str:
         return "" if report.verdict == "yes" or self.by_step or self.prices is not None else commands.same("--steps")

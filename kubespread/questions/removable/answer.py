@@ -17,7 +17,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, is_k
 from kubespread.kube.quantity import rounded
 from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
-from kubespread.questions.costs import cost_change, cost_of, price_gaps
+from kubespread.questions.costs import Prices, cost_change, cost_of, price_gaps, read_prices
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Change
 from kubespread.questions.removable.certain import Certain, kept_by_autoscalers
@@ -27,7 +27,6 @@ from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
 from kubespread.reports.outcome import REFUSALS, Outcome, holders, phrases
 from kubespread.reports.parts import skew_now
-from kubespread.scenario.prices import Prices, read_prices
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import BASIC_RESOURCES, Counts, canonical, wrapped
 from kubespread.snapshot.edits.verb import Edit, nodes_of_target, parse_target

@@ -17,7 +17,7 @@ from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.questions.costs import cost_change, price_gaps
+from kubespread.questions.costs import cost_change, price_gaps, read_prices
 from kubespread.questions.plan.playing import played_step
 from kubespread.questions.plan.pool import Pool
 from kubespread.questions.plan.report import PlanRemedy, PlanReport, PlanStep
@@ -28,7 +28,6 @@ from kubespread.questions.remedies.search import Attempts, smallest
 from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.reports.outcome import Outcome, holders
-from kubespread.scenario.prices import read_prices
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Uncordon
 from kubespread.snapshot.edits.pods import Scale

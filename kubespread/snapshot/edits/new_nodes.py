@@ -12,7 +12,7 @@ controller, which taints cordoned nodes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, islice
 from typing import Any, ClassVar
 
@@ -45,7 +45,7 @@ from kubespread.kube.well_known import (
 from kubespread.manifest.objects import KubernetesObject, read_objects
 from kubespread.manifest.text import display_name, faults_of, read_file
 from kubespread.snapshot.edits.nodes import check_label
-from kubespread.snapshot.edits.verb import Edit, Field, FieldValues, Form, Holds, NodeChange, path_in
+from kubespread.snapshot.edits.verb import Edit, Form, NodeChange, path_in
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys
 from kubespread.wording import short_key
 
@@ -134,12 +134,6 @@ class AddNode(Edit, frozen=True):
         "add-node",
         "TEMPLATE[:COUNT][@CPUxGI][@KEY=VALUE]",
         name="addNodes",
-        fields={
-            "template": Field(Holds.TEXT, "a Node manifest, or the name of a node to copy", is_required=True),
-            "count": Field(Holds.NUMBER, "how many, by default 1"),
-            "size": Field(Holds.TEXT, "its CPUs and GiB of memory, where they are not the template's: 8x16"),
-            "labels": Field(Holds.LABELS, "labels that differ from the template's"),
-        },
         metavar="TEMPLATE[:N][@CPUxGI][@KEY=VALUE]",
         option="Add N copies of a node, or of a Node manifest, of another size (8x16) or with other labels if given.",
     )
@@ -155,44 +149,28 @@ class AddNode(Edit, frozen=True):
     """``8x16``: its CPUs and GiB of memory; empty: the template's. As much of them is reserved as the template does."""
 
     @classmethod
-    def parsed(cls, text: str) -> FieldValues | None:
+    def parsed(cls, text: str, directory: str | None, /) -> Edit | None:
         match = _TEMPLATE.fullmatch(text)
-        if match is None or not _is_template(match["template"]):
+        if match is None or (not is_file(match["template"]) and subdomain_faults(match["template"])):
             return None
-        number = match["count"] or "1"
-        if match["count"] is not None and not _COUNT.fullmatch(match["count"]):
+        template, number, size = match["template"], match["count"] or "1", match["size"] or ""
+        if (match["count"] is not None and not _COUNT.fullmatch(match["count"])) or int(number) > MAX_COPIES:
             raise UsageError(f"invalid edit 'add-node {text}': {_EXPECTED_COUNT}")
+        # A key may be there twice: they stay pairs.
         labels: list[tuple[str, str]] = []
         for pair in re.split("[@,]", match["labels"].removeprefix("@")) if match["labels"] else ():
             key, equals, value = pair.partition("=")
             if not equals:
                 raise UsageError(f"invalid edit 'add-node {text}': expected KEY=VALUE behind @, found {pair!r}")
             labels.append((key, value))
-        size = {} if match["size"] is None else {"size": match["size"]}
-        return {"template": match["template"], "count": int(number), **size, "labels": labels}
-
-    @classmethod
-    def of(cls, fields: FieldValues, directory: str | None = "", /) -> Edit:
-        template, number = fields["template"], fields.get("count", 1)
-        if not _is_template(template):
-            raise UsageError(f"invalid template {template!r}: expected the file of a Node manifest, or a node's name")
-        edit = cls(template, number, tuple(_pairs(fields)), size=fields.get("size", ""))
-        check_size(edit.size, str(edit))
-        if not 1 <= number <= MAX_COPIES:
-            raise UsageError(f"invalid edit '{edit}': {_EXPECTED_COUNT}")
-        for key, value in edit.labels:
+        edit = cls(template, int(number), tuple(labels), size=size)
+        check_size(size, str(edit))
+        for key, value in labels:
             check_label(key, value)
         if not is_file(template):
             return edit
         # With what the API server would refuse in a Node, which no other edit takes.
         return replace(edit, manifest=read_template(path_in(directory, template)))
-
-    @classmethod
-    def line(cls, fields: FieldValues) -> str:
-        number = f":{fields['count']}" if "count" in fields else ""
-        labels = ",".join(f"{key}={value}" for key, value in _pairs(fields))
-        size = f"@{fields['size']}" if fields.get("size") else ""
-        return f"add-node {fields['template']}{number}{size}{f'@{labels}' if labels else ''}"
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         """New nodes called TEMPLATE-1, TEMPLATE-2, ... by the numbers that are free, with notes on them.
@@ -216,8 +194,10 @@ class AddNode(Edit, frozen=True):
         return NodeChange(added=added, notes=tuple(f"{self}: {note}" for note in notes))
 
     def __str__(self) -> str:
-        number = {"count": self.count} if self.count != 1 else {}
-        return self.line({"template": self.template, "size": self.size, "labels": self.labels, **number})
+        number = f":{self.count}" if self.count != 1 else ""
+        size = f"@{self.size}" if self.size else ""
+        labels = ",".join(f"{key}={value}" for key, value in self.labels)
+        return f"add-node {self.template}{number}{size}{f'@{labels}' if labels else ''}"
 
 
 def in_place_of(node: Node, by: str, labels: str = "", number: int = 1) -> str:
@@ -268,19 +248,9 @@ def _size_notes(template: Node, labels: Mapping[str, str]) -> Iterator[str]:
         yield f"no {INSTANCE_TYPE}, as the type of that size is not known: @{INSTANCE_TYPE}=TYPE sets it"
 
 
-def _pairs(fields: FieldValues) -> Iterable[tuple[str, str]]:
-    """The labels. A text may have a key twice, so they stay pairs until they are checked."""
-    labels: Mapping[str, str] | Iterable[tuple[str, str]] = fields.get("labels", ())
-    return labels.items() if isinstance(labels, Mapping) else labels
-
-
 def is_file(template: str) -> bool:
     """Whether a template is a file rather than a node of the cluster, by its name alone."""
     return "/" in template or template.endswith(_SUFFIXES)
-
-
-def _is_template(text: str) -> bool:
-    return is_file(text) or not subdomain_faults(text)
 
 
 def node_called(name: str, nodes: Sequence[Node]) -> Node:

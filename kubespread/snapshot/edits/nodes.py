@@ -13,24 +13,14 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.taint import DrainFlags, TaintError, cordoned, parse_taint, uncordoned
 from kubespread.kube.validation.faults import labels_faults
-from kubespread.snapshot.edits.verb import (
-    FLAG,
-    NODE_USAGE,
-    NODES,
-    Edit,
-    Field,
-    FieldValues,
-    Form,
-    Holds,
-    NodeChange,
-    NodesEdit,
-    nodes_of_target,
-    parse_target,
-)
+from kubespread.snapshot.edits.verb import FLAG, Edit, Form, NodeChange, NodesEdit, nodes_of_target, parse_target
 from kubespread.snapshot.topology_keys import full_topology_key
 
 if TYPE_CHECKING:
     from kubespread.kube.api.core import Node, Taint
+
+
+_USAGE = "NODE or KEY=VALUE"
 
 
 class NodeTaint(NodesEdit, frozen=True):
@@ -39,22 +29,19 @@ class NodeTaint(NodesEdit, frozen=True):
     form: ClassVar = Form(
         "taint",
         "NODE=KEY[=VALUE]:EFFECT, NODE=KEY- or 'KEY=VALUE TAINT'",
-        fields={"nodes": NODES, "taint": Field(Holds.TEXT, "KEY[=VALUE]:EFFECT, or KEY[:EFFECT]-", is_required=True)},
         metavar="NODE=TAINT",
         option="Taint a node: key=value:Effect, or key:Effect- or key- to remove; "
         "'LABELS TAINT' taints nodes by label.",
     )
 
     @classmethod
-    def parsed(cls, text: str) -> FieldValues | None:
-        nodes, taint = _nodes_and_mark(text)
-        return {"nodes": nodes, "taint": taint} if nodes and taint else None
-
-    @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
-        target = parse_target(fields["nodes"])
+    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+        nodes, mark = _nodes_and_mark(text)
+        if not nodes or not mark:
+            return None
+        target = parse_target(nodes)
         try:
-            taint, removes = parse_taint(fields["taint"])
+            taint, removes = parse_taint(mark)
         except TaintError as error:
             raise UsageError(str(error)) from error
         return RemoveTaint(target, taint.key, taint.effect) if removes else AddTaint(target, taint)
@@ -117,20 +104,18 @@ class NodeLabel(NodesEdit, frozen=True):
     form: ClassVar = Form(
         "label",
         "NODE=KEY=VALUE, NODE=KEY- or 'KEY=VALUE LABEL'",
-        fields={"nodes": NODES, "label": Field(Holds.TEXT, "KEY=VALUE, or KEY-", is_required=True)},
         metavar="NODE=KEY=VALUE",
         option="Label a node, or KEY- to remove; 'LABELS KEY=VALUE' labels nodes by label.",
     )
     brings_nodes: ClassVar = True
 
     @classmethod
-    def parsed(cls, text: str) -> FieldValues | None:
+    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
         nodes, label = _nodes_and_mark(text)
-        return {"nodes": nodes, "label": label} if nodes and label.partition("=")[0] else None
-
-    @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
-        target, (key, equals, value) = parse_target(fields["nodes"]), fields["label"].partition("=")
+        key, equals, value = label.partition("=")
+        if not nodes or not key:
+            return None
+        target = parse_target(nodes)
         if not equals and not key.endswith("-"):
             raise UsageError(f"unknown label spec: {key}")
         if equals:
@@ -193,19 +178,11 @@ def _labeled(node: Node, labels: dict[str, str]) -> Node:
     return replace(node, metadata=replace(node.metadata, labels=labels))
 
 
-FORCE = Field(Holds.FLAG, "evict pods without a controller too", flag="--force")
-
-
 class Cordon(NodesEdit, frozen=True):
     """New pods stay away from the nodes."""
 
     form: ClassVar = Form(
-        "cordon",
-        "NODES",
-        NODE_USAGE,
-        fields={"nodes": NODES},
-        metavar="NODES",
-        option="Cordon nodes: a name, or labels (zone=a).",
+        "cordon", "NODES", _USAGE, metavar="NODES", option="Cordon nodes: a name, or labels (zone=a)."
     )
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
@@ -215,9 +192,7 @@ class Cordon(NodesEdit, frozen=True):
 class Uncordon(NodesEdit, frozen=True):
     """New pods may be scheduled to the nodes again."""
 
-    form: ClassVar = Form(
-        "uncordon", "NODES", NODE_USAGE, fields={"nodes": NODES}, metavar="NODES", option="Uncordon nodes."
-    )
+    form: ClassVar = Form("uncordon", "NODES", _USAGE, metavar="NODES", option="Uncordon nodes.")
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         return self.replaced(uncordoned, nodes)
@@ -229,62 +204,50 @@ class Drain(NodesEdit, frozen=True):
     form: ClassVar = Form(
         "drain",
         "NODES [--no-ignore-daemonsets] [--no-delete-emptydir-data] [--force]",
-        f"{NODE_USAGE}, and flags of kubectl drain",
-        fields={
-            "nodes": NODES,
-            "ignoreDaemonsets": Field(
-                Holds.FLAG,
-                "leave the pods of DaemonSets alone (default: true)",
-                flag="--ignore-daemonsets",
-                default=True,
-            ),
-            "deleteEmptydirData": Field(
-                Holds.FLAG,
-                "evict pods with emptyDir volumes too (default: true)",
-                flag="--delete-emptydir-data",
-                default=True,
-            ),
-            "force": FORCE,
-        },
+        f"{_USAGE}, and flags of kubectl drain",
         metavar="NODES",
         option="Drain nodes, as kubectl drain does; its flags stand with them: 'pool=a --force'.",
     )
+    takes_flags: ClassVar = True
     flags: DrainFlags = DrainFlags()
 
     @classmethod
-    def parsed(cls, text: str) -> FieldValues | None:
-        fields = {name: field for name, field in cls.form.fields.items() if field.flag}
-        values = {field.written(value): (name, value) for name, field in fields.items() for value in (True, False)}
-        forms = [form for field in fields.values() for form in field.forms]
-        told: dict[str, bool] = {}
+    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+        flags = DrainFlags()
         for flag in FLAG.findall(text):
             # kubectl's own way to say no: --ignore-daemonsets=false.
-            form, _, value = flag.partition("=")
-            if form not in forms or value not in ("", "true", "false"):
-                listed = f"; its flags are {', '.join(forms)}"
-                raise UsageError(f"unknown flag {flag!r} of drain{did_you_mean(near_miss(form, forms)) or listed}")
-            name, is_set = values[form]
-            told[name] = is_set is (value != "false")
+            form, _equals, value = flag.partition("=")
+            if form not in _FORMS or value not in ("", "true", "false"):
+                meant = did_you_mean(near_miss(form, _FORMS)) or f"; its flags are {', '.join(_FORMS)}"
+                raise UsageError(f"unknown flag {flag!r} of drain{meant}")
+            name, is_set = _FORMS[form]
+            flags = replace(flags, **{name: is_set is (value != "false")})
         nodes = " ".join(FLAG.sub("", text).split())
-        return {"nodes": nodes, **told} if nodes else None
-
-    @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
-        told = {DRAIN_FLAGS[name]: fields[name] for name in DRAIN_FLAGS if name in fields}
-        return cls(parse_target(fields["nodes"]), DrainFlags(**told))
+        return cls(parse_target(nodes), flags) if nodes else None
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         # A drained node may well be cordoned already: there is more to a drain.
         return replace(self.replaced(cordoned, nodes), notes=())
 
     def __str__(self) -> str:
-        return self.line(
-            {"nodes": self.target, **{name: getattr(self.flags, flag) for name, flag in DRAIN_FLAGS.items()}}
+        default = DrainFlags()
+        told = (
+            form
+            for form, (name, value) in _FORMS.items()
+            if getattr(self.flags, name) is value is not getattr(default, name)
         )
+        return " ".join((f"drain {self.target}", *told))
 
 
 DRAIN_FLAGS = {"ignoreDaemonsets": "ignore_daemonsets", "deleteEmptydirData": "delete_emptydir_data", "force": "force"}
-"""The fields of a drain, and what `DrainFlags` calls them."""
+"""The names of `DrainFlags` by those of an assistant's arguments."""
+_FORMS = {
+    "--ignore-daemonsets": ("ignore_daemonsets", True),
+    "--no-ignore-daemonsets": ("ignore_daemonsets", False),
+    "--delete-emptydir-data": ("delete_emptydir_data", True),
+    "--no-delete-emptydir-data": ("delete_emptydir_data", False),
+    "--force": ("force", True),
+}
 
 
 def with_flags(edit: Edit, flags: Mapping[str, bool]) -> Edit:
@@ -301,44 +264,23 @@ def with_flags(edit: Edit, flags: Mapping[str, bool]) -> Edit:
 class DeleteNode(NodesEdit, frozen=True):
     """The Node objects are deleted."""
 
-    form: ClassVar = Form(
-        "delete-node", "NODES", NODE_USAGE, "removeNodes", {"nodes": NODES}, metavar="NODES", option="Delete nodes."
-    )
+    form: ClassVar = Form("delete-node", "NODES", _USAGE, "removeNodes", metavar="NODES", option="Delete nodes.")
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         return NodeChange(removed=tuple(node.metadata.name for node in nodes_of_target(self.target, nodes)))
 
 
 class Fail(NodesEdit, frozen=True):
-    """Nodes break down; with hard their Node objects are deleted too."""
+    """Nodes break down; their Node objects stay, tainted."""
 
     form: ClassVar = Form(
-        "fail",
-        "NODES",
-        NODE_USAGE,
-        fields={"nodes": NODES, "hard": Field(Holds.FLAG, "delete the Node objects")},
-        metavar="NODES",
-        option="Fail nodes; their Node objects stay, tainted.",
+        "fail", "NODES", _USAGE, metavar="NODES", option="Fail nodes; their Node objects stay, tainted."
     )
-    hard: bool = False
-
-    @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
-        return Fail(parse_target(fields["nodes"]), bool(fields.get("hard")))
-
-    @classmethod
-    def line(cls, fields: FieldValues) -> str:
-        return f"fail{'-hard' if fields.get('hard') else ''} {fields['nodes']}"
-
-    def __str__(self) -> str:
-        return f"fail{'-hard' if self.hard else ''} {self.target}"
+    hard: ClassVar = False
 
 
 class FailHard(Fail, frozen=True):
-    """Nodes break down, and their Node objects are deleted: how a failure with ``hard`` is written as text."""
+    """Nodes break down, and their Node objects are deleted."""
 
-    form: ClassVar = Form("fail-hard", "NODES", NODE_USAGE)
-
-    @classmethod
-    def parsed(cls, text: str) -> FieldValues | None:
-        return {"nodes": text, "hard": True}
+    form: ClassVar = Form("fail-hard", "NODES", _USAGE)
+    hard: ClassVar = True

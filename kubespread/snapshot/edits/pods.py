@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from kubespread.errors import UsageError
 from kubespread.kube.name_rules import dns_label_faults, subdomain_faults
 from kubespread.kube.selector import SelectorError, parse_selector
-from kubespread.snapshot.edits.verb import Edit, Field, FieldValues, Form, Holds
+from kubespread.snapshot.edits.verb import Edit, Form
 
 if TYPE_CHECKING:
     from kubespread.kube.api.kinds import Kind
@@ -21,21 +21,12 @@ _WORKLOAD = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<nam
 _SCALED = re.compile(rf"(?P<workload>{_WORKLOAD.pattern})=(?P<replicas>[0-9]{{1,9}})")
 _SCALED_REQUESTS = re.compile(rf"(?P<workload>\*|{_WORKLOAD.pattern})=(?P<factor>[0-9]{{1,9}}(?:\.[0-9]{{1,6}})?)")
 ALL_PODS = "*"
-WORKLOAD = Field(Holds.TEXT, "[NAMESPACE/]KIND/NAME, such as deploy/web", is_required=True)
 
 
 class DeletePods(Edit, frozen=True):
     """Pods are deleted."""
 
-    form: ClassVar = Form(
-        "delete-pods",
-        "[NAMESPACE/]LABELS",
-        name="delete",
-        fields={
-            "pods": Field(Holds.TEXT, "their labels, as kubectl's -l has them", is_required=True),
-            "namespace": Field(Holds.TEXT, "their namespace"),
-        },
-    )
+    form: ClassVar = Form("delete-pods", "[NAMESPACE/]LABELS", name="delete")
     text: str
     """The labels as they were written."""
     selector: Selector
@@ -43,10 +34,9 @@ class DeletePods(Edit, frozen=True):
     """None: that of the question."""
 
     @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
-        labels, namespace = fields["pods"], fields.get("namespace")
-        if namespace is None and (match := _NAMESPACE.fullmatch(labels)) is not None:
-            namespace, labels = match["namespace"], match["labels"]
+    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+        match = _NAMESPACE.fullmatch(text)
+        namespace, labels = (None, text) if match is None else (match["namespace"], match["labels"])
         try:
             return cls(labels, parse_selector(labels), _checked(namespace))
         except SelectorError as error:
@@ -60,26 +50,18 @@ class EvictPod(Edit, frozen=True):
     """A pod is evicted if its disruption budget allows."""
 
     form: ClassVar = Form(
-        "evict",
-        "[NAMESPACE/]POD",
-        fields={
-            "pod": Field(Holds.TEXT, "its name", is_required=True),
-            "namespace": Field(Holds.TEXT, "its namespace"),
-        },
-        metavar="[NS/]POD",
-        option="Evict a pod if its disruption budget allows.",
+        "evict", "[NAMESPACE/]POD", metavar="[NS/]POD", option="Evict a pod if its disruption budget allows."
     )
     name: str
     namespace: str | None = None
     """None: that of the question."""
 
     @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
-        pod, namespace = fields["pod"], fields.get("namespace")
-        match = _POD.fullmatch(pod)
-        if match is None or subdomain_faults(match["name"]) or (namespace and match["namespace"]):
-            raise UsageError(f"invalid edit {f'evict {pod}'!r}: {cls.form.expected}")
-        return cls(match["name"], _checked(namespace or match["namespace"]))
+    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+        match = _POD.fullmatch(text)
+        if match is None or subdomain_faults(match["name"]):
+            return None
+        return cls(match["name"], _checked(match["namespace"]))
 
     def __str__(self) -> str:
         return f"evict {_within(self.namespace)}{self.name}"
@@ -92,7 +74,6 @@ class Scale(Edit, frozen=True):
         "scale",
         "[NAMESPACE/]KIND/NAME=N",
         "[NAMESPACE/]KIND/NAME=N, N a number from 0",
-        fields={"workload": WORKLOAD, "replicas": Field(Holds.NUMBER, "how many", is_required=True)},
         metavar="[NS/]KIND/NAME=N",
         option="Scale a workload of the cluster (deploy/web=5).",
     )
@@ -104,23 +85,17 @@ class Scale(Edit, frozen=True):
     """None: that of the question."""
 
     @classmethod
-    def parsed(cls, text: str) -> FieldValues | None:
-        match = _SCALED.fullmatch(text)
-        return None if match is None else {"workload": match["workload"], "replicas": int(match["replicas"])}
-
-    @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
         # All types of the API, which no other edit and no help needs.
         from kubespread.kube.api.kinds import of_pods
         from kubespread.kube.owners import named
 
-        workload = named(fields["workload"], suggested=_scalable())
+        match = _SCALED.fullmatch(text)
+        if match is None:
+            return None
+        workload = named(match["workload"], suggested=_scalable())
         check_scalable(of_pods(workload.kind))
-        return cls(workload.kind, workload.name, fields["replicas"], _checked(workload.namespace))
-
-    @classmethod
-    def line(cls, fields: FieldValues) -> str:
-        return f"scale {fields['workload']}={fields['replicas']}"
+        return cls(workload.kind, workload.name, int(match["replicas"]), _checked(workload.namespace))
 
     def __str__(self) -> str:
         return f"scale {_within(self.namespace)}{self.kind}/{self.name}={self.replicas}"
@@ -139,10 +114,6 @@ class ScaleRequests(Edit, frozen=True):
         "[NAMESPACE/]KIND/NAME=FACTOR",
         "[NAMESPACE/]KIND/NAME=FACTOR or '*=FACTOR', FACTOR a number from 0 with at most six decimals",
         name="scaleRequests",
-        fields={
-            "workload": Field(Holds.TEXT, "[NAMESPACE/]KIND/NAME (deploy/web), or * for all pods", is_required=True),
-            "factor": Field(Holds.DECIMAL, "what their requests of cpu and memory are multiplied by", is_required=True),
-        },
     )
     factor: Decimal
     kind: str = ""
@@ -152,24 +123,18 @@ class ScaleRequests(Edit, frozen=True):
     """None: that of the question."""
 
     @classmethod
-    def parsed(cls, text: str) -> FieldValues | None:
+    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
         match = _SCALED_REQUESTS.fullmatch(text)
-        return None if match is None else {"workload": match["workload"], "factor": Decimal(match["factor"])}
-
-    @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
-        factor = Decimal(str(fields["factor"]))
-        if fields["workload"] == ALL_PODS:
+        if match is None:
+            return None
+        factor = Decimal(match["factor"])
+        if match["workload"] == ALL_PODS:
             return cls(factor)
         # All types of the API, which no other edit and no help needs.
         from kubespread.kube.owners import named
 
-        workload = named(fields["workload"])
+        workload = named(match["workload"])
         return cls(factor, workload.kind, workload.name, _checked(workload.namespace))
-
-    @classmethod
-    def line(cls, fields: FieldValues) -> str:
-        return f"scale-requests {fields['workload']}={fields['factor']}"
 
     def __str__(self) -> str:
         workload = f"{_within(self.namespace)}{self.kind}/{self.name}" if self.kind else ALL_PODS

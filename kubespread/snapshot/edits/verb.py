@@ -1,8 +1,7 @@
-"""The interface of verbs: one class says how it is written as text, as fields and as an option, and what it does to
-nodes.
+"""The interface of verbs: one class says how it is written, as text and as an option, and what it does to nodes.
 
-Text is read into fields, and fields into the verb, so it is the same whether it was typed, read from a scenario or
-sent. Which nodes an edit is about: a node's name, or labels as kubectl's ``-l`` has them.
+The text is the same whether it is typed, read from a scenario or sent. Which nodes an edit is about: a node's name, or
+labels as kubectl's ``-l`` has them.
 """
 
 from __future__ import annotations
@@ -10,9 +9,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -119,46 +117,6 @@ def _value_hint(requirement: Requirement, nodes: Sequence[Node]) -> str | None:
 FLAG = re.compile(r"(?<!\S)--\S*")
 
 
-class Holds(Enum):
-    """What a field holds."""
-
-    TEXT = "a string"
-    TEXTS = "a list of strings"
-    NUMBER = "a number from 0"
-    AMOUNT = "a number or a string"
-    DECIMAL = "a number from 0 with at most six decimals"
-    FLAG = "true or false"
-    LABELS = "an object of strings"
-    STEPS = "a list of steps"
-    LIST = "a list"
-    OBJECT = "an object"
-    READINESS = "atOnce or an object"
-
-
-class Field(Struct, frozen=True):
-    holds: Holds
-    help: str
-    is_required: bool = False
-    flag: str = ""
-    """What it is in a text: ``--force``."""
-    default: bool = False
-    """Of a flag: what it is unless it is said. One that is true has a second form, ``--no-force``."""
-
-    def written(self, value: bool) -> str:
-        """The flag that says so: ``--force`` or ``--no-force``."""
-        return self.flag if value else f"--no-{self.flag.removeprefix('--')}"
-
-    @property
-    def forms(self) -> tuple[str, ...]:
-        """All that it may be in a text."""
-        return tuple(map(self.written, (True, False) if self.default else (True,)))
-
-
-Fields = Mapping[str, Field]
-FieldValues = Mapping[str, Any]
-"""Fields with what they hold."""
-
-
 class Form(Struct, frozen=True):
     """How a verb is written."""
 
@@ -170,29 +128,14 @@ class Form(Struct, frozen=True):
     """The form as errors show it, if they show more."""
     name: str = ""
     """What a scenario calls it, where that is another word."""
-    fields: Fields = field(default_factory=dict)
-    """Empty: in a scenario the verb can only be written as text."""
     metavar: str = ""
     """What follows ``--VERB`` on the command line."""
     option: str = ""
     """What that means; empty for what is a step of a plan and no option."""
 
     @property
-    def key(self) -> str:
-        return self.name or self.verb
-
-    @property
     def expected(self) -> str:
         return f"expected {self.verb} {self.usage or self.text}"
-
-    @property
-    def flags(self) -> dict[str, str]:
-        """The flags of its text, by their fields."""
-        return {name: field.flag for name, field in self.fields.items() if field.flag}
-
-
-NODES = Field(Holds.TEXT, "a node's name, or labels as kubectl's -l has them: zone=a", is_required=True)
-NODE_USAGE = "NODE or KEY=VALUE"
 
 
 class NodeChange(Struct, frozen=True):
@@ -207,7 +150,7 @@ class NodeChange(Struct, frozen=True):
 
 
 class Verb(Struct, frozen=True):
-    """Base of what happens to a cluster. The docstring of a verb is what a scenario's schema says of it."""
+    """Base of what happens to a cluster. A verb's docstring is its description in the schema of scenarios."""
 
     form: ClassVar[Form]
     brings_nodes: ClassVar[bool] = False
@@ -222,24 +165,6 @@ class Verb(Struct, frozen=True):
         raise NotImplementedError
 
     @classmethod
-    def of(cls, fields: FieldValues, directory: str | None = "", /) -> Verb:
-        """The verb with fields whose types have been checked. Raises what `read` does."""
-        raise NotImplementedError
-
-    @classmethod
-    def line(cls, fields: FieldValues) -> str:
-        """Fields on one line, to be shown."""
-        form, within = cls.form, f"{fields['namespace']}/" if "namespace" in fields else ""
-        required = [f"{within}{fields[name]}" for name, field in form.fields.items() if field.is_required]
-        flags = [
-            field.written(fields[name])
-            for name, field in form.fields.items()
-            if field.flag and isinstance(fields.get(name), bool) and fields[name] is not field.default
-        ]
-        numbers = [f"{flag} {fields[name]}" for name, flag in form.flags.items() if type(fields.get(name)) is int]
-        return " ".join([form.verb, *required, *flags, *numbers])
-
-    @classmethod
     def help(cls) -> str:
         """What it does."""
         return inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
@@ -248,26 +173,20 @@ class Verb(Struct, frozen=True):
 class Edit(Verb, frozen=True):
     """One that a snapshot has too, and most an option. As text it is what `registry.parse` reads."""
 
+    takes_flags: ClassVar[bool] = False
+
     @classmethod
     def read(cls, text: str, directory: str | None = "") -> Edit:
-        form, text = cls.form, text.strip()
-        flags = FLAG.findall(text)
-        if flags and not form.flags:
-            raise UsageError(f"{form.verb} takes no flags, found {flags[0]}")
-        if not text:
-            raise UsageError(f"invalid edit {form.verb!r}: {form.expected}")
-        fields = cls.parsed(text)
-        if fields is None:
-            raise UsageError(f"invalid edit {f'{form.verb} {text}'!r}: {form.expected}")
-        return cls.of(fields, directory)
+        text = text.strip()
+        if not cls.takes_flags and (flags := FLAG.findall(text)):
+            raise UsageError(f"{cls.form.verb} takes no flags, found {flags[0]}")
+        if text and (edit := cls.parsed(text, directory)) is not None:
+            return edit
+        raise UsageError(f"invalid edit {f'{cls.form.verb} {text}'.rstrip()!r}: {cls.form.expected}")
 
     @classmethod
-    def parsed(cls, text: str) -> FieldValues | None:
-        """The fields written in ``text``; None if it has another form. Raises UsageError."""
-        return {next(iter(cls.form.fields)): text}
-
-    @classmethod
-    def of(cls, fields: FieldValues, directory: str | None = "", /) -> Edit:
+    def parsed(cls, text: str, directory: str | None, /) -> Edit | None:
+        """The edit written as ``text``; None if it has another form. Raises what `read` does."""
         raise NotImplementedError
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
@@ -288,8 +207,8 @@ class NodesEdit(OfNodes, Edit, frozen=True):
     """An edit of nodes."""
 
     @classmethod
-    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
-        return cls(parse_target(fields["nodes"]))
+    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+        return cls(parse_target(text))
 
     def replaced(self, changed: Callable[[Node], Node], nodes: Sequence[Node]) -> NodeChange:
         """Each node that is meant becomes what ``changed`` makes of it."""
