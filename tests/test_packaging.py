@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kubespread.cli.setup import Shell, script
+from kubespread.cli.setup import SCRIPTS, script
 from kubespread.questions.check.formats import SITE
 from tests.cli.support import FIXTURES, ROOT, run
 
@@ -79,8 +79,8 @@ def test_the_wheel_has_each_completion_script_once_and_prints_it() -> None:
     texts = [
         file.read_text() for file in (*packaged, *map(ROOT.joinpath, wheel["shared-data"])) if file.suffix != ".pyc"
     ]
-    assert {shell: texts.count(script(shell)) for shell in Shell} == dict.fromkeys(Shell, 1)
-    assert {file.read_text() for file in (ROOT / "completions").iterdir()} == {script(shell) for shell in Shell}
+    assert {shell: texts.count(script(shell)) for shell in SCRIPTS} == dict.fromkeys(SCRIPTS, 1)
+    assert {file.read_text() for file in (ROOT / "completions").iterdir()} == {script(shell) for shell in SCRIPTS}
 
 
 def test_the_slow_targets_are_scripts_that_can_be_run() -> None:
@@ -122,7 +122,7 @@ def test_the_formula_has_what_is_locked_for_its_platforms(tmp_path: Path) -> Non
     assert "/v1.2.3/kubespread-1.2.3.tar.gz" in written
     completed = re.findall(r'(\w+)_completion\.install "(.*?)"', written)
     assert {shell: (ROOT / file).read_text() for shell, file in completed} == {
-        shell: script(Shell(shell)) for shell in ("bash", "zsh", "fish")
+        shell: script(shell) for shell in ("bash", "zsh", "fish")
     }
 
 

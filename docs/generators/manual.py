@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from typer.core import TyperGroup
-from typer.main import get_command
 
 from kubespread import __version__
 from kubespread.cli.commands import app
@@ -18,7 +17,7 @@ _AS_TYPED = "\b"
 
 def page() -> str:
     """The man page in roff: the commands in the order of ``kubespread --help``, with all of their options."""
-    root = get_command(app)
+    root = app
     assert isinstance(root, TyperGroup)
     context = root.make_context("kubespread", [], resilient_parsing=True)
     return "\n".join(_lines(root, context)) + "\n"

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from typer.core import TyperGroup
-from typer.main import get_command
 
+from kubespread.cli.command import in_full
 from kubespread.cli.commands import app
-from kubespread.cli.options.helping import in_full
 
-_PROGRAM = get_command(app)
+_PROGRAM = app
 assert isinstance(_PROGRAM, TyperGroup)
 COMMANDS = _PROGRAM.commands
 """In the order of ``kubespread --help``."""

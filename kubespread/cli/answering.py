@@ -23,7 +23,7 @@ from kubespread.wording import Decisive, count_of
 
 if TYPE_CHECKING:
     from kubespread import Scheduler
-    from kubespread.cli.options.groups import AnswerOptions, SpeakingOptions
+    from kubespread.cli.command import Typed
     from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.documents import Answer
     from kubespread.views.formats import Writer
@@ -179,8 +179,7 @@ class Answering:
 
     cluster: Snapshot | None
     scheduler: Scheduler
-    options: AnswerOptions
-    speaking: SpeakingOptions
+    typed: Typed
     others: Sequence[tuple[Snapshot, Scheduler]] = ()
     """Further clusters that the answer is about, in order, before that one."""
     never_modelled: Sequence[str] = ()
@@ -189,12 +188,12 @@ class Answering:
     @property
     def written(self) -> Format:
         """The format that is asked for, else the one that standard output calls for."""
-        return chosen_format(self.options.output, is_terminal=stdout_takes_tables())
+        return chosen_format(self.typed["output"], is_terminal=stdout_takes_tables())
 
     def look(self, *, in_full: bool = False) -> Look:
         """How the answer is laid out, in full where -v or ``in_full`` asks for that."""
-        look = look_of_stdout(headers=not self.options.no_headers)
-        in_full = in_full or self.speaking.verbose > 0
+        look = look_of_stdout(headers=not self.typed["no_headers"])
+        in_full = in_full or self.typed["verbose"] > 0
         return replace(look, in_full=in_full, rows=None if in_full else look.rows)
 
     def give(
@@ -213,7 +212,7 @@ class Answering:
         reports = [report for _, report in parts]
         is_in_part = any(snapshot.faults for snapshot, _ in self._clusters)
         code = CODES[outcome(reports, is_yes, is_in_part=is_in_part)]
-        if self.options.strict and any(report.gaps or report.snapshot_findings for report in reports):
+        if self.typed["strict"] and any(report.gaps or report.snapshot_findings for report in reports):
             code = ExitCode.NO_CLUSTER
         self.show(answer, parts, code, writer=writer, look=look, beside=beside)
         return code
@@ -248,10 +247,10 @@ class Answering:
         self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, *, is_short: bool
     ) -> Iterator[str]:
         """Lines to say beside the answer, with few notes where a screen ``is_short``."""
-        if not self.speaking.quiet:
+        if not self.typed["quiet"]:
             yield from self._notes(parts, beside, code, is_short=is_short)
         for whose, report in parts:
-            is_said = self.written.has_conclusion or not (self.speaking.quiet or stdout_takes_tables())
+            is_said = self.written.has_conclusion or not (self.typed["quiet"] or stdout_takes_tables())
             if report.unfinished is not None and not is_said:
                 yield f"{whose}{report.unfinished.sentence}"
             for requirement in report.unmet:
@@ -266,7 +265,7 @@ class Answering:
     ) -> Iterator[str]:
         """The notes that matter to the answer, and what its format lacks of it."""
         choosing = None
-        if self.speaking.verbose:
+        if self.typed["verbose"]:
             for (snapshot, _), (_, part) in zip(self._clusters, beside, strict=False):
                 yield from source_of(snapshot, part)
         else:

@@ -5,28 +5,31 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, make_dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from msgspec import structs
 
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster_if_any, waiting
-from kubespread.cli.field import Late, Typed, field_of
-from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.groups import (
-    AnswerOptions,
-    EditedClusterOptions,
-    OptionalClusterOptions,
-    SchedulerOptions,
-    SpeakingOptions,
-    formats_in,
+from kubespread.cli.command import Command, Option, Parameter, Typed
+from kubespread.cli.field import Late, field_of
+from kubespread.cli.options import (
+    CHANGES,
+    CLUSTER,
+    LIVE,
+    NO_HEADERS,
+    SCHEDULING,
+    SPEAKING,
+    STRICT,
+    number_of,
+    output_in,
     parse_duration,
+    scheduler_of,
 )
-from kubespread.cli.streams import ExitCode, complain, emit, say
-from kubespread.cli.watch import watchable
+from kubespread.cli.streams import ExitCode, complain, emit, epilog, say
+from kubespread.cli.watch import WATCH, watched
 from kubespread.errors import KubespreadError
 from kubespread.questions.commands import Commands
 from kubespread.questions.question import Question, Rule, options_of
@@ -36,41 +39,37 @@ from kubespread.views.formats import IN_PIPE, Writer, writers_of
 if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
-JOBS = Annotated[
-    int | None,
-    typer.Option(
+
+def jobs(rule: Rule | None = None) -> Option:
+    return Option(
         "--jobs",
         metavar="N",
-        min=1,
-        show_default=False,
-        rich_help_panel="Workers",
+        panel="Workers",
         help="Processes that work on the answer, which is the same for any number (default: one for each core where "
         "that saves time).",
-    ),
-]
+        rule=rule,
+    )
 
-_TIMEOUT = Annotated[
-    str | None,
-    typer.Option(
+
+def _timeout(rule: Rule) -> Option:
+    return Option(
         "--timeout",
         metavar="TIME",
-        show_default=False,
-        rich_help_panel="Workers",
+        panel="Workers",
         help="Give up what is not finished after this time (60s, 1m30s): the answer is about the rest, is no or "
         "unknown, and says what is missing.",
-    ),
-]
+        rule=rule,
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedQuestion:
+class Asked:
     """What a command line asks, before any cluster is read."""
 
     question: Question[Any]
     settling: Mapping[str, Late]
     """The fields that depend on the cluster."""
     typed: Typed
-    answer: AnswerOptions
     workers: Workers
     timeout: float | None
     """Seconds, where there is a limit."""
@@ -85,133 +84,121 @@ def _settled(settling: Mapping[str, Late], question: Question[Any], cluster: Sna
     return structs.replace(question, **{name: late(question, cluster) for name, late in settling.items()})
 
 
-def command_of(question: type[Question[Any]]) -> Callable[..., int]:
-    """The function of the command, as `grouped` reads it."""
-    writers = _writers(question)
-    source_options = OptionalClusterOptions if question.may_lack_cluster else EditedClusterOptions
-    command = command_about(question, _answer_of_one, writers, source_options)
-    return grouped(command)
+def command_of(question: type[Question[Any]]) -> Command:
+    """The question's own command."""
+    cluster = [*CLUSTER, *([LIVE] if question.may_lack_cluster else [])]
+    parameters, run = asking(question, _answer, writers_in(question), cluster)
+    return Command(
+        question.name,
+        run,
+        parameters,
+        summary=question.summary,
+        codes=epilog(question.yes, question.no),
+        text=question.__doc__,
+        never_modelled=question.never_modelled,
+    )
 
 
-def command_about(
+def asking(
     question: type[Question[Any]],
-    give: Callable[[OpenedQuestion], ExitCode],
+    answer: Callable[[Asked], ExitCode],
     writers: Mapping[str, Writer],
-    source_options: type[EditedClusterOptions],
-    *,
-    is_alone: bool = True,
-) -> Callable[..., int]:
-    """The function of a command that asks ``question`` and lets ``give`` answer; ``is_alone`` if that shows its report
-    by itself, with all that only sets how it looks.
+    cluster: Sequence[Parameter],
+) -> tuple[Sequence[Parameter], Callable[[Typed], int]]:
+    """The parameters of a command that asks ``question``, and what runs it; without a ``cluster`` of its own it is
+    asked of many, and shows no report by itself.
     """
+    is_alone = bool(cluster)
     declared = {
         field.name: field_of(field, kind, option)
         for field, kind, option in options_of(question)
         if option.is_typed and (is_alone or not option.is_for_one)
     }
-    # The flags of drains are edits' flags too.
-    own = {field.name for field in fields(EditedClusterOptions)}
-    shared, own_fields = (
-        [
-            (parameter.name, parameter.annotation, field(default=parameter.default))
-            for one in declared.values()
-            for parameter in one.parameters
-            if (parameter.name in own) is is_shared
-        ]
-        for is_shared in (True, False)
-    )
     # Clusters are parts of a fleet's answer, whatever is asked of each.
     of_parts = Rule(needs=question.parted_by if is_alone else ())
-    workers: Sequence[tuple[str, Any, bool]] = (
-        ("jobs", Annotated[JOBS, of_parts], question.hands_out or not is_alone),
-        ("engine", str | None, question.hands_out),
-        ("timeout", Annotated[_TIMEOUT, of_parts], question.hands_out or not is_alone),
-    )
-    own_fields += [(name, declaration, field(default=None)) for name, declaration, has_it in workers if has_it]
-    options_type = make_dataclass(f"{question.__name__}Options", own_fields, frozen=True)
+    parameters = [
+        *(parameter for field in declared.values() for parameter in field.parameters),
+        *([jobs(of_parts), _timeout(of_parts)] if question.hands_out or not is_alone else []),
+        *SCHEDULING,
+        output_in(writers),
+        NO_HEADERS,
+        STRICT,
+        *cluster,
+        *CHANGES,
+        *SPEAKING,
+        *([WATCH] if question.is_watched else []),
+    ]
     endings = [field.name for field, _, option in options_of(question) if option.prints and is_alone]
-    if shared:
-        source_options = make_dataclass(f"{question.__name__}Cluster", shared, bases=(source_options,), frozen=True)
 
-    def command(
-        *,
-        options: Any,
-        scheduling: SchedulerOptions,
-        answer: AnswerOptions,
-        source: EditedClusterOptions,
-        speaking: SpeakingOptions,
-    ) -> ExitCode:
-        names = [parameter.name for one in declared.values() for parameter in one.parameters]
-        values = {name: getattr(source if name in own else options, name) for name in names}
-        typed = Typed(values, source, scheduling, speaking)
+    def run(typed: Typed) -> ExitCode:
         if ends := {name: typed[name] for name in endings if typed[name]}:
-            emit(question(**ends).ending(answer.output))
+            emit(question(**ends).ending(typed["output"]))
             return ExitCode.YES
-        if answer.output is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
-            answer = replace(answer, output="github")
+        if typed["output"] is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
+            typed = typed.having(output="github")
         asked = question(**{name: field.value(typed) for name, field in declared.items()})
         settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
-        workers, timeout = ALONE, None
-        if hasattr(options, "jobs"):
-            # What is typed goes before what is set.
-            engine = ("" if options.jobs else getattr(options, "engine", None)) or ""
-            workers = Workers(options.jobs, engine, (lambda _: None) if speaking.quiet else say)
-            timeout = None if options.timeout is None else parse_duration(options.timeout) or None
-        return give(OpenedQuestion(asked, settling, typed, answer, workers, timeout))
+        return answer(Asked(asked, settling, typed, *_limits(typed)))
 
-    command.__doc__ = question.__doc__
-    command.__name__ = question.name
-    command.__annotations__ = {
-        "options": options_type,
-        "scheduling": SchedulerOptions,
-        "answer": Annotated[AnswerOptions, formats_in(writers)],
-        "source": source_options,
-        "speaking": SpeakingOptions,
-        "return": int,
-    }
-    return watchable(command) if question.is_watched else command
+    return parameters, partial(watched, run) if question.is_watched else run
 
 
-def _answer_of_one(asked: OpenedQuestion) -> ExitCode:
+def _limits(typed: Typed) -> tuple[Workers, float | None]:
+    """Who works on the answer, and for how many seconds. Raises UsageError."""
+    if "jobs" not in typed.values:
+        return ALONE, None
+    number, timeout = typed["jobs"], typed["timeout"]
+    # What is typed goes before what is set.
+    engine = "" if number else typed.get("engine") or ""
+    workers = Workers(
+        None if number is None else int(number_of("--jobs", number, 1)),
+        engine,
+        (lambda _: None) if typed["quiet"] else say,
+    )
+    return workers, None if timeout is None else parse_duration(timeout) or None
+
+
+def _answer(asked: Asked) -> ExitCode:
     """About the one cluster that is named, if any."""
-    question, typed, workers, timeout = asked.question, asked.typed, asked.workers, asked.timeout
-    speaking, scheduler = typed.speaking, typed.scheduling.scheduler()
-    opened = open_cluster_if_any(typed.source, is_needed=question.needs_cluster, quiet=speaking.quiet)
-    if opened is None:
-        answering = Answering(None, scheduler, asked.answer, speaking, (), question.never_modelled)
-        return _answered(question, opened, answering, workers, timeout)
-    question = asked.settle(question, opened)
-    *others, (cluster, scheduler) = question.clusters(opened, scheduler)
-    answering = Answering(cluster, scheduler, asked.answer, speaking, others, question.never_modelled)
-    return _answered(question, opened, answering, workers, timeout)
+    question, typed = asked.question, asked.typed
+    scheduler, others = scheduler_of(typed), list[tuple[Any, Any]]()
+    opened = cluster = open_cluster_if_any(typed, is_needed=question.needs_cluster, quiet=typed["quiet"])
+    if opened is not None:
+        question = asked.settle(question, opened)
+        *others, (cluster, scheduler) = question.clusters(opened, scheduler)
+    return _answered(question, opened, Answering(cluster, scheduler, typed, others, question.never_modelled), asked)
 
 
-def _answered(
-    question: Question[Any], opened: Snapshot | None, answering: Answering, workers: Workers, timeout: float | None
-) -> ExitCode:
+def _answered(question: Question[Any], opened: Snapshot | None, answering: Answering, asked: Asked) -> ExitCode:
     """Ask and print the answer. Reports what the API server would refuse, with the exit code BAD_INPUT."""
     import kubespread
 
-    quiet, refused = answering.speaking.quiet, list[KubespreadError]()
+    typed, refused = asked.typed, list[KubespreadError]()
 
     def on_refused(error: KubespreadError) -> None:
         complain(str(error))
         refused.append(error)
 
     question = question.written_in(answering.written)
-    with waiting(question.doing, quiet=quiet, verbose=answering.speaking.verbose > 0) as hearing:
+    with waiting(question.doing, quiet=typed["quiet"], verbose=typed["verbose"] > 0) as hearing:
         answer = kubespread.ask(
-            opened, question, answering.scheduler, hearing.on_progress, on_refused, workers, timeout, hearing.on_part
+            opened,
+            question,
+            answering.scheduler,
+            hearing.on_progress,
+            on_refused,
+            asked.workers,
+            asked.timeout,
+            hearing.on_part,
         )
-    reports = question.reports(answer)
     look = question.shown(answering.look())
     if look.width is not None:
         commands = Commands(opened, answering.scheduler, question, sys.argv[1:])
         look = structs.replace(look, next_command=question.next_command(answer, commands))
     code = answering.give(
         answer,
-        reports,
-        writer=_writers(type(question)).get(answering.written.name, IN_PIPE),
+        question.reports(answer),
+        writer=writers_in(type(question)).get(answering.written.name, IN_PIPE),
         is_yes=question.passes(answer),
         look=look,
         beside=question.parts(answer),
@@ -219,5 +206,5 @@ def _answered(
     return ExitCode.BAD_INPUT if refused else code
 
 
-def _writers(question: type[Question[Any]]) -> Mapping[str, Writer]:
+def writers_in(question: type[Question[Any]]) -> Mapping[str, Writer]:
     return writers_of(question.outputs, question.__module__.rpartition(".")[0])

@@ -5,18 +5,18 @@ A sign of life on standard error, where a person waits there, and with -v what i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from kubespread.cli.options.groups import OptionalClusterOptions
+from kubespread.cli.options import access_of, edits_of, sources_of, typed_edits
 from kubespread.cli.streams import complain, say, stderr_is_terminal
 from kubespread.errors import NoClusterError, UsageError
 
 if TYPE_CHECKING:
-    from kubespread.cli.options.groups import ClusterOptions, EditedClusterOptions
+    from kubespread.cli.command import Typed
     from kubespread.questions.scene import OnPart, Part
     from kubespread.snapshot.live.connection import OnPage
     from kubespread.snapshot.live.kubeconfig import Access
@@ -81,46 +81,52 @@ class _Told:
         self._known.clear()
 
 
-def open_cluster(options: ClusterOptions, *, quiet: bool) -> Snapshot:
+def open_cluster(typed: Typed, *, quiet: bool) -> Snapshot:
     """The snapshot of the named files, else of the running cluster, with progress if a person waits.
 
     Its edits are parsed first, since they may be mistyped, and remembered in it. Objects that cannot be read are
     reported; an answer from the others ends with exit code 3.
     """
-    edits = options.edits()
-    return _opened(options, quiet=quiet).edited(*edits)
+    edits = edits_of(typed)
+    sources = sources_of(typed)
+    return (loaded(sources, quiet=quiet) if sources else _connected(typed, quiet=quiet)).edited(*edits)
 
 
-def open_cluster_if_any(options: EditedClusterOptions, *, is_needed: bool, quiet: bool) -> Snapshot | None:
+def open_cluster_if_any(typed: Typed, *, is_needed: bool, quiet: bool) -> Snapshot | None:
     """The cluster where it ``is_needed`` or one is named, or where there has to be one; else options that say anything
     about it are refused. Raises UsageError.
     """
-    if not isinstance(options, OptionalClusterOptions) or options.is_named:
-        return open_cluster(options, quiet=quiet)
+    if typed.get("live") is None or any(typed[name] for name in ("live", "snapshot", "context", "kubeconfig")):
+        return open_cluster(typed, quiet=quiet)
     if is_needed:
         try:
-            return open_cluster(options, quiet=quiet)
+            return open_cluster(typed, quiet=quiet)
         except NoClusterError as error:
             raise UsageError(f"{error}; manifests need no cluster: name files or directories") from None
-    for verb, _ in options.typed():
+    for verb, _ in typed_edits(typed):
         raise UsageError(f"--{verb} is for a cluster: name one with -S, --context or --live")
     return None
 
 
-def _opened(options: ClusterOptions, *, quiet: bool) -> Snapshot:
+def loaded(sources: Sequence[str], *, quiet: bool) -> Snapshot:
+    """The cluster in files, faults of which are reported."""
     import kubespread
 
-    if options.sources:
-        with waiting(f"reading {', '.join(map(str, options.sources))}", quiet=quiet):
-            snapshot = kubespread.load(*options.sources)
-        for fault in snapshot.faults:
-            complain(fault)
-        return snapshot
-    access = options.access()
-    connect: Callable[[Access, OnPage | None], Snapshot] = options.connect or kubespread.connect
+    with waiting(f"reading {', '.join(sources)}", quiet=quiet):
+        snapshot = kubespread.load(*sources)
+    for fault in snapshot.faults:
+        complain(fault)
+    return snapshot
+
+
+def _connected(typed: Typed, *, quiet: bool) -> Snapshot:
+    import kubespread
+
+    access, kubeconfig = access_of(typed.values), str(typed["kubeconfig"] or "")
+    connect: Callable[[Access, OnPage | None], Snapshot] = typed.get("connect") or kubespread.connect
     if quiet or not stderr_is_terminal():
-        return replace(connect(access, None), kubeconfig=str(options.kubeconfig or ""))
+        return replace(connect(access, None), kubeconfig=kubeconfig)
     from kubespread.views.progress import DownloadProgress
 
     with DownloadProgress() as progress:
-        return replace(connect(access, progress.page_came), kubeconfig=str(options.kubeconfig or ""))
+        return replace(connect(access, progress.page_came), kubeconfig=kubeconfig)

@@ -6,28 +6,25 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import partial
+from inspect import cleandoc
 from itertools import zip_longest
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import typer
 from msgspec import structs
 
 from kubespread.cli.answering import CODES, Answering
-from kubespread.cli.asking import JOBS, OpenedQuestion, command_about
+from kubespread.cli.asking import Asked, asking, jobs
 from kubespread.cli.cluster import waiting
-from kubespread.cli.commands import MadeWhenAsked, made_command
-from kubespread.cli.options.grouped import OrderedCommand, grouped
-from kubespread.cli.options.groups import ClusterOptions, EditedClusterOptions, SpeakingOptions
-from kubespread.cli.options.helping import HelpingGroup, valued
-from kubespread.cli.snapshot import ANONYMIZE, STRICT, saved
+from kubespread.cli.command import Command, Group, Option, Typed
+from kubespread.cli.options import RUNNING, SPEAKING, access_of, edits_of, number_of, scheduler_of
+from kubespread.cli.snapshot import ANONYMIZE, saved
+from kubespread.cli.snapshot import STRICT as SAVED_STRICT
 from kubespread.cli.streams import ExitCode, complain, epilog, say
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.fleet.report import worst
-from kubespread.questions.question import Question
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.questions.tasks import Workers
 from kubespread.views.formats import IN_PIPE, writers_of
@@ -43,87 +40,25 @@ _NO_FILE_NAME = re.compile(r"[^\w.@+-]+")
 _SUFFIXES = re.compile(r"\.(json|ya?ml|tar|t?gz|zip|bz2|xz)$")
 
 
-@dataclass(frozen=True, slots=True)
-class FleetOptions(ClusterOptions):
-    """Which clusters are asked, and how running ones are reached."""
-
-    snapshot: Annotated[
-        list[Path] | None,
-        valued(
-            "-S",
-            "--snapshot",
-            metavar="PATTERN",
-            help="Clusters from files, directories and archives whose names match, as the files that are named without "
-            "it: 'fleet/**/*.json.gz', quoted; ** is folders at any depth. Repeatable.",
-        ),
-    ] = None
-    contexts: Annotated[
-        list[str] | None,
-        valued(
-            "--contexts",
-            metavar="PATTERN",
-            help="Running clusters of the kubeconfig's contexts whose names match, quoted: 'prod-*'; of all contexts "
-            "where the question follows at once. Repeatable.",
-        ),
-    ] = None
-    # Of each context its own; no option overrides that of several clusters.
-    context: str | None = None
-    words: tuple[str, ...] = ()
-    """What is typed behind the question."""
-
-    def members(self, edits: tuple[Edit, ...] = ()) -> list[Member]:
-        """Raises UsageError and ManifestError."""
-        from kubespread.questions.fleet.clusters import members_of
-
-        if not (self.snapshot or self.contexts):
-            raise UsageError(
-                "which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts for all, "
-                "--contexts 'prod-*')"
-            )
-        if self.kubeconfig is not None and not self.contexts:
-            raise UsageError("--kubeconfig is for running clusters: add --contexts, or leave it out")
-        return members_of(self.sources, self.contexts or (), self.access(), os.environ, edits)
-
-    def notes(self, clusters: Sequence[Member]) -> list[str]:
-        """What there is to know of how these were chosen."""
-        from kubespread.questions.fleet.clusters import doubled
-
-        return [*doubled(self.access(), os.environ, clusters)] if self.contexts else []
-
-
-@dataclass(frozen=True, slots=True)
-class _OfFleet:
-    """What a command of a fleet has besides its own options."""
-
-    fleet: FleetOptions = FleetOptions()
-    typed_order: tuple[str, ...] = ()
-
-
-# The clusters are the fleet's; what is changed in each is the question's.
-_Edited: Any = make_dataclass(
-    "_Edited",
-    [
-        *((each.name, Any, field(default=each.default)) for each in fields(ClusterOptions)),
-        ("fleet", Any, field(default=FleetOptions())),
-    ],
-    bases=(EditedClusterOptions,),
-    frozen=True,
+_CLUSTERS = (
+    Option(
+        "-S",
+        "--snapshot",
+        metavar="PATTERN",
+        multiple=True,
+        help="Clusters from files, directories and archives whose names match, as the files that are named without it: "
+        "'fleet/**/*.json.gz', quoted; ** is folders at any depth. Repeatable.",
+    ),
+    Option(
+        "--contexts",
+        metavar="PATTERN",
+        multiple=True,
+        help="Running clusters of the kubeconfig's contexts whose names match, quoted: 'prod-*'; of all contexts where "
+        "the question follows at once. Repeatable.",
+    ),
+    Option("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG.", rule=RUNNING),
 )
-
-
-class FleetCommand(OrderedCommand):
-    """A command that is told the options of the fleet as ``fleet``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        words = (*args,)
-        rest = super().parse_args(ctx, args)
-        ctx.params["fleet"] = replace(ctx.obj, words=words)
-        return rest
-
-
-@grouped
-def fleet(*, called: typer.Context, clusters: FleetOptions) -> int:
-    """Ask many clusters the same question: a row for each, the worst first, with its verdict and how old it is.
+_TEXT = """Ask many clusters the same question: a row for each, the worst first, with its verdict and how old it is.
 
     Clusters are named before the question, its own options after it. A cluster that cannot be reached or
     read gets a row with the reason; the others still answer, and running ones are waited for side by side. The exit
@@ -138,24 +73,31 @@ def fleet(*, called: typer.Context, clusters: FleetOptions) -> int:
       kubespread fleet fleet/* compare -A --kube-version 1.36 --to-kube-version 1.37
       kubespread fleet --contexts 'prod-*' snapshot -o fleet/
     """
-    called.obj = clusters
-    return ExitCode.YES
 
 
-def asking(cls: type[Question[Any]]) -> Callable[..., int]:
-    """The function of a question's command."""
-    return grouped(command_about(cls, _answers, writers_of(_OUTPUTS, _HOME), _Edited, is_alone=False))
+def _members(typed: Typed, edits: Sequence[Edit] = ()) -> list[Member]:
+    """The clusters that are named before the question. Raises UsageError and ManifestError."""
+    from kubespread.questions.fleet.clusters import members_of
+
+    named = typed.before or {}
+    if not (named["snapshot"] or named["contexts"]):
+        raise UsageError(
+            "which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts for all, "
+            "--contexts 'prod-*')"
+        )
+    if named["kubeconfig"] is not None and not named["contexts"]:
+        raise UsageError("--kubeconfig is for running clusters: add --contexts, or leave it out")
+    return members_of(named["snapshot"], named["contexts"], access_of(named), os.environ, tuple(edits))
 
 
-def _answers(asked: OpenedQuestion) -> ExitCode:
+def _answer(asked: Asked) -> ExitCode:
     from kubespread.questions.fleet.answer import answers
+    from kubespread.questions.fleet.clusters import doubled
 
-    typed, source = asked.typed, asked.typed.source
-    options: FleetOptions = getattr(source, "fleet")  # noqa: B009 - of the class above, which is made
-    scheduler, never_modelled = typed.scheduling.scheduler(), asked.question.never_modelled
-    answering = Answering(None, scheduler, asked.answer, typed.speaking, (), never_modelled)
-    clusters = options.members(tuple(source.edits()))
-    with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed.speaking.quiet, verbose=True) as hearing:
+    typed = asked.typed
+    answering = Answering(None, scheduler_of(typed), typed, (), asked.question.never_modelled)
+    clusters, named = _members(typed, edits_of(typed)), typed.before or {}
+    with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed["quiet"], verbose=True) as hearing:
         report = answers(
             clusters,
             asked.question,
@@ -164,34 +106,23 @@ def _answers(asked: OpenedQuestion) -> ExitCode:
             hearing.on_part,
             asked.settle,
             asked.timeout,
-            options.notes(clusters),
+            [*doubled(access_of(named), os.environ, clusters)] if named["contexts"] else [],
         )
-    is_strict = asked.answer.strict
+    is_strict = typed["strict"]
     passes = (
         "unknown" if is_strict and any(part.gaps for part in row.reports) else row.passes for row in report.clusters
     )
     code = CODES[worst((*passes, *(() if report.unfinished is None else ("unknown",))))]
     look, wrong = answering.look(), [row.name for row in report.clusters if row.passes != "yes" and row.reports]
     for worst_of_all in (member for member in clusters if member.name in wrong[:1]):
-        alone = ["kubespread", asked.question.name, *options.words, *worst_of_all.option]
+        alone = ["kubespread", asked.question.name, *typed.words, *worst_of_all.option]
         look = structs.replace(look, next_command=shlex.join(alone))
     writer = writers_of(_OUTPUTS, _HOME).get(answering.written.name, IN_PIPE)
     answering.show(report, [("", report)], code, writer=writer, look=look)
     return code
 
 
-@grouped
-def snapshot(
-    *,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIRECTORY", show_default=False, help="Where; made if need be.")
-    ],
-    anonymize: ANONYMIZE = False,
-    strict: STRICT = False,
-    jobs: JOBS = None,
-    source: _OfFleet,
-    speaking: SpeakingOptions,
-) -> int:
+def _snapshot(typed: Typed) -> int:
     """Save what scheduling needs from each cluster, as NAME.json.gz in one directory.
 
     What each file holds is as in kubespread snapshot. A cluster that cannot be reached is named, the others are saved,
@@ -202,24 +133,26 @@ def snapshot(
       kubespread fleet --contexts 'prod-*' snapshot -o fleet/
       kubespread fleet -S 'dumps/*' snapshot --anonymize -o shared/
     """
-    targets = _targets(source.fleet.members(), output)
+    output, quiet = Path(typed["output"]), typed["quiet"]
+    targets = _targets(_members(typed), output)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{output}: {error.strerror}") from error
-    workers, is_whole = Workers(jobs, on_lost=(lambda _: None) if speaking.quiet else say), True
-    with waiting(f"saving {count_of(len(targets), 'cluster')}", quiet=speaking.quiet) as hearing:
+    number = None if typed["jobs"] is None else int(number_of("--jobs", typed["jobs"], 1))
+    workers, is_whole = Workers(number, on_lost=(lambda _: None) if quiet else say), True
+    with waiting(f"saving {count_of(len(targets), 'cluster')}", quiet=quiet) as hearing:
         results = []
-        for result in _saved(targets, partial(_Saving.of, anonymize, None), workers):
+        for result in _saved(targets, partial(_Saving.of, typed["anonymize"], None), workers):
             results.append(result)
             if hearing.on_progress is not None:
                 hearing.on_progress(len(results))
     for lines, wrong, has_gaps in results:
-        for line in () if speaking.quiet else lines:
+        for line in () if quiet else lines:
             say(line)
         if wrong:
             complain(wrong)
-        is_whole = is_whole and not wrong and not (strict and has_gaps)
+        is_whole = is_whole and not wrong and not (typed["strict"] and has_gaps)
     return ExitCode.YES if is_whole else ExitCode.NO_CLUSTER
 
 
@@ -289,17 +222,10 @@ class _Saving:
         return lines, "\n".join(opened.faults), bool(opened.origin.gaps)
 
 
-class FleetGroup(HelpingGroup):
-    """The questions and ``snapshot``, each built only when it is asked for, after the files that it is asked of."""
+class _Fleet(Group):
+    """The questions and ``snapshot``, after the files that they are asked of."""
 
     has_files = True
-
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**{**attributes, "subcommand_metavar": "[FILE]... COMMAND [ARGS]..."})
-        self.commands = MadeWhenAsked((*QUESTIONS, "snapshot"), _made)  # type: ignore[assignment]  # a group that is complete only reads it
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*self.commands]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, [*self._files_as_options(ctx, [*self._all_contexts(args)])])
@@ -329,10 +255,34 @@ def _is_file(word: str) -> bool:
     return Path(word).exists() or bool({*word} & {*"./*?["})
 
 
-def _made(name: str) -> Any:
+def _made(name: str) -> Command:
     if name not in QUESTIONS:
-        codes = epilog("all are saved", None)
-        return made_command(name, snapshot, FleetCommand, "Save what scheduling needs from each cluster.", codes)
+        directory = Option("-o", "--output", metavar="DIRECTORY", required=True, help="Where; made if need be.")
+        summary = "Save what scheduling needs from each cluster."
+        own = (directory, ANONYMIZE, SAVED_STRICT, jobs(), *SPEAKING)
+        return Command(name, _snapshot, own, summary=summary, codes=epilog("all are saved", None))
     cls = question(name)
-    codes = epilog(f"of every cluster {cls.yes}", None if cls.no is None else f"of one {cls.no}")
-    return made_command(name, asking(cls), FleetCommand, cls.summary, codes)
+    parameters, run = asking(cls, _answer, writers_of(_OUTPUTS, _HOME), ())
+    return Command(
+        name,
+        run,
+        parameters,
+        summary=cls.summary,
+        codes=epilog(f"of every cluster {cls.yes}", None if cls.no is None else f"of one {cls.no}"),
+        text=cls.__doc__,
+        never_modelled=cls.never_modelled,
+    )
+
+
+COMMANDS = {
+    "fleet": _Fleet(
+        lambda: (*QUESTIONS, "snapshot"),
+        _made,
+        name="fleet",
+        params=[*_CLUSTERS],
+        help=cleandoc(_TEXT),
+        short_help="Ask many clusters any of these questions.",
+        epilog=epilog("every cluster says yes", "one says no"),
+        subcommand_metavar="[FILE]... COMMAND [ARGS]...",
+    )
+}

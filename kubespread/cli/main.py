@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import signal
 import sys
 import threading
@@ -23,8 +22,6 @@ if hasattr(signal, "SIGHUP"):
     ENDING[signal.SIGHUP] = ExitCode.HUNG_UP
 COMPLETE_VARIABLE = "_KUBESPREAD_COMPLETE"
 """What the shells' completion scripts set, to the name of their shell, to ask for candidates."""
-_NOT_ONE = re.compile(r"'(?P<word>[^']*)' is not one of (?P<choices>'.*')\.$")
-"""What the parser says of a mistyped value."""
 
 
 def main() -> NoReturn:
@@ -121,20 +118,9 @@ def _run() -> int:
         message = getattr(error, "format_message", error.__str__)()
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else program_name()
-        complain(f"{_with_near_choice(' '.join(message.split()))} (see '{command} --help')")
+        complain(f"{' '.join(message.split())} (see '{command} --help')")
         return ExitCode.BAD_INPUT
     return int(result or ExitCode.YES)
-
-
-def _with_near_choice(message: str) -> str:
-    """``'jsn' is not one of 'json', 'yaml', did you mean "json"?``; other messages unchanged."""
-    match = _NOT_ONE.search(message)
-    if match is None:
-        return message
-    from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-
-    meant = near_miss(match["word"], re.findall("'([^']*)'", match["choices"]))
-    return f"{message.removesuffix('.')}{did_you_mean(meant)}" if meant else message
 
 
 def program_name() -> str:

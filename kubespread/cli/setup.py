@@ -4,42 +4,23 @@ from __future__ import annotations
 
 import json
 from contextlib import chdir
-from enum import StrEnum
 from importlib.resources import as_file, files
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
 
-import typer
-
+from kubespread.cli.command import Argument, Command, Typed
 from kubespread.cli.streams import ExitCode, emit, say
 
-
-class Shell(StrEnum):
-    BASH = "bash"
-    ZSH = "zsh"
-    FISH = "fish"
-    POWERSHELL = "powershell"
-    KUBECTL = "kubectl"
-
-
-_SCRIPTS = {
-    Shell.BASH: "kubespread.bash",
-    Shell.ZSH: "kubespread.zsh",
-    Shell.FISH: "kubespread.fish",
-    Shell.POWERSHELL: "kubespread.ps1",
-    Shell.KUBECTL: "kubectl_complete-kubespread",
+SCRIPTS = {
+    "bash": "kubespread.bash",
+    "zsh": "kubespread.zsh",
+    "fish": "kubespread.fish",
+    "kubectl": "kubectl_complete-kubespread",
 }
+"""By the shell that reads them."""
 
 
-def completion(
-    shell: Annotated[
-        Shell,
-        typer.Argument(
-            case_sensitive=False, metavar="SHELL", help="bash, zsh, fish or powershell; kubectl for its plugins."
-        ),
-    ],
-) -> int:
+def _completion(typed: Typed) -> int:
     """Print the script that completes commands, options and names, including names in a snapshot.
 
     Names come from the snapshots given with -S and from the kubeconfig; running clusters are never contacted. A file's
@@ -50,20 +31,19 @@ def completion(
       source <(kubespread completion bash)
       kubespread completion zsh > "${fpath[1]}/_kubespread"
       kubespread completion fish > ~/.config/fish/completions/kubespread.fish
-      kubespread completion powershell | Out-String | Invoke-Expression
       kubespread completion kubectl > ~/.local/bin/kubectl_complete-kubespread
     """
-    emit(script(shell))
+    emit(script(typed["shell"]))
     return ExitCode.YES
 
 
-def script(shell: Shell) -> str:
+def script(shell: str) -> str:
     """The text of one script: a wheel has them inside of the package, a checkout beside it."""
     package = files("kubespread")
     folder = package / "completions"
     if not folder.is_dir():
         folder = Path(str(package)).parent / "completions"
-    return (folder / _SCRIPTS[shell]).read_text("utf-8")
+    return (folder / SCRIPTS[shell]).read_text("utf-8")
 
 
 _ROLE = """\
@@ -92,7 +72,7 @@ subjects:
 """
 
 
-def rbac() -> int:
+def _rbac(_typed: Typed) -> int:
     """Print the ClusterRole needed to read a running cluster, with a binding for you to adapt.
 
     It allows only listing. Only nodes and pods are required; any other kind that may not be read becomes a gap named in
@@ -130,21 +110,42 @@ def _cluster_role() -> str:
 _MANIFEST, _CLUSTER = "web.yaml", "cluster.yaml"
 
 
-def demo() -> int:
+def _demo(_typed: Typed) -> int:
     """Explain and simulate a deployment on a small cluster that comes with kubespread, and report on that cluster."""
     from kubespread.cli.asking import command_of
     from kubespread.questions.registry import question
 
+    codes: list[int] = []
     with as_file(files("kubespread") / "demo") as data, chdir(data):
         say(f"$ cd {quote(str(data))}")
-        say(f"$ kubespread explain {_MANIFEST} -S {_CLUSTER}")
-        command_of(question("explain"))(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table")
-        say("")
-        say(f"$ kubespread simulate {_MANIFEST} -S {_CLUSTER} --replicas 9")
-        code = command_of(question("simulate"))(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table", replicas="9")
-        say("")
-        say(f"$ kubespread report -A -S {_CLUSTER}")
-        command_of(question("report"))(all_namespaces=True, snapshot=[_CLUSTER], output="table")
+        for words in (["explain", _MANIFEST], ["simulate", _MANIFEST, "--replicas", "9"], ["report", "-A"]):
+            if codes:
+                say("")
+            say(f"$ {' '.join(['kubespread', words[0], *words[1:2], '-S', _CLUSTER, *words[2:]])}")
+            command = command_of(question(words[0]))
+            command.reads_files = False
+            context = command.make_context(words[0], [*words[1:], "-S", _CLUSTER, "-o", "table"])
+            codes.append(command.invoke(context))
     say("")
     say("Both files come with kubespread. With yours: kubespread explain MANIFEST -S CLUSTER; more: kubespread --help")
-    return code
+    return max(codes)
+
+
+COMMANDS = {
+    "rbac": Command("rbac", _rbac, (), summary="Print the ClusterRole needed to read a running cluster."),
+    "completion": Command(
+        "completion",
+        _completion,
+        (
+            Argument(
+                "shell",
+                choices=[*SCRIPTS],
+                required=True,
+                metavar="SHELL",
+                help="bash, zsh or fish; kubectl for its plugins.",
+            ),
+        ),
+        summary="Print the script that completes commands, options and names.",
+    ),
+    "demo": Command("demo", _demo, (), summary="Try explain, simulate and report on a small example cluster."),
+}

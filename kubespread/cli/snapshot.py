@@ -5,25 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from kubespread.cli.answering import read_of
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.groups import (
+from kubespread.cli.command import Command, Option, Typed, flag
+from kubespread.cli.options import (
+    CHANGES,
+    CLUSTER,
+    CONTEXT,
     RUNNING,
-    ClusterOptions,
-    EditedClusterOptions,
-    SchedulerOptions,
-    SpeakingOptions,
+    SCHEDULING,
+    SNAPSHOT,
+    SPEAKING,
+    access_of,
+    number_of,
     parse_duration,
+    scheduler_of,
+    sources_of,
 )
-from kubespread.cli.options.helping import valued
-from kubespread.cli.streams import ExitCode, emit, say, stdout_is_terminal
+from kubespread.cli.streams import ExitCode, emit, epilog, say, stdout_is_terminal
 from kubespread.errors import UsageError
 from kubespread.questions.question import Rule
 
@@ -33,80 +35,15 @@ if TYPE_CHECKING:
 
 
 _WRITTEN = "what is written"
-_CLUSTER = Rule(says={_WRITTEN: "the cluster"})
-STRICT = Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")]
-ANONYMIZE = Annotated[
-    bool,
-    typer.Option("--anonymize", help="Replace names and label values with pseudonyms that schedule identically."),
-    _CLUSTER,
-]
+_SAVED = Rule(says={_WRITTEN: "the cluster"})
+STRICT = flag("--strict", help="Exit with 3 when something could not be read.")
+ANONYMIZE = flag(
+    "--anonymize", help="Replace names and label values with pseudonyms that schedule identically.", rule=_SAVED
+)
+_STDOUT = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class AssistantsClusterOptions(ClusterOptions):
-    """The files that are named, or with --live the running cluster; nothing else is ever read."""
-
-    live: Annotated[
-        bool,
-        typer.Option("--live", help="Read the kubeconfig's running cluster (default: contact no cluster)."),
-        RUNNING,
-    ] = False
-    kubeconfig: Annotated[
-        str | None,
-        valued("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG."),
-        Rule(needs=("live", "contexts")),
-    ] = None
-    fleet: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fleet",
-            metavar="PATTERN",
-            show_default=False,
-            help="Clusters that the tool fleet asks: files, directories and archives whose names match. Repeatable.",
-        ),
-    ] = None
-    contexts: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--contexts",
-            metavar="PATTERN",
-            show_default=False,
-            help="Running clusters that it asks: contexts of the kubeconfig whose names match. Repeatable.",
-        ),
-    ] = None
-    max_age: Annotated[
-        str,
-        typer.Option(
-            "--max-age", metavar="TIME", help="Read the running cluster again when its data is older than this."
-        ),
-        Rule(needs=("live",)),
-    ] = "1m"
-
-    def members(self) -> list[Member]:
-        """The clusters of the fleet. Raises UsageError and ManifestError."""
-        if not (self.fleet or self.contexts):
-            return []
-        from kubespread.questions.fleet.clusters import members_of
-
-        return members_of(self.fleet or (), self.contexts or (), self.access(), os.environ)
-
-    def seconds(self) -> float | None:
-        """How long the cluster may be known, None forever. Raises UsageError for options that do not go together."""
-        if self.live and self.sources:
-            raise UsageError("--live and -S/--snapshot (or KUBESPREAD_SNAPSHOT) both name the cluster: leave one out")
-        if "-" in self.sources:
-            raise UsageError("standard input is where the assistant asks: name a file with -S/--snapshot")
-        if self.live:
-            return parse_duration(self.max_age)
-        if not self.sources:
-            raise UsageError(
-                "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live"
-            )
-        return None
-
-
-@grouped
-def mcp(*, scheduling: SchedulerOptions, source: AssistantsClusterOptions) -> int:
+def _mcp(typed: Typed) -> int:
     """Serve kubespread to assistants as Model Context Protocol tools, over standard input and output.
 
     Requires the extra kubespread[mcp]. Each command that answers a question is a tool of the same name, and returns
@@ -122,38 +59,27 @@ def mcp(*, scheduling: SchedulerOptions, source: AssistantsClusterOptions) -> in
     """
     from kubespread.assistants.server import Cluster, serve
 
-    cluster = Cluster(partial(open_cluster, source, quiet=True), source.seconds())
-    serve(cluster, scheduling.scheduler(), source.members())
+    sources, max_age = sources_of(typed), None
+    if typed["live"] and sources:
+        raise UsageError("--live and -S/--snapshot (or KUBESPREAD_SNAPSHOT) both name the cluster: leave one out")
+    if _STDOUT in sources:
+        raise UsageError("standard input is where the assistant asks: name a file with -S/--snapshot")
+    if typed["live"]:
+        max_age = parse_duration(typed["max_age"])
+    elif not sources:
+        raise UsageError(
+            "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live"
+        )
+    fleet: Sequence[Member] = ()
+    if typed["fleet"] or typed["contexts"]:
+        from kubespread.questions.fleet.clusters import members_of
+
+        fleet = members_of(typed["fleet"], typed["contexts"], access_of(typed.values), os.environ)
+    serve(Cluster(partial(open_cluster, typed, quiet=True), max_age), scheduler_of(typed), fleet)
     return ExitCode.YES
 
 
-@dataclass(frozen=True, slots=True)
-class ServedClusterOptions(ClusterOptions):
-    """The cluster that a browser asks about."""
-
-    max_age: Annotated[
-        str,
-        typer.Option(
-            "--max-age",
-            metavar="TIME",
-            help="Look at a running cluster again when its data is older than this; large ones are read less often.",
-        ),
-        RUNNING,
-    ] = "5s"
-
-
-@grouped
-def serve(
-    *,
-    port: Annotated[
-        int,
-        typer.Option("--port", metavar="N", min=0, max=65535, show_default=False, help="Port (default: a free one)."),
-    ] = 0,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the URL only, and open nothing.")] = False,
-    scheduling: SchedulerOptions,
-    source: ServedClusterOptions,
-    speaking: SpeakingOptions,
-) -> int:
+def _serve(typed: Typed) -> int:
     """Ask the cluster by hand, in a browser on this machine.
 
     Requires the extra kubespread[serve]. Prints one URL, which holds the token that every question needs, and opens it.
@@ -170,68 +96,28 @@ def serve(
     from kubespread.serving.server import serve as serve_until_interrupted
     from kubespread.snapshot.live.watching import Watching
 
-    if _STDOUT in source.sources:
+    sources = sources_of(typed)
+    if _STDOUT in sources:
         raise UsageError("standard input can be read only once: name a file with -S/--snapshot")
-    is_live = not source.sources
+    port = int(number_of("--port", typed["port"], most=65535))
     followed = Followed(
-        partial(open_cluster, replace(source, connect=Watching(say).connect), quiet=speaking.quiet or is_live),
-        parse_duration(source.max_age) if is_live else None,
+        partial(open_cluster, typed.having(connect=Watching(say).connect), quiet=typed["quiet"] or not sources),
+        None if sources else parse_duration(typed["max_age"]),
     )
 
     def on_ready(url: str) -> None:
         emit(f"{url}\n")
-        if not no_browser:
+        if not typed["no_browser"]:
             import webbrowser
 
             webbrowser.open(url)
 
     with suppress(KeyboardInterrupt):
-        serve_until_interrupted(followed, scheduling.scheduler(), port, on_ready)
+        serve_until_interrupted(followed, scheduler_of(typed), port, on_ready)
     return ExitCode.YES
 
 
-_STDOUT = "-"
-
-
-@grouped
-def snapshot(
-    *,
-    output: Annotated[
-        str | None,
-        valued(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="A .json, .json.gz or .yaml file; '-' is JSON on standard output (default, unless on a terminal).",
-        ),
-        _CLUSTER,
-    ] = None,
-    anonymize: ANONYMIZE = False,
-    map_file: Annotated[
-        str | None,
-        valued(
-            "--map",
-            metavar="FILE",
-            help="With --anonymize, write which pseudonym stands for what as JSON only you can read.",
-        ),
-        Rule(says=_CLUSTER.says, needs=("anonymize",)),
-    ] = None,
-    types: Annotated[
-        bool,
-        typer.Option(
-            "--instance-types", help="Print the instance types that nodes have instead, as a file for --instance-types."
-        ),
-        Rule(says={_WRITTEN: "instance types"}),
-    ] = False,
-    checked: Annotated[
-        str | None,
-        valued("--check", metavar="FILE", help="Print instead what is in doubt about FILE: what it lacks or mixes."),
-        Rule(prints="what is in doubt about that file", beside=("strict", "quiet")),
-    ] = None,
-    strict: STRICT = False,
-    source: EditedClusterOptions,
-    speaking: SpeakingOptions,
-) -> int:
+def _snapshot(typed: Typed) -> int:
     """Save what scheduling needs from a cluster as one file kubectl can read.
 
     It contains only the fields that scheduling reads: no environment variables, arguments, Secrets or ConfigMaps, and
@@ -255,22 +141,23 @@ def snapshot(
     """
     from kubespread.snapshot.save import check_folder, check_target
 
-    if checked is not None:
-        return _checked(checked, strict=strict)
-    output = _STDOUT if types else _target(output)
+    strict, quiet, types, map_file = (typed[name] for name in ("strict", "quiet", "instance_types", "map_file"))
+    if typed["check"] is not None:
+        return _checked(typed["check"], strict=strict)
+    output = _STDOUT if types else _target(typed["output"])
     check_target(output)
     if map_file is not None:
         check_folder(map_file)
-    opened = open_cluster(source, quiet=speaking.quiet)
-    if speaking.verbose and not speaking.quiet:
+    opened = open_cluster(typed, quiet=quiet)
+    if typed["verbose"] and not quiet:
         for line in read_of(opened):
             say(line)
     lines = (
         _with_types_printed(opened)
         if types
-        else saved(opened, ", ".join(source.sources), output, anonymize=anonymize, map_file=map_file)
+        else saved(opened, ", ".join(sources_of(typed)), output, anonymize=typed["anonymize"], map_file=map_file)
     )
-    for line in lines if not speaking.quiet else ():
+    for line in lines if not quiet else ():
         say(line)
     return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES
 
@@ -324,3 +211,103 @@ def _target(output: str | None) -> str:
     if output is None and stdout_is_terminal():
         raise UsageError("a snapshot is too long for a terminal: name a file with -o, or -o - for standard output")
     return _STDOUT if output is None else output
+
+
+def _max_age(text: str, age: str, rule: Rule) -> Option:
+    return Option("--max-age", metavar="TIME", default=age, show_default=True, help=text, rule=rule, panel="Cluster")
+
+
+COMMANDS = {
+    "snapshot": Command(
+        "snapshot",
+        _snapshot,
+        (
+            Option(
+                "-o",
+                "--output",
+                metavar="FILE",
+                help="A .json, .json.gz or .yaml file; '-' is JSON on standard output (default, unless on a terminal).",
+                rule=_SAVED,
+            ),
+            ANONYMIZE,
+            Option(
+                "map_file",
+                "--map",
+                metavar="FILE",
+                help="With --anonymize, write which pseudonym stands for what as JSON only you can read.",
+                rule=Rule(says=_SAVED.says, needs=("anonymize",)),
+            ),
+            flag(
+                "--instance-types",
+                help="Print the instance types that nodes have instead, as a file for --instance-types.",
+                rule=Rule(says={_WRITTEN: "instance types"}),
+            ),
+            Option(
+                "--check",
+                metavar="FILE",
+                help="Print instead what is in doubt about FILE: what it lacks or mixes.",
+                rule=Rule(prints="what is in doubt about that file", beside=("strict", "quiet")),
+            ),
+            STRICT,
+            *CLUSTER,
+            *CHANGES,
+            *SPEAKING,
+        ),
+        summary="Save what scheduling needs from a cluster as one file.",
+        codes=epilog("the file is written", None),
+    ),
+    "serve": Command(
+        "serve",
+        _serve,
+        (
+            Option("--port", metavar="N", default="0", help="Port (default: a free one)."),
+            flag("--no-browser", help="Print the URL only, and open nothing."),
+            *SCHEDULING,
+            *CLUSTER,
+            _max_age(
+                "Look at a running cluster again when its data is older than this; large ones are read less often.",
+                "5s",
+                RUNNING,
+            ),
+            *SPEAKING,
+        ),
+        summary="Ask the cluster by hand, in a browser.",
+        codes=epilog("it was ended with Ctrl-C", None),
+    ),
+    "mcp": Command(
+        "mcp",
+        _mcp,
+        (
+            *SCHEDULING,
+            SNAPSHOT,
+            CONTEXT,
+            Option(
+                "--kubeconfig",
+                metavar="FILE",
+                help="Kubeconfig, instead of KUBECONFIG.",
+                panel="Cluster",
+                rule=Rule(needs=("live", "contexts")),
+            ),
+            flag(
+                "--live",
+                help="Read the kubeconfig's running cluster (default: contact no cluster).",
+                panel="Cluster",
+                rule=RUNNING,
+            ),
+            *(
+                Option(name, metavar="PATTERN", multiple=True, help=f"{text} Repeatable.", panel="Cluster")
+                for name, text in (
+                    (
+                        "--fleet",
+                        "Clusters that the tool fleet asks: files, directories and archives whose names match.",
+                    ),
+                    ("--contexts", "Running clusters that it asks: contexts of the kubeconfig whose names match."),
+                )
+            ),
+            _max_age("Read the running cluster again when its data is older than this.", "1m", Rule(needs=("live",))),
+        ),
+        summary="Serve the questions to assistants (MCP).",
+        codes=epilog("the client disconnected", None),
+        reads_files=False,
+    ),
+}

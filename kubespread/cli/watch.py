@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 import gc
-import inspect
 import io
 import os
 import shutil
@@ -15,19 +14,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from kubespread.cli.field import DEFAULT_POD, STDIN, is_piped
-from kubespread.cli.options.pairs import readers, texts_of
+from kubespread.cli.command import Typed, flag
+from kubespread.cli.field import DEFAULT_POD, is_piped
+from kubespread.cli.options import sources_of
+from kubespread.cli.parsing import STDIN, readers, texts_of
 from kubespread.cli.streams import complain, emit, say, stdout_is_terminal
 from kubespread.errors import KubespreadError, UsageError
 
 if TYPE_CHECKING:
-    from kubespread.cli.options.groups import ClusterOptions
     from kubespread.snapshot.live.connection import OnPage
     from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.snapshot.live.watching import Watching
@@ -39,22 +36,13 @@ _READABLE = 180
 _CLEAR, _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
 
 
-@dataclass(frozen=True, slots=True)
-class WatchOptions:
-    """Whether the question is asked again, and how often."""
-
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "-w",
-            "--watch",
-            help="Ask again whenever a file changes, or every 5 s of a running cluster. Redraws; a pipe gets "
-            "one line per change.",
-            rich_help_panel="Output",
-        ),
-    ] = False
-    parsed_again: Callable[[], Any] | None = None
-    """The context of the same command line, with what configuration files set by now, from `OrderedCommand`."""
+WATCH = flag(
+    "-w",
+    "--watch",
+    help="Ask again whenever a file changes, or every 5 s of a running cluster. Redraws; a pipe gets one line per "
+    "change.",
+    panel="Output",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,37 +57,27 @@ class _Answer:
     """What went wrong, instead of an answer."""
 
 
-def watchable(command: Callable[..., int]) -> Callable[..., int]:
-    """``command`` with the options of `WatchOptions`; it is run again and again where these ask for it."""
-
-    @wraps(command)
-    def watched(*, watching: WatchOptions, **values: Any) -> int:
-        if not watching.watch or watching.parsed_again is None:
-            return command(**values)
-        source: ClusterOptions = values["source"]
-        _refuse_stdin(values, source)
-        shows_lines = not stdout_is_terminal() and values["answer"].output is None
-        question = _Question(watching.parsed_again, in_lines=shows_lines)
-        show = _show_line if shows_lines else _show
-        try:
-            return _watch(question, show, _wakes(question))
-        finally:
-            question.close()
-
-    signature = inspect.signature(command)
-    added = inspect.Parameter("watching", inspect.Parameter.KEYWORD_ONLY)
-    watched.__signature__ = signature.replace(parameters=[*signature.parameters.values(), added])  # type: ignore[attr-defined]  # read by `grouped`
-    watched.__annotations__ = {**command.__annotations__, "watching": WatchOptions}
-    return watched
+def watched(run: Callable[[Typed], int], typed: Typed) -> int:
+    """Run a command, again and again where its options ask for that."""
+    if not typed["watch"] or typed.again is None:
+        return run(typed)
+    _refuse_stdin(typed)
+    in_lines = not stdout_is_terminal() and typed["output"] is None
+    question = _Question(run, typed.again, in_lines=in_lines)
+    show = _show_line if in_lines else _show
+    try:
+        return _watch(question, show, _wakes(question))
+    finally:
+        question.close()
 
 
 class _Question:
     """A command line that is parsed again each time, since configuration files may have changed."""
 
-    def __init__(self, parsed: Callable[[], Any], *, in_lines: bool) -> None:
-        self._parsed = parsed
+    def __init__(self, run: Callable[[Typed], int], again: Callable[[], Typed], *, in_lines: bool) -> None:
+        self._run, self._again = run, again
         # Everything a line could be made from.
-        self._changed = {"watch": False, "connect": self._connect, **({"output": "json"} if in_lines else {})}
+        self._changed = {"connect": self._connect, **({"output": "json"} if in_lines else {})}
         self._watching: Watching | None = None
         self.told: list[str] = []
         """What there is to say beside the answer, once."""
@@ -131,24 +109,22 @@ class _Question:
             self._watching.close()
 
     def ask(self) -> int:
-        context = self._parsed()
-        fleet = context.params.get("fleet")
-        self._files = [*_files_read(context)]
-        self._patterns = () if fleet is None else fleet.sources
+        typed = self._again()
+        fleet = None if "snapshot" in typed.values else typed.before
+        self._files = [*_files_read(typed)]
+        self._patterns = () if fleet is None else fleet["snapshot"]
         self.written = _last_written(self.files)
-        self.is_about_files = bool(context.params["snapshot"]) if fleet is None else not fleet.contexts
-        code: int = context.command.callback(**context.params | self._changed)
-        return code
+        self.is_about_files = bool(typed["snapshot"]) if fleet is None else not fleet["contexts"]
+        return self._run(typed.having(**self._changed))
 
 
-def _refuse_stdin(values: Mapping[str, Any], source: ClusterOptions) -> None:
+def _refuse_stdin(typed: Typed) -> None:
     """Raise UsageError if standard input would have to be read repeatedly."""
-    options = values["options"]
-    named = [text for name in ("pod", "filename") for text in texts_of(getattr(options, name, None))]
-    others = [values["scheduling"].scheduler_config]
-    others += [getattr(options, name, None) for name in ("node_groups", "instance_types", "prices")]
-    is_default = hasattr(options, "pod") and not named
-    if (is_default and is_piped(source.sources)) or STDIN in (*named, *others, *source.sources):
+    sources = sources_of(typed)
+    named = [text for name in ("pod", "filename") for text in texts_of(typed.get(name))]
+    others = [typed.get(name) for name in ("scheduler_config", "node_groups", "instance_types", "prices")]
+    is_default = "pod" in typed.values and not named
+    if (is_default and is_piped(sources)) or STDIN in (*named, *others, *sources):
         raise UsageError("standard input can be read only once: --watch needs files or a running cluster")
 
 
@@ -265,17 +241,20 @@ def _wakes(question: _Question) -> Iterator[None]:
             yield
 
 
-def _files_read(context: Any) -> Iterator[Path]:
-    """The files that a parsed command reads, a directory standing for its content; some may be
-    missing.
+def _files_read(typed: Typed) -> Iterator[Path]:
+    """The files that a parsed command reads, a directory standing for its content; some may be missing.
 
     Raises UsageError and ManifestError for invalid edits.
     """
-    parameters = context.params
-    named = [text for name in readers(context.command.params) for text in texts_of(parameters.get(name))]
+    from kubespread.config.layers import candidates
+    from kubespread.snapshot.edits.new_nodes import AddNode
+
+    named = [text for name in readers(typed.parameters) for text in texts_of(typed.get(name))]
     yield from map(Path, (*named, DEFAULT_POD))
-    yield from map(Path, _new_nodes(texts_of(parameters.get("add_node"))))
-    yield from _of_configuration()
+    for edit in map(AddNode.read, texts_of(typed.get("add_node"))):
+        if isinstance(edit, AddNode) and edit.manifest is not None:
+            yield Path(edit.template)
+    yield from candidates(os.environ)
 
 
 def _last_written(paths: Iterable[Path]) -> set[tuple[str, int, int]]:
@@ -288,18 +267,3 @@ def _last_written(paths: Iterable[Path]) -> set[tuple[str, int, int]]:
             except OSError:
                 continue
     return status
-
-
-def _new_nodes(edits: Iterable[str]) -> Iterator[str]:
-    """The manifests of nodes that are added."""
-    from kubespread.snapshot.edits.new_nodes import AddNode
-
-    for edit in map(AddNode.read, edits):
-        if isinstance(edit, AddNode) and edit.manifest is not None:
-            yield edit.template
-
-
-def _of_configuration() -> Iterator[Path]:
-    from kubespread.config.layers import candidates
-
-    return candidates(os.environ)

@@ -12,7 +12,6 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
@@ -21,7 +20,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kubespread import redaction
-from kubespread.cli import commands
 from kubespread.cli.main import main
 from kubespread.questions import scheduler as deciding
 
@@ -52,9 +50,6 @@ _MEDDLING_VARIABLES = (
     "KUBERNETES_SERVICE_HOST",
     *PROXY_VARIABLES,
 )
-
-_made_once = cache(commands._made)
-"""A command is the same in every run: to make one takes as long as a small answer."""
 
 
 class Result(NamedTuple):
@@ -108,7 +103,6 @@ def run(
         if cwd is not None:
             patch.chdir(cwd)
         _forget_earlier_runs(patch)
-        patch.setattr(commands, "_made", _made_once)
         # The process lives on: without the collector it would keep what every test leaves behind.
         patch.setattr("kubespread.cli.main._heed_signals", lambda _ended: None)
         patch.setattr("kubespread.cli.main._heed_no_more", lambda: None)

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 import kubespread
-from kubespread.cli.field import AfterOptions
-from kubespread.cli.options.groups import ClusterOptions, EditedClusterOptions
 from kubespread.questions import editing
 from tests.cli.support import COMPARE_SCHEMA, FIXTURES, ROOT, run, shell
 
@@ -236,11 +234,3 @@ def test_what_1_37_changes_where_storage_is_free_a_driver_is_missing_and_an_imag
     assert {key: cells[key, "place"] for key in ("n1", "n2")} == {"n1": (2, 1), "n2": (1, 2)}
     assert cells["n3", "fits"] == (True, False)
     assert cells["n3", "reason"] == (None, "local.csi.example.com CSI driver is not installed on the node")
-
-
-def test_another_snapshot_is_read_without_edits() -> None:
-    before = EditedClusterOptions(snapshot=[Path(KEP)], kubeconfig="mine", cordon=["node3a"])
-    assert AfterOptions(to_snapshot=[Path(OTHER)]).cluster(before) == ClusterOptions(
-        snapshot=[Path(OTHER)], kubeconfig="mine"
-    )
-    assert AfterOptions(to_kube_version="1.30").cluster(before) is None

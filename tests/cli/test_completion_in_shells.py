@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kubespread.cli.setup import Shell, script
+from kubespread.cli.setup import script
 from tests.cli.completing_shells import Terminal, missing
 from tests.cli.support import ROOT
 
@@ -26,7 +26,7 @@ KUBECONFIG = {
     scope="module",
     params=[
         pytest.param(shell, marks=pytest.mark.skipif(bool(missing(shell)), reason=missing(shell) or "is installed"))
-        for shell in (Shell.BASH, Shell.ZSH, Shell.FISH)
+        for shell in ("bash", "zsh", "fish")
     ],
 )
 def terminal(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:

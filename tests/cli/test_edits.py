@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.cli.options.groups import EditedClusterOptions
 from tests.cli.support import CLUSTER, POD, run
 
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: gpu}\nstatus: {allocatable: {cpu: '8'}}\n"
@@ -61,11 +60,6 @@ def test_a_snapshot_is_edited_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     typed, expected = ORDERS["the same option again, others between"]
     assert run("snapshot", *typed, "-S", CLUSTER, "-o", tmp_path / "out.json").err == "error: asked\n"
     assert asked.edits == expected
-
-
-def test_without_a_command_line_the_order_is_that_of_the_options() -> None:
-    options = EditedClusterOptions(uncordon=["node1"], cordon=["node2", "node3"], drain=["node1 --force"])
-    assert [*map(str, options.edits())] == ["cordon node2", "cordon node3", "uncordon node1", "drain node1 --force"]
 
 
 FAULTS: dict[str, tuple[list[str], str]] = {

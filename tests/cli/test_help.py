@@ -6,15 +6,14 @@ import re
 import shlex
 
 import pytest
-from typer.main import get_command
 
+from kubespread.cli import command as helping
 from kubespread.cli.commands import app
-from kubespread.cli.options import helping
 from kubespread.questions.registry import EVERYDAY, QUESTIONS
 from kubespread.snapshot.edits.registry import EDITS
 from tests.cli.support import run
 
-COMMANDS = [*get_command(app).commands]  # type: ignore[attr-defined]  # a group of commands
+COMMANDS = [*app.commands]
 
 
 NEEDED = {
@@ -39,7 +38,7 @@ def test_help_has_at_most_sixty_lines_and_an_example_of_each_purpose(command: st
     own = {"Arguments:", "Options:", "Examples:", "Commands:"}
     assert {heading for heading in headings - own if not heading.startswith(tuple(examples))} == set()
     for purpose in {*examples} - {"Not modeled"}:
-        made = get_command(app).commands[command]  # type: ignore[attr-defined]  # a group of commands
+        made = app.commands[command]
         words = f"{examples[purpose]} {NEEDED.get((command, purpose), '')}"
         assert made.make_context(command, shlex.split(words)).params
 
@@ -60,7 +59,7 @@ def test_ten_commands_are_listed_and_all_others_are_named() -> None:
 
 def options_of(command: str) -> set[str]:
     """The names of its options; one with two forms has the first."""
-    made = get_command(app).commands[command]  # type: ignore[attr-defined]  # a group of commands
+    made = app.commands[command]
     params = made.get_params(made.make_context(command, ["--help-all"], resilient_parsing=True))
     return {param.opts[-1] for param in params if param.param_type_name == "option"}
 

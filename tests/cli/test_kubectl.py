@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kubespread.cli.setup import Shell, script
+from kubespread.cli.setup import script
 from tests.cli.support import CLUSTER, FIXTURES, POD, PROGRAM, ROOT, Result, environment, run
 
 pytestmark = pytest.mark.slow
@@ -66,7 +66,7 @@ def test_kubectl_takes_the_cluster_role(tmp_path: Path) -> None:
 @needs_kubectl
 def test_kubectl_completes_the_plugins_words(tmp_path: Path) -> None:
     file = tmp_path / "kubectl_complete-kubespread"
-    file.write_text(script(Shell.KUBECTL))
+    file.write_text(script("kubectl"))
     file.chmod(0o755)
     words = ("__complete", "kubespread", "explain", "-S", SHOP)
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}

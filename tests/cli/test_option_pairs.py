@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,11 +17,10 @@ import pytest
 import kubespread
 from kubespread.assistants import server
 from kubespread.assistants.server import Cluster
-from kubespread.cli import watch
+from kubespread.cli import parsing, watch
+from kubespread.cli.command import TYPED_ORDER, Typed
 from kubespread.cli.commands import _made
-from kubespread.cli.options import pairs
-from kubespread.cli.options.grouped import TYPED_ORDER
-from kubespread.cli.options.pairs import faults, spelled
+from kubespread.cli.parsing import faults, spelled
 from kubespread.errors import KubespreadError
 from kubespread.questions import registry
 from kubespread.questions.explain.report import ExplainReport
@@ -104,7 +102,7 @@ class Recorder:
         """What is asked, said and ended with. Raises KubespreadError for what is refused."""
         self.log.clear()
         with redirect_stdout(Terminal()) as out, redirect_stderr(io.StringIO()) as err:
-            code = command.callback(**values)
+            code = command.run(Typed(values, command.params, lambda: Typed(values, command.params)))
         return code, [*self.log], out.getvalue(), err.getvalue()
 
     def _load(self, *paths: str) -> Snapshot:
@@ -191,12 +189,10 @@ class Form:
         values = {**self.values, **more}
         if TYPED_ORDER in values:
             values[TYPED_ORDER] = (*self.values[TYPED_ORDER], *more)
-        if "watch" in values:
-            values["parsed_again"] = lambda: SimpleNamespace(params=values, command=self.command)
         typed = {name: values[name] for name in (*self.typed, *more)}
         output = values.get("output")
         with redirect_stdout(Terminal()):
-            for fault in faults(self.command, typed, None if output is None else str(output)):
+            for fault in faults(self.command.params, typed, output):
                 return fault
         try:
             return recorder.asked(self.command, values)
@@ -216,9 +212,9 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("KUBESPREAD_CONFIG", "")
     monkeypatch.setattr(sys, "stdin", None)
-    monkeypatch.setattr(pairs, "refuse_pairs", lambda _context: None)
+    monkeypatch.setattr(parsing, "refuse_pairs", lambda _context: None)
     # A sample takes the place of what the base has of the same option.
-    monkeypatch.setattr(pairs, "refuse_repeated", lambda _context, _values: None)
+    monkeypatch.setattr(parsing, "refuse_texts", lambda _parameters, _values: None)
     made = Recorder(kubespread.load("cluster.json"))
     made.patch(monkeypatch)
     return made

@@ -37,9 +37,11 @@ ASKED = f"""
 import kubespread
 from docs.generators.scenario_schema import schema
 from kubespread.cli.completing.tree import read_commands
-from kubespread.cli.options.groups import EditedClusterOptions
+from kubespread.cli.commands import app
+from kubespread.cli.options import edits_of
 from kubespread.scenario.reading import parse_step
 
+pending = app.commands["pending"]
 cluster = kubespread.load({str(CLUSTER)!r})
 steps = [{{"reserve": "zone=a"}}, {{"reserve": ["node-b1"]}}, "reserve node-c1"]
 scenario = {{"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {{"steps": steps}}}}
@@ -47,7 +49,7 @@ print(*(step.name for step in kubespread.plan(cluster, scenario, by_step=True).s
 after = kubespread.after_steps(cluster, scenario)
 print(*(node.metadata.name for node in after.nodes if "reserved" in node.metadata.labels))
 same = [
-    *EditedClusterOptions(reserve=["zone=a"]).edits(), *cluster.edited("reserve zone=a").edits,
+    *edits_of(pending.typed(pending.make_context("pending", ["--reserve", "zone=a"]))), *cluster.edited("reserve zone=a").edits,
     parse_step("reserve=zone=a").action, parse_step("reserve zone=a").action,
 ]
 print(*same, [each == Reserve.read("zone=a") for each in same])

@@ -10,7 +10,8 @@ import pytest
 
 import kubespread
 from kubespread.assistants.server import arguments_from, arguments_of, asked_by
-from kubespread.cli.options.groups import EditedClusterOptions
+from kubespread.cli.command import TYPED_ORDER, Typed
+from kubespread.cli.options import edits_of
 from kubespread.errors import UsageError
 from kubespread.kube.owners import Named
 from kubespread.questions.plan.question import Plan
@@ -90,8 +91,8 @@ def test_a_verb_is_the_same_however_it_is_written(verb: str) -> None:
     if verb not in NO_FILES:
         ways["sent by an assistant"] = sent(line)
     if verb in EDITS and EDITS[verb].form.option:
-        option: dict[str, Any] = {verb.replace("-", "_"): [text]}
-        (ways["an option"],) = EditedClusterOptions(**option).edits()
+        name = verb.replace("-", "_")
+        (ways["an option"],) = edits_of(Typed({name: [text], TYPED_ORDER: (name,)}))
     if verb in EDITS:
         (ways["an edit of a snapshot"],) = CLUSTER.edited(line).edits
         (ways["the edit as it is shown"],) = CLUSTER.edited(str(expected)).edits

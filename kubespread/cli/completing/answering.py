@@ -392,8 +392,6 @@ def _options(line: Line) -> Iterator[Candidate]:
     )
 
 
-WORD_VARIABLE = "_KUBESPREAD_WORD"
-"""The word being typed, for a shell that drops an empty last argument."""
 LINE_VARIABLE = "_KUBESPREAD_LINE"
 """The whole line, for a shell whose words are not those of the program."""
 BREAKS_VARIABLE = "_KUBESPREAD_BREAKS"
@@ -419,7 +417,7 @@ def answer(shell: str, arguments: Sequence[str], environment: Mapping[str, str])
 def _words(arguments: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
     if LINE_VARIABLE in environment:
         return split_line(environment[LINE_VARIABLE])[1:]
-    return [*arguments, environment[WORD_VARIABLE]] if WORD_VARIABLE in environment else arguments
+    return arguments
 
 
 def split_line(line: str) -> list[str]:
@@ -487,6 +485,5 @@ _FORMS: Mapping[str, Callable[[Line, Candidates, Mapping[str, str]], str]] = {
     "bash": _bare,
     "zsh": _described,
     "fish": _described,
-    "powershell": _described,
     "kubectl": _for_kubectl,
 }

@@ -76,45 +76,29 @@ def commands(environment: Mapping[str, str]) -> Commands:
 
 
 def read_commands() -> Commands:
-    """The commands as typer defines them, without hidden ones."""
-    from typer.main import get_command
-
+    """The commands, with what each takes."""
     from kubespread.cli.commands import app
 
-    return dict(_commands(get_command(app), ""))
+    return dict(_commands(app, ""))
 
 
 def _commands(group: Any, before: str) -> Iterator[tuple[str, Command]]:
     for name, command in group.commands.items():
-        if not command.hidden:
-            words = _words(name)
-            parameters = tuple(
-                _parameter(part, words.get(part.name, ())) for part in command.params if not _is_hidden(part)
-            )
-            files = (_FILES_BEFORE_A_COMMAND,) if getattr(command, "has_files", False) else ()
-            yield f"{before}{name}", Command(_first_sentence(command.help), (*parameters, *files))
-            if hasattr(command, "commands"):
-                yield from _commands(command, f"{before}{name} ")
+        files = (_FILES_BEFORE_A_COMMAND,) if getattr(command, "has_files", False) else ()
+        yield f"{before}{name}", Command(_first_sentence(command.help), (*map(_parameter, command.params), *files))
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
 
 
-def _words(name: str) -> Mapping[str, tuple[str, ...]]:
-    """The words that fields of a question take besides other values; none for what is no question."""
-    from kubespread.questions.question import options_of
-    from kubespread.questions.registry import QUESTIONS, question
-
-    asked = options_of(question(name)) if name in QUESTIONS else ()
-    return {field.name: option.words for field, _, option in asked}
-
-
-def _parameter(part: Any, words: tuple[str, ...]) -> Parameter:
+def _parameter(part: Any) -> Parameter:
     is_argument = part.param_type_name == "argument"
     return Parameter(
         name=part.name,
         opts=() if is_argument else (*part.opts, *part.secondary_opts),
         metavar=part.metavar or "",
-        help=_first_sentence(getattr(part, "help", "")),
-        listed=_rule_codes() if part.name in ("select", "ignore") or part.metavar == "CODE" else words,
-        choices=tuple(str(getattr(choice, "value", choice)) for choice in getattr(part.type, "choices", ())),
+        help=_first_sentence(part.help),
+        listed=_rule_codes() if part.name in ("select", "ignore") or part.metavar == "CODE" else part.words,
+        choices=part.choices,
         is_argument=is_argument,
         takes_value=is_argument or not (part.is_flag or part.count),
         is_repeatable=not is_argument and (part.multiple or part.count),
@@ -128,10 +112,6 @@ def _rule_codes() -> tuple[str, ...]:
     return tuple(rule.code for rule in kubespread.rules())
 
 
-def _is_hidden(part: Any) -> bool:
-    return bool(getattr(part, "hidden", False))
-
-
 def _first_sentence(text: str | None) -> str:
     return " ".join((text or "").partition("\n\n")[0].partition(". ")[0].split())
 
@@ -141,8 +121,7 @@ def _state_of_the_program() -> tuple[str, int, int]:
     folder = Path(__file__).parents[1]
     written = []
     with suppress(OSError):
-        for directory in (folder, folder / "options"):
-            written += [entry.stat().st_mtime_ns for entry in os.scandir(directory) if entry.name.endswith(".py")]
+        written += [entry.stat().st_mtime_ns for entry in os.scandir(folder) if entry.name.endswith(".py")]
     return __version__, len(written), max(written, default=0)
 
 

@@ -1,0 +1,336 @@
+"""A command made of its parameters: argv is parsed once, and help is written as answers are, so that a full disk or a
+reader that has gone away is no bug.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Self
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+
+from kubespread.cli.streams import emit
+
+if TYPE_CHECKING:
+    from kubespread.questions.question import Rule
+
+HELP_ALL = "--help-all"
+EDITS = "Edits of the cluster (repeatable, applied in the order given)"
+_EXPLAINED = ("Arguments", "Options")
+"""The headings of what belongs to a command alone; the others have examples, unless help is ``--help-all``."""
+EXAMPLES = {
+    "Manifests": ("-f web.yaml", "--set cpu=3"),
+    "Requirements": ("--require-placed all", "--fail-on nothing"),
+    "What differs AFTER": ("--to-kube-version 1.36",),
+    "Autoscaling": ("--autoscaler ca", "--node-groups groups.yaml"),
+    "Gangs": ("--gang 8:zone",),
+    "Chance": ("--seed 1", "--runs 100"),
+    "Edits": ("--drain node-1", "--scale deploy/web=9"),
+    "Drain": ("--force", "--no-delete-emptydir-data"),
+    "Scheduler": ("--kube-version 1.36", "--scheduler-config scheduler.yaml"),
+    "Cluster": ("-S cluster.json.gz",),
+    "Output": ("-o json", "-v"),
+    "Workers": ("--jobs 4", "--timeout 2m"),
+}
+"""Of which options help shows how they are written, by how their heading begins, in the order of purposes: what is
+placed, what is asked of it, what is changed, how it is scheduled and read, how it is answered. The first two that a
+command has go together.
+"""
+_IN_FULL = "kubespread.help_all"
+_WORDS = "kubespread.words"
+TYPED_ORDER = "typed_order"
+"""Beside the values of the parameters: the names of the typed options, each as often as it was typed."""
+_SHORT_OPTION_WITH_VALUE = re.compile("-[A-Za-z]=.")
+
+
+class Option(TyperOption):
+    """An option, all of whose values the parser keeps: the last one would win in silence."""
+
+    def __init__(
+        self,
+        *names: str,
+        help: str,
+        rule: Rule | None = None,
+        choices: Sequence[str] = (),
+        words: Sequence[str] = (),
+        panel: str | None = None,
+        **declared: Any,
+    ) -> None:
+        if choices:
+            declared |= {
+                "type": partial(_one_of, choices),
+                "metavar": declared.get("metavar") or f"<{'|'.join(choices)}>",
+            }
+        super().__init__(param_decls=[*names], help=help, rich_help_panel=panel, **declared)
+        self.rule, self.choices, self.words = rule, tuple(choices), tuple(words)
+
+    def add_to_parser(self, parser: Any, ctx: Any) -> None:
+        is_multiple, self.multiple = self.multiple, not self.count
+        super().add_to_parser(parser, ctx)
+        self.multiple = is_multiple
+
+    def consume_value(self, ctx: Any, opts: Mapping[str, Any]) -> Any:
+        typed = opts.get(str(self.name))
+        return super().consume_value(
+            ctx, {str(self.name): typed[-1]} if isinstance(typed, list) and not self.multiple else opts
+        )
+
+
+def flag(*names: str, **declared: Any) -> Option:
+    """Declare an option without a value."""
+    return Option(*names, **{"is_flag": True, "default": False, **declared})
+
+
+class Argument(TyperArgument):
+    """What is typed by its place."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        help: str,
+        rule: Rule | None = None,
+        choices: Sequence[str] = (),
+        words: Sequence[str] = (),
+        **declared: Any,
+    ) -> None:
+        if choices:
+            declared["type"] = partial(_one_of, choices)
+        super().__init__(param_decls=[name], help=help, **{"show_default": False, **declared})
+        self.rule, self.choices, self.words = rule, tuple(choices), tuple(words)
+
+
+Parameter = Option | Argument
+
+
+def _one_of(choices: Sequence[str], text: str) -> str:
+    """The choice that is typed, in any case. Raises BadParameter."""
+    for choice in choices:
+        if choice.lower() == text.lower():
+            return choice
+    from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+
+    meant = near_miss(text, choices)
+    raise typer.BadParameter(
+        f"{text!r} is not one of {', '.join(map(repr, choices))}{did_you_mean(meant) if meant else '.'}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A command line, parsed."""
+
+    values: Mapping[str, Any]
+    """By parameter; also what only a configuration sets."""
+    parameters: Sequence[Any] = ()
+    again: Callable[[], Typed] | None = None
+    """The same words parsed again, with what configuration files set by now."""
+    before: Mapping[str, Any] | None = None
+    """The values of the command that this one belongs to: of a fleet, its clusters."""
+    words: Sequence[str] = ()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def get(self, name: str) -> Any:
+        """The value of a parameter, None where the command has no such."""
+        return self.values.get(name)
+
+    def having(self, **values: Any) -> Self:
+        return replace(self, values={**self.values, **values})
+
+
+class Command(TyperCommand):
+    """A command, each of whose options is honored or refused by name."""
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[[Typed], int],
+        parameters: Sequence[Parameter],
+        *,
+        summary: str,
+        codes: str | None = None,
+        text: str | None = None,
+        never_modelled: Sequence[str] = (),
+        reads_files: bool = True,
+    ) -> None:
+        """``codes`` explains exit codes; without ``reads_files`` no configuration file counts."""
+        super().__init__(
+            name,
+            params=[*parameters],
+            help=inspect.cleandoc(text or run.__doc__ or ""),
+            short_help=summary,
+            epilog=codes,
+            rich_markup_mode=None,
+        )
+        self.run, self.never_modelled, self.reads_files = run, never_modelled, reads_files
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta[_WORDS] = (*args,)
+        values, rest, typed = self.make_parser(ctx).parse_args([*_as_kubectl_reads(args)])
+        is_asked = not (ctx.resilient_parsing or {each.name for each in typed} & {"help", "help_all"})
+        configured: Mapping[str, Any] = {}
+        if is_asked:
+            # The program's own help and version do without it; help works even with a faulty configuration file.
+            from kubespread.cli import parsing
+
+            parsing.refuse_texts(self.params, values)
+            configured = parsing.configured(ctx)
+        for parameter in sorted(self.get_params(ctx), key=lambda each: not each.is_eager):
+            parameter.handle_parse_result(ctx, values, rest)
+        if rest and not ctx.resilient_parsing:
+            ctx.fail(f"Got unexpected extra argument(s) ({' '.join(rest)})")
+        ctx.params[TYPED_ORDER] = tuple(each.name for each in typed)
+        if is_asked:
+            parsing.refuse_pairs(ctx)
+            parsing.settle(ctx, configured)
+        ctx.args = rest
+        return rest
+
+    def typed(self, ctx: Any) -> Typed:
+        words = ctx.meta[_WORDS]
+
+        def again() -> Typed:
+            return self.typed(self.make_context(ctx.info_name, [*words], parent=ctx.parent))
+
+        before = None if ctx.parent is None else ctx.parent.params
+        return Typed(ctx.params, self.params, again, before, words)
+
+    def invoke(self, ctx: Any) -> Any:
+        from kubespread.cli.parsing import refuse_overwriting
+
+        # Once all is known that is read, configured files too, and before anything is.
+        refuse_overwriting(ctx)
+        return self.run(self.typed(ctx))
+
+    def get_params(self, ctx: Any) -> Any:
+        params = super().get_params(ctx)
+        return params if all(_heading(parameter) in _EXPLAINED for parameter in params) else [*params, _HELP_ALL]
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what the command does, and examples; everything else about it only with all options."""
+        if ctx.meta.get(_IN_FULL):
+            super().format_help_text(ctx, formatter)
+            return
+        first, *others = (self.help or "").split("\n\n")
+        text = "\n\n".join([first, *(paragraph for paragraph in others if paragraph.startswith("\b"))])
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write options under the headings of their panels, which typer's plain help leaves out."""
+        panels: dict[str, list[Any]] = {heading: [] for heading in _EXPLAINED}
+        for parameter in self.get_params(ctx):
+            panels.setdefault(_heading(parameter), []).append(parameter)
+        for heading, parameters in panels.items():
+            records = [record for parameter in parameters if (record := parameter.get_help_record(ctx)) is not None]
+            if records and (heading in _EXPLAINED or ctx.meta.get(_IN_FULL)):
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+        if ctx.meta.get(_IN_FULL):
+            return
+        rows = [
+            (purpose, "  ".join(_of_these(examples, panels[heading])))
+            for purpose, examples in EXAMPLES.items()
+            for heading in panels
+            if heading.startswith(purpose)
+        ]
+        if rows and self.never_modelled:
+            rows.append(("Not modeled", "what no answer takes into account"))
+        if rows:
+            with formatter.section(f"By purpose, for example (explained by {HELP_ALL})"):
+                formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        if self.never_modelled and ctx.meta.get(_IN_FULL):
+            with formatter.section("Not modeled"):
+                for text in self.never_modelled:
+                    formatter.write_text(text)
+        super().format_epilog(ctx, formatter)
+
+    def get_help_option(self, ctx: Any) -> Any:
+        option: Any = super().get_help_option(ctx)
+        option.callback = _show
+        return option
+
+
+class Group(TyperGroup):
+    """Commands by name, each made when it is first asked for."""
+
+    def __init__(self, names: Callable[[], Sequence[str]], make: Callable[[str], Any], **attributes: Any) -> None:
+        super().__init__(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}, **attributes)
+        self.commands = Made(names, make)  # type: ignore[assignment]  # a group that is complete only reads it
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*self.commands]
+
+    def get_help_option(self, ctx: Any) -> Any:
+        option: Any = super().get_help_option(ctx)
+        option.callback = _show
+        return option
+
+
+class Made(Mapping[str, Any]):
+    """Commands by name."""
+
+    def __init__(self, names: Callable[[], Sequence[str]], make: Callable[[str], Any]) -> None:
+        self._names, self._made = names, cache(make)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names():
+            raise KeyError(name)
+        return self._made(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+
+def in_full(context: Any) -> Any:
+    """The context of a command, whose help now explains every option."""
+    context.meta[_IN_FULL] = True
+    return context
+
+
+def _show(context: Any, option: Any, is_asked: bool) -> None:
+    if is_asked and not context.resilient_parsing:
+        emit(f"{(in_full(context) if HELP_ALL in option.opts else context).get_help()}\n")
+        raise typer.Exit
+
+
+_HELP_ALL = TyperOption(
+    param_decls=[HELP_ALL],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show,
+    help="Show this with all options, and exit.",
+)
+
+
+def _heading(parameter: Any) -> str:
+    return parameter.rich_help_panel or ("Arguments" if parameter.param_type_name == "argument" else "Options")
+
+
+def _of_these(examples: Sequence[str], parameters: Sequence[Any]) -> Iterator[str]:
+    """Two examples at most of options that are among ``parameters``."""
+    names = {name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)}
+    return islice((example for example in examples if example.split()[0] in names), 2)
+
+
+def _as_kubectl_reads(args: Sequence[str]) -> Iterator[str]:
+    """``-o=json`` as ``-ojson``: the sign between a short option and its value belongs to neither."""
+    is_option = True
+    for arg in args:
+        is_option = is_option and arg != "--"
+        yield arg[:2] + arg[3:] if is_option and _SHORT_OPTION_WITH_VALUE.match(arg) else arg

@@ -1,0 +1,151 @@
+"""The options that commands share, by what they are about, and what is made of them once they are typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kubespread.cli.command import EDITS as EDITED
+from kubespread.cli.command import TYPED_ORDER, Option, Typed, flag
+from kubespread.errors import UsageError
+from kubespread.kube.versions import NEWEST, OLDEST, UPCOMING
+from kubespread.questions.question import Rule
+from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
+from kubespread.snapshot.edits.registry import EDITS
+from kubespread.snapshot.edits.verb import Edit
+from kubespread.views.formats import Writer, output_help
+
+if TYPE_CHECKING:
+    from kubespread.questions.scheduler import Scheduler
+    from kubespread.snapshot.live.kubeconfig import Access
+
+NO_HEADERS = flag("--no-headers", help="Omit headers from tables, columns and csv.", panel="Output")
+STRICT = flag("--strict", help="Exit with 3 when the answer has gaps.", panel="Output")
+SPEAKING = (
+    flag("-q", "--quiet", help="No notes on standard error.", panel="Output"),
+    Option(
+        "-v", "--verbose", count=True, type=int, default=0, help="Print more detail to standard error.", panel="Output"
+    ),
+)
+
+
+def output_in(writers: Mapping[str, Writer]) -> Option:
+    """``-o`` with the formats that an answer is written in."""
+    return Option("-o", "--output", choices=[*writers], help=output_help(writers), panel="Output")
+
+
+_AHEAD = f", or 1.{UPCOMING}, which is not released yet" if UPCOMING > NEWEST else ""
+RELEASES = f"Kubernetes release to emulate, 1.{OLDEST} to 1.{NEWEST}{_AHEAD}"
+DEFAULT_RELEASE = f"the cluster's own, else its newest kubelet's, else 1.{NEWEST}"
+SCHEDULING = tuple(
+    Option(f"--{name}", metavar=metavar, help=text, panel="Scheduler")
+    for name, metavar, text in (
+        ("scheduler-config", "FILE", "KubeSchedulerConfiguration to schedule with."),
+        ("kube-version", "1.X[.Y]", f"{RELEASES} (default: {DEFAULT_RELEASE})."),
+        ("feature-gates", "NAME=true|false,...", "Feature gates to set for that release."),
+    )
+)
+
+
+def scheduler_of(typed: Typed) -> Scheduler:
+    from kubespread import Scheduler
+
+    return Scheduler(
+        config=typed["scheduler_config"],
+        kube_version=typed["kube_version"],
+        feature_gates=typed["feature_gates"],
+        pod_node_selector=typed.get("pod_node_selector") or False,
+        extended_resource_toleration=typed.get("extended_resource_toleration") or False,
+    )
+
+
+_READ = "which cluster is read"
+RUNNING = Rule(says={_READ: "a running one"})
+SNAPSHOT = Option(
+    "-S",
+    "--snapshot",
+    metavar="PATH",
+    multiple=True,
+    help="Cluster from a file, directory or archive ('-': standard input) instead of a running one. Repeatable.  "
+    "[env var: KUBESPREAD_SNAPSHOT]",
+    panel="Cluster",
+    rule=Rule(says={_READ: "a file"}),
+)
+CONTEXT = Option("--context", metavar="NAME", help="Kubeconfig context.", panel="Cluster", rule=RUNNING)
+KUBECONFIG = Option(
+    "--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG.", panel="Cluster", rule=RUNNING
+)
+CLUSTER = (SNAPSHOT, CONTEXT, KUBECONFIG)
+LIVE = flag(
+    "--live",
+    help="Try manifests on the running cluster of the kubeconfig's current context.",
+    panel="Cluster",
+    rule=RUNNING,
+)
+
+
+def sources_of(typed: Typed) -> list[str]:
+    """The files to read; none for the cluster of the kubeconfig."""
+    return [*(typed.get("snapshot") or ())]
+
+
+def access_of(values: Mapping[str, Any]) -> Access:
+    """How the cluster is reached. Raises UsageError."""
+    from kubespread.snapshot.live.kubeconfig import Access
+
+    return Access(values["kubeconfig"], values.get("context"))
+
+
+_EDITS = {verb.replace("-", "_"): edit for verb, edit in EDITS.items() if edit.form.option}
+"""The edits that are options, by the names of these."""
+CHANGES = tuple(
+    Option(f"--{edit.form.verb}", metavar=edit.form.metavar, multiple=True, help=edit.form.option or "", panel=EDITED)
+    for edit in _EDITS.values()
+)
+
+
+def typed_edits(typed: Typed) -> list[tuple[str, str]]:
+    """The verbs of the edits and what follows them, in the order they were typed."""
+    waiting = {name: iter(typed.get(name) or ()) for name in _EDITS}
+    return [(_EDITS[name].form.verb, next(waiting[name])) for name in typed[TYPED_ORDER] if name in _EDITS]
+
+
+def edits_of(typed: Typed) -> list[Edit]:
+    """The typed edits, with the manifests of new nodes read. Raises UsageError and ManifestError."""
+    # Only a question that drains nodes itself has options for that.
+    flags = {name: typed[name] for name in DRAIN_FLAGS.values() if typed.get(name) is not None}
+    return [with_flags(EDITS[verb].read(text), flags) for verb, text in typed_edits(typed)]
+
+
+_SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION_PART = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>ms|s|m|h|)")
+
+
+def parse_duration(text: str) -> float:
+    """``30``, ``1s``, ``2m``, ``1m30s``: seconds. Raises UsageError."""
+    parts = list(_DURATION_PART.finditer(text))
+    if (
+        "".join(part[0] for part in parts) != text
+        or not text
+        or (len(parts) > 1 and any(not part["unit"] for part in parts))
+    ):
+        raise UsageError(
+            f"invalid duration {text!r}: expected a number with a unit like 1s, 2m, 3h, or 0 to wait forever"
+        )
+    return sum(float(part["number"]) * _SECONDS[part["unit"]] for part in parts)
+
+
+_MAX_DIGITS = 9
+
+
+def number_of(name: str, text: str, least: int = 0, words: tuple[str, ...] = (), most: int | None = None) -> int | str:
+    """A typed number, or one of the ``words`` that mean one. Raises UsageError."""
+    if text in words:
+        return text
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else -1
+    if number < least or (most is not None and number > most):
+        upto = "" if most is None else f" to {most}"
+        expected = ", or ".join([f"a number from {least}{upto}", *words])
+        raise UsageError(f"invalid {name} {text!r}: expected {expected}")
+    return number
