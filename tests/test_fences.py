@@ -242,6 +242,14 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert imported == {}
 
 
+def test_only_the_scene_lets_an_autoscaler_act() -> None:
+    """To a question it is an event like any other."""
+    room = PACKAGE / "questions" / "autoscaling"
+    outside = [path for path in FILES if room not in path.parents]
+    importers = [path for path in outside if any("questions.autoscaling" in found for found in imports(path))]
+    assert importers == [PACKAGE / "questions" / "scene.py"]
+
+
 RULES = PACKAGE / "kube" / "validation" / "rules.toml"
 CALLED_BY_OTHERS = {
     "from_objects": "the library: a snapshot of plain objects",

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
@@ -35,6 +36,30 @@ class Autoscaler(StrEnum):
     @property
     def full_name(self) -> str:
         return "cluster-autoscaler" if self is Autoscaler.CLUSTER_AUTOSCALER else self.value
+
+
+class AskedOfAutoscaler(Protocol):
+    """What questions and scenarios say of an autoscaler."""
+
+    @property
+    def autoscaler(self) -> str | None: ...
+    @property
+    def node_groups(self) -> Any: ...
+    @property
+    def instance_types(self) -> Any: ...
+
+
+def asked_autoscaler(asked: AskedOfAutoscaler) -> Autoscaler | None:
+    """The autoscaler that adds nodes, None for none. Raises UsageError."""
+    name = asked.autoscaler
+    if name is None:
+        if asked.node_groups is not None or asked.instance_types is not None:
+            raise UsageError("node groups and instance types are for an autoscaler: say which, ca or karpenter")
+        return None
+    try:
+        return Autoscaler(name)
+    except ValueError:
+        raise UsageError(f"unknown autoscaler {name!r}: expected {' or '.join(Autoscaler)}") from None
 
 
 class Expander(StrEnum):

@@ -151,6 +151,10 @@ class Scene(Struct, frozen=True, dict=True):
 
     @cached_property
     def grow(self) -> Grow | None:
+        """The autoscaler that the question asks for, in the cluster as it is now."""
+        return self.grow_in(self.now)
+
+    def grow_in(self, snapshot: Snapshot) -> Grow | None:
         """The autoscaler that the question asks for; None without one. Raises UsageError and ManifestError."""
         if all(
             getattr(self.question, field, None) is None for field in ("autoscaler", "node_groups", "instance_types")
@@ -158,7 +162,7 @@ class Scene(Struct, frozen=True, dict=True):
             return None
         from kubespread.questions.autoscaling.asked import growth
 
-        return growth(self.asked, self.now)
+        return growth(self.asked, snapshot)
 
     @property
     def undone(self) -> tuple[str, ...]:

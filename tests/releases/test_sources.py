@@ -34,7 +34,6 @@ WITHOUT_RULES = {
     "our own words and searches": (
         "questions/autoscaling/autoscale.py",
         "questions/autoscaling/asked.py",
-        "questions/autoscaling/view.py",
         "scheduler/causes.py",
     ),
 }

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from kubespread.errors import UsageError
 from kubespread.node_groups.file import read_node_groups
-from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster
+from kubespread.node_groups.groups import (
+    AskedOfAutoscaler,
+    Autoscaler,
+    InstanceType,
+    NodeGroup,
+    NodeGroups,
+    asked_autoscaler,
+    groups_of_cluster,
+)
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
 from kubespread.snapshot.snapshot import Snapshot
@@ -18,35 +26,11 @@ GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
 """A file, or the groups themselves; None for those that the cluster's own objects define."""
 
 
-class AskedOfAutoscaler(Protocol):
-    """What questions and scenarios say of an autoscaler."""
-
-    @property
-    def autoscaler(self) -> str | None: ...
-    @property
-    def node_groups(self) -> Any: ...
-    @property
-    def instance_types(self) -> Any: ...
-
-
-def autoscaler_of(asked: AskedOfAutoscaler) -> Autoscaler | None:
-    """The autoscaler that adds nodes, None for none. Raises UsageError."""
-    name = asked.autoscaler
-    if name is None:
-        if asked.node_groups is not None or asked.instance_types is not None:
-            raise UsageError("node groups and instance types are for an autoscaler: say which, ca or karpenter")
-        return None
-    try:
-        return Autoscaler(name)
-    except ValueError:
-        raise UsageError(f"unknown autoscaler {name!r}: expected {' or '.join(Autoscaler)}") from None
-
-
 def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> Grow | None:
     """`autoscale` as asked, for a world of ``snapshot``; None without an autoscaler. Raises UsageError where nothing
     tells of any groups, and ManifestError for what is wrong in a file.
     """
-    kind = autoscaler_of(asked)
+    kind = asked_autoscaler(asked)
     if kind is None:
         return None
     groups = _groups(snapshot, kind, asked.node_groups)

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.autoscaling.view import scaling
 from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
 from kubespread.reports.columns import Fit, Readers
+from kubespread.views.autoscaling import scaling
 from kubespread.views.lines import line_width
 from kubespread.views.look import Cell, Line, Look, Part, Tone
 from kubespread.views.sheet import Column, Drawn, Sheet, count

@@ -19,9 +19,9 @@ from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.manifest.text import STDIN, STDIN_NAME
+from kubespread.node_groups.groups import asked_autoscaler
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, sentence
-from kubespread.questions.autoscaling.asked import autoscaler_of
 from kubespread.questions.costs import cost_change, price_gaps, read_prices
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.plan.question import OF_STEPS, Plan
@@ -252,7 +252,7 @@ def planned(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Sequence[Ste
 def scenario_of(question: Plan, steps: Sequence[Step]) -> Scenario:
     """The steps, with the settings of the scenario that is given; an autoscaler of the question is in place of its."""
     scenario = question.scenario or Scenario((), namespace=question.namespace)
-    if (autoscaler := autoscaler_of(question)) is not None:
+    if (autoscaler := asked_autoscaler(question)) is not None:
         groups, types = question.node_groups, question.instance_types
         scenario = dataclasses.replace(scenario, autoscaler=autoscaler, node_groups=groups, instance_types=types)
     return dataclasses.replace(scenario, steps=tuple(steps), preemption=question.makes_room)

@@ -23,7 +23,7 @@ from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
-from kubespread.questions.autoscaling.asked import autoscaler_of, growth
+from kubespread.node_groups.groups import asked_autoscaler
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.demand import Demand, pod_group_gaps
@@ -88,17 +88,15 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     return world
 
 
-def with_autoscaling(
-    question: Simulate, posed: Posed, reports: Sequence[SimulateReport], scheduler: Scheduler
-) -> tuple[SimulateReport, ...]:
+def with_autoscaling(scene: Scene, posed: Posed, reports: Sequence[SimulateReport]) -> tuple[SimulateReport, ...]:
     """The reports; those with pending replicas get the autoscaler's account.
 
     All workloads wait together, so each such report has the same account. Raises UsageError.
     """
     resolved, cluster = posed.resolved, posed.cluster
     simulated = list(map(Simulated, posed.demands, reports))
-    world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
-    grow = growth(question, resolved.snapshot)
+    world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scene.scheduler, simulated)
+    grow = scene.grow_in(resolved.snapshot)
     if grow is not None and world.waiting:
         account = grow(world, NOTHING_LOST).with_notes(_notes(simulated))
         reports = [
@@ -141,7 +139,7 @@ def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:
 def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     """All workloads in question, placed in one queue; raises the first refusal unless ``on_refused`` is given."""
     check_runs(question.runs)
-    is_scaled = autoscaler_of(question) is not None
+    is_scaled = asked_autoscaler(question) is not None
     required = question.require_placed
     return tuple(
         structs.replace(report, required_placed=report.replicas if required == "all" else required)
@@ -150,7 +148,6 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
 
 
 def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[SimulateReport, ...]:
-    scheduler = scene.scheduler
     read = partial(read_once, template_path=question.template_path)
     # Other processes pose the question too, and standard input can be read only once.
     question = _with_pods(question, (read(pod) if pod == STDIN else pod for pod in question.pods))
@@ -163,7 +160,7 @@ def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[Simul
     if question.as_many_as_fit and len(reports) == 1:
         reports = (_limited(reports[0], posed.demands[0].growth.created.copies, question, scene),)
     if is_scaled:
-        reports = with_autoscaling(question, posed, reports, scheduler)
+        reports = with_autoscaling(scene, posed, reports)
     return tuple(
         structs.replace(
             report,

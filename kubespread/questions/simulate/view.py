@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.kube.owners import NamespacedName
-from kubespread.questions.autoscaling.view import scaling
 from kubespread.questions.simulate.picture import (
     PlacedDomain,
     desired_text,
@@ -27,6 +26,7 @@ from kubespread.reports.columns import Readers
 from kubespread.reports.gang import GangDomain, GangReport
 from kubespread.reports.parts import ConstraintReport, PreemptedPod, letter
 from kubespread.reports.reason_words import reasons_in
+from kubespread.views.autoscaling import scaling
 from kubespread.views.constraints import placed_bars
 from kubespread.views.lines import width_of
 from kubespread.views.look import Cell, Line, Look, Part, Tone, Weight
