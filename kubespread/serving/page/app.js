@@ -32,11 +32,13 @@ byId("unlock").addEventListener("submit", (event) => {
 addEventListener("hashchange", () => location.reload());
 
 const BY_HAND = "";
+const TABS = 10;
 const choose = (name, questions) => {
   document.querySelectorAll("#tabs a").forEach((each) => {
     const isIt = each.dataset.name === name;
     each.toggleAttribute("aria-current", isIt);
     if (isIt) each.setAttribute("aria-current", "page");
+    if (isIt && each.closest("details")) each.closest("details").open = true;
   });
   document.title = name ? `${name} · kubespread` : "kubespread";
   show(name ? "asked" : "hand");
@@ -76,7 +78,9 @@ const start = async () => {
     href: `#tab=${name}`, data: { name }, textContent: text,
     onclick: (event) => { event.preventDefault(); choose(name, questions); },
   }));
-  byId("tabs").append(tab(BY_HAND, "By hand"), ...Object.keys(questions).map((name) => tab(name, name)));
+  const tabs = [tab(BY_HAND, "By hand"), ...Object.keys(questions).map((name) => tab(name, name))];
+  const more = make("details", {}, make("summary", { textContent: "more" }), make("ul", {}, ...tabs.slice(TABS)));
+  byId("tabs").append(...tabs.slice(0, TABS), make("li", {}, more));
   begin(asked.get("hand"));
   choose(asked.get("tab") in questions ? asked.get("tab") : BY_HAND, questions);
   if (served.cluster.isLive) setTimeout(follow, 3000);

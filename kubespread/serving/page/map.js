@@ -49,7 +49,8 @@ export const draw = (seen, edits, acts) => {
   const again = (each) => each.getAttribute("aria-label")?.split(":")[0] === focused;
   if (focused) Array.from(document.querySelectorAll("#map button")).find(again)?.focus();
   const samples = [["pod", "running"], ["pod new", "placed now"], ["sample fits", "the next pod fits"], ["sample closed", "not open"]];
-  byId("legend").replaceChildren(...samples.map(([className, says]) => make("span", {}, make("i", { className }), ` ${says}`)));
+  byId("legend").replaceChildren(...samples.map(([className, says]) => make("span", {}, make("i", { className }), ` ${says}`)),
+    make("span", { textContent: "click a zone or a node to change it" }));
   drawAnswer(placed);
   drawWhy(explained, placed);
 };
