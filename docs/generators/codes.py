@@ -8,7 +8,10 @@ from kubespread.questions.check.formats import anchor, in_full
 
 def page() -> str:
     rules = kubespread.rules()
-    head = "# What kubespread check finds\n\nWritten from the rules' docstrings by `make docs`.\n"
+    head = (
+        "# What kubespread check finds\n\nWritten from the rules' docstrings by `make docs`. Examples have the fields "
+        "that matter; `fixtures/lint/` has whole manifests.\n"
+    )
     table = [
         "| Code | Name | Severity | Needs | What it finds |",
         "| --- | --- | --- | --- | --- |",

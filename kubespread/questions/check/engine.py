@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from itertools import islice
 from typing import Self
 
 from msgspec import Struct, field
@@ -14,7 +12,7 @@ from msgspec.structs import replace
 
 from kubespread.candidate.sources import ClusterWorkloads
 from kubespread.questions.check.question import Check
-from kubespread.questions.check.report import Finding, Remedy, Severity
+from kubespread.questions.check.report import Finding, Severity
 from kubespread.questions.check.rule import (
     UNSEARCHED,
     AnyRule,
@@ -29,12 +27,11 @@ from kubespread.questions.check.rule import (
 )
 from kubespread.questions.check.rules import begins, selected
 from kubespread.questions.check.subjects import Gathered, gather
-from kubespread.questions.check.trial import Mended, Place, Placed, ReplicaTrial, Subject, together
+from kubespread.questions.check.trial import Mended, Place, ReplicaTrial, Subject, together
 from kubespread.questions.scene import Scene
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.profile.profile import framework
-from kubespread.wording import verb_of
 
 
 class Checked(Struct):
@@ -43,16 +40,6 @@ class Checked(Struct):
     findings: list[Finding] = field(default_factory=list)
     ignored: int = 0
     """Findings that annotations silence."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a remedy is still to be searched for."""
-        return any(finding.remedy == UNSEARCHED for finding in self.findings)
-
-    def with_way_out(self, remedy: Remedy) -> Checked:
-        """With the remedy that was searched for."""
-        findings = (replace(each, remedy=remedy) if each.remedy == UNSEARCHED else each for each in self.findings)
-        return replace(self, findings=list(findings))
 
 
 class Checking:
@@ -73,8 +60,7 @@ class Checking:
         """What is found in the workload of that number."""
         gathered, subject = self.gathered, self.gathered.subjects[number]
         trial = None if gathered.cluster is None else self._trial(subject, gathered.cluster)
-        plugins = self._plugins_of(subject)
-        case = Case(subject, self._company, gathered.objects, gathered.version, plugins, trial)
+        case = Case(subject, self._company, gathered.objects, self._plugins_of(subject), trial)
         return _kept(_findings(case, self._rules), subject.ignored)
 
     def searched(self, parts: Iterable[Checked]) -> Iterator[Checked]:
@@ -83,11 +69,12 @@ class Checking:
         """
         ways_out, cluster = self.gathered.ways_out, self.gathered.cluster
         for subject, checked in zip(self.gathered.subjects, parts, strict=False):
-            if ways_out is not None and cluster is not None and checked.is_open:
-                trial = partial(self._trial, subject, cluster)
-                yield checked.with_way_out(ways_out.remedy(trial))
-            else:
-                yield checked
+            is_open = [finding.remedy == UNSEARCHED for finding in checked.findings]
+            if any(is_open) and ways_out is not None and cluster is not None:
+                remedy = ways_out.remedy(self._trial(subject, cluster))
+                pairs = zip(checked.findings, is_open, strict=True)
+                checked.findings = [replace(finding, remedy=remedy) if open_ else finding for finding, open_ in pairs]
+            yield checked
 
     def together(self, parts: Iterable[Checked]) -> Checked:
         """All findings, in the order of files and of their content."""
@@ -107,57 +94,24 @@ class Checking:
 
 
 def _kept(findings: Iterable[Finding], silenced: Sequence[str]) -> Checked:
-    checked = Checked()
-    for finding in findings:
-        if begins(finding.code, silenced):
-            checked.ignored += 1
-        else:
-            checked.findings.append(finding)
-    return checked
+    every = list(findings)
+    kept = [finding for finding in every if not begins(finding.code, silenced)]
+    return Checked(kept, len(every) - len(kept))
 
 
 def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
-    before = list(_found(case, rules))
-    revived = [_with_following(found, case, rules, before) if found.revives else found for _, found in before]
-    after = list(zip((rule for rule, _ in before), with_remedies_together(revived, case.trial), strict=True))
+    before = list[tuple[AnyRule, RuleFinding]]()
+    for rule in rules:
+        if isinstance(rule, Rule):
+            before += ((rule, found) for found in rule.check(case))
+        elif isinstance(rule, ClusterRule) and case.trial is not None:
+            before += ((rule, found) for found in rule.check(case, case.trial))
+    together = with_remedies_together([found for _, found in before], case.trial)
+    after = list(zip((rule for rule, _ in before), together, strict=True))
     reported = [found for rule, found in after if not begins(rule.code, case.subject.ignored)]
     last = [(rule, found) for rule in rules if isinstance(rule, LastRule) for found in rule.check(case, reported)]
     for rule, found in (*after, *last):
         yield _reported(rule, found, case.subject, case.subject.place(found.field))
-
-
-def _found(case: Case, rules: Iterable[AnyRule]) -> Iterator[tuple[AnyRule, RuleFinding]]:
-    """What the rules find that run first."""
-    for rule in rules:
-        found: Iterable[RuleFinding] = ()
-        if isinstance(rule, Rule):
-            found = rule.check(case)
-        elif isinstance(rule, ClusterRule) and case.trial is not None:
-            found = rule.check(case, case.trial)
-        yield from ((rule, finding) for finding in found)
-
-
-def _with_following(
-    finding: RuleFinding, case: Case, rules: Iterable[AnyRule], before: Sequence[tuple[AnyRule, RuleFinding]]
-) -> RuleFinding:
-    """The finding, whose remedy revives a constraint, saying what is found with it."""
-    subject, trial = case.subject, case.trial
-    if finding.mended is None or trial is None:
-        return finding
-    change, template = finding.mended.change, subject.template
-    changed = replace(subject, pod=change(subject.pod), template=None if template is None else change(template))
-    then = Case(changed, case.company, case.objects, case.version, case.plugins, trial.of(changed))
-    reported = {(rule.code, found.field) for rule, found in before}
-    codes = dict.fromkeys(rule.code for rule, found in _found(then, rules) if (rule.code, found.field) not in reported)
-    if not codes:
-        return finding
-    following = f"{', '.join(codes)} {verb_of(len(codes), 'are')} found then"
-    outcome = following if finding.remedy.outcome is None else f"{finding.remedy.outcome}; {following}"
-    return replace(finding, remedy=replace(finding.remedy, outcome=outcome))
-
-
-_Remedied = tuple[str, tuple[str, ...], tuple[str, ...]]
-"""A remedy, whatever its outcome and whichever constraint it is told of: text, settings and edits."""
 
 
 def with_remedies_together(findings: Sequence[RuleFinding], trial: ReplicaTrial | None) -> Sequence[RuleFinding]:
@@ -167,35 +121,30 @@ def with_remedies_together(findings: Sequence[RuleFinding], trial: ReplicaTrial 
     replicas from running.
     """
     # Findings that several constraints share have one remedy.
-    mended = {_remedy_of(finding): finding.mended for finding in findings if finding.mended is not None}
+    mended = {_remedied(finding): finding.mended for finding in findings if finding.mended is not None}
     if trial is None or len(mended) < 2 or all(change.placed.is_complete for change in mended.values()):
         return findings
     all_placed = trial.placed_with(together(mended.values()))
-    lacking = {remedy for remedy, change in mended.items() if change.placed.count < all_placed.count}
-    needed = set[_Remedied]()
-    if all_placed.count > max(trial.placed.count, *(change.placed.count for change in mended.values())):
-        needed = {remedy for remedy in lacking if _is_needed(mended[remedy], mended.values(), all_placed, trial)}
-    outcome = f"with the other remedies {all_placed.text}"
-    return [
-        _together(finding, outcome, _remedy_of(finding) in needed) if _remedy_of(finding) in lacking else finding
-        for finding in findings
-    ]
+    best_alone = max(trial.placed.count, *(change.placed.count for change in mended.values()))
+
+    def is_needed(one: Mended) -> bool:
+        others = together(other for other in mended.values() if other is not one)
+        return all_placed.count > best_alone and trial.placed_with(others).count < all_placed.count
+
+    needed = {remedy: is_needed(change) for remedy, change in mended.items() if change.placed.count < all_placed.count}
+    changed = []
+    for finding in findings:
+        key, remedy, severity = _remedied(finding), finding.remedy, finding.severity
+        if key in needed:
+            remedy = replace(remedy, outcome=f"{remedy.outcome}; with the other remedies {all_placed.text}")
+            severity = Severity.ERROR if needed[key] else severity
+        changed.append(replace(finding, remedy=remedy, severity=severity))
+    return changed
 
 
-def _remedy_of(finding: RuleFinding) -> _Remedied:
-    remedy = finding.remedy
-    return remedy.text, remedy.settings, remedy.edits
-
-
-def _is_needed(mended: Mended, among: Iterable[Mended], all_placed: Placed, trial: ReplicaTrial) -> bool:
-    """Whether fewer replicas are placed without this one."""
-    others = [other for other in among if other is not mended]
-    return trial.placed_with(together(others)).count < all_placed.count
-
-
-def _together(finding: RuleFinding, outcome: str, is_needed: bool) -> RuleFinding:
-    remedy = replace(finding.remedy, outcome=f"{finding.remedy.outcome}; {outcome}")
-    return replace(finding, remedy=remedy, severity=Severity.ERROR if is_needed else finding.severity)
+def _remedied(finding: RuleFinding) -> tuple[object, ...]:
+    """A remedy, whatever its outcome and whichever constraint it is for."""
+    return finding.remedy.text, finding.remedy.settings, finding.remedy.edits
 
 
 def _reported(rule: AnyRule, found: RuleFinding, whose: Subject | RefusedManifest, place: Place) -> Finding:
@@ -217,12 +166,13 @@ def _reported(rule: AnyRule, found: RuleFinding, whose: Subject | RefusedManifes
 def _faults(refused: RefusedManifest, rules: Sequence[AnyRule]) -> Iterator[Finding]:
     fault_rules = [rule for rule in reversed(rules) if isinstance(rule, FaultRule)]
     for fault in refused.faults:
-        remedies = ((rule, remedy) for rule in fault_rules if (remedy := rule.check(fault, refused)) is not None)
-        for rule, remedy in islice(remedies, 1):
-            # The API server's text, which begins with the field where it does not name it otherwise.
-            is_unnamed = fault.field and fault.field not in fault.message
-            message = f"{fault.field}: {fault.message}" if is_unnamed else fault.message
-            yield _reported(rule, RuleFinding(fault.field, message, remedy), refused, (fault.line, fault.column))
+        # The API server's text, which begins with the field where it does not name it otherwise.
+        is_unnamed = fault.field and fault.field not in fault.message
+        message = f"{fault.field}: {fault.message}" if is_unnamed else fault.message
+        for rule in fault_rules:
+            if (remedy := rule.check(fault, refused)) is not None:
+                yield _reported(rule, RuleFinding(fault.field, message, remedy), refused, (fault.line, fault.column))
+                break
 
 
 def _order(finding: Finding) -> tuple[object, ...]:

@@ -7,36 +7,31 @@ finding is, where it stands and its code.
 from __future__ import annotations
 
 import inspect
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.errors import Fault
 from kubespread.kube.admission.quota import Allowance, allowance
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim
 from kubespread.kube.api.core import Pod, ResourceQuota, TopologySpreadConstraint
-from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
+from kubespread.kube.api.workloads import LabelSelectingWorkload
 from kubespread.kube.owners import controller_of
 from kubespread.kube.persistent_volumes import is_for_one_pod
-from kubespread.kube.selector import Selector, SelectorError, from_label_selector
-from kubespread.kube.versions import KubeVersion
+from kubespread.kube.selector import Selector
 from kubespread.questions.check.report import Remedy, RuleReport, Severity
-from kubespread.questions.check.trial import Mended, PodChange, ReplicaTrial, Subject, by_domain, with_constraint
+from kubespread.questions.check.trial import Mended, ReplicaTrial, Subject, with_constraints
 from kubespread.questions.remedies.change import Change
-from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, PodConstraints, pod_constraints
+from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, pod_constraints
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread
 from kubespread.scheduler.plugins.volumes.filters import IN_USE
 from kubespread.wording import short_key
 
-BY_REVISION = f"matchLabelKeys: [{TEMPLATE_HASH}]"
 _GATE = "MatchLabelKeysInPodTopologySpread"
 _MADE_BY_CONTROLLERS = frozenset(
     {
@@ -50,9 +45,6 @@ _MADE_BY_CONTROLLERS = frozenset(
         "job-name",
     }
 )
-# Everything else is quoted: numbers, what is empty, and the words that YAML takes for booleans.
-_PLAIN = re.compile(r"[A-Za-z][-A-Za-z0-9_.]*")
-_BOOLEANS = frozenset({"y", "yes", "n", "no", "true", "false", "on", "off", "null"})
 _ATTRIBUTES = dict(
     zip(TopologySpreadConstraint.__struct_encode_fields__, TopologySpreadConstraint.__struct_fields__, strict=True)
 )
@@ -65,34 +57,24 @@ class Company:
     """
 
     def __init__(self, subjects: Iterable[Subject]) -> None:
-        self._in_namespace: dict[str, list[Subject]] = defaultdict(list)
         self._labeled: dict[tuple[str, str, str], list[Subject]] = defaultdict(list)
         for subject in subjects:
             if subject.object is None or controller_of(subject.object) is not None:
                 continue
-            namespace = subject.name.namespace
-            self._in_namespace[namespace].append(subject)
-            for key, value in subject.labels.items():
-                self._labeled[namespace, key, value].append(subject)
+            for key, value in (("", ""), *subject.labels.items()):
+                self._labeled[subject.name.namespace, key, value].append(subject)
 
     def counted_beside(self, subject: Subject, selector: Selector) -> Iterator[Subject]:
         """The other workloads of its namespace whose pods ``selector`` matches."""
         if subject.object is not None and controller_of(subject.object) is not None:
             return
-        for other in self._among(subject.name.namespace, selector):
-            if other.name != subject.name and selector.matches(other.labels):
-                yield other
-
-    def _among(self, namespace: str, selector: Selector) -> Sequence[Subject]:
-        """Those that can match at all: a pod has one value per label, so none comes twice."""
-        for requirement in selector.requirements:
-            if requirement.operator == "In":
-                return [
-                    subject
-                    for value in dict.fromkeys(requirement.values)
-                    for subject in self._labeled.get((namespace, requirement.key, value), ())
-                ]
-        return self._in_namespace.get(namespace, ())
+        # A pod has one value per label, so none comes twice.
+        required = next((each for each in selector.requirements if each.operator == "In"), None)
+        labels = [("", "")] if required is None else [(required.key, value) for value in dict.fromkeys(required.values)]
+        for key, value in labels:
+            for other in self._labeled.get((subject.name.namespace, key, value), ()):
+                if other.name != subject.name and selector.matches(other.labels):
+                    yield other
 
 
 class Declared(Struct, frozen=True, eq=False):
@@ -120,25 +102,9 @@ class Declared(Struct, frozen=True, eq=False):
         """Whether it counts the pods that carry it."""
         return bool(self.constraint.self_match and self.constraint.counts_pods)
 
-    def is_on(self, other: Subject) -> bool:
-        """Whether pods of ``other`` have a constraint with the same terms, regardless of its selector."""
-        others = other.pod.spec.topology_spread_constraints
-        return any(_terms(constraint) == _terms(self.written) for constraint in others)
-
     def with_fields(self, **fields: object) -> FieldChange:
         """Of fields as they are written: ``maxSkew``."""
         return FieldChange({self: fields})
-
-
-def _terms(constraint: TopologySpreadConstraint) -> tuple[object, ...]:
-    return (
-        constraint.topology_key,
-        constraint.max_skew,
-        constraint.when_unsatisfiable,
-        constraint.min_domains,
-        constraint.node_affinity_policy or "Honor",
-        constraint.node_taints_policy or "Ignore",
-    )
 
 
 class FieldChange(Struct, frozen=True):
@@ -147,10 +113,11 @@ class FieldChange(Struct, frozen=True):
     values: Mapping[Declared, Mapping[str, Any]]
 
     def __call__(self, pod: Pod) -> Pod:
+        constraints = list(pod.spec.topology_spread_constraints)
         for declared, values in self.values.items():
             attributes = {_ATTRIBUTES[name]: value for name, value in values.items()}
-            pod = with_constraint(pod, declared.position, **attributes)
-        return pod
+            constraints[declared.position] = replace(constraints[declared.position], **attributes)
+        return with_constraints(pod, constraints)
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -171,17 +138,6 @@ class FieldChange(Struct, frozen=True):
         return ((declared, *field) for declared, values in self.values.items() for field in values.items())
 
 
-def by_revision(constraints: Iterable[Declared]) -> FieldChange:
-    """The constraints counting their own revision alone."""
-    return FieldChange({own: {"matchLabelKeys": [*own.written.match_label_keys, TEMPLATE_HASH]} for own in constraints})
-
-
-def excess(rollout: RolloutReport, declared: Declared) -> int:
-    """By how much the new pods end beyond maxSkew."""
-    final = rollout.final[declared.position]
-    return max(0, final.skew - final.max_skew)
-
-
 class Case(Struct, frozen=True, dict=True):
     """A workload among the others: its constraints as declared and as in force, and its surroundings. What several
     rules need is worked out once.
@@ -192,7 +148,6 @@ class Case(Struct, frozen=True, dict=True):
     """All that are checked together, the subject among them."""
     objects: ClusterObjects
     """The cluster's, with those that the manifests bring; the manifests' alone where there is no cluster."""
-    version: KubeVersion
     plugins: Framework
     """The profile that schedules the subject."""
     trial: ReplicaTrial | None
@@ -205,25 +160,19 @@ class Case(Struct, frozen=True, dict=True):
         return next(configured, PodTopologySpread())
 
     @cached_property
-    def constraints(self) -> PodConstraints:
-        """Those in force, the defaults where the pod declares none."""
-        return pod_constraints(
-            self.subject.pod,
-            self.spread.defaults,
-            self.objects,
-            empty_selector_counts=self.spread.rules.empty_selector_counts,
-        )
-
-    @cached_property
     def own(self) -> tuple[Declared, ...]:
         """The pod's own constraints, in the order they are declared."""
         subject = self.subject
         if not subject.pod.spec.topology_spread_constraints:
             return ()
+        rules = self.spread.rules
+        in_force = pod_constraints(
+            subject.pod, self.spread.defaults, self.objects, empty_selector_counts=rules.empty_selector_counts
+        )
         written = (subject.template or subject.pod).spec.topology_spread_constraints
         return tuple(
             Declared(position, subject.field(f"spec.topologySpreadConstraints[{position}]"), as_written, constraint)
-            for position, (as_written, constraint) in enumerate(zip(written, self.constraints.constraints, strict=True))
+            for position, (as_written, constraint) in enumerate(zip(written, in_force.constraints, strict=True))
         )
 
     def hard(self, trial: ReplicaTrial) -> Iterator[tuple[Declared, HardConstraint]]:
@@ -234,12 +183,6 @@ class Case(Struct, frozen=True, dict=True):
         for declared, counted in zip(self.own, trial.counted, strict=False):
             if isinstance(counted, HardConstraint) and not self.subject.is_daemon:
                 yield declared, counted
-
-    def counted_together(self) -> Iterator[tuple[Declared, Iterator[Subject]]]:
-        """The workload's own constraints that count its pods, each with the others whose pods it counts too."""
-        for declared in self.own if self.subject.object is not None and not self.subject.is_daemon else ():
-            if declared.counts_itself:
-                yield declared, self.company.counted_beside(self.subject, declared.constraint.selector)
 
     @cached_property
     def exclusive_claim(self) -> str:
@@ -262,96 +205,22 @@ class Case(Struct, frozen=True, dict=True):
     @property
     def counts_by_revision(self) -> bool:
         """Whether the release has matchLabelKeys."""
-        return self.version.has(_GATE)
-
-    @property
-    def rolled_out(self) -> Deployment | None:
-        """The Deployment, where it makes new pods while old ones are there."""
-        workload = self.subject.object
-        if not isinstance(workload, Deployment):
-            return None
-        strategy = workload.spec.strategy
-        return None if strategy is not None and strategy.type == "Recreate" else workload
+        return self.subject.profile.version.has(_GATE)
 
     @cached_property
     def own_labels(self) -> dict[str, str]:
         """What tells its pods from others: the workload's selector where it has one of labels alone that matches them,
         else their labels.
         """
-        subject = self.subject
-        if (
-            isinstance(subject.object, LabelSelectingWorkload)
-            and (selector := subject.object.spec.selector) is not None
-        ):
-            try:
-                matches = from_label_selector(selector).matches(subject.labels)
-            except SelectorError:
-                matches = False
-            labels = _of_people(selector.match_labels)
-            if matches and labels and not selector.match_expressions:
-                return labels
-        return _of_people(subject.labels)
-
-    def counting_nothing(
-        self, declared: Declared, field: str, why: str, severity: Severity | None = None
-    ) -> RuleFinding:
-        """Of a constraint that counts none of its own pods, which does not affect where they land then: why, with the
-        consequence and the effect of selecting them.
-        """
-        labels, trial = self.own_labels, self.trial
-        remedy, mended = Remedy(text="give the pods labels of their own, and select them"), None
-        if labels:
-            fields: dict[str, Any] = {f"{declared.path}.labelSelector": {"matchLabels": labels}}
-            text = f"select the pods' own labels: {selector_text(labels)}"
-            if trial is not None:
-                select = declared.with_fields(labelSelector=LabelSelector(match_labels=labels))
-                change = self._by_revision(declared, select, trial)
-                mended = trial.mended(change or select)
-                if change is not None:
-                    text += f"; {BY_REVISION} on this constraint"
-                    fields |= by_revision([declared]).fields
-            remedy = Remedy(
-                text=text, fields=fields, outcome=None if mended is None else mended.placed.outcome(declared.key)
-            )
-        message = f"{why}: {self._uncounted(declared)}"
-        return RuleFinding(
-            field, message, remedy, mended=mended, revives=True, proven=trial is not None, severity=severity
-        )
-
-    def _uncounted(self, declared: Declared) -> str:
-        replicas = self.subject.replicas
-        none = "the pod itself does not count" if replicas == 1 else f"none of its {replicas} replicas counts"
-        if self.trial is None:
-            return f"{none}, and nothing spreads them" if replicas > 1 else none
-        landed = by_domain(self.trial.placed.by_domain(declared.key))
-        return f"{none}; left to themselves they land {landed}" if landed and self.trial.placed.count > 1 else none
-
-    def _by_revision(self, declared: Declared, select: PodChange, trial: ReplicaTrial) -> PodChange | None:
-        """The change ``select`` with each revision counted separately, where only that makes a rollout end even."""
-        deployment, apart = self.rolled_out, by_revision([declared])
-        if deployment is None or trial.rollout is None or not self.counts_by_revision:
-            return None
-
-        def change(pod: Pod) -> Pod:
-            return apart(select(pod))
-
-        both, each = trial.rollout_of(deployment, select), trial.rollout_of(deployment, change)
-        is_uneven = both.complete and excess(both, declared)
-        return change if is_uneven and each.complete and not excess(each, declared) else None
+        labels, workload = self.subject.labels, self.subject.object
+        selector = workload.spec.selector if isinstance(workload, LabelSelectingWorkload) else None
+        if selector is not None and not selector.match_expressions and selector.match_labels.items() <= labels.items():
+            return _of_people(selector.match_labels) or _of_people(labels)
+        return _of_people(labels)
 
 
 def _of_people(labels: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in labels.items() if key not in _MADE_BY_CONTROLLERS}
-
-
-def selector_text(labels: Mapping[str, str]) -> str:
-    """The field as YAML in one line: ``labelSelector: {matchLabels: {app: web}}``."""
-    listed = ", ".join(f"{key}: {_yaml(value)}" for key, value in labels.items())
-    return f"labelSelector: {{matchLabels: {{{listed}}}}}"
-
-
-def _yaml(value: str) -> str:
-    return value if _PLAIN.fullmatch(value) and value.lower() not in _BOOLEANS else f'"{value}"'
 
 
 def remedy_of(change: Change, text: str, outcome: str | None) -> Remedy:
@@ -371,8 +240,6 @@ class RuleFinding(Struct, frozen=True):
     """Where it is not that of the rule."""
     proven: bool = False
     """Whether the numbers come from running the engine on the cluster, as all do of rules that need one."""
-    revives: bool = False
-    """Whether the remedy makes a constraint count that counted nothing, so that its other faults show."""
 
 
 class RefusedManifest(Struct, frozen=True):

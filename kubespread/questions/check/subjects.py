@@ -279,7 +279,6 @@ class _Gatherer:
             object=_with_replicas(workload, replicas) if why else workload,
             template=template,
             template_path=template_path,
-            companions=candidate.companions,
             running=self._running(candidate, owned),
             told_apart=self._told_apart(candidate),
             one_by_one=candidate.one_by_one,

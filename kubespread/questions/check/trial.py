@@ -21,23 +21,12 @@ from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.admission.quota import allowance, charged
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import (
-    Affinity,
-    NodeAffinity,
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    Pod,
-    ResourceQuota,
-    TopologySpreadConstraint,
-)
+from kubespread.kube.api.core import Pod, ResourceQuota, TopologySpreadConstraint
 from kubespread.kube.api.kinds import WORKLOADS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
 from kubespread.kube.owners import WorkloadName
-from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults
-from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.queue.queue import Entry, ScheduleResult, place
 from kubespread.questions.remedies.spreading import by_domain as replicas_by_domain
 from kubespread.reports.judged_nodes import KEEPING_OFF, counted_constraints
@@ -113,8 +102,6 @@ class Subject(Struct, frozen=True, kw_only=True):
     """Its pod template as written; None for a bare pod, and for unchanged objects of the cluster."""
     template_path: str = ""
     """The template's path in the object; empty for a bare pod."""
-    companions: Sequence[ApiObject] = ()
-    """What its controller makes beside the pod."""
     running: Sequence[Pod] = ()
     """Its pods that are in the cluster already, on nodes or waiting for one."""
     told_apart: Replicas | None = None
@@ -217,18 +204,6 @@ def together(mended: Iterable[Mended]) -> PodChange:
     return change
 
 
-class _Stored(Struct, frozen=True):
-    """A pod as stored."""
-
-    pod: Pod
-    change: PodChange
-    """What makes it of the subject's own."""
-    dropped: Sequence[str] = ()
-    """The fields that the release does not have."""
-    faults: Sequence[FieldFault] = ()
-    """Why it is refused."""
-
-
 class ReplicaTrial:
     """One subject on the cluster without its existing pods: all its replicas are created again, as quotas allow, and
     placed. A changed pod goes through the API server of the release again.
@@ -241,10 +216,11 @@ class ReplicaTrial:
 
     @cached_property
     def cluster(self) -> Cluster:
-        cluster = _without_running(self._whole, [self.subject])
-        quotas = self._whole.objects.of(ResourceQuota)
-        free = without_usage(quotas, self.subject)
-        return cluster if free is quotas else cluster.with_objects(cluster.objects.with_all(ResourceQuota, free))
+        cluster, namespace = _without_running(self._whole, [self.subject]), self.subject.name.namespace
+        quotas = freed = self._whole.objects.of(ResourceQuota)
+        for pod in self.subject.running if any(quota.metadata.namespace == namespace for quota in quotas) else ():
+            freed = charged(freed, pod, -1)
+        return cluster if freed is quotas else cluster.with_objects(cluster.objects.with_all(ResourceQuota, freed))
 
     @cached_property
     def prepared(self) -> Prepared | None:
@@ -288,12 +264,12 @@ class ReplicaTrial:
     ) -> Placed:
         """All replicas once ``change`` is made to each of them, or another number of them, or on another cluster."""
         subject, stored, cluster = self.subject, self._stored(change), cluster or self.cluster
-        desired = subject.replicas if replicas is None else replicas
-        if stored.faults:
-            return Placed(desired, (), None, cluster, desired, stored.faults[0].message)
-        allowed = allowance(stored.pod, cluster.objects.of(ResourceQuota))
+        desired, pod = subject.replicas if replicas is None else replicas, stored(subject.pod)
+        if change is not unchanged and (faults := pod_faults(pod, subject.profile.version)):
+            return Placed(desired, (), None, cluster, desired, faults[0].message)
+        allowed = allowance(pod, cluster.objects.of(ResourceQuota))
         created = desired if allowed.copies is None else min(desired, allowed.copies)
-        (outcome,) = place(cluster, [self._entry(stored.change, created)], first_in_heap)
+        (outcome,) = place(cluster, [self._entry(stored, created)], first_in_heap)
         placed = _placed(outcome, cluster)
         if subject.is_daemon and allowed.copies is not None:
             desired, created = placed.desired, min(placed.desired, allowed.copies)
@@ -309,7 +285,7 @@ class ReplicaTrial:
         cluster = _without_running(self._whole, [self.subject, *(other.subject for other in others)])
         entries = [
             *(other._entry(unchanged, other.subject.replicas) for other in others),
-            self._entry(self._stored(change).change, self.subject.replicas),
+            self._entry(self._stored(change), self.subject.replicas),
         ]
         return [_placed(outcome, cluster) for outcome in place(cluster, entries, first_in_heap)]
 
@@ -322,20 +298,15 @@ class ReplicaTrial:
         is_alike = subject.profile is self.subject.profile
         return ReplicaTrial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
 
-    def _stored(self, change: PodChange) -> _Stored:
-        """The changed pod as the API server of the release stores it."""
-        if change is unchanged:
-            return _Stored(self.subject.pod, change)
-        version = self.subject.profile.version
+    def _stored(self, change: PodChange) -> PodChange:
+        """The change, with what the API server of the release drops."""
 
-        def taken(pod: Pod) -> Pod:
+        def stored(pod: Pod) -> Pod:
             changed = deepcopy(change(pod))
-            drop_fields(changed, version)
+            drop_fields(changed, self.subject.profile.version)
             return changed
 
-        changed = deepcopy(change(self.subject.pod))
-        dropped = drop_fields(changed, version)
-        return _Stored(changed, taken, dropped, pod_faults(changed, version))
+        return change if change is unchanged else stored
 
     def _entry(self, change: PodChange, replicas: int) -> Entry:
         subject = self.subject
@@ -389,9 +360,9 @@ class ReplicaTrial:
         return None if message is None else (surge, message)
 
     def mended(self, change: PodChange) -> Mended:
-        """The change, tried."""
-        stored = self._stored(change)
-        return Mended(change, self.placed_with(change), is_taken=not stored.dropped and not stored.faults)
+        changed, version = deepcopy(change(self.subject.pod)), self.subject.profile.version
+        is_taken = not drop_fields(changed, version) and not pod_faults(changed, version)
+        return Mended(change, self.placed_with(change), is_taken)
 
 
 def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
@@ -412,49 +383,8 @@ def _placed(outcome: ScheduleResult, cluster: Cluster) -> Placed:
     return Placed(outcome.wanted or 0, nodes, outcome.stopped, cluster, unplaced=outcome.unplaced)
 
 
-def with_constraint(pod: Pod, position: int, **fields: object) -> Pod:
-    """The pod with ``fields`` of one of its own constraints set."""
-    constraints = list(pod.spec.topology_spread_constraints)
-    constraints[position] = replace(constraints[position], **fields)
-    return _with_constraints(pod, constraints)
-
-
-def with_only(pod: Pod, positions: Sequence[int]) -> Pod:
-    """The pod with only those of its own constraints."""
-    constraints = pod.spec.topology_spread_constraints
-    return _with_constraints(pod, [constraints[position] for position in positions])
-
-
-def with_another(pod: Pod, constraint: TopologySpreadConstraint) -> Pod:
-    """The pod with a further constraint after its own."""
-    return _with_constraints(pod, [*pod.spec.topology_spread_constraints, constraint])
-
-
-def with_node_requirement(pod: Pod, key: str, operator: str, values: Sequence[str]) -> Pod:
-    """The pod with one more thing that nodes must have, whichever of its alternatives they meet."""
-    requirement = NodeSelectorRequirement(key, operator, list(values))
-    affinity = pod.spec.affinity or Affinity()
-    node_affinity = affinity.node_affinity or NodeAffinity()
-    selector = node_affinity.required_during_scheduling_ignored_during_execution
-    terms = [NodeSelectorTerm()] if selector is None else selector.node_selector_terms
-    narrowed = NodeSelector([replace(term, match_expressions=[*term.match_expressions, requirement]) for term in terms])
-    required = replace(node_affinity, required_during_scheduling_ignored_during_execution=narrowed)
-    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, node_affinity=required)))
-
-
-def _with_constraints(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:
+def with_constraints(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:
     return replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
-
-
-def without_usage(quotas: tuple[ResourceQuota, ...], subject: Subject) -> tuple[ResourceQuota, ...]:
-    """The quotas as they would be if the subject had no pods; the same ones where it has none that they count."""
-    namespace = subject.name.namespace
-    if not subject.running or all(quota.metadata.namespace != namespace for quota in quotas):
-        return quotas
-    for pod in subject.running:
-        if pod.status.phase not in ENDED_PHASES:
-            quotas = charged(quotas, pod, -1)
-    return quotas
 
 
 _BEGINNING = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)

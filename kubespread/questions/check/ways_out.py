@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -42,9 +42,8 @@ class WaysOut(Struct):
     """Those that made it."""
     _tried: int = 0
 
-    def remedy(self, tried: Callable[[], ReplicaTrial]) -> Remedy:
+    def remedy(self, trial: ReplicaTrial) -> Remedy:
         """The least change, or two or three together, with which every replica finds a node."""
-        trial = tried()
         placed, unplaced = trial.placed, trial.placed.unplaced
         if trial.subject.is_daemon or unplaced is None or not len(trial.cluster):
             return Remedy(text="let its pods onto other nodes, or change what keeps them from these")

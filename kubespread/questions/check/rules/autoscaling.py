@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -16,7 +17,7 @@ from kubespread.kube.well_known import GROUP_MAX_SIZE, HOSTNAME, ZONE
 from kubespread.node_groups.groups import NODE_POOL_LABEL, capacity_labels, capacity_taints
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.check.rule import UNSEARCHED, Case, ClusterRule, Declared, LastRule, Rule, RuleFinding
-from kubespread.questions.check.trial import Placed, ReplicaTrial, by_domain, domains, listed, together
+from kubespread.questions.check.trial import Placed, ReplicaTrial, domains, listed, together
 from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
 from kubespread.wording import count_of, verb_of
@@ -36,15 +37,7 @@ class ScaledToZero(ClusterRule, code="KS208", name="scaled-to-zero", severity=Se
     and sizes leave room. The remedy is tried on the cluster as it is, where replicas must wait for the domain, and with
     a node in each domain, where all must find a place. A group whose taint keeps the pod off makes no domain for it.
 
-    Example: a NodePool for zones a, b and c, and nodes in a and b only.
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: a hard constraint over zones, a NodePool for zones a, b and c, and nodes in a and b only.
 
     Remedy: `minDomains: 3`; or keep a node in every zone.
     """
@@ -64,16 +57,17 @@ class ScaledToZero(ClusterRule, code="KS208", name="scaled-to-zero", severity=Se
                 remedy = _waiting_for(declared, len(eligible), open_to, case, trial)
             else:
                 remedy = _tolerating(declared, len(eligible), possible, trial)
-            if remedy is not None:
-                message = f"{_no_domains(declared, open_to or possible)}: {trial.placed.text}: "
-                message += by_domain(trial.placed.by_domain(declared.key))
-                yield RuleFinding(declared.path, message, remedy, severity=None if open_to else Severity.INFO)
-
-
-def _no_domains(declared: Declared, possible: Mapping[str, Possible]) -> str:
-    groups = listed(list(dict.fromkeys(domain.group for domain in possible.values())))
-    none = "is not a domain while it has no node" if len(possible) == 1 else "are not domains while they have no nodes"
-    return f"{declared.name} {listed(list(possible))} of {groups} {none}"
+            if remedy is None:
+                continue
+            missing = open_to or possible
+            groups = listed(list(dict.fromkeys(domain.group for domain in missing.values())))
+            none = "is not a domain while it has no node"
+            if len(missing) > 1:
+                none = "are not domains while they have no nodes"
+            message = (
+                f"{declared.name} {listed(list(missing))} of {groups} {none}: {trial.placed.outcome(declared.key)}"
+            )
+            yield RuleFinding(declared.path, message, remedy, severity=None if open_to else Severity.INFO)
 
 
 def _waiting_for(
@@ -85,7 +79,7 @@ def _waiting_for(
     """
     key, number, names = declared.key, eligible + len(possible), listed(list(possible))
     grown = trial.cluster.after(ClusterChange(added=[domain.node for domain in possible.values()]))
-    if not case.version.has(_GATE):
+    if not case.subject.profile.version.has(_GATE):
         spread = trial.placed_with(cluster=grown)
         if not spread.is_complete or not all(spread.by_domain(key)[value] for value in possible):
             return None
@@ -146,21 +140,17 @@ class PendingReplicas(LastRule, code="KS209", name="pending-replicas", severity=
         if trial is None and case.exclusive_claim and replicas > 1:
             message = f"{_waits(replicas, replicas - 1)}: {case.exclusive_claim}"
             yield RuleFinding(field, message, Remedy(text="a claim of mode ReadWriteMany, or one for each replica"))
-        if trial is None or not trial.placed.pending or _explained(others, trial):
+        mended = [other.mended for other in others if other.mended is not None and other.mended.is_taken]
+        # The remedies of the other findings, together, get a node for every replica that is created.
+        if trial is None or not trial.placed.pending or (mended and not trial.placed_with(together(mended)).pending):
             return
         waits = _waits(trial.placed.desired, trial.placed.pending)
         if groups := _meant_for(case, trial):
             intended = Remedy(text="nothing, if that is intended; otherwise lower minDomains, or add nodes there")
-            message = f"{waits} until {listed(groups)} adds one, because of minDomains"
+            message = f"{waits} until {listed(groups)} {verb_of(len(groups), 'add')} one, because of minDomains"
             yield RuleFinding(field, message, intended, severity=Severity.INFO, proven=True)
         else:
             yield RuleFinding(field, f"{waits}: {trial.placed.message}", UNSEARCHED, proven=True)
-
-
-def _explained(findings: Iterable[RuleFinding], trial: ReplicaTrial | None) -> bool:
-    """Whether the remedies of these findings, together, get a node for every replica that is created."""
-    mended = [finding.mended for finding in findings if finding.mended is not None and finding.mended.is_taken]
-    return trial is not None and bool(mended) and not trial.placed_with(together(mended)).pending
 
 
 def _meant_for(case: Case, trial: ReplicaTrial) -> Sequence[str]:
@@ -189,8 +179,7 @@ class AutoscaledBeyond(Rule, code="KS304", name="autoscaled-beyond", severity=Se
 
     A HorizontalPodAutoscaler, or a ScaledObject of KEDA, raises the number of replicas up to its maximum under load.
     Those beyond what quotas, constraints and free room allow are not created or stay pending, at the worst moment. The
-    maximum is placed on the cluster as it is. With `--autoscaler` it is only an info where all find a node once it has
-    added some.
+    maximum is placed on the cluster as it is.
 
     Without a cluster it is counted what quotas, and a claim that one pod may use, allow that the manifests bring.
 
@@ -211,25 +200,21 @@ class AutoscaledBeyond(Rule, code="KS304", name="autoscaled-beyond", severity=Se
         """Source: pkg/controller/podautoscaler/horizontal.go, normalizeDesiredReplicas"""
         subject, trial = case.subject, case.trial
         for autoscaler in () if subject.is_daemon else autoscalers_of(subject.name, case.objects):
-            if autoscaler.most <= subject.replicas:
+            if autoscaler.most <= subject.replicas or (trial is not None and not trial.placed.is_complete):
                 continue
-            asks, outcome = f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}", None
             if trial is None:
-                count, why = _by_files(case, autoscaler.most)
-            elif trial.placed.is_complete and not (most := trial.placed_with(replicas=autoscaler.most)).is_complete:
-                count, why, outcome = most.count, _why_fewer(most), trial.placed_with(replicas=most.count).text
+                count, outcome = case.at_most.copies, None
+                if count is None or not subject.replicas <= count < autoscaler.most:
+                    continue
+                why = f"{count} can run: {case.at_most.refusal}"
             else:
-                continue
-            if why:
-                remedy = Remedy(text=f"{autoscaler.most_field}: {count}", outcome=outcome)
-                yield RuleFinding("spec.replicas", f"{asks}: {why}", remedy, proven=trial is not None)
-
-
-def _by_files(case: Case, most: int) -> tuple[int, str]:
-    """How many of ``most`` replicas may run by what the manifests say alone, and why not all."""
-    count = case.at_most.copies
-    is_beyond = count is not None and case.subject.replicas <= count < most
-    return (count or 0, f"{count} can run: {case.at_most.refusal}") if is_beyond else (most, "")
+                most = trial.placed_with(replicas=autoscaler.most)
+                if most.is_complete:
+                    continue
+                count, why, outcome = most.count, _why_fewer(most), trial.placed_with(replicas=most.count).text
+            remedy = Remedy(text=f"{autoscaler.most_field}: {count}", outcome=outcome)
+            message = f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}: {why}"
+            yield RuleFinding("spec.replicas", message, remedy, proven=trial is not None)
 
 
 def _why_fewer(most: Placed) -> str:
@@ -286,8 +271,9 @@ def _groups(
         if _has_room(pool, nodes):
             yield from _of_node_pool(key, pod, pool)
     for machines in objects.of(MachineDeployment):
-        if _may_grow(machines):
-            made, annotations = machines.spec.template, machines.metadata.annotations
+        made, replicas, annotations = machines.spec.template, machines.spec.replicas, machines.metadata.annotations
+        most = annotations.get(GROUP_MAX_SIZE, "")
+        if most.isdecimal() and int(most) > (1 if replicas is None else replicas):
             zone = {ZONE: made.spec.failure_domain} if made.spec.failure_domain else {}
             labels = {**zone, **made.metadata.labels, **capacity_labels(annotations)}
             yield f"MachineDeployment {machines.metadata.name}", labels, capacity_taints(annotations)
@@ -306,11 +292,8 @@ def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Map
         for label, values in allowed.items()
     }
     for value in allowed.get(key, [""]):
-        yield (
-            f"NodePool {name}",
-            {**chosen, key: value, **template.metadata.labels, NODE_POOL_LABEL: name},
-            template.spec.taints,
-        )
+        labels = {**chosen, key: value, **template.metadata.labels, NODE_POOL_LABEL: name}
+        yield f"NodePool {name}", labels, template.spec.taints
 
 
 def _selected_labels(pod: Pod) -> Mapping[str, Sequence[str]]:
@@ -327,29 +310,17 @@ def _selected_labels(pod: Pod) -> Mapping[str, Sequence[str]]:
 
 def _has_room(pool: NodePool, nodes: Nodes) -> bool:
     """Whether the pool grows for pods that wait, and its limits leave something beside the nodes that it has made."""
-    if pool.spec.replicas is not None:
-        return False
-    own = [node for node in nodes.objects if node.metadata.labels.get(NODE_POOL_LABEL) == pool.metadata.name]
-    try:
-        return all(
-            sum(_counted(node, resource) for node in own) < parse(limit).nano
-            for resource, limit in pool.spec.limits.items()
-        )
-    except QuantityError:
-        return True
-
-
-def _counted(node: Node, resource: str) -> int:
-    """In billionths; of ``nodes`` each is one."""
-    offered = node.status.capacity or node.status.allocatable
-    return NANO if resource == "nodes" else parse(offered.get(resource)).nano
-
-
-def _may_grow(machines: MachineDeployment) -> bool:
-    """Whether cluster-autoscaler is configured to scale it beyond its current size."""
-    most = machines.metadata.annotations.get(GROUP_MAX_SIZE, "")
-    replicas = machines.spec.replicas
-    return most.isdecimal() and int(most) > (1 if replicas is None else replicas)
+    own = [
+        node.status.capacity or node.status.allocatable
+        for node in nodes.objects
+        if node.metadata.labels.get(NODE_POOL_LABEL) == pool.metadata.name
+    ]
+    with suppress(QuantityError):
+        for resource, limit in pool.spec.limits.items():
+            used = NANO * len(own) if resource == "nodes" else sum(parse(sizes.get(resource)).nano for sizes in own)
+            if used >= parse(limit).nano:
+                return False
+    return pool.spec.replicas is None
 
 
 RULES = (ScaledToZero(), PendingReplicas(), AutoscaledBeyond())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,18 +20,8 @@ from kubespread.kube.selector import Selector
 from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import HOSTNAME, SCHEDULE_ANYWAY
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.questions.check.rule import (
-    BY_REVISION,
-    Case,
-    ClusterRule,
-    Declared,
-    FieldChange,
-    Rule,
-    RuleFinding,
-    by_revision,
-    excess,
-)
-from kubespread.questions.check.trial import Placed, PodChange, ReplicaTrial, by_domain, listed, unchanged
+from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding
+from kubespread.questions.check.trial import Placed, ReplicaTrial, Subject, by_domain, listed
 from kubespread.questions.queue.queue import Entry, place
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.cluster import ClusterChange
@@ -63,18 +54,8 @@ class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.W
     allows no eviction, by the pods that they make, is found all the same. Pods without a controller, those of Jobs and
     those of DaemonSets are left out.
 
-    Example: six replicas on three nodes, one a zone.
-
-    ```yaml
-    kind: PodDisruptionBudget
-    spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
-    ---
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: six replicas on three nodes, one a zone, a hard constraint over zones with `maxSkew: 1`, and a
+    PodDisruptionBudget with `maxUnavailable: 1`.
 
     Remedy: `nodeTaintsPolicy: Honor`, so that a cordoned node is not a domain; or a higher maxSkew. For a budget that
     allows no eviction, `maxUnavailable: 1`.
@@ -92,7 +73,7 @@ class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.W
             return
         if case.trial is not None:
             case.trial.cluster.assume(budget_gaps(case.objects))
-        budgets, is_proven = list(_protecting(case)), case.trial is not None
+        budgets = list(_protecting(case))
         if len(budgets) > 1:
             names = [budget.metadata.name for budget, _ in budgets]
             message = (
@@ -100,12 +81,10 @@ class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.W
                 "server evicts no pod that has more than one"
             )
             remedy = Remedy(text=f"let only one PodDisruptionBudget select them, {names[0]} for example")
-            yield RuleFinding("metadata.name", message, remedy, proven=is_proven)
-        for budget, selector in budgets if len(budgets) == 1 else ():
-            try:
-                yield from _with_one(budget, selector, case)
-            except IntOrStringError:
-                continue
+            yield RuleFinding("metadata.name", message, remedy, proven=case.trial is not None)
+        elif budgets:
+            with suppress(IntOrStringError):
+                yield from _with_one(*budgets[0], case)
 
 
 def _protecting(case: Case) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
@@ -128,30 +107,34 @@ def _cannot_be_drained(case: Case) -> str:
 
 
 def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case) -> Iterator[RuleFinding]:
-    trial, others = case.trial, _others_protected(selector, case)
+    trial, name, others = case.trial, budget.metadata.name, _others_protected(selector, case)
     protected = case.subject.replicas + others
     # All that it protects are healthy.
     allowed = disruptions_allowed(desired_and_expected(budget.spec, protected, protected), protected)
+    stalled, constraints, hard = None, None, list[Declared]()
     # The health of others would count as well, and a claim may hold a replica to its node.
-    is_rehearsed = not others and case.subject.told_apart is None
-    drains = stalled = None
-    if trial is not None:
-        drains = _Drains(trial, max(1, allowed), [own for own, _ in case.hard(trial)] if is_rehearsed else [])
-        stalled = drains.stalled(unchanged)
-    if not allowed:
-        message = f"{_cannot_be_drained(case)}: PodDisruptionBudget {budget.metadata.name} ({_terms(budget)}) allows "
-        remedy = _letting_one_go(budget, protected)
-        if drains is not None and stalled is not None:
+    if trial is not None and not others and case.subject.told_apart is None:
+        hard = [own for own, _ in case.hard(trial)]
+        drains = _Drains(trial, max(1, allowed), hard)
+        if (stalled := drains.stalled(trial.subject.pod, trial.placed)) is not None:
             constraints = _draining(drains, stalled, case)
-            remedy = replace(constraints, text=f"{remedy.text}; {constraints.text}")
-        yield RuleFinding("metadata.name", f"{message}no eviction", remedy, proven=trial is not None)
-    elif drains is not None and stalled is not None:
+    if not allowed:
+        least, most = budget.spec.min_available, budget.spec.max_unavailable
+        terms = "neither minAvailable nor maxUnavailable" if least is None else f"minAvailable: {least}"
+        terms = terms if most is None else f"maxUnavailable: {most}"
+        message = f"{_cannot_be_drained(case)}: PodDisruptionBudget {name} ({terms}) allows no eviction"
+        text = f"maxUnavailable: 1{'' if least is None else f' in place of {terms}'} in PodDisruptionBudget {name}"
+        alone = "it can be evicted, and is missing until its replacement runs"
+        remedy = Remedy(text=text, outcome="1 can be evicted at a time" if protected > 1 else alone)
+        if constraints is not None:
+            remedy = replace(constraints, text=f"{text}; {constraints.text}")
+        yield RuleFinding("metadata.name", message, remedy, proven=trial is not None)
+    elif stalled is not None and constraints is not None:
         message = (
             f"a drain of {stalled.node} hangs with {stalled.remaining} of {count_of(stalled.before, 'replica')} there: "
-            f"PodDisruptionBudget {budget.metadata.name} allows {allowed}, whose replacement fits nowhere: "
-            f"{stalled.message}"
+            f"PodDisruptionBudget {name} allows {allowed}, whose replacement fits nowhere: {stalled.message}"
         )
-        yield RuleFinding(drains.hard[0].path, message, _draining(drains, stalled, case), proven=True)
+        yield RuleFinding(hard[0].path, message, constraints, proven=True)
 
 
 def _others_protected(selector: Selector, case: Case) -> int:
@@ -171,30 +154,13 @@ def _others_protected(selector: Selector, case: Case) -> int:
     return max(0, len(cluster.arrivals(protected).node) - running) + to_be
 
 
-def _terms(budget: PodDisruptionBudget) -> str:
-    if budget.spec.max_unavailable is not None:
-        return f"maxUnavailable: {budget.spec.max_unavailable}"
-    least = budget.spec.min_available
-    return "neither minAvailable nor maxUnavailable" if least is None else f"minAvailable: {least}"
-
-
-def _letting_one_go(budget: PodDisruptionBudget, protected: int) -> Remedy:
-    instead = "" if budget.spec.min_available is None else f" in place of {_terms(budget)}"
-    alone = "it can be evicted, and is missing until its replacement runs"
-    return Remedy(
-        text=f"maxUnavailable: 1{instead} in PodDisruptionBudget {budget.metadata.name}",
-        outcome="1 can be evicted at a time" if protected > 1 else alone,
-    )
-
-
 class _Stalled(Struct, frozen=True):
-    """A drain that hangs."""
+    """A drain that hangs: the budget lets none of the remaining replicas go."""
 
     node: str
     before: int
     """How many replicas were on the node."""
     remaining: int
-    """How many are still there when nothing moves any more, since the budget lets none of them go."""
     message: str | None
     """kube-scheduler's, for the first evicted one whose successor has no node."""
 
@@ -207,20 +173,12 @@ class _Drains(Struct, frozen=True):
     hard: Sequence[Declared]
     """The hard constraints; without any, nothing is drained."""
 
-    def stalled(self, change: PodChange) -> _Stalled | None:
-        """The first drain that hangs once ``change`` is made to the pods; None where there is none."""
-        placed = self._placed(change)
+    def stalled(self, pod: Pod, placed: Placed) -> _Stalled | None:
+        """The first drain that hangs where the copies of ``pod`` are placed."""
         for node in self._unlike(placed) if self.hard and placed.is_complete else ():
-            if (stalled := self._drained(change(self.trial.subject.pod), placed, node)).remaining:
+            if (stalled := self._drained(pod, placed, node)).remaining:
                 return stalled
         return None
-
-    def end(self, change: PodChange) -> bool:
-        """Whether all replicas are placed, and every drain ends, once ``change`` is made."""
-        return self._placed(change).is_complete and self.stalled(change) is None
-
-    def _placed(self, change: PodChange) -> Placed:
-        return self.trial.placed if change is unchanged else self.trial.placed_with(change)
 
     def _unlike(self, placed: Placed) -> list[int]:
         """One node each of those with as many replicas in the same domains, the fullest first."""
@@ -231,9 +189,8 @@ class _Drains(Struct, frozen=True):
         return list(alike.values())[:_MOST_DRAINED]
 
     def _drained(self, pod: Pod, placed: Placed, node: int) -> _Stalled:
-        """The node at position ``node`` is cordoned, and its replicas, copies of ``pod``, are evicted one by one, as
-        every drain here does, as long as fewer are missing than may be. A successor that finds a node is ready at once,
-        and the next replica may go.
+        """The node is cordoned, and its replicas, copies of ``pod``, are evicted one by one as long as fewer are
+        missing than may be. A successor that finds a node is ready at once, and the next replica may go.
         """
         cluster = self.trial.cluster
         bare = cluster.after(ClusterChange(replaced={node: cordoned(cluster.nodes.objects[node])}))
@@ -252,20 +209,21 @@ class _Drains(Struct, frozen=True):
 
 def _draining(drains: _Drains, stalled: _Stalled, case: Case) -> Remedy:
     """The first change of the hard constraints with which all replicas are placed and every drain ends."""
-    tried = list(_changes(drains.hard, case))
-    for text, change in tried:
-        if drains.end(change):
+    changes = list(_changes(drains.hard, case))
+    for text, change in changes:
+        placed = drains.trial.placed_with(change)
+        if placed.is_complete and drains.stalled(change(case.subject.pod), placed) is None:
             return Remedy(text=text, settings=change.settings, outcome=f"the drain of {stalled.node} completes")
     return Remedy(
-        text=f"room for another replica on other nodes: {count_of(len(tried), 'change')} of the constraints that were "
-        "tried do not let the drain complete"
+        text=f"room for another replica on other nodes: {count_of(len(changes), 'change')} of the constraints that "
+        "were tried do not let the drain complete"
     )
 
 
 def _changes(hard: Sequence[Declared], case: Case) -> Iterator[tuple[str, FieldChange]]:
     where = "" if len(hard) == 1 else " on each hard constraint"
     counting = [own for own in hard if not own.constraint.honors_taints]
-    if counting and case.version.has(_POLICIES):
+    if counting and case.subject.profile.version.has(_POLICIES):
         honoring = FieldChange({own: {"nodeTaintsPolicy": "Honor"} for own in counting})
         yield f"{honoring.text}{where}, so that a cordoned node is not a domain", honoring
     for own in hard:
@@ -274,6 +232,29 @@ def _changes(hard: Sequence[Declared], case: Case) -> Iterator[tuple[str, FieldC
     if all(own.constraint.min_domains is None for own in hard):
         softer = FieldChange({own: {"whenUnsatisfiable": SCHEDULE_ANYWAY} for own in hard})
         yield f"{softer.text}{where}", softer
+
+
+BY_REVISION = f"matchLabelKeys: [{TEMPLATE_HASH}]"
+
+
+def by_revision(constraints: Iterable[Declared]) -> FieldChange:
+    """The constraints counting their own revision alone."""
+    return FieldChange({own: {"matchLabelKeys": [*own.written.match_label_keys, TEMPLATE_HASH]} for own in constraints})
+
+
+def excess(rollout: RolloutReport, declared: Declared) -> int:
+    """By how much the new pods end beyond maxSkew."""
+    final = rollout.final[declared.position]
+    return max(0, final.skew - final.max_skew)
+
+
+def rolled_out(subject: Subject) -> Deployment | None:
+    """The Deployment, where it makes new pods while old ones are there."""
+    workload = subject.object
+    if not isinstance(workload, Deployment):
+        return None
+    strategy = workload.spec.strategy
+    return None if strategy is not None and strategy.type == "Recreate" else workload
 
 
 class RolloutCountsOld(ClusterRule, code="KS401", name="rollout-counts-old", severity=Severity.WARNING):
@@ -290,32 +271,23 @@ class RolloutCountsOld(ClusterRule, code="KS401", name="rollout-counts-old", sev
     pods end beyond maxSkew, and within it once each revision is counted by itself. A rollout that never ends is a
     finding of its own (KS406). Where replicas times nodes exceed 100,000 nothing is rehearsed and there is no finding.
 
-    Example:
+    Example: a Deployment with a hard constraint over zones that selects `app: web`, a label of old and new pods.
 
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
-
-    Remedy: `matchLabelKeys: [pod-template-hash]`; before Kubernetes 1.27, the first to have it by default, `maxSurge:
-    0`.
+    Remedy: `matchLabelKeys: [pod-template-hash]`, from Kubernetes 1.27 on; before, `maxSurge: 0`.
     """
 
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
         """Source: pkg/controller/deployment/rolling.go, rolloutRolling
         Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector
         """
-        deployment, rollout = case.rolled_out, trial.rollout
+        deployment, rollout = rolled_out(case.subject), trial.rollout
         if deployment is None or rollout is None or not rollout.complete:
             return
         counting = [declared for declared in case.own if _counts_old(case, declared)]
         for declared in counting:
             if not excess(rollout, declared):
                 continue
-            remedy = _by_revision(declared, counting, rollout, deployment, trial)
+            remedy = _counting_apart(declared, counting, rollout, deployment, trial)
             # Counted by revision they are still uneven: something else makes them so.
             if remedy is None:
                 continue
@@ -336,7 +308,7 @@ def _counts_old(case: Case, declared: Declared) -> bool:
     return declared.counts_itself and TEMPLATE_HASH not in named and not case.subject.labels.keys() & set(keys)
 
 
-def _by_revision(
+def _counting_apart(
     declared: Declared, counting: Sequence[Declared], before: RolloutReport, deployment: Deployment, trial: ReplicaTrial
 ) -> Remedy | None:
     """This constraint alone counting its own revision, or all of them, where that leaves none of them worse."""

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
+from kubespread.kube.api.core import (
+    Affinity,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+)
 from kubespread.kube.providers import PROVIDERS
 from kubespread.kube.taint import uncordoned
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
@@ -24,7 +33,6 @@ from kubespread.questions.check.trial import (
     domains,
     domains_of,
     listed,
-    with_node_requirement,
 )
 from kubespread.reports.judged_nodes import EXCLUDED, KEEPING_OFF, TAINTED
 from kubespread.scheduler.cluster.cluster import ClusterChange
@@ -53,42 +61,32 @@ class UnknownKey(Rule, code="KS105", name="unknown-key", severity=Severity.WARNI
     are disappearing from nodes' labels. A label of your own is fine as long as every node carries it. With a cluster
     given, this rule is silent and the nodes are checked instead (KS201, KS202).
 
-    Example:
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zones
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: `topologyKey: topology.kubernetes.io/zones`.
 
     Remedy: `topology.kubernetes.io/zone`, `kubernetes.io/hostname` or another label that all nodes have.
     """
 
     def check(self, case: Case) -> Iterator[RuleFinding]:
         """Source: staging/src/k8s.io/api/core/v1/well_known_labels.go, LabelHostname, LabelTopologyZone"""
-        if case.trial is not None:
-            return
-        for declared in case.own:
+        for declared in case.own if case.trial is None else ():
             key = declared.key
+            if key in _COMMON and key not in _REPLACED:
+                continue
             if key in _REPLACED:
-                yield _unknown(declared, f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key])
-            elif key not in _COMMON:
+                problem, meant = f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key]
+            else:
                 # What nodes of every cluster have, and what a provider puts there that the key names.
                 prefix = key.rpartition("/")[0]
                 near = [common for common in _COMMON if common in _EVERYWHERE or common.rpartition("/")[0] == prefix]
-                yield _unknown(declared, f"{key} is not a label that nodes commonly have", meant_key(key, near))
-
-
-def _unknown(declared: Declared, problem: str, meant: str) -> RuleFinding:
-    happens = "no replica fits on nodes without it" if declared.constraint.is_hard else "nodes without it score 0"
-    remedy = Remedy(text="make sure that every node has this label, or check with a cluster")
-    if meant:
-        change = declared.with_fields(topologyKey=meant)
-        remedy = Remedy(text=change.text, fields=change.fields)
-    severity = None if meant else Severity.INFO
-    return RuleFinding(f"{declared.path}.topologyKey", f"{problem}: {happens}", remedy, severity=severity)
+                problem, meant = f"{key} is not a label that nodes commonly have", meant_key(key, near)
+            remedy = Remedy(text="make sure that every node has this label, or check with a cluster")
+            if meant:
+                change = declared.with_fields(topologyKey=meant)
+                remedy = Remedy(text=change.text, fields=change.fields)
+            is_hard = declared.constraint.is_hard
+            happens = "no replica fits on nodes without it" if is_hard else "nodes without it score 0"
+            severity = None if meant else Severity.INFO
+            yield RuleFinding(f"{declared.path}.topologyKey", f"{problem}: {happens}", remedy, severity=severity)
 
 
 class KeyOnNoNode(ClusterRule, code="KS201", name="key-on-no-node", severity=Severity.ERROR):
@@ -97,15 +95,7 @@ class KeyOnNoNode(ClusterRule, code="KS201", name="key-on-no-node", severity=Sev
     A hard constraint rejects every node without its label, so no replica is scheduled ("missing required label"). A
     soft one leaves such nodes out of its score: with the label on no node it does nothing.
 
-    Example, on a cluster without zone labels:
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: a constraint over zones on a cluster without zone labels.
 
     Remedy: use a key that nodes have, or label every node.
     """
@@ -114,22 +104,20 @@ class KeyOnNoNode(ClusterRule, code="KS201", name="key-on-no-node", severity=Sev
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, nodeLabelsMatchSpreadConstraints"""
         nodes = trial.cluster.nodes
         for declared in case.own if len(nodes) else ():
-            if not nodes.label(declared.key).present.any():
-                is_hard = declared.constraint.is_hard
-                happens = trial.placed.text if is_hard else "the constraint prefers no node"
-                message = f"no node has the label {declared.key}: {happens}"
-                mended, remedy = _key_of_nodes(declared, trial)
-                severity = None if is_hard else Severity.WARNING
-                yield RuleFinding(f"{declared.path}.topologyKey", message, remedy, mended, severity)
-
-
-def _key_of_nodes(declared: Declared, trial: ReplicaTrial) -> tuple[Mended | None, Remedy]:
-    near = near_key(declared.key, trial.cluster.nodes)
-    if not near:
-        return None, Remedy(text=f"label every node: kubectl label node NAME {declared.key}=DOMAIN")
-    change = declared.with_fields(topologyKey=near)
-    mended, text = trial.mended(change), f"topologyKey: {near}, which nodes have"
-    return mended, Remedy(text=text, fields=change.fields, outcome=mended.placed.outcome(near))
+            if nodes.label(declared.key).present.any():
+                continue
+            is_hard = declared.constraint.is_hard
+            happens = trial.placed.text if is_hard else "the constraint prefers no node"
+            mended = None
+            remedy = Remedy(text=f"label every node: kubectl label node NAME {declared.key}=DOMAIN")
+            if near := near_key(declared.key, nodes):
+                change = declared.with_fields(topologyKey=near)
+                mended = trial.mended(change)
+                text, outcome = f"topologyKey: {near}, which nodes have", mended.placed.outcome(near)
+                remedy = Remedy(text=text, fields=change.fields, outcome=outcome)
+            message = f"no node has the label {declared.key}: {happens}"
+            severity = None if is_hard else Severity.WARNING
+            yield RuleFinding(f"{declared.path}.topologyKey", message, remedy, mended, severity)
 
 
 class KeyOnSomeNodes(ClusterRule, code="KS202", name="key-on-some-nodes", severity=Severity.WARNING):
@@ -140,14 +128,6 @@ class KeyOnSomeNodes(ClusterRule, code="KS202", name="key-on-some-nodes", severi
     Typical are new node pools and nodes added by hand.
 
     Example: node c1 has no zone label.
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
 
     Remedy: label these nodes, preferably where they are created; or keep the pod away from them on purpose.
     """
@@ -169,22 +149,17 @@ def _lacking(case: Case, declared: Declared, trial: ReplicaTrial, lacking: Mask)
     happens = "it takes no replica" if one else "they take no replica"
     if not declared.constraint.is_hard:
         happens = "it scores 0 and fills last" if one else "they score 0 and fill last"
-    uncounted = _matching(case, declared, trial, lacking)
+    running = trial.cluster.running
+    kinds = counted_kinds(trial.cluster, declared.constraint, case.subject.name.namespace)
+    uncounted = int(np.count_nonzero(kinds.of(running.kind) & lacking[running.node]))
     if uncounted:
-        happens += f", and {count_of(uncounted, 'matching pod')} there {verb_of(uncounted, 'count')} nowhere"
+        happens += f", and {count_of(uncounted, 'matching pod')} there {verb_of(uncounted, 'count nowhere')}"
     message = (
-        f"{len(names)} of {count_of(of, 'node')} that the pod could go to {'lacks' if one else 'lack'} the label "
+        f"{len(names)} of {count_of(of, 'node')} that the pod could go to {verb_of(len(names), 'lack')} the label "
         f"{declared.key} ({listed(names)}): {happens}"
     )
     remedy = Remedy(text=f"label {'it' if one else 'them'}: kubectl label node {names[0]} {declared.key}=DOMAIN")
     return RuleFinding(f"{declared.path}.topologyKey", message, remedy)
-
-
-def _matching(case: Case, declared: Declared, trial: ReplicaTrial, nodes: Mask) -> int:
-    """How many pods that the constraint would count are on ``nodes``."""
-    running = trial.cluster.running
-    kinds = counted_kinds(trial.cluster, declared.constraint, case.subject.name.namespace)
-    return int(np.count_nonzero(kinds.of(running.kind) & nodes[running.node]))
 
 
 _POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
@@ -206,7 +181,6 @@ class _Closed(Struct, frozen=True):
 
     @property
     def honoring(self) -> dict[str, Any]:
-        """The policies that would leave these nodes out."""
         return {_POLICIES[reason]: "Honor" for reason in self.reasons if reason in _POLICIES}
 
     @property
@@ -224,16 +198,8 @@ class ClosedDomains(ClusterRule, code="KS203", name="closed-domains", severity=S
     takes at most maxSkew pods more than that, and the other replicas wait. Typical are control planes, GPU pools and
     nodes being drained for an upgrade.
 
-    Example: three zones, all nodes of zone c tainted, `maxSkew: 1`, six replicas. Zones a and b take one each, and four
-    replicas stay pending.
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: three zones, all nodes of zone c tainted, a hard constraint over zones with `maxSkew: 1`, six replicas.
+    Zones a and b take one each, and four replicas stay pending.
 
     Remedy: `nodeTaintsPolicy: Honor`, which leaves nodes with untolerated taints out; before Kubernetes 1.26, the first
     to have it by default, node affinity that excludes the domain. A cordon counts as such a taint only where the node
@@ -303,13 +269,25 @@ def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, Pod
     key = closed.declared.key
     affinity = f"node affinity that requires {key} NotIn [{listed(closed.domains)}]"
     lowered = FieldChange({other.declared: other.too_many for other in others if other.too_many})
-    yield affinity, lambda pod: with_node_requirement(pod, key, "NotIn", closed.domains), ()
+    yield affinity, lambda pod: _avoiding(pod, key, closed.domains), ()
     if lowered.values:
         yield (
             f"{affinity}, and {_policy_text(lowered)}",
-            lambda pod: with_node_requirement(lowered(pod), key, "NotIn", closed.domains),
+            lambda pod: _avoiding(lowered(pod), key, closed.domains),
             lowered.settings,
         )
+
+
+def _avoiding(pod: Pod, key: str, values: Sequence[str]) -> Pod:
+    """The pod with one more thing that nodes must not have, whichever of its alternatives they meet."""
+    requirement = NodeSelectorRequirement(key, "NotIn", list(values))
+    affinity = pod.spec.affinity or Affinity()
+    node_affinity = affinity.node_affinity or NodeAffinity()
+    selector = node_affinity.required_during_scheduling_ignored_during_execution
+    terms = [NodeSelectorTerm()] if selector is None else selector.node_selector_terms
+    narrowed = NodeSelector([replace(term, match_expressions=[*term.match_expressions, requirement]) for term in terms])
+    required = replace(node_affinity, required_during_scheduling_ignored_during_execution=narrowed)
+    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, node_affinity=required)))
 
 
 def _policy_text(changed: FieldChange) -> str:
@@ -334,16 +312,7 @@ class TooFewDomains(ClusterRule, code="KS204", name="too-few-domains", severity=
     pods, and the other replicas wait until a domain is added. Domains are counted after node affinity and, with
     `nodeTaintsPolicy: Honor`, after taints, so pinning a workload to two zones is enough; so is a zone scaled to zero.
 
-    Example, on three zones: three of six replicas are scheduled.
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      minDomains: 5
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: with `minDomains: 5` and `maxSkew: 1` on three zones, three of six replicas are scheduled.
 
     Where an autoscaler of nodes can make the missing domains for the pod, waiting replicas are what makes it act, so
     there is no finding.
@@ -383,16 +352,7 @@ class SingleDomain(ClusterRule, code="KS205", name="single-domain", severity=Sev
     constraint never rejects a node. Everything looks spread, and one outage takes all replicas. Clusters in one zone do
     this, and so do nodeSelector and node affinity, which take domains away by default (`nodeAffinityPolicy: Honor`).
 
-    Example: the nodeSelector leaves zone a.
-
-    ```yaml
-    nodeSelector: {topology.kubernetes.io/zone: a}
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: a hard constraint over zones, and `nodeSelector: {topology.kubernetes.io/zone: a}`.
 
     Remedy: let the pod onto nodes of more domains; or drop the constraint, which does nothing; or set minDomains, so
     that replicas wait instead of gathering.
@@ -434,16 +394,8 @@ class FewerDomains(ClusterRule, code="KS206", name="fewer-domains", severity=Sev
     Honor`). Nodes chosen for another reason, such as an instance type or a pool, may exist in some zones only: replicas
     are then spread over fewer zones than the cluster has, and losing a zone takes a larger share of them.
 
-    Example: nodes with disk=ssd exist in zones a and b of three.
-
-    ```yaml
-    nodeSelector: {disk: ssd}
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: a hard constraint over zones, and `nodeSelector: {disk: ssd}`, where only zones a and b of three have nodes
+    with that label.
 
     Remedy: none where that is intended; otherwise nodes of that kind in every zone, or a wider affinity. With
     `nodeAffinityPolicy: Ignore` the other domains count though no replica can go there, and replicas wait (KS203).

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment import limits
 from kubespread.kube.admission.quota import allowance, needed
-from kubespread.kube.api.core import Container, LimitRange, Pod, ResourceQuota
+from kubespread.kube.api.core import Container, LimitRange, ResourceQuota
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.quantity import IntOrStringError
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, Declared, Rule, RuleFinding
 from kubespread.questions.check.trial import ReplicaTrial, by_domain, listed, own_counts, skew_of
 from kubespread.wording import count_of
-
-_PLUGINS = ("VolumeBinding", "VolumeZone")
-_MOVABLE = Remedy(
-    text="storage that every domain reaches, or a claim for each replica that is bound where its pod lands"
-)
 
 
 class VolumePins(ClusterRule, code="KS301", name="volume-pins", severity=Severity.ERROR):
@@ -33,15 +29,10 @@ class VolumePins(ClusterRule, code="KS301", name="volume-pins", severity=Severit
 
     The replicas are placed with their volumes and without them, and the difference is the finding.
 
-    Example: three replicas share a disk in zone a.
+    Example: three replicas with a hard constraint over zones share a disk in zone a.
 
     ```yaml
     volumes: [{name: data, persistentVolumeClaim: {claimName: shared}}]
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
     ```
 
     Remedy: storage that every zone reaches, or a claim for each replica with `volumeBindingMode: WaitForFirstConsumer`.
@@ -52,8 +43,9 @@ class VolumePins(ClusterRule, code="KS301", name="volume-pins", severity=Severit
         subject, held = case.subject, trial.placed
         if subject.is_daemon or not case.own or not subject.pod.spec.has_scheduled_volumes:
             return
-        mended = trial.mended(_without_volumes)
+        mended = trial.mended(lambda pod: replace(pod, spec=replace(pod.spec, volumes=[])))
         free = mended.placed
+        text = "storage that every domain reaches, or a claim for each replica that is bound where its pod lands"
         for declared, constraint in zip(case.own, trial.counted, strict=False):
             if not declared.counts_itself:
                 continue
@@ -65,11 +57,7 @@ class VolumePins(ClusterRule, code="KS301", name="volume-pins", severity=Severit
                     f"{free.text}, {by_domain(freely)}"
                 )
                 severity = None if is_short else Severity.WARNING
-                yield RuleFinding(declared.path, message, _MOVABLE, mended if is_short else None, severity)
-
-
-def _without_volumes(pod: Pod) -> Pod:
-    return replace(pod, spec=replace(pod.spec, volumes=[]))
+                yield RuleFinding(declared.path, message, Remedy(text=text), mended if is_short else None, severity)
 
 
 def _where(declared: Declared, trial: ReplicaTrial) -> str:
@@ -78,12 +66,11 @@ def _where(declared: Declared, trial: ReplicaTrial) -> str:
     if trial.subject.told_apart is not None or evaluation is None:
         return "each replica where its claims are"
     allowed = evaluation.included.copy()
-    for plugin in _PLUGINS:
+    for plugin in ("VolumeBinding", "VolumeZone"):
         if plugin in evaluation.verdicts:
             allowed &= evaluation.verdicts[plugin].passes
     column = trial.cluster.nodes.label(declared.key)
-    codes = np.unique(column.codes[allowed & column.present]).tolist()
-    values: Sequence[str] = sorted(column.values[code] for code in codes)
+    values = sorted(column.values[code] for code in np.unique(column.codes[allowed & column.present]))
     return f"the replicas to {declared.name} {listed(values)}" if values else "the replicas to no node"
 
 
@@ -109,32 +96,30 @@ class QuotaRefuses(Rule, code="KS305", name="quota-refuses", severity=Severity.E
         """Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go, CheckRequest
         Source: plugin/pkg/admission/limitranger/admission.go, defaultContainerResourceRequirements
         """
-        replicas, refused, refusal = _refused(case)
+        trial, replicas, refused, refusal = case.trial, case.subject.replicas, 0, ""
+        if trial is not None:
+            replicas, refused, refusal = trial.placed.desired, trial.placed.refused, trial.placed.refusal
+        # On how many nodes a DaemonSet runs only a cluster tells.
+        elif not case.subject.is_daemon:
+            allowed = allowance(case.subject.pod, case.objects.of(ResourceQuota))
+            refused = 0 if allowed.copies is None else max(0, replicas - allowed.copies)
+            refusal = allowed.refusal
         if refused:
             message = f"the namespace's quotas allow {replicas - refused} of {count_of(replicas, 'replica')}: {refusal}"
-            yield RuleFinding("spec.replicas", message, _raising(case, replicas), proven=case.trial is not None)
-        if case.trial is not None:
-            yield from _by_limit_range(case, case.trial)
-
-
-def _refused(case: Case) -> tuple[int, int, str]:
-    """How many replicas there are to be, how many of them quotas refuse, and in which words."""
-    if case.trial is not None:
-        placed = case.trial.placed
-        return placed.desired, placed.refused, placed.refusal
-    replicas = case.subject.replicas
-    allowed = allowance(case.subject.pod, case.objects.of(ResourceQuota))
-    # On how many nodes a DaemonSet runs only a cluster tells.
-    if allowed.copies is None or case.subject.is_daemon:
-        return replicas, 0, ""
-    return replicas, max(0, replicas - allowed.copies), allowed.refusal
+            yield RuleFinding("spec.replicas", message, _raising(case, replicas), proven=trial is not None)
+        if trial is not None:
+            yield from _by_limit_range(case, trial)
 
 
 def _raising(case: Case, replicas: int) -> Remedy:
     """Quotas for all replicas, and for those that a rollout makes beside them."""
-    trial, surge = case.trial, _surge(case)
+    trial, deployment, surge = case.trial, case.subject.object, 0
+    if isinstance(deployment, Deployment):
+        with suppress(IntOrStringError):
+            surge = limits(deployment).max_surge
     objects = case.objects if trial is None else trial.cluster.objects
-    more = needed(objects.of(ResourceQuota), case.subject.pod, replicas + surge)
+    quotas = objects.of(ResourceQuota)
+    more = needed(quotas, case.subject.pod, replicas + surge)
     if not more:
         return Remedy(text="set the requests or limits that the quota requires of containers")
     amounts = "; ".join(
@@ -144,27 +129,15 @@ def _raising(case: Case, replicas: int) -> Remedy:
     beside = f" and {count_of(surge, 'pod')} more in a rollout" if surge else ""
     text, outcome = f"{amounts}: enough for {count_of(replicas, 'replica')}{beside}", None
     if trial is not None:
-        namespace = case.subject.name.namespace
-        quotas = tuple(
-            _with_hard(quota, more.get(quota.metadata.name, {})) if quota.metadata.namespace == namespace else quota
-            for quota in objects.of(ResourceQuota)
-        )
-        raised = trial.cluster.with_objects(objects.with_all(ResourceQuota, quotas))
-        outcome = trial.placed_with(cluster=raised).text
+        raised = [
+            replace(quota, status=replace(quota.status, hard={**quota.status.hard, **more[quota.metadata.name]}))
+            if quota.metadata.name in more and quota.metadata.namespace == case.subject.name.namespace
+            else quota
+            for quota in quotas
+        ]
+        cluster = trial.cluster.with_objects(objects.with_all(ResourceQuota, tuple(raised)))
+        outcome = trial.placed_with(cluster=cluster).text
     return Remedy(text=text, outcome=outcome)
-
-
-def _with_hard(quota: ResourceQuota, hard: Mapping[str, str]) -> ResourceQuota:
-    return replace(quota, status=replace(quota.status, hard={**quota.status.hard, **hard}))
-
-
-def _surge(case: Case) -> int:
-    """How many pods more than there are to be a rollout makes."""
-    deployment = case.subject.object
-    try:
-        return limits(deployment).max_surge if isinstance(deployment, Deployment) else 0
-    except IntOrStringError:
-        return 0
 
 
 def _by_limit_range(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
@@ -173,29 +146,26 @@ def _by_limit_range(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     ranges = [meta.name for meta in all_ranges if meta.namespace == subject.name.namespace]
     if not ranges or template is None or trial.placed.count:
         return
-    mended = trial.mended(lambda pod: _as_written(pod, template))
+    containers, init_containers = (
+        list(map(_as_written, written)) for written in (template.spec.containers, template.spec.init_containers)
+    )
+    mended = trial.mended(
+        lambda pod: replace(pod, spec=replace(pod.spec, containers=containers, init_containers=init_containers))
+    )
     if mended.placed.count:
-        yield RuleFinding(
-            subject.field("spec.containers"),
+        message = (
             f"LimitRange {listed(ranges)} gives its containers requests that no node can satisfy: "
-            f"{trial.placed.text}: {trial.placed.message}",
-            Remedy(
-                text="give the containers requests of their own, or the LimitRange a lower default",
-                outcome=f"with what the template asks for {mended.placed.text}",
-            ),
-            mended=mended,
-            proven=True,
+            f"{trial.placed.text}: {trial.placed.message}"
         )
+        remedy = Remedy(
+            text="give the containers requests of their own, or the LimitRange a lower default",
+            outcome=f"with what the template asks for {mended.placed.text}",
+        )
+        yield RuleFinding(subject.field("spec.containers"), message, remedy, mended, proven=True)
 
 
-def _as_written(pod: Pod, template: Pod) -> Pod:
-    """The pod with what its template asks for: limits stand for requests that are left out, as everywhere."""
-    containers = list(map(_asking, template.spec.containers))
-    init_containers = list(map(_asking, template.spec.init_containers))
-    return replace(pod, spec=replace(pod.spec, containers=containers, init_containers=init_containers))
-
-
-def _asking(container: Container) -> Container:
+def _as_written(container: Container) -> Container:
+    """Limits stand for requests that are left out, as everywhere."""
     resources = container.resources
     return replace(container, resources=replace(resources, requests={**resources.limits, **resources.requests}))
 

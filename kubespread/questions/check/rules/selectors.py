@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from kubespread.candidate.replicas import autoscalers_of
-from kubespread.kube.api.core import Pod
+from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.kube.api.core import Pod, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.unknown_fields import near_miss
 from kubespread.kube.api.workloads import StatefulSet, Workload
 from kubespread.kube.selector import Selector, from_label_selector
 from kubespread.questions.causes.own_pods import is_meant, missing_them
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.questions.check.rule import Case, Declared, Rule, RuleFinding, selector_text
+from kubespread.questions.check.rule import Case, Declared, Rule, RuleFinding
+from kubespread.questions.check.rules.disruption import BY_REVISION, by_revision, excess, rolled_out
 from kubespread.questions.check.trial import PodChange, Subject, by_domain, listed, own_counts, skew_of, unchanged
-from kubespread.wording import count_of
+from kubespread.wording import count_of, verb_of
+
+_REVISION = "controller-revision-hash"
+_HASHES = (TEMPLATE_HASH, _REVISION)
+_UNIQUE = frozenset(
+    {"apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index", "statefulset.kubernetes.io/pod-name"}
+)
+_OWN = "kubespread.dev/own"
+_MOST_OTHERS = 3
+"""The other workloads of which a constraint says what they do to it."""
+# Everything else is quoted: numbers, what is empty, and the words that YAML takes for booleans.
+_PLAIN = re.compile(r"(?!(?:y|yes|n|no|true|false|on|off|null)$)[A-Za-z][-A-Za-z0-9_.]*", re.IGNORECASE)
 
 
 class GhostPods(Rule, code="KS101", name="ghost-pods", severity=Severity.ERROR):
@@ -35,11 +50,7 @@ class GhostPods(Rule, code="KS101", name="ghost-pods", severity=Severity.ERROR):
 
     ```yaml
     labels: {app: api}
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
+    topologySpreadConstraints: [{labelSelector: {matchLabels: {app: web}}}]
     ```
 
     Remedy: select labels that the pod has, usually those of the workload's own selector.
@@ -47,29 +58,26 @@ class GhostPods(Rule, code="KS101", name="ghost-pods", severity=Severity.ERROR):
 
     def check(self, case: Case) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter, updateWithPod"""
-        for declared in () if case.subject.is_daemon else case.own:
-            constraint = declared.constraint
-            if constraint.self_match or constraint.selector.nothing:
+        subject = case.subject
+        counts_own = any(declared.counts_itself for declared in case.own)
+        may_be_several = subject.replicas > 1 or any(
+            autoscaler.most > 1 for autoscaler in autoscalers_of(subject.name, case.objects)
+        )
+        for declared in () if subject.is_daemon else case.own:
+            if declared.constraint.self_match or declared.constraint.selector.nothing:
                 continue
             selector = from_label_selector(declared.written.label_selector)
-            if _is_meant(case, declared, selector) or _may_be_added(case, selector):
-                continue
-            why = missing_them(selector, case.subject.labels)
-            severity = Severity.ERROR if _can_be_several(case) else Severity.WARNING
-            yield case.counting_nothing(declared, f"{declared.path}.labelSelector", why, severity)
+            others = list(_counted(case, selector))
+            if not is_meant(declared.written, others, counts_own=counts_own) and not _may_be_added(subject, selector):
+                why = missing_them(selector, subject.labels)
+                severity = Severity.ERROR if may_be_several else Severity.WARNING
+                yield _counting_nothing(case, declared, f"{declared.path}.labelSelector", why, severity)
 
 
-def _is_meant(case: Case, declared: Declared, selector: Selector) -> bool:
-    """Whether it counts pods of others, and was not just copied from them."""
-    counts_own = any(declared.counts_itself for declared in case.own)
-    return is_meant(declared.written, list(_counted(case, selector)), counts_own=counts_own)
-
-
-def _may_be_added(case: Case, selector: Selector) -> bool:
+def _may_be_added(subject: Subject, selector: Selector) -> bool:
     """Whether it asks for labels that the controller of a foreign kind may give the pods beside their own."""
-    labels = case.subject.labels
-    missed = [requirement for requirement in selector.requirements if not requirement.matches(labels)]
-    return type(case.subject.object) is Workload and all(requirement.key not in labels for requirement in missed)
+    missed = [requirement for requirement in selector.requirements if not requirement.matches(subject.labels)]
+    return type(subject.object) is Workload and all(requirement.key not in subject.labels for requirement in missed)
 
 
 def _counted(case: Case, selector: Selector) -> Iterator[Pod]:
@@ -81,9 +89,52 @@ def _counted(case: Case, selector: Selector) -> Iterator[Pod]:
             yield pod
 
 
-def _can_be_several(case: Case) -> bool:
-    subject = case.subject
-    return subject.replicas > 1 or any(autoscaler.most > 1 for autoscaler in autoscalers_of(subject.name, case.objects))
+def _counting_nothing(
+    case: Case, declared: Declared, field: str, why: str, severity: Severity | None = None
+) -> RuleFinding:
+    """A constraint that counts none of its own pods and does not affect where they land: why, with the consequence and
+    the effect of selecting them.
+    """
+    labels, trial, replicas = case.own_labels, case.trial, case.subject.replicas
+    uncounted = "the pod itself does not count" if replicas == 1 else f"none of its {replicas} replicas counts"
+    remedy, mended = Remedy(text="give the pods labels of their own, and select them"), None
+    if trial is None and replicas > 1:
+        uncounted += ", and nothing spreads them"
+    elif trial is not None and trial.placed.count > 1 and (landed := trial.placed.by_domain(declared.key)):
+        uncounted += f"; left to themselves they land {by_domain(landed)}"
+    if labels:
+        fields: dict[str, Any] = {f"{declared.path}.labelSelector": {"matchLabels": labels}}
+        text = f"select the pods' own labels: {_selector_text(labels)}"
+        if trial is not None:
+            selecting = declared.with_fields(labelSelector=LabelSelector(match_labels=labels))
+            apart = _by_revision(case, declared, selecting)
+            mended = trial.mended(apart or selecting)
+            if apart is not None:
+                text += f"; {BY_REVISION} on this constraint"
+                fields |= by_revision([declared]).fields
+        outcome = None if mended is None else mended.placed.outcome(declared.key)
+        remedy = Remedy(text=text, fields=fields, outcome=outcome)
+    return RuleFinding(field, f"{why}: {uncounted}", remedy, mended, severity, proven=trial is not None)
+
+
+def _by_revision(case: Case, declared: Declared, selecting: PodChange) -> PodChange | None:
+    """The change with each revision counted separately, where only that makes a rollout end even."""
+    deployment, trial = rolled_out(case.subject), case.trial
+    if deployment is None or trial is None or trial.rollout is None or not case.counts_by_revision:
+        return None
+
+    def apart(pod: Pod) -> Pod:
+        return by_revision([declared])(selecting(pod))
+
+    both, each = trial.rollout_of(deployment, selecting), trial.rollout_of(deployment, apart)
+    is_uneven = both.complete and excess(both, declared)
+    return apart if is_uneven and each.complete and not excess(each, declared) else None
+
+
+def _selector_text(labels: Mapping[str, str]) -> str:
+    """The field as YAML in one line: ``labelSelector: {matchLabels: {app: web}}``."""
+    pairs = (f"{key}: {value}" if _PLAIN.fullmatch(value) else f'{key}: "{value}"' for key, value in labels.items())
+    return f"labelSelector: {{matchLabels: {{{', '.join(pairs)}}}}}"
 
 
 class NoSelector(Rule, code="KS102", name="no-selector", severity=Severity.ERROR):
@@ -110,7 +161,7 @@ class NoSelector(Rule, code="KS102", name="no-selector", severity=Severity.ERROR
         for declared in case.own:
             if declared.written.label_selector is None:
                 why = "without a labelSelector the constraint counts no pods"
-                yield case.counting_nothing(declared, declared.path, why)
+                yield _counting_nothing(case, declared, declared.path, why)
 
 
 class EmptySelector(Rule, code="KS103", name="empty-selector", severity=Severity.ERROR):
@@ -121,15 +172,7 @@ class EmptySelector(Rule, code="KS103", name="empty-selector", severity=Severity
     rejects a node that has the topology label, and a soft one scores all nodes the same. Up to 1.26 all pods of the
     namespace counted, so an upgrade switches the constraint off.
 
-    Example:
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {}
-    ```
+    Example: `labelSelector: {}`.
 
     Remedy: select the labels of the workload's own selector.
     """
@@ -141,12 +184,7 @@ class EmptySelector(Rule, code="KS103", name="empty-selector", severity=Severity
             if constraint.selector.is_empty and not constraint.counts_pods:
                 never = f", so maxSkew {constraint.max_skew} never rejects a node" if constraint.is_hard else ""
                 why = f"labelSelector {{}} counts no pods, the skew is 0 + 1 − 0 = 1 everywhere{never}"
-                yield case.counting_nothing(declared, f"{declared.path}.labelSelector", why)
-
-
-TEMPLATE_HASH = "pod-template-hash"
-_OWN = "kubespread.dev/own"
-_MOST_OTHERS = 3
+                yield _counting_nothing(case, declared, f"{declared.path}.labelSelector", why)
 
 
 class SharedSelector(Rule, code="KS402", name="shared-selector", severity=Severity.WARNING):
@@ -166,23 +204,36 @@ class SharedSelector(Rule, code="KS402", name="shared-selector", severity=Severi
     ```yaml
     # canary: labels {app: web, track: canary}, nodeSelector {topology.kubernetes.io/zone: a}
     labels: {app: web, track: stable}
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
+    topologySpreadConstraints: [{labelSelector: {matchLabels: {app: web}}}]
     ```
 
     Remedy: select a label that only this workload has, or `matchLabelKeys: [pod-template-hash]`.
     """
 
     def check(self, case: Case) -> Iterator[RuleFinding]:
-        # A single replica is never uneven.
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector"""
-        for declared, selected in case.counted_together() if case.subject.replicas > 1 else ():
-            others = [other for other in selected if declared.is_on(other)]
-            if others:
+        # A single replica is never uneven.
+        for declared, selected in _counted_together(case) if case.subject.replicas > 1 else ():
+            if others := [other for other in selected if _has_the_same(other, declared)]:
                 yield from _shared(case, declared, others)
+
+
+def _counted_together(case: Case) -> Iterator[tuple[Declared, Iterator[Subject]]]:
+    """The workload's own constraints that count its pods, each with the others whose pods it counts too."""
+    for declared in case.own if case.subject.object is not None and not case.subject.is_daemon else ():
+        if declared.counts_itself:
+            yield declared, case.company.counted_beside(case.subject, declared.constraint.selector)
+
+
+def _has_the_same(other: Subject, declared: Declared) -> bool:
+    """Whether its pods have a constraint with the same terms, regardless of the selector."""
+    constraints = other.pod.spec.topology_spread_constraints
+    return any(_terms(constraint) == _terms(declared.written) for constraint in constraints)
+
+
+def _terms(written: TopologySpreadConstraint) -> tuple[object, ...]:
+    policies = written.node_affinity_policy or "Honor", written.node_taints_policy or "Ignore"
+    return written.topology_key, written.max_skew, written.when_unsatisfiable, written.min_domains, policies
 
 
 def _shared(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterator[RuleFinding]:
@@ -190,8 +241,11 @@ def _shared(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterat
     names = listed([f"{other.name.kind}/{other.name.name}" for other in others])
     replicas = count_of(sum(other.replicas for other in others), "replica")
     message = f"{declared.name} counts the pods of {names} too ({replicas})"
+    has_hash = TEMPLATE_HASH in case.subject.labels
+    text = f"{BY_REVISION}, or a label" if has_hash else "select a label"
+    remedy = Remedy(text=f"{text} that only this workload has")
     if trial is None or not trial.counted or len(others) > _MOST_OTHERS:
-        yield RuleFinding(field, message, _label_of_its_own(case), severity=Severity.INFO)
+        yield RuleFinding(field, message, remedy, severity=Severity.INFO)
         return
     before, constraint = [trial.of(other) for other in others], trial.counted[declared.position]
 
@@ -207,20 +261,10 @@ def _shared(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterat
     together, apart = placed(unchanged), placed(counting_itself)
     # Where they are even all the same, or uneven by themselves as well, it is not what they count.
     if skew_of(together) > most >= skew_of(apart):
-        placed_after = f"placed after them its own {case.subject.replicas} are {by_domain(together)}"
-        message += f": {placed_after}, skew {skew_of(together)} > {most}"
-        yield RuleFinding(field, message, _label_of_its_own(case, f"its own are {by_domain(apart)}"), proven=True)
-
-
-def _label_of_its_own(case: Case, outcome: str | None = None) -> Remedy:
-    if TEMPLATE_HASH in case.subject.labels:
-        return Remedy(
-            text=f"matchLabelKeys: [{TEMPLATE_HASH}], or a label that only this workload has", outcome=outcome
-        )
-    return Remedy(text="select a label that only this workload has")
-
-
-_HASHES = ("pod-template-hash", "controller-revision-hash")
+        message += f": placed after them its own {case.subject.replicas} are {by_domain(together)}"
+        if has_hash:
+            remedy = replace(remedy, outcome=f"its own are {by_domain(apart)}")
+        yield RuleFinding(field, f"{message}, skew {skew_of(together)} > {most}", remedy, proven=True)
 
 
 class AbsentMatchLabelKey(Rule, code="KS403", name="absent-match-label-key", severity=Severity.WARNING):
@@ -231,16 +275,7 @@ class AbsentMatchLabelKey(Rule, code="KS403", name="absent-match-label-key", sev
     meant to keep apart. Only Deployments give their pods `pod-template-hash`; those of a StatefulSet or DaemonSet have
     `controller-revision-hash`, and pods of Jobs neither.
 
-    Example: a StatefulSet.
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: db}}
-      matchLabelKeys: [pod-template-hash]
-    ```
+    Example: a StatefulSet with `matchLabelKeys: [pod-template-hash]`.
 
     Remedy: name a label that the pods have, or leave the key out.
     """
@@ -249,34 +284,24 @@ class AbsentMatchLabelKey(Rule, code="KS403", name="absent-match-label-key", sev
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, filterTopologySpreadConstraints
         Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeys
         """
+        labels, name = case.subject.labels, case.subject.name
         for declared in case.own:
-            selector = declared.constraint.selector
+            selector, keys = declared.constraint.selector, declared.written.match_label_keys
             counted = "no pod" if selector.nothing or selector.is_empty else f"every pod with {selector}"
-            for position, key in enumerate(declared.written.match_label_keys):
-                if key not in case.subject.labels:
-                    message = (
-                        f"pods of {case.subject.name.kind}/{case.subject.name.name} have no label {key}: the key is "
-                        f"dropped, and the constraint counts {counted}"
-                    )
-                    yield RuleFinding(
-                        f"{declared.path}.matchLabelKeys[{position}]", message, _label_instead(key, declared, case)
-                    )
-
-
-def _label_instead(key: str, declared: Declared, case: Case) -> Remedy:
-    labels = case.subject.labels
-    revision = next((name for name in _HASHES if key in _HASHES and name in labels), "")
-    meant = revision or near_miss(key, labels)
-    if not meant:
-        return Remedy(text=f"remove {key}, or give the pods that label")
-    keys = dict.fromkeys(meant if other == key else other for other in declared.written.match_label_keys)
-    return Remedy(text=f"matchLabelKeys: [{meant}]", fields=declared.with_fields(matchLabelKeys=[*keys]).fields)
-
-
-_REVISION = "controller-revision-hash"
-_UNIQUE = frozenset(
-    {"apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index", "statefulset.kubernetes.io/pod-name"}
-)
+            for position, key in enumerate(keys):
+                if key in labels:
+                    continue
+                message = (
+                    f"pods of {name.kind}/{name.name} have no label {key}: the key is dropped, and the constraint "
+                    f"counts {counted}"
+                )
+                remedy = Remedy(text=f"remove {key}, or give the pods that label")
+                revision = next((hash_ for hash_ in _HASHES if key in _HASHES and hash_ in labels), "")
+                if meant := revision or near_miss(key, labels):
+                    mended = dict.fromkeys(meant if other == key else other for other in keys)
+                    fields = declared.with_fields(matchLabelKeys=[*mended]).fields
+                    remedy = Remedy(text=f"matchLabelKeys: [{meant}]", fields=fields)
+                yield RuleFinding(f"{declared.path}.matchLabelKeys[{position}]", message, remedy)
 
 
 class UniqueMatchLabelKey(Rule, code="KS404", name="unique-match-label-key", severity=Severity.ERROR):
@@ -286,16 +311,7 @@ class UniqueMatchLabelKey(Rule, code="KS404", name="unique-match-label-key", sev
     of each replica matches that replica alone: nothing is counted before it exists, and every node of every domain is
     as good as any other. The constraint never rejects a node, and its score is the same everywhere.
 
-    Example:
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: db}}
-      matchLabelKeys: [apps.kubernetes.io/pod-index]
-    ```
+    Example: `matchLabelKeys: [apps.kubernetes.io/pod-index]`.
 
     Remedy: leave the key out. To keep revisions apart, `controller-revision-hash` in a StatefulSet.
     """
@@ -304,28 +320,22 @@ class UniqueMatchLabelKey(Rule, code="KS404", name="unique-match-label-key", sev
         """Source: pkg/controller/statefulset/stateful_set_utils.go, updateIdentity
         Source: pkg/controller/job/indexed_job_utils.go, addCompletionIndexLabel
         """
-        replicas = case.subject.replicas
+        replicas, is_stateful = case.subject.replicas, isinstance(case.subject.object, StatefulSet)
         for declared in case.own if replicas > 1 else ():
-            for position, key in enumerate(declared.written.match_label_keys):
-                if key in _UNIQUE and key in case.subject.labels:
-                    message = (
-                        f"each of the {replicas} replicas has its own {key} and counts itself alone: 0 + 1 − 0 = 1 on "
-                        "every node, which never exceeds maxSkew"
-                    )
-                    yield RuleFinding(
-                        f"{declared.path}.matchLabelKeys[{position}]", message, _key_left_out(case, declared, key)
-                    )
-
-
-def _key_left_out(case: Case, declared: Declared, key: str) -> Remedy:
-    is_stateful = isinstance(case.subject.object, StatefulSet)
-    keys = [other for other in declared.written.match_label_keys if other not in (key, _REVISION)]
-    keys += [_REVISION] if is_stateful else []
-    text = f"matchLabelKeys: [{_REVISION}]" if is_stateful else f"remove {key}"
-    return Remedy(text=text, fields=declared.with_fields(matchLabelKeys=keys or None).fields)
-
-
-_HASHES = ("pod-template-hash", "controller-revision-hash")
+            keys = declared.written.match_label_keys
+            for position, key in enumerate(keys):
+                if key not in _UNIQUE or key not in case.subject.labels:
+                    continue
+                message = (
+                    f"each of the {replicas} replicas has its own {key} and counts itself alone: 0 + 1 − 0 = 1 on "
+                    "every node, which never exceeds maxSkew"
+                )
+                kept = [other for other in keys if other not in (key, _REVISION)]
+                if is_stateful:
+                    kept.append(_REVISION)
+                text = f"matchLabelKeys: [{_REVISION}]" if is_stateful else f"remove {key}"
+                remedy = Remedy(text=text, fields=declared.with_fields(matchLabelKeys=kept or None).fields)
+                yield RuleFinding(f"{declared.path}.matchLabelKeys[{position}]", message, remedy)
 
 
 class PinnedRevision(Rule, code="KS405", name="pinned-revision", severity=Severity.ERROR):
@@ -336,44 +346,34 @@ class PinnedRevision(Rule, code="KS405", name="pinned-revision", severity=Severi
     the API server writes there what matchLabelKeys adds. It counts only pods of that revision, while there are any; the
     pods of the next template do not even count themselves.
 
-    Example:
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web, pod-template-hash: 5d59d67564}}
-    ```
+    Example: `labelSelector: {matchLabels: {app: web, pod-template-hash: 5d59d67564}}`.
 
     Remedy: leave the hash out of the selector, and name its key in `matchLabelKeys`.
     """
 
     def check(self, case: Case) -> Iterator[RuleFinding]:
-        # A pod by itself, or the template of one that a controller made, is of one revision.
         """Source: pkg/registry/core/pod/strategy.go, applyLabelKeysToLabelSelector"""
+        # A pod by itself, or the template of one that a controller made, is of one revision.
         for declared in () if case.subject.object is None else case.own:
-            selector = declared.written.label_selector
-            for requirement in (
-                () if declared.constraint.selector.nothing else from_label_selector(selector).requirements
-            ):
+            if declared.constraint.selector.nothing:
+                continue
+            for requirement in from_label_selector(declared.written.label_selector).requirements:
                 if requirement.key in _HASHES and requirement.operator == "In":
                     yield _pinned(case, declared, requirement.key, " or ".join(requirement.values))
 
 
 def _pinned(case: Case, declared: Declared, key: str, value: str) -> RuleFinding:
-    own, labels = case.subject.labels.get(key), case.own_labels
-    now = f"the {count_of(case.subject.replicas, 'replica')} of this template{'' if own is None else f', {own},'}"
-    fate = "stop counting themselves with the next template" if declared.constraint.self_match else "count nowhere"
-    message = f"the selector asks for {key} {value}, the hash of one revision: {now} {fate}"
+    own, labels, replicas = case.subject.labels.get(key), case.own_labels, case.subject.replicas
+    now = f"the {count_of(replicas, 'replica')} of this template{'' if own is None else f', {own},'}"
+    fate = verb_of(replicas, "count nowhere")
+    if declared.constraint.self_match:
+        itself = "itself" if replicas == 1 else "themselves"
+        fate = f"{verb_of(replicas, 'stop')} counting {itself} with the next template"
     keys = [*declared.written.match_label_keys, key]
     fields = declared.with_fields(labelSelector={"matchLabels": labels}, matchLabelKeys=keys).fields
-    remedy = Remedy(text=f"{selector_text(labels)}, matchLabelKeys: [{key}]", fields=fields)
+    remedy = Remedy(text=f"{_selector_text(labels)}, matchLabelKeys: [{key}]", fields=fields)
+    message = f"the selector asks for {key} {value}, the hash of one revision: {now} {fate}"
     return RuleFinding(f"{declared.path}.labelSelector", message, remedy)
-
-
-_MOST_OTHERS = 3
-"""Of how many others a constraint says how they differ."""
 
 
 class InconsistentGroup(Rule, code="KS504", name="inconsistent-group", severity=Severity.WARNING):
@@ -386,24 +386,15 @@ class InconsistentGroup(Rule, code="KS504", name="inconsistent-group", severity=
     With a cluster given, this workload is placed first and the other one after it, and the numbers are what the
     constraint then sees. Where they are within maxSkew there is no finding.
 
-    Example: `api` shares the label `app: web` and has no constraint.
-
-    ```yaml
-    labels: {app: web}
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: `api` shares the label `app: web`, which this workload's constraint selects, and has no constraint.
 
     Remedy: give all of them the same constraints, or select a label that only this workload has.
     """
 
     def check(self, case: Case) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector"""
-        for declared, selected in case.counted_together():
-            others = [other for other in selected if not declared.is_on(other)]
+        for declared, selected in _counted_together(case):
+            others = [other for other in selected if not _has_the_same(other, declared)]
             for other in others[:_MOST_OTHERS]:
                 yield from _inconsistent(case, declared, other)
 
@@ -424,8 +415,7 @@ def _inconsistent(case: Case, declared: Declared, other: Subject) -> Iterator[Ru
     if trial is None or not trial.counted or other.is_daemon:
         yield RuleFinding(declared.path, message, remedy, severity=Severity.INFO)
         return
-    both = trial.of(other).placed_behind([trial])
-    counts = own_counts(both, trial.counted[declared.position])
+    counts = own_counts(trial.of(other).placed_behind([trial]), trial.counted[declared.position])
     if (skew := skew_of(counts)) > most:
         together = f"once both are placed, their pods are {by_domain(counts)}, skew {skew} > {most}"
         yield RuleFinding(declared.path, f"{message}: {together}", remedy, proven=True)

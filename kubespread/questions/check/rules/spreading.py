@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 from msgspec.structs import replace
@@ -17,12 +18,12 @@ from kubespread.questions.check.trial import (
     Mended,
     Placed,
     ReplicaTrial,
+    Subject,
     by_domain,
     domains,
     own_counts,
     skew_of,
-    with_another,
-    with_only,
+    with_constraints,
 )
 from kubespread.questions.queue.look_ahead import look_ahead
 from kubespread.questions.remedies.spreading import is_gathered, lacking, spreading
@@ -40,15 +41,7 @@ class NoNodeCap(ClusterRule, code="KS106", name="no-node-cap", severity=Severity
     emptiest node: once every node has one, each may take a second. With more replicas than nodes that the pod can go
     to, a node holds more than maxSkew of them, and its loss takes more than one replica.
 
-    Example: six nodes, eight replicas. Two nodes get two.
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: kubernetes.io/hostname
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: six nodes, eight replicas, and a hard constraint over nodes with `maxSkew: 1`. Two nodes get two.
 
     Remedy: none where an even spread is meant. For a limit, minDomains above the number of nodes keeps the minimum at
     0, and replicas beyond maxSkew per node wait; for one per node, a required podAntiAffinity does the same.
@@ -84,19 +77,8 @@ class Deadlock(ClusterRule, code="KS207", name="deadlock", severity=Severity.ERR
     other zone full by the first: the next replica fits nowhere, though each constraint alone would place them all.
     Zones with different numbers of nodes do this sooner or later.
 
-    Example: zones a and b with two nodes each, zone c with one.
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    - maxSkew: 1
-      topologyKey: kubernetes.io/hostname
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: zones a and b with two nodes each, zone c with one, and two hard constraints with `maxSkew: 1`, one over
+    zones and one over nodes.
 
     Remedy: relax one of them, usually the one over nodes: a higher maxSkew, or ScheduleAnyway.
     """
@@ -104,22 +86,24 @@ class Deadlock(ClusterRule, code="KS207", name="deadlock", severity=Severity.ERR
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter"""
         hard = [declared for declared, _ in case.hard(trial)]
-        if len(hard) < 2 or trial.placed.is_complete:
+
+        def alone(declared: Declared) -> Placed:
+            kept = [own.position for own in case.own if own is declared or not own.constraint.is_hard]
+            return trial.placed_with(lambda pod: _with_only(pod, kept))
+
+        if len(hard) < 2 or trial.placed.is_complete or not all(alone(declared).is_complete for declared in hard):
             return
-        if all(_alone(declared, case, trial).is_complete for declared in hard):
-            names = [f"{declared.name} ≤ {declared.constraint.max_skew}" for declared in hard]
-            message = (
-                f"{' and '.join(names)} deadlock: {trial.placed.text}, and each constraint alone places all "
-                f"{trial.placed.desired}{_other_order(trial)}"
-            )
-            mended, remedy = _relaxed(hard, trial)
-            yield RuleFinding(case.subject.field("spec.topologySpreadConstraints"), message, remedy, mended)
+        names = [f"{declared.name} ≤ {declared.constraint.max_skew}" for declared in hard]
+        message = (
+            f"{' and '.join(names)} deadlock: {trial.placed.text}, and each constraint alone places all "
+            f"{trial.placed.desired}{_other_order(trial)}"
+        )
+        mended, remedy = _relaxed(hard, trial)
+        yield RuleFinding(case.subject.field("spec.topologySpreadConstraints"), message, remedy, mended)
 
 
-def _alone(declared: Declared, case: Case, trial: ReplicaTrial) -> Placed:
-    """The replicas with this hard constraint and no other one."""
-    soft = [declared.position for declared in case.own if not declared.constraint.is_hard]
-    return trial.placed_with(lambda pod: with_only(pod, sorted([*soft, declared.position])))
+def _with_only(pod: Pod, positions: Sequence[int]) -> Pod:
+    return with_constraints(pod, [pod.spec.topology_spread_constraints[position] for position in positions])
 
 
 def _other_order(trial: ReplicaTrial) -> str:
@@ -161,7 +145,7 @@ class AntiAffinity(Rule, code="KS303", name="anti-affinity", severity=Severity.I
     is 1. Where there are more replicas than domains the two contradict each other: the constraint would let a domain
     take another one, the anti-affinity never does, and the other replicas wait.
 
-    Example: six replicas, three zones.
+    Example: six replicas, three zones, a hard constraint over zones, and this.
 
     ```yaml
     affinity:
@@ -169,11 +153,6 @@ class AntiAffinity(Rule, code="KS303", name="anti-affinity", severity=Severity.I
         requiredDuringSchedulingIgnoredDuringExecution:
         - topologyKey: topology.kubernetes.io/zone
           labelSelector: {matchLabels: {app: web}}
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
     ```
 
     Remedy: keep one of the two: the constraint where replicas should be even, the anti-affinity where there must never
@@ -183,9 +162,8 @@ class AntiAffinity(Rule, code="KS303", name="anti-affinity", severity=Severity.I
     def check(self, case: Case) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, satisfyPodAntiAffinity"""
         for position, term in enumerate(() if case.subject.is_daemon else _required(case.subject.pod)):
-            selector = _against_itself(case, term)
             over = next((declared for declared in case.own if declared.key == term.topology_key), None)
-            if selector is not None and over is not None:
+            if over is not None and (selector := _against_itself(case.subject, term)) is not None:
                 yield from _overlapping(case, over, position, selector)
 
 
@@ -196,15 +174,14 @@ def _required(pod: Pod) -> list[PodAffinityTerm]:
     return affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution
 
 
-def _against_itself(case: Case, term: PodAffinityTerm) -> Selector | None:
+def _against_itself(subject: Subject, term: PodAffinityTerm) -> Selector | None:
     """The term's selector where it keeps the replicas from one another."""
-    if term.namespace_selector is not None or term.namespaces not in ([], [case.subject.name.namespace]):
+    if term.namespace_selector is not None or term.namespaces not in ([], [subject.name.namespace]):
         return None
-    try:
+    with suppress(SelectorError):
         selector = from_label_selector(term.label_selector)
-    except SelectorError:
-        return None
-    return selector if selector.matches(case.subject.labels) else None
+        return selector if selector.matches(subject.labels) else None
+    return None
 
 
 def _overlapping(case: Case, over: Declared, position: int, selector: Selector) -> Iterator[RuleFinding]:
@@ -212,22 +189,18 @@ def _overlapping(case: Case, over: Declared, position: int, selector: Selector) 
     if trial is not None and not trial.placed.is_complete:
         free = trial.mended(lambda pod: _without_term(pod, position))
         if free.placed.count > trial.placed.count:
-            text, outcome = "remove the anti-affinity, or make it preferred", free.placed.outcome(over.key)
-            yield RuleFinding(
-                case.subject.field(f"{_FIELD}[{position}]"),
-                f"it allows one replica a {over.name}, and the constraint would allow more: {trial.placed.text}",
-                Remedy(text=text, outcome=outcome),
-                mended=free,
-                severity=Severity.ERROR,
-                proven=True,
-            )
+            message = f"it allows one replica a {over.name}, and the constraint would allow more: {trial.placed.text}"
+            outcome = free.placed.outcome(over.key)
+            remedy = Remedy(text="remove the anti-affinity, or make it preferred", outcome=outcome)
+            field = case.subject.field(f"{_FIELD}[{position}]")
+            yield RuleFinding(field, message, remedy, free, Severity.ERROR, proven=True)
             return
     # What the constraint counts, the anti-affinity keeps away as well.
     if set(selector.requirements) <= set(over.constraint.selector.requirements) and over.constraint.counts_pods:
         as_many = ""
         if trial is not None:
             others = [own.position for own in case.own if own is not over]
-            without = trial.placed_with(lambda pod: with_only(pod, others))
+            without = trial.placed_with(lambda pod: _with_only(pod, others))
             as_many = f": {trial.placed.text} with it and {without.count} without"
         message = (
             f"the required podAntiAffinity allows one replica a {over.name} already: 0 + 1 − 0 = 1 never exceeds "
@@ -238,7 +211,6 @@ def _overlapping(case: Case, over: Declared, position: int, selector: Selector) 
 
 
 def _without_term(pod: Pod, position: int) -> Pod:
-    """The pod without one of its required anti-affinity terms."""
     kept = [term for index, term in enumerate(_required(pod)) if index != position]
     affinity = pod.spec.affinity or Affinity()
     anti = replace(
@@ -257,15 +229,7 @@ class DroppedDefaults(ClusterRule, code="KS501", name="dropped-defaults", severi
     There is a finding where it makes a difference on this cluster: a domain takes more replicas than the default's
     maxSkew, and with the default beside its own constraints it would take fewer.
 
-    Example: zones only.
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: a hard constraint over zones, and none over nodes.
 
     Remedy: declare the missing default too.
     """
@@ -279,33 +243,37 @@ class DroppedDefaults(ClusterRule, code="KS501", name="dropped-defaults", severi
             return
         if default_selector(subject.pod, trial.cluster.objects).is_empty:
             return
-        declared, selector = {own.key for own in case.own}, LabelSelector(match_labels=case.own_labels)
+        placed, declared = trial.placed, {own.key for own in case.own}
         for default in case.spread.defaults.constraints:
-            if default.topology_key not in declared:
-                yield from _missed(case, trial, replace(default, label_selector=selector))
+            key, name = default.topology_key, short_key(default.topology_key)
+            landed = placed.by_domain(key)
+            most = max(landed.values(), default=0)
+            # Below its maxSkew, and where they stand as evenly as can be, the default has nothing to say.
+            if key in declared or len(landed) < 2 or most <= max(default.max_skew, -(-placed.count // len(landed))):
+                continue
+            with_default = _with_another(default, case, trial).placed
+            fewer = max(with_default.by_domain(key).values(), default=0)
+            if with_default.count >= placed.count and fewer < most:
+                yield RuleFinding(
+                    subject.field("spec.topologySpreadConstraints"),
+                    f"its own constraints replace the default one over {name}: a single {name} takes {most} of "
+                    f"{count_of(placed.count, 'replica')}",
+                    Remedy(
+                        text=f"declare {name} maxSkew {default.max_skew} {default.when_unsatisfiable} too",
+                        outcome=f"a single {name} takes {fewer}",
+                    ),
+                )
 
 
-def _missed(case: Case, trial: ReplicaTrial, default: TopologySpreadConstraint) -> Iterator[RuleFinding]:
-    key, placed = default.topology_key, trial.placed
-    most, domains = _most(placed, key), len(placed.by_domain(key))
-    # Below its maxSkew, and where they stand as evenly as can be, the default has nothing to say.
-    if domains < 2 or most <= max(default.max_skew, -(-placed.count // domains)):
-        return
-    mended = trial.placed_with(lambda pod: with_another(pod, default))
-    if mended.count < placed.count or _most(mended, key) >= most:
-        return
-    name = short_key(key)
-    text = f"declare {name} maxSkew {default.max_skew} {default.when_unsatisfiable} too"
-    yield RuleFinding(
-        case.subject.field("spec.topologySpreadConstraints"),
-        f"its own constraints replace the default one over {name}: a single {name} takes {most} of "
-        f"{count_of(placed.count, 'replica')}",
-        Remedy(text=text, outcome=f"a single {name} takes {_most(mended, key)}"),
-    )
+def _with_another(constraint: TopologySpreadConstraint, case: Case, trial: ReplicaTrial) -> Mended:
+    """The pod with a further constraint, which selects its own labels."""
+    selecting = replace(constraint, label_selector=LabelSelector(match_labels=case.own_labels))
+    return trial.mended(lambda pod: with_constraints(pod, [*pod.spec.topology_spread_constraints, selecting]))
 
 
-def _most(placed: Placed, key: str) -> int:
-    return max(placed.by_domain(key).values(), default=0)
+def _declaring(constraint: TopologySpreadConstraint, subject: Subject, outcome: str) -> Remedy:
+    change = spreading(constraint, None if subject.is_written else subject.name)
+    return remedy_of(change, change.what, outcome)
 
 
 class NoDefaults(ClusterRule, code="KS502", name="no-defaults", severity=Severity.INFO):
@@ -318,13 +286,6 @@ class NoDefaults(ClusterRule, code="KS502", name="no-defaults", severity=Severit
 
     Example: a Job with parallelism 6 and no Service.
 
-    ```yaml
-    kind: Job
-    spec:
-      parallelism: 6
-      template: {metadata: {labels: {app: crunch}}, spec: {}}
-    ```
-
     Remedy: give the pod constraints of its own.
     """
 
@@ -332,37 +293,26 @@ class NoDefaults(ClusterRule, code="KS502", name="no-defaults", severity=Severit
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, buildDefaultConstraints
         Source: pkg/scheduler/framework/plugins/helper/spread.go, DefaultSelector
         """
-        subject, objects = case.subject, trial.cluster.objects
+        subject, placed, objects = case.subject, trial.placed, trial.cluster.objects
         if case.own or subject.is_daemon or subject.replicas < 2 or not objects.knows(Service):
             return
         if not default_selector(subject.pod, objects).is_empty or not case.own_labels:
             return
-        selector = LabelSelector(match_labels=case.own_labels)
         # The built-in ones go from nodes to zones: the widest that matters is said.
         for default in reversed(case.spread.defaults.constraints):
-            finding = _left_alone(case, trial, replace(default, label_selector=selector))
-            if finding is not None:
-                yield finding
+            key, landed = default.topology_key, placed.by_domain(default.topology_key)
+            if skew_of(landed) <= 1:
+                continue
+            with_default = _with_another(default, case, trial).placed
+            if with_default.count >= placed.count and skew_of(with_default.by_domain(key)) < skew_of(landed):
+                yield RuleFinding(
+                    subject.field("spec"),
+                    f"no default constraint over {short_key(key)} applies: no Service selects the pods of a "
+                    f"{subject.name.kind}, and nothing else does; {count_of(placed.count, 'replica')} "
+                    f"land {by_domain(landed)}",
+                    _declaring(default, subject, with_default.outcome(key)),
+                )
                 return
-
-
-def _left_alone(case: Case, trial: ReplicaTrial, constraint: TopologySpreadConstraint) -> RuleFinding | None:
-    key, placed, subject = constraint.topology_key, trial.placed, case.subject
-    landed = placed.by_domain(key)
-    if skew_of(landed) <= 1:
-        return None
-    mended = trial.placed_with(lambda pod: with_another(pod, constraint))
-    better = mended.by_domain(key)
-    if mended.count < placed.count or skew_of(better) >= skew_of(landed):
-        return None
-    name = short_key(key)
-    change = spreading(constraint, None if subject.is_written else subject.name)
-    return RuleFinding(
-        subject.field("spec"),
-        f"no default constraint over {name} applies: no Service selects the pods of a {subject.name.kind}, and "
-        f"nothing else does; {count_of(placed.count, 'replica')} land {by_domain(landed)}",
-        remedy_of(change, change.what, mended.outcome(key)),
-    )
 
 
 class Outweighed(ClusterRule, code="KS503", name="outweighed", severity=Severity.WARNING):
@@ -376,7 +326,7 @@ class Outweighed(ClusterRule, code="KS503", name="outweighed", severity=Severity
     The numbers are the scores of the first replica that goes too far. Where one replica makes the difference it is only
     an info.
 
-    Example: a preference for one zone.
+    Example: a soft constraint over zones, and a preference for one of them.
 
     ```yaml
     affinity:
@@ -384,11 +334,6 @@ class Outweighed(ClusterRule, code="KS503", name="outweighed", severity=Severity
         preferredDuringSchedulingIgnoredDuringExecution:
         - weight: 100
           preference: {matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}]}
-    topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: ScheduleAnyway
-      labelSelector: {matchLabels: {app: web}}
     ```
 
     Remedy: DoNotSchedule, or a weaker preference.
@@ -482,14 +427,7 @@ class Gathered(ClusterRule, code="KS505", name="gathered", severity=Severity.WAR
     All replicas are placed, as they are and with the constraint. Keys that a constraint of the pod's own is over are
     left to other rules.
 
-    Example: six replicas, and one zone whose nodes are much larger.
-
-    ```yaml
-    kind: Job
-    spec:
-      parallelism: 6
-      template: {metadata: {labels: {app: crunch}}, spec: {}}
-    ```
+    Example: a Job with six pods, and one zone whose nodes are much larger.
 
     Remedy: a constraint over zones, or over nodes; a soft one where that is enough.
     """
@@ -501,28 +439,20 @@ class Gathered(ClusterRule, code="KS505", name="gathered", severity=Severity.WAR
             return
         declared = {own.key for own in case.own}
         for constraint in lacking(placed.by_domain, ()):
-            if constraint.topology_key not in declared and (finding := _gathered(case, trial, constraint)) is not None:
-                yield finding
+            key, name = constraint.topology_key, short_key(constraint.topology_key)
+            if key in declared:
+                continue
+            mended = _with_another(constraint, case, trial)
+            if mended.placed.is_complete and not is_gathered(mended.placed.by_domain(key)):
+                most, domain = max((count, domain) for domain, count in placed.by_domain(key).items())
+                yield RuleFinding(
+                    subject.field("spec"),
+                    f"{name} {domain} takes {most} of {count_of(placed.count, 'replica')}, and no constraint over "
+                    f"{name} keeps them apart",
+                    _declaring(constraint, subject, mended.placed.outcome(key)),
+                    mended=mended,
+                )
                 return
-
-
-def _gathered(case: Case, trial: ReplicaTrial, constraint: TopologySpreadConstraint) -> RuleFinding | None:
-    key, subject, placed = constraint.topology_key, case.subject, trial.placed
-    added = replace(constraint, label_selector=LabelSelector(match_labels=case.own_labels))
-    mended = trial.mended(lambda pod: with_another(pod, added))
-    if not mended.placed.is_complete or is_gathered(mended.placed.by_domain(key)):
-        return None
-    most, domain = max((count, domain) for domain, count in placed.by_domain(key).items())
-    name = short_key(key)
-    change = spreading(constraint, None if subject.is_written else subject.name)
-    return RuleFinding(
-        subject.field("spec"),
-        f"{name} {domain} takes {most} of {count_of(placed.count, 'replica')}, and no constraint over {name} keeps "
-        "them apart",
-        remedy_of(change, change.what, mended.placed.outcome(key)),
-        mended=mended,
-        revives=True,
-    )
 
 
 RULES = (NoNodeCap(), Deadlock(), AntiAffinity(), DroppedDefaults(), NoDefaults(), Outweighed(), Gathered())
