@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
+from kubespread.reports.columns import Col, Fit
 from kubespread.reports.parts import Report
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
@@ -11,11 +13,11 @@ from kubespread.wording import EMPTY, count_of, short_key, some_of
 class GangDomain(Report, frozen=True):
     """One value of the topology key that all members share: whether the gang fits there, and what stops it."""
 
-    value: str
+    value: Annotated[str, Col(header="DOMAIN", value=lambda value: value or EMPTY, fit=Fit.MIDDLE)]
     """What its nodes have as the label's value."""
-    nodes: int
+    nodes: Annotated[int, Col()]
     """How many nodes have it."""
-    members: int
+    members: Annotated[int, Col(header="FIT", good=True)]
     """How many members find a node there, one after another in kube-scheduler's order."""
     fits: bool
     """Whether as many as have to find one."""
@@ -27,6 +29,11 @@ class GangDomain(Report, frozen=True):
     """NodeResourcesFit with MostAllocated over all nodes of the domain, the members among them."""
     total: int | None
     """The sum of both; null where the gang does not fit."""
+
+    @property
+    def score(self) -> Annotated[str, Col(nothing="", hide_empty=True)]:
+        """``100+51 = 151``."""
+        return "" if self.total is None else f"{self.pods_score}+{self.resources_score or 0} = {self.total}"
 
 
 class BlockedMember(Report, frozen=True):

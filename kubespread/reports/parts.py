@@ -7,7 +7,7 @@ cordoned, or not ready. How unevenly pods are spread over the domains of a const
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import msgspec
 import numpy as np
@@ -17,6 +17,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.selector import NOTHING
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, READY
+from kubespread.reports.columns import Col
 from kubespread.scheduler.cluster.columns import Counts
 from kubespread.wording import Decisive, count_of, some_of
 
@@ -558,15 +559,15 @@ class ConstraintReport(Report, frozen=True):
 class PreemptedPod(Report, frozen=True):
     """A pod that was evicted to make room for one of higher priority."""
 
-    pod: NamespacedName
+    pod: Annotated[NamespacedName, Col(header="PREEMPTED")]
     """NAMESPACE/name."""
-    node: str
+    node: Annotated[str, Col()]
     """Where it ran."""
     owner: str | None
     """Kind/name of its controller, which makes another one; null where it has none."""
-    made_room_for: NamespacedName
+    made_room_for: Annotated[NamespacedName, Col(header="FOR")]
     """NAMESPACE/name of the pod that took its place."""
-    broken_budgets: tuple[str, ...]
+    broken_budgets: Annotated[tuple[str, ...], Col()]
     """The names of the disruption budgets that did not allow it, in its namespace."""
 
 

@@ -60,14 +60,6 @@ def test_what_does_not_go_with_a_gang(case: str) -> None:
 def test_columns_in_a_pipe() -> None:
     result = simulate("--gang", f"6:{RACK}", "-q")
     assert result.out == (
-        "NAMESPACE   WORKLOAD    KEY                         DOMAIN   NODES   FIT   MEMBERS   FITS   SCORE    WHY\n"
-        "ml          Job/train   topology.example.com/rack   rack-1   3       5     6         no     <none>   "
-        "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.\n"
-        "ml          Job/train   topology.example.com/rack   rack-3   2       4     6         no     <none>   "
-        "0/2 nodes are available: 2 Insufficient nvidia.com/gpu.\n"
-        "ml          Job/train   topology.example.com/rack   rack-2   4       3     6         no     <none>   "
-        "0/4 nodes are available: 4 Insufficient nvidia.com/gpu.\n"
-        "\n"
         "NAMESPACE   WORKLOAD    REPLICAS   RUNNING   PLACED   PENDING   NOT-CREATED   NOT-MADE   WHY\n"
         "ml          Job/train   6          0         0        6         0             0          "
         "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import kubespread
-from kubespread.questions.simulate.picture import rows_of_key
+from kubespread.questions.simulate.picture import domains_of
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.parts import range_of
 from kubespread.views import terminal
@@ -106,7 +106,7 @@ def test_every_domain_has_the_figures_of_the_report_beside_it(reports: Sequence[
     for report in reports:
         if report.grouping is None:
             continue
-        rows = [(str(row.change.before), str(row.change.after)) for row in rows_of_key(report, report.grouping)]
+        rows = [(str(row.before), str(row.after)) for row in domains_of(report, report.grouping)]
         text = terminal.table([report], Look())
         if len(rows) <= MOST_ROWS and any(after != "0" for _, after in rows):
             assert ROW.findall(text) == rows

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.views import plain, terminal
+from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.cli.support import FIXTURES
 
@@ -71,16 +71,6 @@ def test_several_workloads_share_one_account() -> None:
     reports = answered("ca", "three-zones", 12, str(FIXTURES / "manifests" / "no-constraints.yaml"))
     for look in (Look(width=80), Look(width=80, in_full=True)):
         assert terminal.table(reports, look).count("cluster-autoscaler adds") == 1
-
-
-def test_in_a_pipe_each_loop_is_a_row() -> None:
-    text = plain.plain(answered("ca", "three-zones", 20), Look())
-    assert text.split("\n\n")[-1].split() == [
-        *("LOOP", "GROUP", "ZONE", "ADDED", "PLACED", "PENDING", "TYPES"),
-        *("1", "workers/c", "c", "2", "5", "7", "<none>"),
-        *("2", "workers/a", "a", "1", "1", "6", "<none>"),
-        *("3", "workers/b", "b", "1", "6", "0", "<none>"),
-    ]
 
 
 def main() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence
+from kubespread.reports.columns import Col, Readers
 from kubespread.reports.gang import GangReport, gang_outcome, gang_sentences
 from kubespread.reports.parts import (
     ClusterReport,
@@ -33,24 +34,24 @@ from kubespread.wording import count_of, short_key, some_of, verb_of
 class Placement(Report, frozen=True, gc=False):
     """One replica. ``ties`` nodes shared the best total; the smallest name, or chance, decided among them."""
 
-    replica: int
+    replica: Annotated[int, Col(readers=Readers.SPREADSHEET)]
     """From 0, in the order of placement."""
-    pod: str
+    pod: Annotated[str, Col()]
     """Its name."""
-    node: str
+    node: Annotated[str, Col()]
     """Where it goes."""
-    total: int
+    total: Annotated[int, Col()]
     """The node's total score; 0 where only one node fits and none is scored."""
-    ties: int
+    ties: Annotated[int, Col()]
     """How many nodes shared that total."""
 
 
 class DeletedReplica(Report, frozen=True, gc=False):
     """A replica that the workload's controller deletes, since fewer are asked for than run."""
 
-    pod: str
+    pod: Annotated[str, Col()]
     """Its name."""
-    node: str
+    node: Annotated[str, Col()]
     """Where it runs."""
 
 
@@ -165,9 +166,9 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     pod: PodReference
     workload: str | None = None
     """Kind/name of what the replicas belong to."""
-    replicas: int | None
+    replicas: Annotated[int | None, Col(short="WANT", value=lambda wanted: "max" if wanted is None else wanted)]
     """How many there should be; null when as many as fit were asked for."""
-    present: int = 0
+    present: Annotated[int, Col(header="RUNNING", short="RUN")] = 0
     """How many replicas of the workload are already running and stay where they are."""
     outdated: int = 0
     """Number of those of an older revision, beside which the new pods of a rollout that waits are placed."""
@@ -177,7 +178,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     """How running replicas are replaced, if they have another template; ``placements`` are those of its new pods, and
     ``replicas`` that are not among them still run with the old template, or wait.
     """
-    placed: int
+    placed: Annotated[int, Col()]
     """How many replicas found a node."""
     placements: tuple[Placement, ...]
     """In the order of placement."""
@@ -195,11 +196,11 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     """
     running: int = 0
     """How many replicas have a node in the end: those present and those placed."""
-    pending: int = 0
+    pending: Annotated[int, Col(bad=True)] = 0
     """How many replicas exist and found no node; of a rollout its new pods."""
-    not_created: int = 0
+    not_created: Annotated[int, Col(bad=True, hide_empty=True)] = 0
     """How many replicas the API server refuses, as a quota does."""
-    not_made_yet: int = 0
+    not_made_yet: Annotated[int, Col(header="NOT-MADE", bad=True, hide_empty=True)] = 0
     """How many replicas a StatefulSet has yet to make: it waits for those before them."""
     preempts: bool = True
     """Whether replicas that fit nowhere evict pods of lower priority, as kube-scheduler does; not where as many as fit
@@ -242,9 +243,37 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     """What became of its pods that waited before the edits; null where none did, or nothing was edited."""
 
     @property
-    def subject(self) -> str:
+    def namespace(self) -> Annotated[str, Col(readers=Readers.RECORDS)]:
+        return self.pod.namespace
+
+    @property
+    def subject(self) -> Annotated[str, Col(header="WORKLOAD", readers=Readers.RECORDS)]:
         """Kind/name of what was placed, a pod by itself included."""
         return self.workload or f"Pod/{self.pod.name}"
+
+    @property
+    def skews(
+        self,
+    ) -> Annotated[str, Col(header="SKEW", readers=Readers.TERMINAL, nothing="", hide_empty=True, gives_way=True)]:
+        """``A zone 1 · B hostname 3 > 1``: the comparison where a hard constraint is violated."""
+        phrases = (
+            f"{letter(place)} {short_key(each.topology_key)} {each.range_after}"
+            f"{each.exceeds if each.is_violated else ''}"
+            for place, each in enumerate(self.skew)
+        )
+        return " · ".join(phrases)
+
+    @property
+    def surviving(
+        self,
+    ) -> Annotated[int | None, Col(header="SURVIVE", readers=Readers.TERMINAL, nothing="", hide_empty=True)]:
+        """Replicas left when the fullest domain of ``grouping`` is lost."""
+        return None if self.grouping is None else self.worst_loss[self.grouping].remaining
+
+    @property
+    def why(self) -> Annotated[str | None, Col(readers=Readers.RECORDS)]:
+        """What bars the next replica, else kube-scheduler's message for it."""
+        return self.conclusion or self.stopped
 
     def __post_init__(self) -> None:
         running = self.present + self.placed

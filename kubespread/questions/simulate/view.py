@@ -6,61 +6,69 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec.structs import replace
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from kubespread.escaping import escaped
 from kubespread.kube.owners import NamespacedName
-from kubespread.questions.simulate.picture import (
-    PlacedDomain,
-    desired_text,
-    domain_rows,
-    picture,
-    provenance,
-    sampling_sentence,
-)
-from kubespread.questions.simulate.report import DeletedReplica, Placement, Run, SimulateReport, totals
+from kubespread.questions.simulate.picture import picture, provenance, sampling_sentence
+from kubespread.questions.simulate.report import DeletedReplica, Placement, SimulateReport, totals
 from kubespread.reports.autoscaling import AutoscalingReport
-from kubespread.reports.columns import Readers
-from kubespread.reports.gang import GangDomain, GangReport
-from kubespread.reports.parts import ConstraintReport, PreemptedPod, letter
+from kubespread.reports.columns import Col, Fit, Readers
+from kubespread.reports.parts import PreemptedPod
 from kubespread.reports.reason_words import reasons_in
 from kubespread.views.autoscaling import scaling
 from kubespread.views.constraints import placed_bars
-from kubespread.views.lines import width_of
 from kubespread.views.look import Cell, Line, Look, Part, Tone, Weight
 from kubespread.views.outcomes import pass_frames, pods_at_start
-from kubespread.views.sheet import Column, Row, Sheet, count
-from kubespread.views.terminal import GAP, INDENT, Laid, aim, because, fitted, flowed, laid_out, subject
+from kubespread.views.sheet import Column, Row, Sheet, columns_of
+from kubespread.views.terminal import because, flowed, of_sheet, subject
 from kubespread.views.view import Bars, Frame, NodeFacts, Tile, View, beside, source, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
 _LEAST_NAME = 16
-_WORKLOAD_HEADER, _SURVIVE = "WORKLOAD", "SURVIVE"
+_WORKLOADS = columns_of(
+    SimulateReport,
+    "namespace",
+    "subject",
+    "replicas",
+    "present",
+    "placed",
+    "pending",
+    "not_created",
+    "not_made_yet",
+    "skews",
+    "surviving",
+    "why",
+)
 
 
 def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
-    """Lines limited by ``look.width``. Causes without room are listed below the lines."""
-    names, causes = [escaped(name) for name in _names(reports)], [_cause(report) for report in reports]
-    room = aim(look) - len(INDENT)
-    least = min(_LEAST_NAME, max(map(width_of, (*names, _WORKLOAD_HEADER))))
-    columns = _overview_columns(reports, room - least)
-    room -= _taken(columns)
-    columns.insert(0, Laid(_WORKLOAD_HEADER, fitted(names, max(room, least))))
-    why = Laid("WHY", causes)
-    has_room = look.width is None or why.width + GAP <= room - columns[0].width
-    if any(causes) and has_room:
-        columns.append(why)
+    """A row per workload, and below them what bars the next replica of each."""
+    names = dict(zip(map(id, reports), _names(reports), strict=True))
+    lost = " or ".join(dict.fromkeys(short_key(report.grouping or "") for report in reports if report.surviving))
+    workloads = Sheet(
+        title="",
+        columns=[Column("WORKLOAD", lambda row: names[id(row)], fit=Fit.NAMES, least=_LEAST_NAME), *_WORKLOADS],
+        rows=reports,
+        tone=_tone,
+        noun="workload",
+        key=f"SURVIVE: replicas left when the fullest {lost} is lost" if lost else "",
+    )
     yield from flowed([_totals(reports)], look, indent="", weight=Weight.VERDICT)
     if look.headers:
         yield from subject([_overview_title(reports), provenance(reports)], look)
-    yield laid_out(columns, look, "workload")
-    if not has_room:
-        yield from because(((name, why) for name, why in zip(names, causes, strict=True) if why), len(names))
+    yield of_sheet(workloads, look)
+    yield from because((escaped(names[id(report)]), why) for report in reports if (why := _cause(report)))
     yield from flowed(_sampled(reports), look, indent="")
     if look.headers:
-        yield from flowed(_hints(reports, columns), look, indent="")
+        yield [Cell("-v or --name NAME: where the replicas of each land", Tone.FAINT)]
+
+
+def _tone(report: SimulateReport) -> Tone:
+    return Tone.BAD if report.lacking else Tone.GOOD
 
 
 def _sampled(reports: Sequence[SimulateReport]) -> Iterator[Line]:
@@ -88,55 +96,6 @@ def _names(reports: Sequence[SimulateReport]) -> list[str]:
     ]
 
 
-def _overview_columns(reports: Sequence[SimulateReport], width: int) -> list[Laid]:
-    """All columns that fit in ``width``; of the optional ones the most telling is dropped last."""
-    pending = [Cell(str(report.pending), Tone.BAD if report.pending else Tone.GOOD) for report in reports]
-    figures = [
-        Laid("WANT", [desired_text(report) for report in reports], is_number=True),
-        Laid("RUN", [str(report.present) for report in reports], is_number=True),
-        Laid("PLACED", [str(report.placed) for report in reports], is_number=True),
-        Laid("PENDING", pending, is_number=True),
-    ]
-    unmade = {
-        "NOT CREATED": [report.not_created for report in reports],
-        "NOT MADE": [report.not_made_yet for report in reports],
-    }
-    figures += (
-        Laid(header, [Cell(str(count), Tone.BAD if count else Tone.PLAIN) for count in counts], is_number=True)
-        for header, counts in unmade.items()
-        if any(counts)
-    )
-    survivors = [_survivors(report) for report in reports]
-    survive = [Laid(_SURVIVE, survivors, is_number=True)] if any(survivors) else []
-    lettered, plain = (
-        Laid("SKEW", [_skew(report, has_letters=has_letters) for report in reports]) for has_letters in (True, False)
-    )
-    for more in ([lettered, *survive], [plain, *survive], [plain]):
-        if _taken([*figures, *more]) <= width:
-            return [*figures, *more]
-    return figures
-
-
-def _taken(columns: Sequence[Laid]) -> int:
-    return sum(column.width + GAP for column in columns)
-
-
-def _skew(report: SimulateReport, *, has_letters: bool) -> Cell:
-    """``A zone 1 · B hostname 3 > 1``: the comparison where a hard constraint is violated."""
-    phrases, is_bad = [], False
-    for position, change in enumerate(report.skew):
-        is_exceeded = change.is_violated
-        whose = f"{letter(position)} " if has_letters else ""
-        exceeds = change.exceeds if is_exceeded else ""
-        phrases.append(f"{whose}{short_key(change.topology_key)} {change.range_after}{exceeds}")
-        is_bad |= is_exceeded
-    return Cell(" · ".join(phrases), Tone.BAD if is_bad else Tone.PLAIN)
-
-
-def _survivors(report: SimulateReport) -> str:
-    return "" if report.grouping is None else str(report.worst_loss[report.grouping].remaining)
-
-
 def _cause(report: SimulateReport) -> str:
     """What bars the next replica; kube-scheduler's message without its usual beginning."""
     return report.conclusion or reasons_in(report.stopped or "")
@@ -152,105 +111,33 @@ def _totals(reports: Sequence[SimulateReport]) -> Line:
     return [Cell(_said(reports), Tone.BAD if is_bad else Tone.GOOD)]
 
 
-def _hints(reports: Sequence[SimulateReport], columns: Sequence[Laid]) -> Iterator[Line]:
-    if any(column.header == _SURVIVE for column in columns):
-        keys = dict.fromkeys(short_key(report.grouping) for report in reports if report.grouping is not None)
-        yield [Cell(f"{_SURVIVE}: replicas left when the fullest {' or '.join(keys)} is lost", Tone.FAINT)]
-    yield [Cell("-v or --name NAME: where the replicas of each land", Tone.FAINT)]
-
-
 def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
     """The account of all workloads together, None where none was requested or nothing waited."""
     return next((report.autoscaling for report in reports if report.autoscaling is not None), None)
 
 
 _MAX_FRAMES = 200
-_Of = tuple[SimulateReport, *tuple[Any, ...]]
-"""A row of any sort, after its workload's report."""
 
 
-def _whose(readers: Readers) -> Sequence[Column[_Of]]:
-    return (
-        Column("NAMESPACE", lambda row: row[0].pod.namespace, readers),
-        Column("WORKLOAD", lambda row: row[0].subject, readers),
-    )
+class _Placed(Placement, frozen=True):
+    """One replica with its workload, as a row."""
+
+    namespace: Annotated[str, Col(readers=Readers.PIPES)]
+    workload: Annotated[str, Col(readers=Readers.PIPES)]
+    frame: int
+    """The one that places it on a page that moves."""
 
 
-_WHOSE = _whose(Readers.PIPES)
-_DOMAIN: Sequence[Column[tuple[SimulateReport, ConstraintReport, PlacedDomain]]] = (
-    Column("KEY", lambda row: row[1].topology_key),
-    Column("MAX-SKEW", lambda row: row[1].max_skew),
-    Column("DOMAIN", lambda row: row[2].change.value or EMPTY),
-    Column("BEFORE", lambda row: row[2].change.before),
-    Column("AFTER", lambda row: row[2].change.after),
-)
-_OF_RUNS: Sequence[Column[tuple[SimulateReport, ConstraintReport, PlacedDomain]]] = (
-    Column("MIN", lambda row: row[2].after_runs and row[2].after_runs.minimum),
-    Column("MEDIAN", lambda row: row[2].after_runs and row[2].after_runs.median),
-    Column("MAX", lambda row: row[2].after_runs and row[2].after_runs.maximum),
-)
-_NODE: Sequence[Column[tuple[SimulateReport, str, int]]] = (
-    Column("NODE", lambda row: row[1]),
-    Column("PLACED", lambda row: row[2]),
-)
-_RUN: Sequence[Column[tuple[SimulateReport, Run, int]]] = (
-    Column("SEED", lambda row: row[1].seed),
-    Column("PLACED", lambda row: row[1].placed),
-    Column("KEY", lambda row: row[0].constraints[row[2]].topology_key),
-    Column("SKEW", lambda row: row[1].skew[row[2]]),
-    Column("LEAST", lambda row: min(row[1].domains[row[2]], default=None)),
-    Column("MOST", lambda row: max(row[1].domains[row[2]], default=None)),
-)
-_GANG_DOMAIN: Sequence[Column[tuple[SimulateReport, GangReport, GangDomain]]] = (
-    Column("KEY", lambda row: row[1].topology_key),
-    Column("DOMAIN", lambda row: row[2].value or EMPTY),
-    Column("NODES", lambda row: row[2].nodes),
-    Column("FIT", lambda row: row[2].members),
-    Column("MEMBERS", lambda row: row[1].members),
-    Column("FITS", lambda row: row[2].fits),
-    Column("SCORE", lambda row: row[2].total),
-    Column("WHY", lambda row: None if row[2].fits else row[2].stopped),
-)
-_PREEMPTED: Sequence[Column[tuple[SimulateReport, PreemptedPod]]] = (
-    Column("PREEMPTED", lambda row: row[1].pod, title="Pod"),
-    Column("ON-NODE", lambda row: row[1].node, title="Node"),
-    Column("FOR", lambda row: row[1].made_room_for),
-    Column("BROKEN-BUDGETS", lambda row: row[1].broken_budgets, title="Budgets broken"),
-)
-# Columns with spaces come last.
-_WORKLOAD: Sequence[Column[tuple[SimulateReport]]] = (
-    Column("REPLICAS", lambda row: desired_text(row[0]), title="Wanted"),
-    count("RUNNING", lambda row: row[0].present),
-    count("PLACED", lambda row: row[0].placed),
-    count("PENDING", lambda row: row[0].pending),
-    count("NOT-CREATED", lambda row: row[0].not_created),
-    Column("NOT-MADE", lambda row: row[0].not_made_yet, is_number=True, title="Not made yet"),
-    Column("WHY", lambda row: row[0].conclusion or row[0].stopped),
-)
-_PLACEMENT: Sequence[Column[tuple[SimulateReport, Placement]]] = (
-    Column("REPLICA", lambda row: row[1].replica, Readers.SPREADSHEET),
-    Column("POD", lambda row: row[1].pod),
-    Column("NODE", lambda row: row[1].node),
-    Column("TOTAL", lambda row: row[1].total, title="Score"),
-    Column("TIES", lambda row: row[1].ties, title="Nodes with that score"),
-)
-_DELETED: Sequence[Column[DeletedReplica]] = (Column("POD", lambda row: row.pod), Column("NODE", lambda row: row.node))
-_LOSS: Sequence[Column[tuple[SimulateReport, str]]] = (
-    Column("WORKLOAD", lambda row: row[0].subject),
-    Column("KEY", lambda row: short_key(row[1])),
-    Column("WORST-DOMAIN-TO-LOSE", lambda row: row[0].worst_loss[row[1]].domain),
-    count("REPLICAS-LEFT", lambda row: row[0].worst_loss[row[1]].remaining),
-    count("OF", lambda row: row[0].running),
-)
-_LOOP: Sequence[Column[Any]] = (
-    Column("LOOP", lambda row: row[0].number),
-    Column("GROUP", lambda row: row[1].group),
-    Column("ZONE", lambda row: row[1].zone),
-    Column("ADDED", lambda row: len(row[1].nodes)),
-    Column("PLACED", lambda row: row[0].placed),
-    Column("PENDING", lambda row: row[0].left),
-    Column("TYPES", lambda row: ", ".join(dict.fromkeys(row[1].types)) or None),
-)
+class _Domain(Struct, frozen=True):
+    """One domain of one constraint of one workload, as a row."""
+
+    namespace: Annotated[str, Col()]
+    workload: Annotated[str, Col()]
+    key: Annotated[str, Col()]
+    max_skew: Annotated[int, Col()]
+    domain: Annotated[str, Col()]
+    before: Annotated[int, Col()]
+    after: Annotated[int, Col()]
 
 
 def view_of_several(reports: Sequence[SimulateReport]) -> View:
@@ -322,97 +209,48 @@ def _lines(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
 
 
 def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
-    runs = _OF_RUNS if any(report.runs is not None for report in reports) else ()
-    yield Sheet(
-        title="Domains",
-        columns=[*_WHOSE, *_DOMAIN, *runs],
-        readers=Readers.COLUMNS,
-        rows=[
-            (report, constraint, row)
-            for report in reports
-            for place, constraint in enumerate(report.constraints)
-            for row in domain_rows(report, place)
-        ],
-    )
-    yield Sheet(
-        title="Nodes of what is not spread over domains",
-        columns=[*_WHOSE, *_NODE],
-        readers=Readers.COLUMNS,
-        rows=[
-            (report, *item) for report in reports if not any(report.distribution) for item in report.per_node.items()
-        ],
-    )
-    yield Sheet(
-        title="Runs",
-        columns=[*_WHOSE, *_RUN],
-        readers=Readers.COLUMNS,
-        rows=[
-            (report, run, place)
-            for report in reports
-            if report.runs is not None
-            for run in report.runs.each
-            for place in range(len(report.constraints))
-        ],
-    )
-    yield Sheet(
-        title="Domains of gangs",
-        columns=[*_WHOSE, *_GANG_DOMAIN],
-        readers=Readers.COLUMNS,
-        rows=[
-            (report, report.gang, domain)
-            for report in reports
-            if report.gang is not None
-            for domain in report.gang.domains
-        ],
-    )
-    preempted = Sheet(
-        title="Preempted pods",
-        columns=[*_WHOSE, *_PREEMPTED],
-        readers=Readers.COLUMNS,
-        tone=lambda _: Tone.BAD,
-        rows=[(report, pod) for report in reports for pod in report.preempted],
-    )
-    yield preempted
-    yield Sheet(
-        title="Workloads",
-        columns=[*_whose(Readers.RECORDS), *_WORKLOAD],
-        rows=[(report,) for report in reports],
-        tone=lambda row: Tone.BAD if row[0].lacking else Tone.GOOD,
-    )
-    moves = _moves(reports)
-    frame_of = {id(placement): place // _together(moves) + 1 for place, (_, placement) in enumerate(moves)}
+    yield Sheet(title="Domains", columns=columns_of(_Domain), readers=Readers.COLUMNS, rows=[*_domains(reports)])
+    yield Sheet(title="Workloads", columns=_WORKLOADS, rows=reports, tone=_tone)
     yield Sheet(
         title="Placements",
-        columns=[*_WHOSE, *_PLACEMENT],
+        columns=columns_of(_Placed),
         is_answer=True,
         is_detail=True,
-        frames=lambda row: (frame_of.get(id(row[1]), 0), None),
+        frames=lambda row: (row.frame, None),
         readers=Readers.SPREADSHEET | Readers.PAGES,
-        rows=[(report, placement) for report in reports for placement in report.placements],
+        rows=[*_placed(reports)],
     )
-    # A page first shows how many of each are placed.
-    yield replace(preempted, readers=Readers.PAGES)
+    yield Sheet(
+        title="Preempted pods",
+        columns=columns_of(PreemptedPod),
+        readers=Readers.COLUMNS | Readers.PAGES,
+        tone=lambda _: Tone.BAD,
+        rows=[pod for report in reports for pod in report.preempted],
+    )
     yield Sheet(
         title="Deleted replicas",
-        columns=_DELETED,
+        columns=columns_of(DeletedReplica),
         readers=Readers.PAGES,
         is_detail=True,
         rows=[victim for report in reports for victim in report.deleted],
     )
-    yield Sheet(
-        title="What the loss of a domain leaves",
-        columns=_LOSS,
-        readers=Readers.PAGES,
-        is_detail=True,
-        rows=[(report, key) for report in reports if report.running for key in report.worst_loss],
-    )
-    account = account_of(reports)
-    yield Sheet(
-        title="Loops of the autoscaler",
-        columns=_LOOP,
-        readers=Readers.COLUMNS,
-        rows=[(loop, group) for loop in (() if account is None else account.loops) for group in loop.added],
-    )
+
+
+def _domains(reports: Sequence[SimulateReport]) -> Iterator[_Domain]:
+    for report in reports:
+        for constraint, changes in zip(report.constraints, report.distribution, strict=True):
+            about = report.namespace, report.subject, constraint.topology_key, constraint.max_skew
+            for change in changes:
+                yield _Domain(*about, change.value or EMPTY, change.before, change.after)
+
+
+def _placed(reports: Sequence[SimulateReport]) -> Iterator[_Placed]:
+    moves = _moves(reports)
+    frames = {id(placement): place // _together(moves) + 1 for place, (_, placement) in enumerate(moves)}
+    for report in reports:
+        for each in report.placements:
+            frame = frames.get(id(each), 0)
+            yield _Placed(**asdict(each), namespace=report.namespace, workload=report.subject, frame=frame)
 
 
 def _bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:
