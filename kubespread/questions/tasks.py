@@ -7,26 +7,23 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import islice, takewhile
 from math import inf
 from time import monotonic, process_time
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
-
-from msgspec import Struct
+from typing import Any, Protocol, Self, TypeVar
 
 from kubespread.deadline import Deadline
 from kubespread.errors import EngineError, KubespreadError, UsageError
 
 Item = TypeVar("Item", contravariant=True)
 Result = TypeVar("Result", covariant=True)
-T = TypeVar("T")
 _STARTING = 1.0
 """Seconds that a worker takes to start and to import this package."""
 _MOST_LOST = 2
@@ -36,37 +33,29 @@ _PATIENCE = 10
 that a cluster may take to answer.
 """
 DIED = "a worker died, perhaps for lack of memory: what it was doing is done again"
-_ADDRESS = re.compile(r"(tcp://|tls://)?[^\s/:]+:\d{1,5}|(tcp://|tls://)?\[[\da-fA-F:.]+\]:\d{1,5}")
+_MOST_UNASKED = 8
+"""Workers where nobody says how many: each holds the whole cluster."""
 _SHARED_FROM = 100_000
 """Bytes from which a snapshot is one file for all workers, instead of a copy with every task."""
 
 
 class Work(Protocol[Item, Result]):
-    """Does the parts of one answer, each as if it were the only one: what it gives depends on the item alone."""
+    """The parts of one answer, each done as if it were the only one: its result depends on the item alone."""
 
     @classmethod
     def of(cls, question: Any, scene: Any) -> Self:
-        """Made of what is answered, the same in every process."""
+        """The work of what is answered, the same in every process."""
 
     @property
     def assumed(self) -> dict[str, None]:
-        """What was assumed so far where the cluster's source does not say."""
+        """Assumptions so far where the cluster's source does not say."""
 
     def __call__(self, item: Item, /) -> Result: ...
 
 
-class Made(NamedTuple):
-    """What makes a work in another process."""
-
-    name: str
-    """A hash of the rest."""
-    made: bytes
-    versions: str
-
-
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """How many processes do the parts of an answer. Raises UsageError for less than one."""
+    """The processes that do the parts of an answer. Raises UsageError for less than one."""
 
     jobs: int | None = 1
     """1: this process alone. None: as many as there are cores, once what is left to do is worth starting them."""
@@ -87,11 +76,10 @@ class Workers:
         took: float,
         until: float = inf,
     ) -> Iterator[Result]:
-        """What ``work`` gives for each of ``items``, in their order; of the first few where it is ``until`` by
-        `monotonic` before the others are finished.
+        """The results of ``work`` for ``items``, in their order; of the first few where it is ``until`` by `monotonic`
+        before the others are finished. Raises what the first item raises for which it does.
 
-        ``make`` makes the same work, in another process, and took this one ``took`` seconds. Raises what it raises, for
-        the first item for which it does.
+        ``make`` makes the same work, in another process, and took this one ``took`` seconds.
         """
         # By the processor: a machine that is busy with others is slow, and has no cores for workers.
         since = process_time()
@@ -100,27 +88,25 @@ class Workers:
             if (jobs := self._worth(len(items) - number, pace, took)) > 1:
                 yield from self._handed_out(work, make, items[number:], jobs, until)
                 return
-            finished = [*_in_turn(work, [item], until)]
+            if monotonic() >= until:
+                return
+            finished: tuple[Result, ...] = ()
+            with Deadline(until):
+                finished = (work(item),)
             if not finished:
                 return
             yield from finished
 
     def _worth(self, left: int, pace: float, took: float) -> int:
         """How many workers should do what is left, each part of which takes ``pace`` seconds."""
-        if self.engine:
-            return left
-        if self.jobs is not None:
-            return min(self.jobs, left)
-        starting = _STARTING + 2 * took
+        if self.engine or self.jobs is not None:
+            return left if self.engine else min(self.jobs or 1, left)
         # On two cores, which save half. Below four times what starting takes, waiting is hardly shorter.
-        if left * pace < 4 * starting or (os.cpu_count() or 1) == 1:
-            return 1
-        if (most := min(left, _as_many_as_memory_holds())) == 1:
+        if left * pace < 4 * (_STARTING + 2 * took) or (os.cpu_count() or 1) == 1:
             return 1
         from joblib import cpu_count
 
-        cores: int = cpu_count()
-        return min(cores, most)
+        return min(int(cpu_count()), left, _MOST_UNASKED)
 
     def _handed_out(
         self,
@@ -133,14 +119,12 @@ class Workers:
         # Imported by those who need them: few questions start workers.
         import pickle
         from concurrent.futures.process import BrokenProcessPool
-        from hashlib import sha256
 
         made = pickle.dumps(make, pickle.HIGHEST_PROTOCOL)
-        asked = Made(sha256(made).hexdigest(), made, _versions())
         done, lost, numbered = 0, 0, [*enumerate(items)]
         while done < len(items) and lost < _MOST_LOST and monotonic() < until:
             left = numbered[done:]
-            outcomes = _in_cluster(asked, left, self, until) if self.engine else _in_processes(asked, left, jobs, until)
+            outcomes = _in_cluster(made, left, self, until) if self.engine else _in_processes(made, left, jobs, until)
             try:
                 for finished, assumed in outcomes:
                     work.assumed.update(dict.fromkeys(assumed))
@@ -153,61 +137,40 @@ class Workers:
             except BrokenProcessPool:
                 lost += 1
                 self.on_lost(DIED)
-            except (OSError, UnboundLocalError, ImportError) as error:
-                # Too few file handles. Where loky meets that while it starts a process, it fails anew in its cleanup.
-                # A browser has no processes, and not all that starts them.
-                fault = error.__context__ if isinstance(error, UnboundLocalError) else error
-                if not isinstance(fault, OSError | ImportError):
-                    raise
+            except (OSError, ImportError) as error:
+                # Too few file handles; and a browser has no processes.
                 lost = _MOST_LOST
-                self.on_lost(f"no workers: {getattr(fault, 'strerror', '') or fault}; the rest is done without any")
-        yield from _in_turn(work, items[done:], until)
-
-
-def _in_turn(work: Work[Item, Result], items: Iterable[Item], until: float) -> Iterator[Result]:
-    """What becomes of the first few, until one is not finished in time."""
-    for item in _in_time(items, until):
-        finished: tuple[Result, ...] = ()
-        with Deadline(until):
-            finished = (work(item),)
-        if not finished:
-            return
-        yield from finished
-
-
-def _in_time(items: Iterable[T], until: float) -> Iterator[T]:
-    """Those that are asked for before it is ``until``."""
-    return takewhile(lambda _: monotonic() < until, items)
+                self.on_lost(f"no workers: {getattr(error, 'strerror', '') or error}; the rest is done without any")
+        yield from ALONE.results(work, make, items[done:], 0.0, until)
 
 
 ALONE = Workers()
 
 
-_WorkerResult = tuple[tuple[Any, ...], list[str]]
-"""What came of an item, an error included, or nothing once the time is up; and what was assumed for it."""
-WorkerResults = Iterator[_WorkerResult]
-"""In order."""
+WorkerResults = Iterator[tuple[tuple[Any, ...], list[str]]]
+"""In order the result of each item, an error included, or nothing once the time is up; and what was assumed for it."""
 
 
-def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int, until: float) -> WorkerResults:
+def _in_processes(made: bytes, items: Sequence[tuple[int, Any]], jobs: int, until: float) -> WorkerResults:
     """Raises BrokenProcessPool."""
     import numpy as np
-    from joblib import parallel_config
+    from joblib import Parallel, delayed, parallel_config
 
     # Workers end once they have waited long enough, and others are started: on a busy machine between two tasks too.
-    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor", UserWarning)
-    with (
-        _deaf_to_interrupts(),
-        parallel_config(
-            "loky", n_jobs=jobs, inner_max_num_threads=1, max_nbytes=_SHARED_FROM, idle_worker_timeout=_PATIENCE
-        ),
-    ):
-        # An array is one file in memory for all workers.
-        outcomes = _begun(asked, np.frombuffer(asked.made, np.uint8), items, until)
-    yield from _ended(outcomes)
+    # Where the time is up, or somebody has enough, what else was begun is not used.
+    warnings.filterwarnings("ignore", r"A worker stopped|\d+ tasks ", UserWarning)
+    # An array is one file in memory for all workers.
+    name, shared = sha256(made).hexdigest(), np.frombuffer(made, np.uint8)
+    how = {"n_jobs": jobs, "inner_max_num_threads": 1, "max_nbytes": _SHARED_FROM, "idle_worker_timeout": _PATIENCE}
+    with _deaf_to_interrupts(), parallel_config("loky", **how):
+        # What is handed out is finished: where time is short, no worker has a second item waiting.
+        parallel = Parallel(return_as="generator", pre_dispatch="2 * n_jobs" if until == inf else "n_jobs")
+        in_time = takewhile(lambda _: monotonic() < until, items)
+        outcomes = parallel(delayed(_outcome)(name, shared, until - monotonic(), *item) for item in in_time)
+    yield from outcomes
 
 
-def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers, until: float) -> WorkerResults:
+def _in_cluster(made: bytes, items: Sequence[tuple[int, Any]], workers: Workers, until: float) -> WorkerResults:
     """By a Dask cluster, which does again what a lost worker was doing. Raises EngineError and BrokenProcessPool."""
     import logging
     from concurrent.futures import CancelledError
@@ -218,39 +181,27 @@ def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers,
         from distributed import __version__ as release
     except ImportError:
         raise EngineError("a Dask cluster takes packages that are missing: pip install 'kubespread[dask]'") from None
-    from joblib import parallel_config
-
     for handler in logging.getLogger("distributed").handlers:
         # What matters of a lost connection, an interrupt among its causes, is said here.
         handler.setLevel(logging.CRITICAL)
-    if not _ADDRESS.fullmatch(workers.engine):
-        raise EngineError(
-            f"{workers.engine}: expected the address of a Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT"
-        )
-
-    class Ours(Client):  # type: ignore[misc]  # distributed has no types
-        def __del__(self) -> None:
-            """One that never began would be waited for once more."""
-
+    engine = workers.engine
     try:
-        client = Ours(workers.engine, timeout=_PATIENCE, set_as_default=False)
+        client = Client(engine, timeout=_PATIENCE, set_as_default=False)
     except Exception as error:  # noqa: BLE001 - a scheduler of another release fails in a way of its own
-        raise EngineError(
-            f"{workers.engine}: no Dask scheduler that distributed {release} gets on with: {error}"
-        ) from None
+        raise EngineError(f"{engine}: no Dask scheduler that distributed {release} gets on with: {error}") from None
     with client:
-        started = _checked_workers(client, workers.engine)
+        started = _checked_workers(client, engine)
         try:
-            with parallel_config("dask", client=client, scatter=[asked.made]) as configured:
-                # For a single thread joblib would do everything here.
-                cores = configured["backend"].effective_n_jobs
-                configured["backend"].effective_n_jobs = lambda jobs: max(2, cores(jobs))
-                outcomes = _begun(asked, asked.made, items, until)
-            yield from _ended(outcomes)
+            # Another machine has another clock.
+            asked = sha256(made).hexdigest(), client.scatter(made, broadcast=True), until - monotonic()
+            for future in [client.submit(_outcome, *asked, *item, pure=False) for item in items]:
+                yield future.result(None if until == inf else max(0.0, until - monotonic()))
             lost = started - {*client.nthreads()}
+        except TimeoutError:
+            return
         except Exception as error:
             if client.status != "running":
-                raise EngineError(f"{workers.engine}: the Dask scheduler went away") from None
+                raise EngineError(f"{engine}: the Dask scheduler went away") from None
             if isinstance(error, KilledWorker | CancelledError):
                 raise BrokenProcessPool from error
             raise
@@ -258,68 +209,22 @@ def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers,
             workers.on_lost(DIED)
 
 
-def _begun(asked: Made, made: Any, items: Sequence[tuple[int, Any]], until: float) -> Any:
-    """joblib's generator of outcomes, by the backend that is configured; ``made`` is `Made.made`, or an array of it."""
-    from joblib import Parallel, delayed
-
-    # What is handed out is finished: where time is short, no worker has a second item waiting.
-    parallel = Parallel(return_as="generator", pre_dispatch="2 * n_jobs" if until == inf else "n_jobs")
-    return parallel(
-        # Another machine has another clock.
-        delayed(_outcome)(asked.name, made, asked.versions, until - monotonic(), *item)
-        for item in _in_time(items, until)
-    )
-
-
-def _ended(outcomes: Any) -> WorkerResults:
-    """WorkerResults that end where nobody wants the rest any more."""
-    try:
-        for outcome in outcomes:  # noqa: UP028 - `yield from` would close them outside of the finally, with a warning
-            yield outcome
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            outcomes.close()
-
-
 def _checked_workers(client: Any, engine: str) -> set[str]:
     """The addresses of the cluster's workers. Raises EngineError where there are none, or one has other versions."""
-    try:
-        versions: dict[str, str] = client.run(_versions)
-    except Exception as error:  # noqa: BLE001 - what cannot be loaded there comes back in a form of its own
-        raise EngineError(f"{engine}: a worker has no kubespread like this one: {error}") from None
-    if not versions:
+    versions = client.get_versions(packages=["kubespread", "msgspec", "numpy"])
+    if not versions["workers"]:
         raise EngineError(f"{engine}: the Dask cluster has no workers")
-    for worker, theirs in versions.items():
-        _check_versions(theirs, _versions(), worker)
-    return {*versions}
-
-
-def _versions() -> str:
-    """Of what has to be the same wherever parts of one answer are done."""
-    import platform
-
-    import msgspec
-    import numpy as np
-
-    from kubespread import __version__
-
-    return (
-        f"kubespread {__version__}, Python {platform.python_version()}, "
-        f"msgspec {msgspec.__version__}, numpy {np.__version__}"
-    )
-
-
-def _check_versions(theirs: str, ours: str, worker: str) -> None:
-    if theirs != ours:
-        raise EngineError(f"the worker {worker} has {theirs}; the question comes from {ours}")
+    for worker, theirs in versions["workers"].items():
+        for package in ("kubespread", "python", "msgspec", "numpy"):
+            found, ours = (side["packages"][package] or "none" for side in (theirs, versions["client"]))
+            if found != ours:
+                raise EngineError(f"the worker {worker} has {package} {found}; the question comes from {ours}")
+    return {*versions["workers"]}
 
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """What is started here never hears of signals that are sent to all, as Ctrl-C is by a terminal: this process ends
-    it instead.
-    """
+    """Keep what is started here from signals that are sent to all, as Ctrl-C is by a terminal: this process ends it."""
     if not hasattr(signal, "pthread_sigmask"):
         # On Windows none can be held back.
         yield
@@ -328,44 +233,42 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
     from joblib.externals.loky.backend import resource_tracker as of_loky
 
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    # If they were started later, they would unblock what is blocked.
+    resource_tracker.ensure_running()
+    of_loky.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
-        # Where these have to be started first, they unblock the others again, which they ignore.
-        resource_tracker.ensure_running()
-        of_loky.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _Made(Struct):
-    name: str
-    work: Work[Any, Any]
-    number: int
-    """That of its last item. What it assumed for an item before that, it would not say again."""
-
-
-_last: _Made | None = None
-"""In a worker: the work of its last task."""
+_kept: tuple[str, Work[Any, Any], int] | None = None
+"""In a worker: the work of its last task, by name, and the number of its item. What was assumed for an item before that
+would not be said again.
+"""
 _one_by_one = threading.Lock()
 """A worker of a Dask cluster may have several threads, for one work."""
 
 
-def _outcome(name: str, made: Any, versions: str, seconds: float, number: int, item: Any) -> _WorkerResult:
+def _outcome(name: str, made: Any, seconds: float, number: int, item: Any) -> tuple[tuple[Any, ...], list[str]]:
     """In a worker, within so many seconds."""
     import pickle
-    import platform
 
-    global _last
+    global _kept
     with _one_by_one, Deadline(monotonic() + seconds):
-        if _last is None or _last.name != name or _last.number >= number:
-            # It may have joined the cluster since its workers were looked at.
-            _check_versions(_versions(), versions, platform.node())
-            _last = None
-            with _no_garbage():
-                _last = _Made(name, pickle.loads(memoryview(made))(), number)
-        _last.number, work = number, _last.work
+        if _kept is None or _kept[0] != name or _kept[2] >= number:
+            _kept = None
+            # To look for garbage in what is kept anyway takes longer than to make it.
+            gc.disable()
+            try:
+                work = pickle.loads(memoryview(made))()
+                gc.freeze()
+            finally:
+                gc.enable()
+        else:
+            work = _kept[1]
+        _kept = name, work, number
         before = len(work.assumed)
         try:
             result = work(item)
@@ -373,28 +276,3 @@ def _outcome(name: str, made: Any, versions: str, seconds: float, number: int, i
             result = error
         return (result,), list(islice(work.assumed, before, None))
     return (), []
-
-
-@contextmanager
-def _no_garbage() -> Iterator[None]:
-    """Without looking for garbage in what is kept anyway, now and later: that takes longer than to make it."""
-    gc.disable()
-    try:
-        yield
-        gc.freeze()
-    finally:
-        gc.enable()
-
-
-def _as_many_as_memory_holds() -> int:
-    """Processes as large as this one in half of the machine's memory; one where that is not told."""
-    import sys
-
-    try:
-        import resource
-    except ModuleNotFoundError:
-        # On Windows, and in a browser.
-        return 1
-
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2 // largest

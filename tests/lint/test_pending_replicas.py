@@ -16,7 +16,6 @@ import kubespread
 from kubespread import Finding, Snapshot
 from kubespread.questions import tasks
 from kubespread.questions.check import ways_out
-from kubespread.questions.tasks import Made
 from tests.builders import Data, hard, hosts, owned_by, pod, taint
 from tests.lint.test_engine import codes, web
 
@@ -346,8 +345,8 @@ ASKING: dict[str, Data] = {
 def test_the_remedies_do_not_depend_on_who_checks_what(kinds: list[str], dealt: list[int], most: int) -> None:
     """Two workers share the workloads in any way; the trials that all searches have together are often too few."""
 
-    def in_processes(asked: Made, items: Sequence[tuple[int, int]], _: int, __: float) -> tasks.WorkerResults:
-        workers = [pickle.loads(asked.made)() for _ in range(2)]
+    def in_processes(made: bytes, items: Sequence[tuple[int, int]], _: int, __: float) -> tasks.WorkerResults:
+        workers = [pickle.loads(made)() for _ in range(2)]
         for number, item in items:
             worker = workers[dealt[number]]
             yield (worker(item),), [*worker.assumed]
