@@ -1,23 +1,22 @@
 """The content of a report without its layout, which every format is made from, and what finds it: the ``view`` beside
-the report. A report without its own view: its fields as tables.
+the report. A report without its own view: its rows.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args, get_origin
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 
 from kubespread.reports.columns import Readers, declared, docstring
 from kubespread.reports.loads import NodeLoad
-from kubespread.reports.parts import ClusterReference, OfWorkloads, Report, scheduler_phrase
+from kubespread.reports.parts import ClusterReference, OfWorkloads, scheduler_phrase
 from kubespread.views.look import Line, Look, Part, Tone
-from kubespread.views.sheet import R, Row, Sheet, Table
+from kubespread.views.sheet import R, Row, Sheet, Table, columns_of
 from kubespread.wording import age, count_of, some_of
 
 if TYPE_CHECKING:
@@ -346,59 +345,26 @@ def chosen_from(namespace: str | None, selector: str) -> str:
 
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_TOLD = frozenset({"apiVersion", "kind", "kubeVersion", "notes", "gaps", "notModelled", "admission"})
 
 
-def plain_data(report: Report) -> View:
-    plain = report.to_dict()
-    fields = {name: value for name, value in plain.items() if name not in _TOLD}
-    lists = {name: value for name, value in fields.items() if _is_rows(value)}
-    figures = {name: value for name, value in fields.items() if name not in lists and value not in (None, [], {})}
-    version = plain.get("kubeVersion")
-    return View(
-        title=_words(str(plain.get("kind", type(report).__name__))),
-        provenance=f"kube-scheduler v{version}" if version else "",
-        answer=[f"{_words(name)}: {len(rows)}" for name, rows in lists.items()],
-        tables=[
-            Table("Figures", ("What", "Value"), [Row([_words(name), _text(value)]) for name, value in figures.items()]),
-            *(_table(name, rows) for name, rows in lists.items()),
-        ],
-        beside=beside([report]),
-    )
-
-
-def _is_rows(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
-
-
-def _table(name: str, rows: list[dict[str, Any]]) -> Table:
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    cells = [Row([_text(row.get(column)) for column in columns]) for row in rows]
-    return Table(_words(name), [_words(column) for column in columns], cells)
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(item, str | int) for item in value):
-        return ", ".join(map(str, value))
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _words(name: str) -> str:
-    """``notMadeAgain`` as ``Not made again``."""
-    return _HUMP.sub(" ", name).capitalize()
+def view_of_rows(report: Any) -> View:
+    """The view of a report that has none of its own: a sheet for each field of rows that declare their columns."""
+    kinds = {each.name: get_args(each.type)[0] for each in fields(report) if get_origin(each.type) is tuple}
+    sheets = [
+        Sheet(title=name.replace("_", " ").capitalize(), columns=columns_of(row), rows=getattr(report, name))
+        for name, row in kinds.items()
+        if isinstance(row, type) and issubclass(row, Struct) and declared(row)
+    ]
+    return View(**about(report), title=_HUMP.sub(" ", report.kind.removesuffix("Report")).capitalize(), sheets=sheets)
 
 
 def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
-    """What an answer says; with a map also what steps do to its nodes. A report without a view is shown as plain
-    data.
+    """What an answer says; with a map also what steps do to its nodes. A report without a view is shown as
+    its rows.
     """
     reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
     tell = _beside(type(reports[0]))
-    view = plain_data(reports[0]) if tell is None else tell(reports)
+    view = view_of_rows(reports[0]) if tell is None else tell(reports)
     doubts = dict.fromkeys(doubt for report in reports for doubt in getattr(report, "doubts", ()))
     if doubts:
         view = replace(view, doubts=tuple(doubts))

@@ -8,31 +8,29 @@ from typing import Annotated
 
 from kubespread.questions.question import Option, Question
 from kubespread.questions.scene import Scene
+from kubespread.reports.columns import Col
 from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report
-from kubespread.views.look import Tone
-from kubespread.views.sheet import Column, Sheet, count
-from kubespread.views.view import View, about
 
 
 class CrowdedNode(Report, frozen=True):
-    node: str
-    pods: int
+    node: Annotated[str, Col()]
+    pods: Annotated[int, Col(bad=True)]
 
 
 class CrowdedReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "CrowdedReport"
     kube_version: str
     cluster: ClusterReference | None
-    nodes: tuple[CrowdedNode, ...]
+    crowded_nodes: tuple[CrowdedNode, ...]
     gaps: tuple[str, ...]
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...]
 
     def judged(self) -> Judgment:
-        return "no" if self.nodes else "yes"
+        return "no" if self.crowded_nodes else "yes"
 
     def sentences(self) -> Iterator[str]:
-        yield f"{len(self.nodes)} nodes are crowded"
+        yield f"{len(self.crowded_nodes)} nodes are crowded"
 
 
 class Crowded(Question[CrowdedReport], frozen=True, kw_only=True):
@@ -49,12 +47,9 @@ class Crowded(Question[CrowdedReport], frozen=True, kw_only=True):
         pods = Counter(pod.spec.node_name for pod in scene.now.pods if pod.spec.node_name)
         rows = tuple(CrowdedNode(node, number) for node, number in sorted(pods.items()) if number > self.most)
         return CrowdedReport(
-            kube_version=str(scene.release), cluster=scene.source, nodes=rows, gaps=scene.gaps(()), notes=scene.notes
+            kube_version=str(scene.release),
+            cluster=scene.source,
+            crowded_nodes=rows,
+            gaps=scene.gaps(()),
+            notes=scene.notes,
         )
-
-
-def view(report: CrowdedReport) -> View:
-    node: Column[CrowdedNode] = Column("NODE", lambda row: row.node)
-    columns = [node, count("PODS", lambda row: row.pods, bad=True)]
-    sheet = Sheet(title="Crowded nodes", columns=columns, rows=report.nodes, tone=lambda row: Tone.BAD)
-    return View(**about(report), title="Crowded nodes", sheets=[sheet])

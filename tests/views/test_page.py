@@ -16,7 +16,6 @@ import pytest
 
 import kubespread
 from kubespread.questions.registry import QUESTIONS, question
-from kubespread.reports.parts import Report
 from kubespread.views.documents import document
 from kubespread.views.page.parts import foldable
 from kubespread.views.page.writing import write_page
@@ -174,27 +173,6 @@ def test_hostile_names_are_text_everywhere(ask: str) -> None:
 def test_every_kind_of_report_has_somebody_who_tells_it() -> None:
     kinds = {document(answer_of(kind)).get("kind", "").removesuffix("List") for kind in ANSWERS}
     assert kinds <= {question(name).report().__name__ for name in QUESTIONS}
-
-
-class MadeUp(Report, frozen=True, kw_only=True):
-    kind: str = "MadeUpReport"
-    kube_version: str = "1.37"
-    total_nodes: int
-    findings: tuple[dict[str, str], ...]
-    notes: tuple[str, ...] = ("a note",)
-
-
-def test_a_report_that_nobody_tells_yet_is_told_by_its_plain_data() -> None:
-    account = view_of(MadeUp(total_nodes=3, findings=({"code": "K1", "message": "bad"},)))
-    assert (account.title, account.answer, account.beside) == (
-        "Made up report",
-        ["Findings: 1"],
-        {"Notes": ("a note",)},
-    )
-    assert [(table.caption, table.header, [row.cells for row in table.rows]) for table in account.tables] == [
-        ("Figures", ("What", "Value"), [["Total nodes", "3"]]),
-        ("Findings", ["Code", "Message"], [["K1", "bad"]]),
-    ]
 
 
 def test_nodes_that_join_in_a_step_are_drawn_from_the_start() -> None:
