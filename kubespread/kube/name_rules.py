@@ -3,7 +3,7 @@
 Lengths are bytes; the expressions match whole strings. Which kind of resource a name denotes.
 
 Source: staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go, IsQualifiedName, IsValidLabelValue,
-    IsDNS1123Label, IsDNS1123Subdomain, IsDNS1123SubdomainWithUnderscore, IsDNS1035Label
+    IsDNS1123Label, IsDNS1123Subdomain, IsDNS1035Label
 Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, normalizedImageName
 Source: pkg/apis/core/v1/helper/helpers.go, IsExtendedResourceName, IsNativeResource, IsHugePageResourceName
 Source: pkg/apis/core/v1/helper/helpers.go, IsAttachableVolumeResourceName, IsPrefixedNativeResource
@@ -16,39 +16,11 @@ from functools import lru_cache
 
 NATIVE_DOMAIN = "kubernetes.io/"
 STANDARD_CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
-_QUOTA_ONLY = frozenset(
-    {
-        "requests.cpu",
-        "requests.memory",
-        "requests.ephemeral-storage",
-        "limits.cpu",
-        "limits.memory",
-        "limits.ephemeral-storage",
-        "pods",
-        "resourcequotas",
-        "services",
-        "replicationcontrollers",
-        "secrets",
-        "configmaps",
-        "persistentvolumeclaims",
-        "storage",
-        "requests.storage",
-        "services.nodeports",
-        "services.loadbalancers",
-    }
-)
-_COUNTED = frozenset(
-    {
-        "pods",
-        "resourcequotas",
-        "services",
-        "replicationcontrollers",
-        "secrets",
-        "configmaps",
-        "persistentvolumeclaims",
-        "services.nodeports",
-        "services.loadbalancers",
-    }
+_OBJECTS = ("resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims")
+_COUNTED = frozenset({"pods", *_OBJECTS, "services.nodeports", "services.loadbalancers"})
+_QUOTA_ONLY = _COUNTED.union(
+    ("storage", "requests.storage"),
+    (f"{kind}.{name}" for kind in ("requests", "limits") for name in STANDARD_CONTAINER_RESOURCES),
 )
 _REQUESTS_PREFIX = "requests."
 
@@ -92,8 +64,6 @@ def allows_overcommit(name: str) -> bool:
 
 _NAME = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
-_SEARCHED_PART = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
-_SEARCHED = rf"{_SEARCHED_PART}(\.{_SEARCHED_PART})*"
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
 _IS_NAME = re.compile(_NAME)
@@ -170,20 +140,6 @@ def subdomain_faults(name: str) -> tuple[str, ...]:
         faults.append("must be no more than 253 characters")
     if not _IS_SUBDOMAIN.fullmatch(name):
         faults.append(_SUBDOMAIN_FORMAT)
-    return tuple(faults)
-
-
-def search_domain_faults(name: str) -> tuple[str, ...]:
-    """What is wrong with a domain that DNS searches, of which a part may begin with an underscore."""
-    faults = []
-    if _size(name) > 253:
-        faults.append("must be no more than 253 characters")
-    if not re.fullmatch(_SEARCHED, name):
-        faults.append(
-            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and "
-            "must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
-            f"'{_SEARCHED}')"
-        )
     return tuple(faults)
 
 

@@ -5,6 +5,8 @@ Of a pod's volumes, what the volume plugins read, and of which kinds the others 
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import field
 
 from kubespread.kube.api.meta import (
@@ -268,16 +270,6 @@ class ContainerPort(KubeObject):
     host_ip: str = field(name="hostIP", default="")
 
 
-class ContainerRestartRuleOnExitCodes(KubeObject):
-    operator: str = ""
-    values: list[Int32] = field(default_factory=list)
-
-
-class ContainerRestartRule(KubeObject):
-    action: str = ""
-    exit_codes: ContainerRestartRuleOnExitCodes | None = None
-
-
 class Capabilities(KubeObject):
     add: list[str] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
@@ -327,7 +319,7 @@ class Container(KubeObject):
     name: str = ""
     image: str = ""
     restart_policy: str | None = None
-    restart_policy_rules: list[ContainerRestartRule] = field(default_factory=list)
+    restart_policy_rules: list[Any] = field(default_factory=list)
     ports: list[ContainerPort] = field(default_factory=list)
     resources: ResourceRequirements = field(default_factory=ResourceRequirements)
     security_context: SecurityContext | None = None

@@ -137,7 +137,3 @@ def not_found(path: str, value: object, detail: str = "") -> FieldFault:
 
 def too_long(path: str, size: int) -> FieldFault:
     return FieldFault(path, f"Too long: may not be more than {size} bytes")
-
-
-def too_many(path: str, count: int, most: int) -> FieldFault:
-    return FieldFault(path, f"Too many: {count}: must have at most {most} items")

@@ -33,7 +33,7 @@ import msgspec
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.unknown_fields import fields_of
-from kubespread.kube.name_rules import dns_label_faults, label_key_faults, search_domain_faults, subdomain_faults
+from kubespread.kube.name_rules import dns_label_faults, label_key_faults, subdomain_faults
 from kubespread.kube.quantity import parse
 from kubespread.kube.validation.faults import FieldFault, annotations_faults, labels_faults, selector_faults
 from kubespread.kube.versions import KubeVersion
@@ -77,10 +77,10 @@ class Field(msgspec.Struct, frozen=True):
     """The fields of the owner that the API server does not look into."""
 
 
-def at(data: Data, *path: str) -> Any:
-    """What stands there; None where nothing does."""
+def at(data: Data, path: str) -> Any:
+    """The field at ``path`` below an object; None where there is none."""
     found: Any = data
-    for name in path:
+    for name in path.split("."):
         found = (found or {}).get(name)
     return found
 
@@ -88,105 +88,33 @@ def at(data: Data, *path: str) -> Any:
 # Rules of a value, or of each in a list: what passes, and what is expected.
 
 
-def _matches(pattern: str) -> Callable[[str], bool]:
-    compiled = re.compile(pattern)
-    return lambda text: compiled.fullmatch(text) is not None
-
-
-def _is_free_of_backsteps(path: str) -> bool:
-    return ".." not in path.split("/")
-
-
-def _is_relative(path: str) -> bool:
-    return not path.startswith("/") and _is_free_of_backsteps(path)
-
-
-def _is_file_path(path: str) -> bool:
-    """The kubelet keeps names that begin with two dots for itself."""
-    return _is_relative(path) and not path.startswith("..")
-
-
-_PORT_NAME = _matches(r"(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?")
-
-
 def _is_port(port: int | str) -> bool:
-    return _PORT_NAME(port) if isinstance(port, str) else 1 <= port <= 65535
+    return 1 <= port <= 65535 if isinstance(port, int) else _passing("port-name")(port)
 
 
-def _is_bundle(name: str) -> bool:
-    signer, colon, rest = name.rpartition(":")
-    return (bool(signer) or not colon) and not subdomain_faults(rest)
+@cache
+def _rules() -> Mapping[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
 
 
-def _is_signer(name: str) -> bool:
-    domain, slash, rest = name.partition("/")
-    parts = [*map(dns_label_faults, domain.split(".")), *map(subdomain_faults, rest.split("."))]
-    return (
-        bool(slash) and "." in domain and len(domain.encode()) <= 253 and len(name.encode()) <= 571 and not any(parts)
-    )
+@cache
+def _passing(name: str) -> Callable[[str], bool]:
+    """A pattern of ``rules.toml``; it sees bytes, which are what Kubernetes counts."""
+    pattern = re.compile(_rules()["patterns"][name][0].encode(), re.DOTALL)
+    return lambda text: pattern.fullmatch(text.encode()) is not None
 
 
-_DNS_NAME = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
-_DOMAIN = _matches(rf'[^\\/:*?"<>|.][^\\/:*?"<>|]{{0,14}}|{_DNS_NAME}(?:\.{_DNS_NAME})*')
-_NOT_OF_USERS = re.compile(r'["/\\:;|=,+*?<>@\[\]]')
-
-
-def _is_windows_user(name: str) -> bool:
-    if any(ord(char) < 32 or ord(char) == 127 for char in name) or name.count("\\") > 1:
-        return False
-    domain, backslash, user = name.rpartition("\\")
-    if backslash and not (len(domain.encode()) < 256 and _DOMAIN(domain)):
-        return False
-    return len(user.encode()) <= 104 and bool(user.strip(". ")) and not _NOT_OF_USERS.search(user)
-
-
-_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
-_SUBDOMAIN = "a DNS subdomain"
-_IQN = r"(?:iqn[\s\S]*)?iqn\.[0-9]{4}-[0-9]{2}\.[-.A-Za-z0-9]+:[^,;*&$|\t\n\f\r ]+"
-_HOST_AND_PORT = r"(\[[^\[\]]*\]|[^:\[\]]*):[^:\[\]]*"
-_SYSCTL = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
-
-VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "absolute-path": (lambda path: path.startswith("/"), "a path that begins with /"),
-    "bundle": (_is_bundle, "the name of a ClusterTrustBundle"),
-    "config-key": (
-        _matches(r"(?!\.\.)(?!\.\Z)[-._a-zA-Z0-9]{1,253}"),
-        "a key of letters, digits, '-', '_' and '.' that does not begin with '..'",
-    ),
-    "dns-label": (lambda name: not dns_label_faults(name), "a DNS label"),
-    "driver": (lambda name: not subdomain_faults(name.lower()), "the name of a CSI driver"),
-    "finalizer": (
-        lambda name: not label_key_faults(name) and ("/" in name or name in _FINALIZERS),
-        "a name with a domain, such as example.com/name",
-    ),
-    "file-path": (_is_file_path, "a relative path that neither begins with '..' nor steps back"),
-    "from-zero": (lambda amount: parse(amount).nano >= 0, "an amount from 0"),
-    "header": (_matches(r"[-A-Za-z0-9]+"), "a header of letters, digits and '-'"),
-    "iqn": (
-        _matches(rf"{_IQN}|eui.[A-Za-z0-9]{{16}}|naa.[A-Za-z0-9]{{32}}"),
-        "a name of the form iqn.YYYY-MM.DOMAIN:NAME, eui.ID or naa.ID",
-    ),
-    "label-key": (lambda key: not label_key_faults(key), "a label key"),
-    "local-profile": (lambda name: name == name.strip(), "a name without blanks around it"),
-    "no-backsteps": (_is_free_of_backsteps, "a path without '..'"),
-    "no-slash": (lambda name: "/" not in name, "a name without '/'"),
-    "port": (_is_port, "a port from 1 to 65535, or the name of one"),
-    "registry": (
-        lambda text: all(map(_matches(_HOST_AND_PORT), text.split(","))),
-        "HOST:PORT, or several separated by commas",
-    ),
-    "relative-path": (_is_relative, "a relative path without '..'"),
-    "search-domain": (
-        lambda name: name == "." or not search_domain_faults(name.removesuffix(".")),
-        "a domain to search",
-    ),
-    "signer": (_is_signer, "a signer, such as example.com/name"),
-    "subdomain": (lambda name: not subdomain_faults(name), _SUBDOMAIN),
-    "sysctl": (lambda name: len(name.encode()) <= 253 and _matches(_SYSCTL)(name), "the name of a sysctl"),
-    "variable": (_matches(r"[ -<>-~]*"), "a name of printable ASCII characters without '='"),
-    "version": (lambda text: not text.endswith("/"), "GROUP/VERSION"),
-    "windows-user": (_is_windows_user, "a user of Windows, or DOMAIN\\USER"),
-}
+@cache
+def values() -> Mapping[str, tuple[Callable[[Any], bool], str]]:
+    return {
+        **{name: (_passing(name), noun) for name, (_, noun) in _rules()["patterns"].items()},
+        "dns-label": (lambda name: not dns_label_faults(name), "a DNS label"),
+        "from-zero": (lambda amount: parse(amount).nano >= 0, "an amount from 0"),
+        "label-key": (lambda key: not label_key_faults(key), "a label key"),
+        "port": (_is_port, "a port from 1 to 65535, or the name of one"),
+        "subdomain": (lambda name: not subdomain_faults(name), "a DNS subdomain"),
+        "unpadded": (lambda text: text == text.strip(), "a text without blanks around it"),
+    }
 
 
 def expected(noun: str, value: Any) -> str:
@@ -195,7 +123,7 @@ def expected(noun: str, value: Any) -> str:
 
 
 def each(field: Field) -> Iterator[tuple[Any, str]]:
-    """What is in a list, or the value itself, and where."""
+    """The elements of a list or the value itself, and where they stand."""
     if isinstance(field.value, list):
         yield from ((item, f"{field.path}[{position}]") for position, item in enumerate(field.value))
     elif field.value is not None:
@@ -203,13 +131,58 @@ def each(field: Field) -> Iterator[tuple[Any, str]]:
 
 
 _RANGE = re.compile(r"(\d+)\.\.(\d*)")
+_CONDITION = re.compile(r"(?P<path>[^=~]+)(?:=(?P<value>.*)|~(?P<pattern>.*))?")
+
+
+@cache
+def _parsed(rule: str) -> tuple[Sequence[tuple[str, str]], str, Sequence[str]]:
+    """The conditions of a rule, its name and its arguments."""
+    words, conditions = rule.split(), []
+    while words[0] in ("if", "unless"):
+        conditions.append((words[0], words[1]))
+        words = words[2:]
+    return conditions, words[0], words[1:]
+
+
+def _holds(condition: str, field: Field) -> bool:
+    pod = field.pod
+    if condition in ("named", "stored"):
+        return pod.is_stored if condition == "stored" else bool(pod.pod_name)
+    if condition[0].isupper():
+        return pod.version.has(condition)
+    if condition.startswith("1."):
+        return pod.version.since(int(condition.removeprefix("1.")))
+    match = _CONDITION.fullmatch(condition)
+    assert match is not None
+    path, value, pattern = match.groups()
+    found = at(pod.spec, path[1:]) if path.startswith("/") else at(field.owner, path)
+    texts = [str(each).lower() if isinstance(each, bool) else each for each in _listed(found)]
+    if pattern is not None:
+        return any(re.fullmatch(pattern, text or "") for text in texts)
+    return bool(found or found == {}) if value is None else value in texts
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def checked(field: Field, rule: str) -> Iterator[FieldFault]:
-    """What ``rule`` says of a field."""
-    name, *arguments = rule.split()
-    for fault in _said(field, name, arguments):
-        yield FieldFault(field.path, fault) if isinstance(fault, str) else fault
+    """The faults of a field by ``rule``, where its conditions hold."""
+    conditions, name, arguments = _parsed(rule)
+    if all(_holds(condition, field) is (word == "if") for word, condition in conditions):
+        for fault in _said(field, name, arguments):
+            said = FieldFault(field.path, fault) if isinstance(fault, str) else fault
+            yield said._replace(message=f"{said.message}{_where(conditions)}")
+
+
+def _where(conditions: Sequence[tuple[str, str]]) -> str:
+    """`` (if spec.hostUsers=false)``: of the conditions those on fields."""
+    shown = [
+        f"{word} {condition.replace('/', 'spec.')}"
+        for word, condition in conditions
+        if condition != "named" and "~" not in condition and not (condition[0].isupper() or condition[0].isdigit())
+    ]
+    return f" ({' '.join(shown)})" if shown else ""
 
 
 def _said(field: Field, name: str, arguments: Sequence[str]) -> Faults:
@@ -217,8 +190,8 @@ def _said(field: Field, name: str, arguments: Sequence[str]) -> Faults:
         low, high = int(bounds[1]), int(bounds[2] or 2**31 - 1)
         noun = f"a number from {low} to {high}" if bounds[2] else f"a number from {low}"
         return _outside(field, lambda number: low <= number <= high, noun)
-    if name in VALUES:
-        return _outside(field, *VALUES[name])
+    if name in values():
+        return _outside(field, *values()[name])
     found: Faults = globals()[name.replace("-", "_")](field, *arguments)
     return found
 
@@ -237,25 +210,46 @@ def required(field: Field) -> Faults:
         yield "required"
 
 
+def given(field: Field) -> Faults:
+    if field.value is None:
+        yield "required"
+
+
 def not_empty(field: Field) -> Faults:
     if field.value == "":
         yield "expected a value, found an empty string"
 
 
+def absent(field: Field) -> Faults:
+    if field.value is not None:
+        yield "not allowed"
+
+
 def never(field: Field) -> Faults:
-    if field.value not in (None, "", [], {}):
-        yield "not allowed here"
+    if field.value:
+        yield "not allowed"
 
 
-def one_of(field: Field, *values: str) -> Faults:
-    for value, path in each(field):
-        if value and value not in values:
-            yield FieldFault(path, expected(f"one of {', '.join(values)}", value))
+def refused(_: Field) -> Faults:
+    yield "refused"
+
+
+def begins(field: Field, prefix: str) -> Faults:
+    return _outside(field, lambda text: text.startswith(prefix), f"a text that begins with {prefix}")
+
+
+def one_of(field: Field, *names: str) -> Faults:
+    return _outside(field, lambda value: value in ("", *names), f"one of {', '.join(names)}")
+
+
+def none_of(field: Field, *names: str) -> Faults:
+    return _outside(field, lambda value: value not in names, f"none of {', '.join(names)}")
 
 
 def at_most(field: Field, size: str) -> Faults:
-    if field.value and len(field.value.encode()) > int(size):
-        yield f"expected at most {size} bytes, found {len(field.value.encode())}"
+    length = len(" ".join(_listed(field.value or "")).encode())
+    if length > int(size):
+        yield f"expected at most {size} bytes, found {length}"
 
 
 def at_most_items(field: Field, count: str) -> Faults:
@@ -263,29 +257,19 @@ def at_most_items(field: Field, count: str) -> Faults:
         yield f"expected at most {count} items, found {len(field.value)}"
 
 
-def not_with(field: Field, other: str) -> Faults:
-    if field.value and field.owner.get(other):
-        yield f"not allowed beside {other}"
-
-
-def only_if(field: Field, other: str, value: str) -> Faults:
-    if field.value is not None and field.owner.get(other) != value:
-        yield f"only allowed where {other} is {value}"
-
-
-def needed_if(field: Field, other: str, value: str = "") -> Faults:
-    found = field.owner.get(other)
-    if field.value is None and found and value in ("", found):
-        yield f"required where {other} is {value or 'set'}"
+def without(field: Field, *names: str) -> Faults:
+    for name in names:
+        if field.value.get(name) not in (None, []):
+            yield FieldFault(f"{field.path}.{name}", "not allowed")
 
 
 def present(field: Field, names: Sequence[str]) -> list[str]:
-    return [name for name in names if field.value.get(name) not in (None, "", [])]
+    return [name for name in names if (field.value or {}).get(name) not in (None, "", [])]
 
 
 def exactly_one(field: Field, *names: str) -> Faults:
-    if len(found := present(field, names)) != 1:
-        yield f"expected one of {', '.join(names)}, found {' and '.join(found) or 'none'}"
+    yield from some_of(field, *names)
+    yield from at_most_one(field, *names)
 
 
 def some_of(field: Field, *names: str) -> Faults:
@@ -315,38 +299,12 @@ def distinct(field: Field, name: str) -> Faults:
 # Rules of pods as a whole.
 
 
-def user_id(field: Field) -> Faults:
-    most = 2**32 - 1 if field.pod.version.since(37) else 2**31 - 1
-    for value, path in each(field):
-        if not 0 <= value <= most:
-            yield FieldFault(path, expected(f"a number from 0 to {most}", value))
-
-
-def not_on(field: Field, system: str, *names: str) -> Faults:
-    """Fields that only pods of the other operating system have."""
-    for name in names if at(field.pod.spec, "os", "name") == system else ():
-        if field.value.get(name) not in (None, []):
-            yield FieldFault(f"{field.path}.{name}", f"not allowed in a pod for {system.capitalize()}")
-
-
-def of_the_host(field: Field) -> Faults:
-    """Neither Windows nor a pod with users of its own shares them."""
-    if field.value and at(field.pod.spec, "os", "name") == "windows":
-        yield "not allowed in a pod for Windows"
-    yield from not_with_own_users(field)
-
-
-def not_with_own_users(field: Field) -> Faults:
-    if field.value and field.pod.spec.get("hostUsers") is False:
-        yield "not allowed where hostUsers is false"
-
-
 def host_processes(field: Field) -> Faults:
     """All containers of a Windows pod are processes of the host, in its network, or none is."""
-    of_pod = at(field.value, "securityContext", "windowsOptions", "hostProcess")
+    of_pod = at(field.value, "securityContext.windowsOptions.hostProcess")
     found = []
     for container, path in field.pod.containers():
-        own = at(container, "securityContext", "windowsOptions", "hostProcess")
+        own = at(container, "securityContext.windowsOptions.hostProcess")
         if None not in (of_pod, own) and of_pod != own:
             place = f"{field.path}.{path}.securityContext.windowsOptions.hostProcess"
             yield FieldFault(place, expected(f"{str(of_pod).lower()} as in the pod", own))
@@ -370,14 +328,9 @@ def one_controller(field: Field) -> Faults:
         yield "only one owner can be the controller"
 
 
-def no_event(field: Field) -> Faults:
-    if (field.value.get("apiVersion"), field.value.get("kind")) == ("v1", "Event"):
-        yield "an Event cannot be an owner"
-
-
-def either_policy(field: Field) -> Faults:
-    if {"orphan", "foregroundDeletion"}.issubset(field.value or ()):
-        yield "orphan is not allowed beside foregroundDeletion"
+def not_both(field: Field, *values: str) -> Faults:
+    if {*values}.issubset(field.value or ()):
+        yield f"{values[0]} is not allowed beside {values[1]}"
 
 
 def annotation_faults(pod: Surrounding, path: str) -> Iterator[FieldFault]:
@@ -392,7 +345,7 @@ def annotation_faults(pod: Surrounding, path: str) -> Iterator[FieldFault]:
     for key, value in sorted(pod.annotations.items()):
         is_local = value.startswith(_LOCAL)
         if key == _SECCOMP_OF_POD or key.startswith(_SECCOMP_OF_CONTAINER):
-            if not (_is_relative(value.removeprefix(_LOCAL)) if is_local else value in _NAMES):
+            if not (_passing("relative-path")(value.removeprefix(_LOCAL)) if is_local else value in _NAMES):
                 yield FieldFault(f"{path}[{key}]", expected("a seccomp profile", value))
         elif key.startswith(_APP_ARMOR):
             if key.removeprefix(_APP_ARMOR) not in names:
@@ -407,8 +360,8 @@ def as_annotated(field: Field) -> Faults:
     said, context = field.pod.annotations, field.value.get("securityContext", {})
     key = _SECCOMP_OF_POD if field.cls == "PodSpec" else f"{_SECCOMP_OF_CONTAINER}{name}"
     yield from _mismatch(said.get(key), context.get("seccompProfile"), f"{path}.seccompProfile")
-    if field.cls != "PodSpec" and at(field.pod.spec, "os", "name") != "windows":
-        profile = context.get("appArmorProfile") or at(field.pod.spec, "securityContext", "appArmorProfile")
+    if field.cls != "PodSpec" and at(field.pod.spec, "os.name") != "windows":
+        profile = context.get("appArmorProfile") or at(field.pod.spec, "securityContext.appArmorProfile")
         yield from _mismatch(said.get(f"{_APP_ARMOR}{name}"), profile, f"{path}.appArmorProfile")
 
 
@@ -420,11 +373,6 @@ def _mismatch(annotation: str | None, profile: Data | None, path: str) -> Iterat
         yield FieldFault(f"{path}.type", expected(f"what the annotation says, {annotation}", kind))
     elif kind == "Localhost" and annotation.removeprefix(_LOCAL) != profile.get("localhostProfile"):
         yield FieldFault(f"{path}.localhostProfile", f"expected what the annotation says, {annotation}")
-
-
-def only_of_stored_pods(field: Field) -> Faults:
-    if field.value and not field.pod.is_stored:
-        yield "not allowed before the pod runs"
 
 
 def distinct_names(field: Field) -> Faults:
@@ -440,11 +388,6 @@ def another_container(field: Field) -> Faults:
     names = [container.get("name") for container, path in field.pod.containers() if not path.startswith("e")]
     if field.value and field.value not in names:
         yield expected("the name of a container", field.value)
-
-
-def dns_servers(field: Field) -> Faults:
-    if field.owner.get("dnsPolicy") == "None" and not (field.value or {}).get("nameservers"):
-        yield "a name server is required where dnsPolicy is None"
 
 
 def ip_address(field: Field) -> Faults:
@@ -464,50 +407,7 @@ def _is_ip(text: str, version: KubeVersion) -> bool:
     return "%" not in text and not (version.has("StrictIPCIDRValidation") and (plain != text or is_mapped))
 
 
-def search_list(field: Field) -> Faults:
-    if len(" ".join(field.value or ()).encode()) > 2048:
-        yield "expected at most 2048 bytes in all"
-
-
-def selinux_change(field: Field) -> Faults:
-    return one_of(field, "Recursive", *(["MountOption"] if field.pod.version.has("SELinuxMount") else []))
-
-
-_SYSCTLS_OF_IPC = ("kernel.shm", "kernel.msg", "fs.mqueue.")
-
-
-def sysctls_of_pods(field: Field) -> Faults:
-    for position, sysctl in enumerate(field.value or ()):
-        name = sysctl.get("name", "")
-        if next((char for char in name if char in "./"), ".") == "/":
-            # Where a slash comes first, dots and slashes are the other way round.
-            name = name.translate(str.maketrans("./", "/."))
-        is_of_ipc = name == "kernel.sem" or name.startswith(_SYSCTLS_OF_IPC)
-        for shared, is_shared in (("hostNetwork", name.startswith("net.")), ("hostIPC", is_of_ipc)):
-            if is_shared and field.pod.spec.get(shared):
-                yield FieldFault(f"{field.path}[{position}].name", f"not allowed where {shared} is true")
-
-
 # Rules of containers.
-
-
-def no_escalation(field: Field) -> Faults:
-    if field.value.get("allowPrivilegeEscalation") is False:
-        if field.value.get("privileged"):
-            yield "allowPrivilegeEscalation cannot be false beside privileged"
-        if "CAP_SYS_ADMIN" in (at(field.value, "capabilities", "add") or ()):
-            yield "allowPrivilegeEscalation cannot be false beside the capability CAP_SYS_ADMIN"
-
-
-def unmasked(field: Field) -> Faults:
-    if field.value == "Unmasked" and field.pod.spec.get("hostUsers") is not False:
-        yield "Unmasked needs spec.hostUsers: false"
-
-
-def unpadded(field: Field) -> Faults:
-    """Of pods, not of templates."""
-    if field.pod.pod_name and field.value and field.value != field.value.strip():
-        yield "expected an image without blanks around it"
 
 
 def handlers(field: Field) -> Faults:
@@ -527,10 +427,13 @@ def handlers(field: Field) -> Faults:
             yield FieldFault(path, "among init containers only sidecars may have it")
 
 
-def resizes(field: Field) -> Faults:
-    for position, policy in enumerate(field.value or ()):
-        if field.pod.spec.get("restartPolicy") == "Never" and policy.get("restartPolicy") != "NotRequired":
-            yield FieldFault(f"{field.path}[{position}]", "expected NotRequired where the pod's restartPolicy is Never")
+def rules_of_init_containers(field: Field) -> Faults:
+    """Without a policy that alone is said, and beside Always there are none before all containers can restart."""
+    policy, version = field.owner.get("restartPolicy"), field.pod.version
+    is_late = policy == "Always" and not version.has("RestartAllContainersOnContainerExits")
+    if ".initContainers[" in field.path and (policy is None or is_late):
+        field.unread.add("restartPolicyRules")
+        yield from never(field) if is_late else ()
 
 
 def volume_uses(field: Field) -> Faults:
@@ -551,28 +454,9 @@ def volume_uses(field: Field) -> Faults:
             if place and place in taken:
                 yield FieldFault(f"{path}.{paths[kind]}", f"already used: {place}")
             taken.append(place)
-            is_privileged = at(field.value, "securityContext", "privileged")
+            is_privileged = at(field.value, "securityContext.privileged")
             if use.get("mountPropagation") == "Bidirectional" and not is_privileged:
                 yield FieldFault(f"{path}.mountPropagation", "Bidirectional needs a privileged container")
-
-
-def read_only(field: Field) -> Faults:
-    if field.value in ("Enabled", "IfPossible"):
-        if not field.owner.get("readOnly"):
-            yield f"{field.value} needs readOnly: true"
-        if field.owner.get("mountPropagation", "None") != "None":
-            yield f"{field.value} needs mountPropagation: None"
-
-
-def stop_signal(field: Field, *signals: str) -> Faults:
-    system = at(field.pod.spec, "os", "name")
-    if field.value is not None and field.pod.spec.get("os") is None:
-        yield "not allowed without spec.os.name"
-    elif field.value is not None and system in ("linux", "windows"):
-        known = {f"SIG{name}" for name in (signals if system == "linux" else ("KILL", "TERM"))}
-        numbered = re.fullmatch(r"SIGRT(MAX-([1-9]|1[0-4])|MIN\+([1-9]|1[0-5]))", field.value)
-        if field.value not in known and not (system == "linux" and numbered):
-            yield expected("a signal of the pod's system", field.value)
 
 
 def within_grace_period(field: Field) -> Faults:
@@ -628,7 +512,7 @@ def volume_of_files(field: Field) -> Faults:
 def names_its_claim(field: Field) -> Faults:
     claim = f"{field.pod.pod_name}-{field.value}"
     if field.pod.pod_name and field.value and "ephemeral" in field.owner and subdomain_faults(claim):
-        yield expected(f"a name whose claim, {claim}, is {_SUBDOMAIN}", field.value)
+        yield expected(f"a name whose claim, {claim}, is a DNS subdomain", field.value)
 
 
 def portal(field: Field) -> Faults:
@@ -636,27 +520,6 @@ def portal(field: Field) -> Faults:
     name = f"{field.value or ''}:{source.get('targetPortal', '')}"
     if "initiatorName" in source and source.get("targetPortal") and len(name.encode()) > 64:
         yield f"expected at most 64 bytes with the targetPortal, found {len(name.encode())}"
-
-
-def lun_of_targets(field: Field) -> Faults:
-    if field.value is not None and field.owner.get("targetWWNs") and not 0 <= field.value <= 255:
-        yield expected("a number from 0 to 255", field.value)
-
-
-def unreserved_keys(field: Field) -> Faults:
-    for key in field.value or ():
-        if f".{key.partition('/')[0].lower()}".endswith((".kubernetes.io", ".k8s.io")):
-            yield FieldFault(f"{field.path}[{key}]", "keys of kubernetes.io and k8s.io are reserved")
-
-
-def disk_uri(field: Field) -> Faults:
-    prefix = "/subscriptions/" if field.owner.get("kind") == "Managed" else "https://"
-    if field.value and not field.value.startswith(prefix):
-        yield expected(f"a URI that begins with {prefix}", field.value)
-
-
-def required_of_pods(field: Field) -> Faults:
-    return required(field) if field.pod.pod_name else ()
 
 
 _CERTIFICATE_FILES = ("credentialBundlePath", "keyPath", "certificateChainPath")
@@ -670,18 +533,11 @@ def distinct_files(field: Field) -> Faults:
         files = [item.get("path") for kind in kinds.values() for item in kind.get("items", ())]
         files += [kinds["podCertificate"].get(name) for name in _CERTIFICATE_FILES]
         if field.pod.version.has("ClusterTrustBundleProjection"):
-            files.append(at(source, "clusterTrustBundle", "path"))
+            files.append(at(source, "clusterTrustBundle.path"))
         for file in filter(None, files):
             if file in taken:
                 yield f"duplicate path: {file}"
             taken.add(file)
-
-
-def certificate_age(field: Field) -> Faults:
-    host = field.owner.get("signerName", "").partition("/")[0]
-    most = 86400 if f".{host}".endswith(".kubernetes.io") else 7862400
-    if field.value is not None and not 3600 <= field.value <= most:
-        yield expected(f"a number from 3600 to {most}", field.value)
 
 
 def selector(field: Field) -> Faults:
@@ -706,7 +562,7 @@ def alone(field: Field, mode: str) -> Faults:
 
 
 def size(field: Field) -> Faults:
-    size = at({"": field.value}, "", "requests", "storage")
+    size = at(field.owner, "resources.requests.storage")
     if size is None:
         yield FieldFault(f"{field.path}.requests[storage]", "required")
     elif parse(size).rounded_up().nano <= 0:
@@ -722,9 +578,9 @@ def same_source(field: Field) -> Faults:
             yield "expected the same as dataSourceRef"
 
 
-def default_group(field: Field) -> Faults:
-    if field.value != "PersistentVolumeClaim" and not field.owner.get("apiGroup"):
-        yield expected("PersistentVolumeClaim where apiGroup is empty", field.value)
+def keys(field: Field, rule: str) -> Faults:
+    for key in field.value or ():
+        yield from checked(Field(key, f"{field.path}[{key}]", field.value, "", field.pod, set()), rule)
 
 
 def below(field: Field, name: str, rule: str) -> Faults:
@@ -772,7 +628,7 @@ def _field_faults(plain: Data, pod: Pod, inside: str, version: KubeVersion, *, i
         yield from faults
         if not faults:
             surrounding.volumes[volume.get("name", "")] = volume
-        claim = at(volume, "persistentVolumeClaim", "claimName")
+        claim = at(volume, "persistentVolumeClaim.claimName")
         if claim in made:
             yield FieldFault(f"{place}.persistentVolumeClaim.claimName", f"{claim} is created for an ephemeral volume")
     rest = {field: value for field, value in spec.items() if field != "volumes"}
@@ -781,7 +637,7 @@ def _field_faults(plain: Data, pod: Pod, inside: str, version: KubeVersion, *, i
 
 @cache
 def rules_of_types() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    rows = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
+    rows = {cls: dict(row) for cls, row in _rules().items() if cls != "patterns"}
     return {cls: {**rows.get(row.pop("like", ""), {}), **row} for cls, row in rows.items()}
 
 
@@ -789,14 +645,13 @@ def _faults_of(data: Data, cls: str, path: str, pod: Surrounding) -> Iterator[Fi
     unread: set[str] = set()
     for name, rules in rules_of_types().get(cls, {}).items():
         place, value = (path, data) if name == "*" else (f"{path}.{name}", data.get(name))
-        for rule in rules if name not in unread else ():
+        for rule in rules:
             word, _, gate = rule.partition(" ")
             if word == "behind" and not pod.version.has(gate):
                 unread.add(name)
+            if name in unread:
                 break
-            if word == "until" and pod.version.has(gate):
-                break
-            if word not in ("behind", "until"):
+            if word != "behind":
                 yield from checked(Field(value, place, data, cls, pod, unread), rule)
     for name, shape in fields_of(cls).items():
         value = data.get(name)

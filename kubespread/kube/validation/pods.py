@@ -23,13 +23,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 
 from kubespread.kube.api import core
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, LabelSelector, ObjectMeta
 from kubespread.kube.api.workloads import CronJob, Job, LabelSelectingWorkload, StatefulSet
-from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.quantity import QuantityError
 from kubespread.kube.selector import NODE_NAME_FIELD, SelectorError, from_label_selector
@@ -49,7 +48,6 @@ from kubespread.kube.validation.faults import (
     required,
     requirement_faults,
     selector_faults,
-    too_many,
     unsupported,
 )
 from kubespread.kube.validation.fields import Data, field_faults
@@ -266,12 +264,11 @@ def _spec_faults(pod: core.Pod, path: str, version: KubeVersion, *, is_pod: bool
 
 
 def _class_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    if spec.priority_class_name:
-        name = spec.priority_class_name
-        yield from invalid_each(f"{path}.priorityClassName", name, subdomain_faults(name))
-    if spec.runtime_class_name is not None:
-        name = spec.runtime_class_name
-        yield from invalid_each(f"{path}.runtimeClassName", name, subdomain_faults(name))
+    for field, name in (
+        ("priorityClassName", spec.priority_class_name or None),
+        ("runtimeClassName", spec.runtime_class_name),
+    ):
+        yield from [] if name is None else invalid_each(f"{path}.{field}", name, subdomain_faults(name))
     if spec.preemption_policy == "":
         yield required(f"{path}.preemptionPolicy")
     else:
@@ -355,14 +352,17 @@ def containers_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> It
         yield from _common_faults(container, spec, field, version)
         yield from _name_taken(container, names, field)
         if version.has(_RESTART_RULES):
-            yield from _restart_faults(container, field, version)
+            yield from _restart_faults(container, field)
         elif container.restart_policy is not None and not version.lacks(_RESTART_RULES):
             yield forbidden(f"{field}.restartPolicy", "may not be set for non-init containers")
     yield from _host_port_faults(spec.containers, f"{path}.containers")
     for position, container in enumerate(spec.init_containers):
         field = f"{path}.initContainers[{position}]"
         yield from _common_faults(container, spec, field, version)
-        yield from _init_restart_faults(container, field, version)
+        if version.has(_RESTART_RULES):
+            yield from _restart_faults(container, field)
+        else:
+            yield from one_of(f"{field}.restartPolicy", container.restart_policy, (ALWAYS,))
         yield from _name_taken(container, names, field)
         # Init containers run one by one, so each is alone with its ports, and the API server counts it as the first.
         yield from _host_port_faults([container], f"{path}.initContainers")
@@ -436,49 +436,19 @@ def _host_port_faults(containers: Sequence[core.Container], path: str) -> Iterat
 
 
 _RESTART_RULES = "ContainerRestartRules"
-_RESTART_ALL = "RestartAllContainersOnContainerExits"
 
 
-def _restart_faults(container: core.Container, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    policy, rules = container.restart_policy, container.restart_policy_rules
-    if policy is None and rules:
+def _restart_faults(container: core.Container, path: str) -> Iterator[FieldFault]:
+    if container.restart_policy is None and container.restart_policy_rules:
         yield required(f"{path}.restartPolicy", "must specify restartPolicy when restart rules are used")
-    yield from one_of(f"{path}.restartPolicy", policy, (ALWAYS, "Never", "OnFailure"))
-    if len(rules) > 20:
-        yield too_many(f"{path}.restartPolicyRules", len(rules), 20)
-    actions = ("Restart", "RestartAllContainers") if version.has(_RESTART_ALL) else ("Restart",)
-    for position, rule in enumerate(rules):
-        field = f"{path}.restartPolicyRules[{position}]"
-        yield from one_of(f"{field}.action", rule.action, actions)
-        if rule.exit_codes is None:
-            yield required(f"{field}.exitCodes", "must be specified")
-            continue
-        yield from one_of(f"{field}.exitCodes.operator", rule.exit_codes.operator, ("In", "NotIn"))
-        if len(rule.exit_codes.values) > 255:
-            yield too_many(f"{field}.exitCodes.values", len(rule.exit_codes.values), 255)
-
-
-def _init_restart_faults(container: core.Container, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    policy = container.restart_policy
-    if not version.has(_RESTART_RULES):
-        yield from one_of(f"{path}.restartPolicy", policy, (ALWAYS,))
-    elif policy != ALWAYS or version.has(_RESTART_ALL):
-        # Where rules have no policy, that is all that is said of them.
-        yield from islice(_restart_faults(container, path, version), 1 if policy is None else None)
-    elif container.restart_policy_rules:
-        detail = "restartPolicyRules are not allowed for init containers with restart policy Always"
-        yield forbidden(f"{path}.restartPolicyRules", detail)
+    yield from one_of(f"{path}.restartPolicy", container.restart_policy, (ALWAYS, "Never", "OnFailure"))
 
 
 # Nodes, and what holds a pod template; its pods are validated on their own once they are made.
 
 
-def node_faults(node: core.Node) -> list[FieldFault]:
-    """What the API server would refuse ``node`` for: its name, its labels and its taints."""
-    return list(_node_faults(node))
-
-
-def _node_faults(node: core.Node) -> Iterator[FieldFault]:
+def node_faults(node: core.Node) -> Iterator[FieldFault]:
+    """The faults of a node's name, labels and taints."""
     meta = node.metadata
     if not meta.name:
         yield required("metadata.name", "name or generateName is required")
@@ -499,11 +469,7 @@ def _taints_faults(taints: Sequence[core.Taint], path: str) -> Iterator[FieldFau
             yield required(f"{place}.effect")
         yield from one_of(f"{place}.effect", taint.effect or None, EFFECTS)
         if (taint.key, taint.effect) in seen:
-            # An internal struct, printed with Go's field names in the order they stand.
-            fields = {"Key": taint.key, "Value": taint.value, "Effect": taint.effect}
-            printed = ",".join(f"{quote(name)}:{quote(value)}" for name, value in fields.items())
-            detail = "taints must be unique by key and effect pair"
-            yield FieldFault(place, f'Duplicate value: {{{printed},"TimeAdded":null}}: {detail}')
+            yield duplicate(place, f"{taint.key}:{taint.effect}")
         seen.add((taint.key, taint.effect))
 
 
