@@ -6,7 +6,7 @@ from kubespread.kube.api.operators import ROWS
 
 _HEAD = """# Workloads of operators
 
-Made by `make docs` from `kubespread/kube/api/operators.py`.
+Made by `make docs` from `kubespread/kube/api/foreign.toml`.
 
 A workload of any kind that controls pods is asked about as KIND/NAME (`strimzipodset/kafka`, `rollout/web`,
 `cluster.postgresql.cnpg.io/db`). Its next pod is another one like its newest, with new claims where a claim is called

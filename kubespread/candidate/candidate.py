@@ -8,6 +8,7 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -32,7 +33,14 @@ from kubespread.kube.api.core import Pod, PodStatus, ScheduledVolumes
 from kubespread.kube.api.decoding import decode, normalized
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.unknown_fields import UnknownField, alternatives, near_miss, unknown_fields, workload_type
+from kubespread.kube.api.unknown_fields import (
+    UnknownField,
+    alternatives,
+    fields_of,
+    near_miss,
+    unknown_fields,
+    workload_type,
+)
 from kubespread.kube.api.workloads import CronJob, Deployment, Job, LabelSelectingWorkload, ReplicaSet, StatefulSet
 from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.owners import WorkloadName, controller_of, controls, is_active, owner_meant, static_notes
@@ -199,7 +207,7 @@ def _unknown_fields(
     cls, path = workload_type(item.api_version, item.kind), ""
     if not cls:
         cls, path = "Pod", template_path
-    return list(unknown_fields(field_at(sent, path), cls, item.written_path(path), release))
+    return list(unknown_fields(field_at(sent, path), cls, item.written_path(path), partial(fields_of, release=release)))
 
 
 # Served beside batch/v1 until Kubernetes 1.24; what else is old went before the oldest release that is modeled.

@@ -5,16 +5,18 @@ They say what the machine is. Nobody edits them there: another value takes anoth
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
 from itertools import chain
+from pathlib import Path
 
-from msgspec import Struct
+import msgspec
 
 from kubespread.kube.api.core import Node, Taint
-from kubespread.kube.well_known import HOSTNAME, INSTANCE_TYPE, ZONE
+from kubespread.kube.well_known import ZONE
 
 
-class Provider(Struct, frozen=True):
+class Provider(msgspec.Struct, frozen=True):
     """What one of them sets."""
 
     prefixes: tuple[str, ...]
@@ -29,50 +31,9 @@ class Provider(Struct, frozen=True):
     """The label whose values are its pools of nodes."""
 
 
-PROVIDERS = {
-    "Kubernetes": Provider(
-        prefixes=(
-            "topology.kubernetes.io/",
-            "failure-domain.beta.kubernetes.io/",
-            "beta.kubernetes.io/",
-            "node-role.kubernetes.io/",
-        ),
-        keys=(HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", INSTANCE_TYPE, "node.kubernetes.io/windows-build"),
-    ),
-    "GKE": Provider(
-        prefixes=("cloud.google.com/", "topology.gke.io/", "iam.gke.io/", "sandbox.gke.io/"),
-        taints=("nvidia.com/gpu", "google.com/tpu"),
-        everywhere=("cloud.google.com/gke-nodepool", "topology.gke.io/zone"),
-        pool="cloud.google.com/gke-nodepool",
-    ),
-    "EKS": Provider(
-        prefixes=(
-            "eks.amazonaws.com/",
-            "k8s.amazonaws.com/",
-            "topology.k8s.aws/",
-            "topology.ebs.csi.aws.com/",
-            "alpha.eksctl.io/",
-        ),
-        everywhere=(
-            "eks.amazonaws.com/nodegroup",
-            "eks.amazonaws.com/capacityType",
-            "topology.k8s.aws/zone-id",
-            "topology.ebs.csi.aws.com/zone",
-        ),
-        pool="eks.amazonaws.com/nodegroup",
-    ),
-    "AKS": Provider(
-        prefixes=("kubernetes.azure.com/", "topology.disk.csi.azure.com/"),
-        keys=("agentpool", "storageprofile", "storagetier"),
-        everywhere=("kubernetes.azure.com/agentpool", "topology.disk.csi.azure.com/zone"),
-        pool="kubernetes.azure.com/agentpool",
-    ),
-    "Karpenter": Provider(
-        prefixes=("karpenter.sh/", "karpenter.k8s.aws/", "karpenter.azure.com/"),
-        everywhere=("karpenter.sh/nodepool", "karpenter.sh/capacity-type"),
-        pool="karpenter.sh/nodepool",
-    ),
-}
+PROVIDERS = msgspec.convert(
+    tomllib.loads(Path(__file__).with_name("providers.toml").read_text(encoding="utf-8")), dict[str, Provider]
+)
 POOLS = tuple(provider.pool for provider in PROVIDERS.values() if provider.pool)
 """Labels whose values are pools of nodes."""
 CAPACITY_TYPES = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType")

@@ -87,54 +87,8 @@ def older_reasons(release: Release) -> Mapping[str, tuple[str, ...]]:
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
-# Gates whose switching changes an answer here; switching another is named in the report as not modeled.
-MODELLED = frozenset(
-    {
-        "EvenPodsSpread",
-        "DefaultPodTopologySpread",
-        "MinDomainsInPodTopologySpread",
-        "NodeInclusionPolicyInPodTopologySpread",
-        "MatchLabelKeysInPodTopologySpread",
-        "PodAffinityNamespaceSelector",
-        "MatchLabelKeysInPodAffinity",
-        "PodSchedulingReadiness",
-        "TaintTolerationComparisonOperators",
-        "UserNamespacesHostNetworkSupport",
-        "UserNamespacesSupport",
-        "ContainerRestartRules",
-        "RestartAllContainersOnContainerExits",
-        "NodeDeclaredFeatures",
-        "SidecarContainers",
-        "PodLevelResources",
-        "DynamicResourceAllocation",
-        "DRAExtendedResource",
-        "DRADeviceTaints",
-        "DRADeviceTaintRules",
-        "DRAPrioritizedList",
-        "DRAAdminAccess",
-        "StorageCapacityScoring",
-        "InPlacePodVerticalScaling",
-        "InPlacePodVerticalScalingInitContainers",
-        "InPlacePodLevelResourcesVerticalScaling",
-        "VolumeLimitScaling",
-        "PodLevelResourcesFixDefaulting",
-        "MaxUnavailableStatefulSet",
-        "GenericWorkload",
-        "GangScheduling",
-        "TopologyAwareWorkloadScheduling",
-        "DRAPartitionableDevices",
-        "DRAConsumableCapacity",
-        "DRADeviceBindingConditions",
-        "DRAResourceClaimDeviceStatus",
-        "DRAFractionalCapacityRange",
-        "MatchLabelKeysInPodTopologySpreadSelectorMerge",
-        "HostnameOverride",
-        "ContainerStopSignals",
-        "ClusterTrustBundleProjection",
-        "SELinuxMount",
-        "StrictIPCIDRValidation",
-    }
-)
+MODELLED: frozenset[str] = frozenset(msgspec.json.decode((FOLDER / "modelled.json").read_bytes()))
+"""Gates whose switching changes an answer here; switching another is named in the report as not modeled."""
 
 
 class _Gate(Struct, frozen=True):

@@ -12,7 +12,7 @@ from msgspec import field
 
 from kubespread.errors import Fault, ManifestError
 from kubespread.kube.api.core import Node
-from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
+from kubespread.kube.api.decoding import DecodingError, decode, normalized, unexpected_fields
 from kubespread.kube.api.kinds import full_kind
 from kubespread.kube.api.meta import Int32, KubeObject
 from kubespread.kube.api.unknown_fields import alternatives
@@ -65,7 +65,7 @@ def read_node_groups(path: str) -> NodeGroups:
         fields = decode(normalized(item.data, NodeGroupsFields), NodeGroupsFields)
     except DecodingError as error:
         raise ManifestError(file, [Fault(str(error), error.path, item.line_of(error.path))]) from error
-    faults: _Faults = [(unknown.path, str(unknown)) for unknown in unknown_fields(item.data, NodeGroupsFields)]
+    faults: _Faults = [(unknown.path, str(unknown)) for unknown in unexpected_fields(item.data, NodeGroupsFields)]
     if not fields.groups:
         faults.append(("groups", "Required value: at least one group"))
     names = Counter(group.name for group in fields.groups)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -20,7 +20,7 @@ import msgspec
 from kubespread.kube import time
 from kubespread.kube.api.core import PodSpec
 from kubespread.kube.api.meta import Duration, Int32, Int64, KubeObject, LabelSelector
-from kubespread.kube.api.unknown_fields import UnknownField, fields_of, near_miss
+from kubespread.kube.api.unknown_fields import UnknownField, fields_of, unknown_fields
 from kubespread.kube.quantity import IntOrString, QuantityError, QuantityText, parse
 from kubespread.kube.validation.faults import selector_faults
 from kubespread.wording import describe
@@ -94,7 +94,7 @@ def normalized(data: Any, cls: type[KubeObject], path: str = "") -> Any:
 
     Raises DecodingError for the first value that the API server would not decode, quantities included.
     """
-    walk = _Walk(lambda name: _shapes(_classes(cls)[name]) if name in _classes(cls) else {})
+    walk = _Walk(partial(_fields, cls))
     clean = walk.clean(data, _name(cls), path)
     if walk.errors:
         raise walk.errors[0]
@@ -109,20 +109,14 @@ def decodable(data: Any, api_type: str, path: str = "") -> tuple[Any, list[Decod
     return walk.clean(data, api_type, path), walk.errors
 
 
-def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator[UnknownField]:
-    """The fields in ``data`` that a type has neither read nor ignored, in the order they stand."""
-    if not isinstance(data, dict):
-        return
-    fields = _shapes(cls)
-    for name, value in data.items():
-        place = f"{path}.{name}" if path else name
-        if name not in fields:
-            meant = near_miss(name, fields)
-            yield UnknownField(place, f"{place.removesuffix(name)}{meant}" if meant else "")
-        elif (below := _classes(cls).get(fields.get(name, "").removeprefix(_LIST))) is not None:
-            is_list = isinstance(value, list)
-            for position, item in enumerate(value if is_list else [value]):
-                yield from unknown_fields(item, below, f"{place}[{position}]" if is_list else place)
+def unexpected_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator[UnknownField]:
+    """The fields in ``data`` that a type of this package has neither read nor ignored, in the order they stand."""
+    return unknown_fields(data, _name(cls), path, partial(_fields, cls))
+
+
+def _fields(cls: type[KubeObject], name: str) -> Mapping[str, str]:
+    """The fields of a type that ``cls`` is made of."""
+    return _shapes(_classes(cls)[name]) if name in _classes(cls) else {}
 
 
 def _name(cls: type[KubeObject]) -> str:

@@ -1,32 +1,25 @@
 """The kinds of the API that mean something here, one row each. Every other list of kinds is derived from it.
 
-Kinds of other projects that create pods, one row per kind: where their pod templates are and how many pods they ask
-for. Other objects that create pods are at least named.
-
-Source of the table: the projects' custom resource definitions, of late 2026.
+Kinds of other projects that create pods are rows of ``foreign.toml``; other objects that do are at least named.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cache
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from kubespread.kube.api import cluster_objects as objects
 from kubespread.kube.api import core, devices, workloads
 from kubespread.kube.api.meta import ApiObject
 from kubespread.wording import count_of
-
-
-def _replica_specs(field: str) -> tuple[TemplateAt, ...]:
-    """Kubeflow's training jobs: a map from roles to replicas and template."""
-    return (TemplateAt("template", ("replicas",), within=f"spec.{field}"),)
-
-
-_LEADER_WORKER = "spec.leaderWorkerTemplate"
 
 REVISION_FIELDS = frozenset(
     {"containerConcurrency", "timeoutSeconds", "responseStartTimeoutSeconds", "idleTimeoutSeconds"}
@@ -42,8 +35,9 @@ KNATIVE_LABELS: Mapping[str, tuple[str, ...]] = {
 
 
 def templates_of(api_version: str, kind: str) -> tuple[TemplateAt, ...] | None:
-    """Where the pod templates of a foreign kind stand, none where it has none; None for a kind that is not known."""
-    return FOREIGN_KINDS.get((group_of(api_version), kind))
+    """The pod templates of a foreign kind, none where it has none; None for a kind that is not known."""
+    templates = foreign()["templates"].get(group_of(api_version), {}).get(kind)
+    return None if templates is None else msgspec.convert(templates, tuple[TemplateAt, ...])
 
 
 _NO_PODS_OF_THEIR_OWN = frozenset({("apps", "ControllerRevision")})
@@ -93,7 +87,7 @@ TEMPLATE_PATH = "spec.template"
 """Where a pod template stands, unless a kind has it elsewhere."""
 
 
-class TemplateAt(Struct, frozen=True):
+class TemplateAt(Struct, frozen=True, rename="kebab"):
     """One pod template in an object of a foreign kind."""
 
     path: str = TEMPLATE_PATH
@@ -109,39 +103,10 @@ class TemplateAt(Struct, frozen=True):
     """How many of the last of ``counts`` are no pods of this template."""
 
 
-FOREIGN_KINDS: Mapping[tuple[str, str], tuple[TemplateAt, ...]] = {
-    ("argoproj.io", "Rollout"): (TemplateAt(),),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
-        TemplateAt(f"{_LEADER_WORKER}.leaderTemplate", part="leader", otherwise=f"{_LEADER_WORKER}.workerTemplate"),
-        TemplateAt(
-            f"{_LEADER_WORKER}.workerTemplate",
-            ("spec.replicas", f"{_LEADER_WORKER}.size"),
-            part="worker",
-            last_count_less=1,
-        ),
-    ),
-    ("jobset.x-k8s.io", "JobSet"): (
-        TemplateAt("template.spec.template", ("replicas", "template.spec.parallelism"), within="spec.replicatedJobs"),
-    ),
-    ("serving.knative.dev", "Service"): (TemplateAt(counts=()),),
-    ("serving.knative.dev", "Configuration"): (TemplateAt(counts=()),),
-    ("sparkoperator.k8s.io", "SparkApplication"): (
-        TemplateAt("spec.driver.template", (), part="driver"),
-        TemplateAt("spec.executor.template", ("spec.executor.instances",), part="executor"),
-    ),
-    ("kubeflow.org", "PyTorchJob"): _replica_specs("pytorchReplicaSpecs"),
-    ("kubeflow.org", "TFJob"): _replica_specs("tfReplicaSpecs"),
-    ("kubeflow.org", "MPIJob"): _replica_specs("mpiReplicaSpecs"),
-    ("kubeflow.org", "XGBoostJob"): _replica_specs("xgbReplicaSpecs"),
-    ("kubeflow.org", "PaddleJob"): _replica_specs("paddleReplicaSpecs"),
-    ("kubeflow.org", "JAXJob"): _replica_specs("jaxReplicaSpecs"),
-    ("batch.volcano.sh", "Job"): (TemplateAt("template", ("replicas",), within="spec.tasks"),),
-    ("kueue.x-k8s.io", "Workload"): (TemplateAt("template", ("count",), within="spec.podSets"),),
-    # Their pods are made by a controller from something that is no pod template.
-    ("kubevirt.io", "VirtualMachine"): (),
-    ("kubevirt.io", "VirtualMachineInstance"): (),
-    ("kubevirt.io", "VirtualMachineInstanceReplicaSet"): (),
-}
+@cache
+def foreign() -> Mapping[str, Any]:
+    """The tables of ``foreign.toml``."""
+    return tomllib.loads(Path(__file__).with_name("foreign.toml").read_text(encoding="utf-8"))
 
 
 class Kind(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, NamedTuple
@@ -80,35 +80,33 @@ def fields_of(cls: str, release: Release | None = None) -> Mapping[str, str]:
 
 
 def unknown_fields(
-    data: Any, cls: str, path: str = "", release: Release | None = None, above: tuple[str, str] = ("", "")
+    data: Any,
+    cls: str,
+    path: str = "",
+    fields: Callable[[str], Mapping[str, str]] = fields_of,
+    above: tuple[str, str] = ("", ""),
 ) -> Iterator[UnknownField]:
-    """The fields in ``data``, an object of the API's type ``cls`` standing at ``path``, that Kubernetes does not have,
-    in a release or in any; ``above`` are path and type of the object that it is a field of.
+    """The fields in ``data``, an object of the type ``cls`` standing at ``path``, that are none of its ``fields``;
+    ``above`` are path and type of the object that it is a field of.
 
     In their order. Values that are not objects are skipped: they are a fault of another kind.
     """
     if not isinstance(data, Mapping):
         return
-    fields = fields_of(cls, release)
-    inside = f"{path}." if path else ""
+    own, inside = fields(cls), f"{path}." if path else ""
     for name, value in data.items():
-        below = fields.get(name)
+        below = own.get(name)
         if below is None:
-            meant = _further_down(cls, name) or near_miss(name, fields)
-            is_above = not meant and name in fields_of(above[1], release)
+            meant = _further_down(cls, name) or near_miss(name, own)
+            is_above = not meant and name in fields(above[1])
             yield UnknownField(
                 f"{inside}{name}", f"{above[0]}{name}" if is_above else f"{inside}{meant}" if meant else ""
             )
-        elif fields_of(below := below.removeprefix("[]")):
-            for place, item in _items(value, f"{inside}{name}"):
-                yield from unknown_fields(item, below, place, release, (inside, cls))
-
-
-def _items(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, list):
-        yield from ((f"{path}[{position}]", item) for position, item in enumerate(value))
-    else:
-        yield path, value
+        elif fields(below := below.removeprefix("[]")):
+            is_list = isinstance(value, list)
+            for position, item in enumerate(value if is_list else [value]):
+                place = f"{inside}{name}[{position}]" if is_list else f"{inside}{name}"
+                yield from unknown_fields(item, below, place, fields, (inside, cls))
 
 
 def _further_down(cls: str, name: str) -> str:

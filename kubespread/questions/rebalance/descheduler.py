@@ -27,7 +27,7 @@ from kubespread.errors import Fault, ManifestError
 from kubespread.kube import well_known
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Namespace, Pod, PodAffinityTerm, TopologySpreadConstraint
-from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
+from kubespread.kube.api.decoding import DecodingError, decode, normalized, unexpected_fields
 from kubespread.kube.api.meta import Int32, Int64, KubeObject, LabelSelector
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import is_terminating, priority_of
@@ -224,7 +224,7 @@ def _decoded(data: Any, cls: type[T], path: str, faults: list[_Fault]) -> T:
     except DecodingError as error:
         faults.append((f"{join}{error.path}", str(error)))
         return cls()
-    faults += ((f"{join}{unknown.path}", str(unknown)) for unknown in unknown_fields(clean, cls))
+    faults += ((f"{join}{unknown.path}", str(unknown)) for unknown in unexpected_fields(clean, cls))
     return decode(clean, cls)
 
 

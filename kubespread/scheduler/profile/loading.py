@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from msgspec import field, structs
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
-from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
+from kubespread.kube.api.decoding import DecodingError, decode, normalized, unexpected_fields
 from kubespread.kube.api.meta import Duration, Int32, Int64, KubeObject
 from kubespread.kube.api.unknown_fields import did_you_mean
 from kubespread.kube.name_rules import is_extended, label_key_faults
@@ -198,7 +198,7 @@ def _decoded(data: Any, cls: type[T], path: str, unknown: list[FieldFault]) -> T
         clean = normalized(data, cls, path)
     except DecodingError as error:
         raise ConfigurationError(FieldFault(error.path, str(error))) from error
-    fields = unknown_fields(data, cls, path)
+    fields = unexpected_fields(data, cls, path)
     unknown += (FieldFault(field.path, f"unknown field{did_you_mean(field.meant)}") for field in fields)
     return decode(clean, cls)
 
