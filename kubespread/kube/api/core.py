@@ -5,8 +5,6 @@ Of a pod's volumes, what the volume plugins read, and of which kinds the others 
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import field
 
 from kubespread.kube.api.meta import (
@@ -270,6 +268,10 @@ class ContainerPort(KubeObject):
     host_ip: str = field(name="hostIP", default="")
 
 
+class ContainerRestartRule(KubeObject):
+    action: str = ""
+
+
 class Capabilities(KubeObject):
     add: list[str] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
@@ -319,7 +321,7 @@ class Container(KubeObject):
     name: str = ""
     image: str = ""
     restart_policy: str | None = None
-    restart_policy_rules: list[Any] = field(default_factory=list)
+    restart_policy_rules: list[ContainerRestartRule] = field(default_factory=list)
     ports: list[ContainerPort] = field(default_factory=list)
     resources: ResourceRequirements = field(default_factory=ResourceRequirements)
     security_context: SecurityContext | None = None
