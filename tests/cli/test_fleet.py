@@ -14,7 +14,6 @@ from types import SimpleNamespace
 import pytest
 from jsonschema import Draft202012Validator
 
-import kubespread
 from kubespread.questions import tasks
 from tests.api.server import Answer, FakeApi, serving
 from tests.builders import hosts, pod, pods_on
@@ -183,20 +182,6 @@ def test_both_sides_of_a_comparison_are_each_clusters_own(folder: Path) -> None:
     assert one.out.count("\n") == 3
 
 
-def test_all_are_saved_and_one_that_cannot_be_read_is_named(folder: Path) -> None:
-    saved = asked(folder, "-S '*.*' snapshot -o saved -q")
-    assert saved == (3, "", "error: za.json:1: JSON syntax: Input data was truncated\n")
-    assert sorted(path.name for path in (folder / "saved").iterdir()) == ["ap.json.gz", "eu.json.gz", "us.json.gz"]
-    assert kubespread.audit(kubespread.load(folder / "saved" / "ap.json.gz")).verdict == "no"
-    assert asked(folder, "-S 'saved/*' snapshot -o saved").err == (
-        "error: saved/ap.json.gz would be overwritten, which is read: name another directory\n"
-    )
-    (folder / "ap.json").write_text("{}")
-    assert asked(folder, "-S 'ap*' snapshot -o saved").err == (
-        "error: ap.json and ap.yaml would both be saved as saved/ap.json.gz\n"
-    )
-
-
 def test_a_context_that_cannot_be_reached_is_a_row(folder: Path) -> None:
     api = FakeApi([*hosts("a", "b"), *pods_on({"n0": 1, "n1": 1}), pod("web", "n1")])
     with serving(api):
@@ -253,7 +238,6 @@ def test_205_contexts_that_hang_are_waited_for_side_by_side(folder: Path, monkey
         kubeconfig(folder, api, *HANGING, ("here", ""))
         line = "--contexts '*' --kubeconfig config pending -A -q -o csv"
         ended = [asked(folder, line)]
-        saved = asked(folder, "--contexts '*' --kubeconfig config snapshot -o saved -q")
         monkeypatch.setattr("kubespread.snapshot.live.connection._REQUEST_TIMEOUT", 30.0)
         ended.append(asked(folder, f"{line} --timeout 2s"))
     assert [result.code for result in ended] == [3, 3]
@@ -261,14 +245,9 @@ def test_205_contexts_that_hang_are_waited_for_side_by_side(folder: Path, monkey
     assert rows == ["cluster", *sorted(name for name, _ in HANGING), "here"]
     assert [line.split(",")[0] for line in ended[1].out.splitlines()] == ["cluster", "here"]
     assert ended[1].err == "not finished within 2s: 1 of 13 clusters done, not hangs-0, hangs-1, hangs-10 and 9 more\n"
-    assert (saved.code, saved.err.count("no answer within 2s"), [*(folder / "saved").iterdir()]) == (
-        3,
-        12,
-        [folder / "saved" / "here.json.gz"],
-    )
 
 
-def test_205_contexts_of_equal_names_are_named(folder: Path) -> None:
+def test_205_of_contexts_of_equal_names_the_first_is_asked_once(folder: Path) -> None:
     with serving(FakeApi([*hosts("a", "b"), pod("web", "n1")])) as api:
         kubeconfig(folder, api, ("here", ""), ("there", ""), ("here", "/1"), ("here", "/2"))
         ended = asked(folder, "--contexts '*' --kubeconfig config pending -A -o csv")
@@ -277,7 +256,6 @@ def test_205_contexts_of_equal_names_are_named(folder: Path) -> None:
     assert re.sub(r",yes,\d+,", ",yes,0,", without_a_pattern.out) == re.sub(r",yes,\d+,", ",yes,0,", ended.out)
     assert without_a_pattern[::2] == ended[::2]
     assert (ended.code, [line.split(",")[0] for line in ended.out.splitlines()]) == (0, ["cluster", "here", "there"])
-    assert "note: context here: the first of 3 of this name\n" in ended.err
 
 
 def test_an_engine_that_cannot_be_reached_is_no_clusters_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,7 +300,7 @@ def test_a_fleet_is_asked_again_when_a_file_changes_comes_or_goes(
     assert (ended.code, ended.err) == (0, "")
 
 
-@pytest.mark.parametrize("question", ["audit", "explain", "compare", "check", "snapshot", "upgrade"])
+@pytest.mark.parametrize("question", ["audit", "explain", "compare", "check", "upgrade"])
 def test_help_of_a_fleets_question_has_its_own_options_and_no_clusters(question: str) -> None:
     shown = run("fleet", question, "--help", env={"COLUMNS": "80"}).out
     assert shown.count("\n") <= 60

@@ -78,8 +78,6 @@ CASES: dict[str, tuple[list[str], dict[str, float]]] = {
             f'kubespread_fleet_verdict{{cluster="{STUCK}",question="pending",verdict="no"}}': 1,
             f'kubespread_fleet_verdict{{cluster="{SHOP}",question="pending",verdict="no"}}': 0,
             f'kubespread_fleet_passes{{cluster="{SHOP}",question="pending"}}': 1,
-            f'kubespread_fleet_bad{{cluster="{STUCK}",question="pending",of="pods"}}': 12,
-            f'kubespread_fleet_nodes{{cluster="{SHOP}",question="pending"}}': 6,
         },
     ),
     "audit": (["audit", "-A", "-S", SHOP], {'kubespread_workloads{level="violated"}': 0}),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import inf
@@ -71,15 +70,14 @@ def answers(
     on_part: OnPart | None = None,
     settle: Settle | None = None,
     timeout: float | None = None,
-    notes: Sequence[str] = (),
 ) -> FleetReport:
-    """Answers of clusters that are found already, on which there may be ``notes``; ``settle`` is for another process
-    too. Running ones are read side by side, and asked as they come. Raises what `fleet` does.
+    """Answers of clusters that are found already; ``settle`` is for another process too. Saved ones are asked in their
+    order by ``workers``, then running ones here as they come. Raises what `fleet` does.
     """
     if not asked:
         raise UsageError("a fleet without clusters: name some")
     if isinstance(question, ManifestsQuestion):
-        question = replace(question, pods=tuple(_for_all(pod, question.template_path) for pod in question.pods))
+        question = replace(question, pods=tuple(read_once(pod, question.template_path) for pod in question.pods))
     until = inf if (limit := checked_timeout(timeout)) is None else monotonic() + limit
     make = partial(_Asking.of, (question, settle), (scheduler.carried, os.path.realpath(".")))
     asking = make()
@@ -98,12 +96,12 @@ def answers(
             raise
         is_abandoned = True
         asking.workers.on_lost(str(error))
-    place = {member.name: number for number, member in enumerate(asked)}
-    done.sort(key=lambda row: place[row.told.name])
-    missing = Counter(member.name for member in asked)
-    missing.subtract(row.told.name for row in done)
-    refusals = {row.told.error for row in done if row.is_refused}
-    if len(refusals) == 1 and len(done) == len(asked) and all(row.is_refused for row in done):
+    missing = [member.name for member in asked]
+    done.sort(key=lambda row: missing.index(row.told.name))
+    for row in done:
+        missing.remove(row.told.name)
+    refusals = {row.told.error if row.is_refused else None for row in done}
+    if len(refusals) == 1 and None not in refusals and not missing:
         # It is the question's fault, and no cluster's.
         raise UsageError(*str(refusals.pop()).split("\n"))
     return FleetReport(
@@ -111,19 +109,20 @@ def answers(
         clusters=tuple(sorted((row.told for row in done), key=lambda told: told.badness)),
         gaps=_each_once(done, "gaps"),
         not_modelled=_each_once(done, "not_modelled"),
-        notes=(*notes, *_each_once(done, "notes")),
-        unfinished=unfinished(timeout, "cluster", len(asked), [*missing.elements()], is_abandoned=is_abandoned),
+        notes=_each_once(done, "notes"),
+        unfinished=unfinished(timeout, "cluster", len(asked), missing, is_abandoned=is_abandoned),
     ).concluded()
 
 
 def _rows(
     asked: Sequence[Member], results: Callable[[Sequence[Member]], Iterator[_Row]], until: float
 ) -> Iterator[_Row]:
-    """Of those that are saved in their order, then of those that run as they come."""
     yield from results([member for member in asked if not member.is_running])
     for come in opened([member for member in asked if member.is_running], until):
-        yield from (_failed(each[0].name, each[1]) for each in come if isinstance(each, tuple))
-        yield from results([each for each in come if isinstance(each, Member)])
+        if isinstance(come, Member):
+            yield from results([come])
+        else:
+            yield _failed(come[0].name, come[1])
 
 
 def _failed(name: str, error: KubespreadError) -> _Row:
@@ -142,12 +141,6 @@ def _each_once(done: Sequence[_Row], name: str) -> tuple[str, ...]:
         text if len(names) == len(answered) else f"{some_of([*names], _MAX_NAMED)}: {text}"
         for text, names in whose.items()
     )
-
-
-def _for_all(pod: Any, template_path: str) -> Any:
-    """A file as it is, since it can be read again; what cannot be is read now. Raises ManifestError."""
-    is_file = isinstance(pod, str | Path) and Path(pod).is_file()
-    return pod if is_file else read_once(pod, template_path)
 
 
 class _Row(NamedTuple):

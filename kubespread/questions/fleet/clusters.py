@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from glob import glob
 from pathlib import Path
-from queue import Empty, Full, Queue, SimpleQueue
+from queue import Empty, SimpleQueue
+from threading import Event, Semaphore, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -28,10 +27,8 @@ if TYPE_CHECKING:
     from kubespread.snapshot.live.kubeconfig import Access
 
 _MAX_NAMED = 5
-_AT_ONCE = 50
-"""Running clusters that are waited for side by side: one that hangs or fails keeps the others from nothing."""
-_AHEAD = 8
-"""Clusters that are read and not asked yet."""
+_AT_ONCE = 20
+"""Running clusters that are waited for side by side, or read and not asked yet."""
 _LOOKS = 0.1
 """Seconds between two looks at the time, while none comes."""
 
@@ -64,67 +61,40 @@ class Member:
         return ("--context" if self.is_running else "-S", self.name)
 
 
-def opened(clusters: Sequence[Member], until: float) -> Iterator[list[Member | tuple[Member, KubespreadError]]]:
-    """Running clusters as they are read, with what was read of them or why there is nothing; each time those that have
-    come. No further ones once it is ``until``, as `monotonic` counts.
+def opened(clusters: Sequence[Member], until: float) -> Iterator[Member | tuple[Member, KubespreadError]]:
+    """Running clusters as they are read, side by side, with what was read of them or why there is nothing. No further
+    ones once it is ``until``, as `monotonic` counts.
     """
-    reading, left = _Reading(clusters), len(clusters)
+    slots, come, is_over = Semaphore(_AT_ONCE), SimpleQueue[tuple[Member, Snapshot | BaseException]](), Event()
+
+    def read(member: Member) -> None:
+        slots.acquire()
+        if is_over.is_set():
+            return
+        try:
+            come.put((member, member.opened()))
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
+            come.put((member, error))
+
+    for member in clusters:
+        Thread(target=read, args=(member,), daemon=True).start()
+    left = len(clusters)
     try:
         while left and monotonic() < until:
             check()
-            come = reading.come_within(max(0.0, min(_LOOKS, until - monotonic())))
-            left -= len(come)
-            if come:
-                yield [_read(member, what) for member, what in come]
+            with suppress(Empty):
+                member, what = come.get(timeout=max(0.0, min(_LOOKS, until - monotonic())))
+                left -= 1
+                if isinstance(what, Snapshot):
+                    yield replace(member, source=what, edits=())
+                elif isinstance(what, KubespreadError):
+                    yield member, what
+                else:
+                    raise what
+                slots.release()
     finally:
-        reading.is_over.set()
-
-
-class _Reading:
-    """Threads that read clusters, until nobody waits for more."""
-
-    def __init__(self, clusters: Iterable[Member]) -> None:
-        self._waiting = SimpleQueue[Member]()
-        self._come = Queue[tuple[Member, Snapshot | BaseException]](_AHEAD)
-        self.is_over = threading.Event()
-        for member in clusters:
-            self._waiting.put(member)
-        for _ in range(min(_AT_ONCE, self._waiting.qsize())):
-            threading.Thread(target=self._read, daemon=True).start()
-
-    def come_within(self, seconds: float) -> list[tuple[Member, Snapshot | BaseException]]:
-        """Those that have come, after so long at most."""
-        try:
-            come = [self._come.get(timeout=seconds)]
-        except Empty:
-            return []
-        while not self._come.empty():
-            come.append(self._come.get())
-        return come
-
-    def _read(self) -> None:
-        with suppress(Empty):
-            while not self.is_over.is_set():
-                member = self._waiting.get_nowait()
-                try:
-                    what: Snapshot | BaseException = member.opened()
-                except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
-                    what = error
-                self._hand_over(member, what)
-
-    def _hand_over(self, member: Member, what: Snapshot | BaseException) -> None:
-        while not self.is_over.is_set():
-            with suppress(Full):
-                self._come.put((member, what), timeout=_LOOKS)
-                return
-
-
-def _read(member: Member, what: Snapshot | BaseException) -> Member | tuple[Member, KubespreadError]:
-    if isinstance(what, Snapshot):
-        return replace(member, source=what, edits=())
-    if isinstance(what, KubespreadError):
-        return member, what
-    raise what
+        is_over.set()
+        slots.release(max(1, left))
 
 
 def members(clusters: Iterable[str | Path | Snapshot | Access]) -> list[Member]:
@@ -174,16 +144,6 @@ def matching(pattern: str) -> list[str]:
     """The files that one pattern stands for, by name."""
     # A file may have a bracket in its name.
     return [pattern] if os.path.lexists(pattern) else sorted(glob(pattern, recursive=True))  # noqa: PTH207 - may be absolute
-
-
-def doubled(access: Access, environment: Mapping[str, str], clusters: Iterable[Member]) -> Iterator[str]:
-    """A sentence for each of the contexts whose name others have too, of which the kubeconfig's first is asked."""
-    from kubespread.snapshot.live import kubeconfig
-
-    counts = Counter(each.name for each in kubeconfig.contexts(access, environment))
-    for member in clusters:
-        if member.is_running and (count := counts[member.name]) > 1:
-            yield f"context {member.name}: the first of {count} of this name"
 
 
 def contexts(patterns: Iterable[str], access: Access, environment: Mapping[str, str]) -> Iterator[Access]:

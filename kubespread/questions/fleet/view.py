@@ -11,7 +11,7 @@ from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Tone
 from kubespread.views.sheet import Column, Sheet
 from kubespread.views.terminal import headline
-from kubespread.views.view import TONES, Chart, ChartRow, Metric, Tile, View, beside, view_of
+from kubespread.views.view import TONES, Metric, Tile, View, beside, view_of
 from kubespread.wording import age, count_of
 
 _LEAST_SHARE = 0.01
@@ -107,7 +107,6 @@ def view(report: FleetReport) -> View:
         ],
         heading=lambda look: headline([Cell(title, Tone.STRONG)], folder.removesuffix("/"), look),
         names=[row.name for row in rows if (row.verdict, row.passes) != ("yes", "yes")],
-        charts=[_shares(rows, folder, noun)],
         tiles=[
             Tile(
                 row.name.removeprefix(folder),
@@ -119,24 +118,6 @@ def view(report: FleetReport) -> View:
             for row in rows
         ],
         beside=beside([report]),
-    )
-
-
-def _shares(rows: Sequence[FleetCluster], folder: str, noun: str) -> Chart:
-    """How much is wrong in each cluster, the worst first."""
-    return Chart(
-        f"Bad {noun} by cluster",
-        [
-            ChartRow(
-                row.name.removeprefix(folder),
-                [(_tone(row), row.share.bad), (Tone.GOOD, row.share.total - row.share.bad)],
-                f"{_verdict(row)}: {_share(row)} {noun}",
-                of=max(1, row.share.total),
-            )
-            for row in rows
-            if row.share is not None
-        ],
-        {Tone.BAD: "bad", Tone.WARN: "bad, of an answer that is not known", Tone.GOOD: "good"},
     )
 
 
@@ -156,28 +137,11 @@ def _folder(rows: Sequence[FleetCluster]) -> str:
 def _metrics(report: FleetReport) -> Iterator[Metric]:
     asked = report.question["name"]
     rows = [({"cluster": row.name, "question": asked}, row) for row in report.clusters]
-    yield (
-        "fleet_verdict",
-        "1 for the verdict of the cluster's answer, 0 for the others.",
-        [
-            ({**labels, "verdict": verdict}, int(row.verdict == verdict))
-            for labels, row in rows
-            for verdict in WORST_FIRST
-        ],
-    )
+    verdicts = [
+        ({**on, "verdict": verdict}, int(row.verdict == verdict)) for on, row in rows for verdict in WORST_FIRST
+    ]
+    yield "fleet_verdict", "1 for the verdict of the cluster's answer, 0 for the others.", verdicts
     yield "fleet_passes", "1 where the question ends with a yes.", [(on, int(row.passes == "yes")) for on, row in rows]
     yield "fleet_answered", "0 where there is no answer.", [(on, int(row.error is None)) for on, row in rows]
-    yield (
-        "fleet_snapshot_age_seconds",
-        "How old what was read of the cluster is.",
-        [
-            (on, row.cluster.age_seconds)
-            for on, row in rows
-            if row.cluster is not None and row.cluster.age_seconds is not None
-        ],
-    )
-    yield "fleet_nodes", "Nodes of the cluster.", [(on, row.nodes) for on, row in rows if row.nodes is not None]
-    yield "fleet_pods", "Pods of the cluster.", [(on, row.pods) for on, row in rows if row.pods is not None]
-    shares = [({**on, "of": row.share.noun}, row.share) for on, row in rows if row.share is not None]
-    yield "fleet_bad", "How many something is wrong with.", [(on, share.bad) for on, share in shares]
-    yield "fleet_bad_ratio", "The same as a part of all, from 0 to 1.", [(on, share.part) for on, share in shares]
+    ages = [(on, seconds) for on, row in rows if (seconds := _age(row)) is not None]
+    yield "fleet_snapshot_age_seconds", "How old what was read of the cluster is.", ages
