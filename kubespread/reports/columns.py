@@ -57,6 +57,8 @@ class Col(Struct, frozen=True, kw_only=True):
     """What every format shows in its place: ``len`` of several things."""
     text: Callable[[Any], str] | None = None
     """What people read, where that is not the value."""
+    is_number: bool = False
+    """A number that is written as a text: ``4Gi``."""
     nothing: str | None = None
     """What a terminal shows for an empty cell."""
     bad: bool = False
@@ -93,7 +95,7 @@ class Declared(Struct, frozen=True):
 
     @property
     def is_number(self) -> bool:
-        return self.col.value is len or self.type in (int, float, int | None, float | None)
+        return self.col.is_number or self.col.value is len or self.type in (int, float, int | None, float | None)
 
     def value(self, row: Any) -> Any:
         value = getattr(row, self.name)

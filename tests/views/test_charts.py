@@ -78,17 +78,6 @@ def test_a_fleet_shows_how_much_is_wrong_in_each_cluster() -> None:
     ]
 
 
-def test_capacity_says_in_which_zones_nodes_have_room_for_what_size() -> None:
-    report = kubespread.capacity(kubespread.load(EVERYDAY / "gke60.json.gz"))
-    table = next(each.table() for each in view_of(report).sheets if each.is_first)
-    assert [table.header, *(row.cells for row in table.rows)] == [
-        ["zone", "4 to 8 free", "8 to 16 free", "Nodes", "Closed"],
-        ["us-central1-a", "17", "0", "22", "5"],
-        ["us-central1-b", "17", "0", "21", "4"],
-        ["us-central1-c", "15", "2", "17", "0"],
-    ]
-
-
 def test_nodes_say_on_the_picture_whether_they_go_or_what_holds_them() -> None:
     facts = view_of(kubespread.removable(aws())).nodes
     assert facts is not None

@@ -155,8 +155,9 @@ def test_no_table_has_more_columns_than_one_can_read(kind: str) -> None:
 
 
 def test_the_columns_for_which_there_is_no_room_are_folded_and_none_is_lost() -> None:
-    report = kubespread.capacity(cluster(12, "aws"), "cpu=1")
+    report = kubespread.capacity(cluster(12, "aws"), "cpu=1,ephemeral-storage=1Gi")
     text = markdown(report, Look(in_full=True))
     assert "<details><summary>Domains: " in text
     heads = {cell.strip() for line in text.splitlines() if line.startswith("| Domain |") for cell in line.split("|")}
-    assert {"Nodes", "Fits", "cpu used", "cpu free", "memory used", "memory free", "pods used", "pods free"} <= heads
+    amounts = {f"{name} {what}" for name in ("cpu", "memory", "ephemeral-storage") for what in ("used", "free")}
+    assert {"Nodes", "Fits", *amounts} <= heads

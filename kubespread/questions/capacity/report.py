@@ -6,28 +6,39 @@ Amounts are canonical quantities as text: ``1500m``, ``512Mi``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from functools import partial
+from typing import Annotated, Literal
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.quantity import parse, rounded
+from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.parts import ClusterReport, Judgment, PodReference, Report
-from kubespread.wording import count_of, counted_in, verb_of
+from kubespread.wording import EMPTY, count_of, counted_in, verb_of
 
 StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]
+
+
+def _percent(share: float | None) -> str | None:
+    """``42%``, rounded down: what is not quite full must not be called so."""
+    return None if share is None else f"{int(share)}%"
+
+
+def _domain(value: str | None) -> str | None:
+    return None if value is None else value or EMPTY
 
 
 class ResourceAmounts(Report, frozen=True, gc=False):
     """How much there is of a resource, and how much of it is requested."""
 
-    resource: str
+    resource: Annotated[str, Col(fit=Fit.MIDDLE)]
     """As Kubernetes names it; ``pods`` counts pods against how many the kubelet runs at most."""
-    allocatable: str
+    allocatable: Annotated[str, Col(value=rounded, is_number=True, gives_way=True)]
     """Of all its nodes."""
-    requested: str
+    requested: Annotated[str, Col(value=partial(rounded, up=True), is_number=True)]
     """By the pods there, as NodeResourcesFit counts them: init containers, pod-level resources and overhead too."""
-    utilization: float | None
+    utilization: Annotated[float | None, Col(header="USED", value=_percent, nothing="-")]
     """What is requested in percent of what is allocatable, to one decimal; null where nothing is."""
-    free: str
+    free: Annotated[str, Col(value=rounded, is_number=True)]
     """Added up over the nodes that have any left: what is overcommitted on one is not taken from another."""
 
 
@@ -49,38 +60,66 @@ class Stranded(Report, frozen=True):
     or the node is not ready.
     """
 
+    def __str__(self) -> str:
+        """``4 on 2 cordoned nodes``; what pods can tolerate is reserved for those that do."""
+        amount, nodes = rounded(self.amount), count_of(self.nodes, "node")
+        if self.tolerable:
+            return f"{amount} on {nodes} reserved by taint {self.detail}"
+        match self.cause:
+            case "cordoned":
+                return f"{amount} on {count_of(self.nodes, 'cordoned node')}"
+            case "tainted":
+                return f"{amount} on {nodes} tainted {self.detail}"
+            case "pods":
+                return f"{amount} on {nodes} without a free pod slot"
+            case "resource":
+                return f"{amount} on {nodes} with too little {self.detail} left"
+            case "remainder":
+                return f"{amount} on {nodes} in pieces too small for one more pod"
+        return f"{amount} on {nodes}: {self.detail}"
+
 
 class ResourceCapacity(ResourceAmounts, frozen=True, gc=False):
-    usable: str
+    usable: Annotated[str, Col(value=rounded, is_number=True)]
     """What is free and not stranded: with a request, what the pods that fit would take."""
     stranded: tuple[Stranded, ...]
     """The largest amount first."""
+
+    @property
+    def why_stranded(self) -> Annotated[str, Col(header="STRANDED", readers=Readers.RECORDS)]:
+        """Where it is and why pods cannot use it."""
+        return ", ".join(map(str, self.stranded))
 
 
 class DomainCapacity(Report, frozen=True):
     """The nodes that share one value of a topology key."""
 
-    domain: str | None
+    domain: Annotated[str | None, Col(value=_domain, fit=Fit.NAMES, least=20)]
     """Null for the nodes without the label."""
-    nodes: int
+    nodes: Annotated[int, Col(gives_way=True)]
     """How many there are."""
-    fits: int | None
+    fits: Annotated[int | None, Col(good=True)]
     """How many pods of the request fit; null without one."""
     resources: tuple[ResourceAmounts, ...]
     """Those of the whole, in the same order."""
 
 
 class NodeCapacity(Report, frozen=True):
-    node: str
+    node: Annotated[str, Col(fit=Fit.NAMES, least=20)]
     """Its name."""
-    domain: str | None
+    domain: Annotated[str | None, Col(value=_domain, gives_way=True)]
     """Its value of ``topologyKey``; null without the label."""
-    fits: int | None
+    fits: Annotated[int | None, Col(good=True)]
     """How many pods of the request fit there, placed one after another; null without a request."""
-    why: tuple[str, ...]
+    why: Annotated[tuple[str, ...], Col(value=", ".join, nothing="", fit=Fit.END, least=8, hide_empty=True)]
     """Why no pod fits, or no more than those that do: resources that are short, or what else keeps pods off."""
     resources: tuple[ResourceAmounts, ...]
     """Those of the whole, in the same order."""
+
+    @property
+    def fullness(self) -> float:
+        """Percent requested of the node's scarcest resource."""
+        return max((resource.utilization or 0 for resource in self.resources), default=0)
 
 
 class LargestPod(Report, frozen=True):
@@ -120,7 +159,7 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     """The topology key of the domains; null where no node is in one."""
     nodes: int
     """How many the cluster has."""
-    fits: int | None
+    fits: Annotated[int | None, Col(metric="fitting_pods")]
     """How many such pods fit together; null without a request."""
     quota: QuotaAllowance | None = None
     """Null where no ResourceQuota limits the pods, or no manifest describes them."""
