@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.assistants.server import tools
+from kubespread.questions.calls import tools
 from tests.builders import node, pod
 from tests.cli.support import FIXTURES
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
-import os
-import shlex
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from kubespread import __version__
 from kubespread.cli.streams import ExitCode, emit, look_of_stdout, say, stderr_is_terminal, stdout_takes_tables
 from kubespread.escaping import escaped
-from kubespread.redaction import without_secrets
-from kubespread.reports.parts import Judgment, Provenance, outcome
+from kubespread.questions.provenance import CODES, drawn_for, with_provenance
+from kubespread.reports.parts import outcome
 from kubespread.views import lines
 from kubespread.views.formats import Format, chosen_format
 from kubespread.wording import Decisive, count_of
@@ -25,7 +21,6 @@ if TYPE_CHECKING:
     from kubespread import Scheduler
     from kubespread.cli.command import Typed
     from kubespread.snapshot.snapshot import Snapshot
-    from kubespread.views.documents import Answer
     from kubespread.views.formats import Writer
     from kubespread.views.look import Look
 
@@ -156,23 +151,6 @@ def _notes(report: Any) -> list[_Note]:
     return [_Note(kind, text) for kind, texts in said_beside.items() for text in texts]
 
 
-def drawn_for(answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> Any:
-    """The ``cluster`` that a page draws with ``answer``, if that is about one."""
-    import kubespread
-
-    if isinstance(answer, kubespread.TopologyMap) or cluster is None:
-        return answer if isinstance(answer, kubespread.TopologyMap) else None
-    # The pods that matter to the answer, where it is about some alone.
-    selector, namespace = getattr(answer, "marks", None) or ("", None)
-    return kubespread.topology_map(cluster, None, scheduler, selector=selector, namespace=namespace)
-
-
-CODES: Mapping[Judgment, ExitCode] = {"yes": ExitCode.YES, "no": ExitCode.NO, "unknown": ExitCode.NO_CLUSTER}
-"""Of what a question ends with."""
-_MOST_DIGITS = 10
-"""Of a time in seconds: until the year 2286."""
-
-
 @dataclass(frozen=True, slots=True)
 class Answering:
     """Which cluster an answer is about, if any, and how to print it."""
@@ -211,7 +189,7 @@ class Answering:
         """
         reports = [report for _, report in parts]
         is_in_part = any(snapshot.faults for snapshot, _ in self._clusters)
-        code = CODES[outcome(reports, is_yes, is_in_part=is_in_part)]
+        code = ExitCode(CODES[outcome(reports, is_yes, is_in_part=is_in_part)])
         if self.typed["strict"] and any(report.gaps or report.snapshot_findings for report in reports):
             code = ExitCode.NO_CLUSTER
         self.show(answer, parts, code, writer=writer, look=look, beside=beside)
@@ -278,16 +256,3 @@ class Answering:
         yield from beside_each(beside, self.written, choosing, is_short=is_short)
         if len(beside) > len(parts) and not self.written.has_conclusion and not stdout_takes_tables():
             yield parts[0][1].said[0]
-
-
-def with_provenance(answer: Any, words: Sequence[str]) -> Any:
-    """``answer``, or each of several, with what made it: a command line of these ``words``."""
-    if isinstance(answer, Sequence):
-        return [with_provenance(one, words) for one in answer]
-    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.datetime.now(datetime.UTC)
-    if fixed.isdecimal() and len(fixed) <= _MOST_DIGITS:
-        now = datetime.datetime.fromtimestamp(int(fixed), datetime.UTC)
-    typed = escaped(without_secrets(shlex.join(["kubespread", *words])))
-    made = Provenance(version=__version__, command=typed, time=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
-    return replace(answer, provenance=made)

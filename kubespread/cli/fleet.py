@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from kubespread.cli.answering import CODES, Answering
+from kubespread.cli.answering import Answering
 from kubespread.cli.asking import Asked, asking
 from kubespread.cli.cluster import waiting
 from kubespread.cli.command import Command, Group, Option, Typed
@@ -20,6 +20,7 @@ from kubespread.cli.options import RUNNING, access_of, edits_of, scheduler_of
 from kubespread.cli.streams import ExitCode, epilog
 from kubespread.errors import UsageError
 from kubespread.questions.fleet.report import worst
+from kubespread.questions.provenance import CODES
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.views.formats import IN_PIPE, writers_of
 from kubespread.wording import count_of
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _OUTPUTS = {"name": "prints the clusters that do not say yes, the worst first", "prometheus": ""}
 _HOME = "kubespread.questions.fleet"
+
+
 _CLUSTERS = (
     Option(
         "-S",
@@ -93,7 +96,7 @@ def _answer(asked: Asked) -> ExitCode:
     passes = (
         "unknown" if is_strict and any(part.gaps for part in row.reports) else row.passes for row in report.clusters
     )
-    code = CODES[worst((*passes, *(() if report.unfinished is None else ("unknown",))))]
+    code = ExitCode(CODES[worst((*passes, *(() if report.unfinished is None else ("unknown",))))])
     look, wrong = answering.look(), [row.name for row in report.clusters if row.passes != "yes" and row.reports]
     for worst_of_all in (member for member in clusters if member.name in wrong[:1]):
         alone = ["kubespread", asked.question.name, *typed.words, *worst_of_all.option]
@@ -152,7 +155,7 @@ def _made(name: str) -> Command:
 
 COMMANDS = {
     "fleet": _Fleet(
-        lambda: [*QUESTIONS],
+        lambda: (*QUESTIONS,),
         _made,
         name="fleet",
         params=[*_CLUSTERS],

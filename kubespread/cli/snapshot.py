@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -19,7 +18,6 @@ from kubespread.cli.options import (
     SCHEDULING,
     SNAPSHOT,
     SPEAKING,
-    access_of,
     number_of,
     parse_duration,
     scheduler_of,
@@ -30,7 +28,6 @@ from kubespread.errors import UsageError
 from kubespread.questions.question import Rule
 
 if TYPE_CHECKING:
-    from kubespread.questions.fleet.clusters import Member
     from kubespread.snapshot.snapshot import Snapshot
 
 
@@ -48,16 +45,15 @@ def _mcp(typed: Typed) -> int:
 
     Requires the extra kubespread[mcp]. Each command that answers a question is a tool of the same name, and returns
     what -o json prints. Tools change nothing, and read only the -S files, once, or with --live the running cluster;
-    manifests are passed as text. With --fleet or --contexts, a tool asks the question of another one of many clusters,
-    which are read each time. Configuration files are not read: only these options choose the cluster.
+    manifests are passed as text. Configuration files are not read: only these options choose the cluster.
 
     \b
     Examples:
       kubespread mcp -S cluster.json.gz
       kubespread mcp --live --context staging
-      kubespread mcp -S cluster.json.gz --fleet 'fleet/*.json.gz'
     """
-    from kubespread.assistants.server import Cluster, serve
+    from kubespread.assistants.server import serve
+    from kubespread.questions.calls import Reading
 
     sources, max_age = sources_of(typed), None
     if typed["live"] and sources:
@@ -70,12 +66,7 @@ def _mcp(typed: Typed) -> int:
         raise UsageError(
             "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live"
         )
-    fleet: Sequence[Member] = ()
-    if typed["fleet"] or typed["contexts"]:
-        from kubespread.questions.fleet.clusters import members_of
-
-        fleet = members_of(typed["fleet"], typed["contexts"], access_of(typed.values), os.environ)
-    serve(Cluster(partial(open_cluster, typed, quiet=True), max_age), scheduler_of(typed), fleet)
+    serve(Reading(partial(open_cluster, typed, quiet=True), max_age), scheduler_of(typed))
     return ExitCode.YES
 
 
@@ -92,7 +83,7 @@ def _serve(typed: Typed) -> int:
       kubespread serve -S cluster.json.gz
       kubespread serve --context staging --no-browser --port 8080
     """
-    from kubespread.serving.following import Followed
+    from kubespread.questions.calls import Reading
     from kubespread.serving.server import serve as serve_until_interrupted
     from kubespread.snapshot.live.watching import Watching
 
@@ -100,7 +91,7 @@ def _serve(typed: Typed) -> int:
     if _STDOUT in sources:
         raise UsageError("standard input can be read only once: name a file with -S/--snapshot")
     port = int(number_of("--port", typed["port"], most=65535))
-    followed = Followed(
+    reading = Reading(
         partial(open_cluster, typed.having(connect=Watching(say).connect), quiet=typed["quiet"] or not sources),
         None if sources else parse_duration(typed["max_age"]),
     )
@@ -113,7 +104,7 @@ def _serve(typed: Typed) -> int:
             webbrowser.open(url)
 
     with suppress(KeyboardInterrupt):
-        serve_until_interrupted(followed, scheduler_of(typed), port, on_ready)
+        serve_until_interrupted(reading, scheduler_of(typed), port, on_ready)
     return ExitCode.YES
 
 
@@ -286,23 +277,13 @@ COMMANDS = {
                 metavar="FILE",
                 help="Kubeconfig, instead of KUBECONFIG.",
                 panel="Cluster",
-                rule=Rule(needs=("live", "contexts")),
+                rule=Rule(needs=("live",)),
             ),
             flag(
                 "--live",
                 help="Read the kubeconfig's running cluster (default: contact no cluster).",
                 panel="Cluster",
                 rule=RUNNING,
-            ),
-            *(
-                Option(name, metavar="PATTERN", multiple=True, help=f"{text} Repeatable.", panel="Cluster")
-                for name, text in (
-                    (
-                        "--fleet",
-                        "Clusters that the tool fleet asks: files, directories and archives whose names match.",
-                    ),
-                    ("--contexts", "Running clusters that it asks: contexts of the kubeconfig whose names match."),
-                )
             ),
             _max_age("Read the running cluster again when its data is older than this.", "1m", Rule(needs=("live",))),
         ),

@@ -438,8 +438,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """What exit code 0 means."""
     no: ClassVar[str | None] = None
     """What exit code 1 means; None where it has none."""
-    prompt: ClassVar[str] = ""
-    """How a person asks an assistant for it, with what is to be filled in as ``{argument}``; empty for most."""
     never_modelled: ClassVar[Sequence[str]] = ()
     """What none of its answers takes into account, whatever the cluster: in its help and in reports."""
     verdict_counts: ClassVar[bool] = True

@@ -47,3 +47,12 @@ def schema(report: type[Report]) -> dict[str, Any]:
     root["properties"]["apiVersion"] = {"const": API_VERSION}
     root["properties"]["kind"] = {"const": report.__name__}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **root, "$defs": definitions}
+
+
+def arguments_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
+    """The arguments of a call as a JSON Schema, whose root is the object itself."""
+    _, definitions = msgspec.json.schema_components([arguments], ref_template="#/$defs/{name}")
+    root: dict[str, Any] = {"type": "object", **definitions.pop(arguments.__name__)}
+    root.pop("title", None)
+    root.pop("description", None)
+    return root

@@ -1,9 +1,11 @@
-"""One question of the cluster that is served: its answer as ``-o json`` prints it, in another format, or as a page."""
+"""What is served: how the cluster is, and one question's answer as ``-o json`` prints it, in another format, or as a
+page.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from shlex import quote
 from typing import Any
 
@@ -11,15 +13,17 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import FieldInfo
 
-import kubespread
-from kubespread.assistants.server import arguments_from, arguments_of, bounded, posed
-from kubespread.cli.answering import CODES, drawn_for, with_provenance
 from kubespread.errors import UsageError
 from kubespread.escaping import json_escaped
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import REFERABLE
+from kubespread.kube.owners import controller_of
+from kubespread.questions.calls import Reading, bounded, posed
 from kubespread.questions.commands import Commands, flag_of, option_of, typed
+from kubespread.questions.provenance import CODES, drawn_for, with_provenance
 from kubespread.questions.question import Option, Question, options_of
 from kubespread.questions.registry import question as question_of
-from kubespread.questions.scene import Part
+from kubespread.questions.scene import ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports.parts import outcome
 from kubespread.snapshot.snapshot import Snapshot
@@ -27,61 +31,96 @@ from kubespread.views.formats import writers_of
 from kubespread.views.look import Look
 from kubespread.views.page.writing import write_page
 
-
-class Told(Struct, frozen=True, rename="camel"):
-    """How far an answer is."""
-
-    done: int
-    total: int | None = None
-    """None where that is not known."""
-    doing: str = ""
+_MOST = 8
+"""Taints that are named."""
+_SOFT = "PreferNoSchedule"
+"""The effect of taints that keep no pod away."""
 
 
-class Asking(Struct, frozen=True):
-    """A question by its name, and the arguments of its tool."""
+class Workload(Struct, frozen=True):
+    """What may be turned about one: how it is in the cluster."""
 
     name: str
-    arguments: Mapping[str, Any]
-    output: str = "json"
-    """The format, as -o has it; ``page`` is all that a browser shows of it."""
+    """NAMESPACE/KIND/NAME, KIND as kubectl abbreviates it."""
+    replicas: int
+    requests: Mapping[str, str]
+    """Of its only container; nothing where it has several."""
 
-    def answer(self, snapshot: Snapshot, scheduler: Scheduler, tell: Callable[[Told], None] | None = None) -> str:
-        """The answer, whose lists are cut where a limit is passed; ``tell`` is called now and then with how far it is.
-        Raises KubespreadError.
-        """
-        question = question_of(self.name)
-        writers = writers_of(question.outputs, question.__module__.rpartition(".")[0])
-        if self.output not in ("page", *writers):
-            raise UsageError(f"output {self.output!r}: expected {', '.join(writers)}")
-        asked, cluster, scheduling = posed(
-            question, snapshot, scheduler, arguments_from(arguments_of(question), dict(self.arguments))
-        )
 
-        def on_part(part: Part) -> None:
-            if tell is not None:
-                tell(Told(part.number, part.total, part.doing))
+class Served(Struct, frozen=True, rename="camel"):
+    """What is served now."""
 
-        answer = kubespread.ask(
-            cluster,
-            asked,
-            scheduling,
-            None if tell is None else lambda number: tell(Told(number)),
-            timeout=self.arguments.get("timeout"),
-            on_part=on_part,
-        )
-        command = command_of(question, self.arguments, cluster, scheduling)
-        report = with_provenance(asked.alone(answer), shlex.split(command)[1:])
-        if self.output not in ("json", "page"):
-            return writers[self.output].load()(report, Look())
-        limit = self.arguments.get("limit")
-        plain = report.to_json() if limit is None else msgspec.json.encode(bounded(report.to_dict(), limit))
-        if self.output == "json":
-            return json_escaped(msgspec.json.format(plain, indent=2).decode()) + "\n"
-        reports = [each for _, each in asked.reports(answer)]
-        code = CODES[outcome(reports, asked.passes(answer), is_in_part=bool(cluster.faults))]
-        shown = write_page(report, drawn_for(report, asked.clusters(cluster, scheduling)[-1][0], scheduling))
-        page = {"exitCode": int(code), "command": command, "page": shown, "report": msgspec.Raw(plain)}
-        return msgspec.json.encode(page).decode()
+    number: int
+    """Of this reading, from 1."""
+    time: str
+    source: str
+    nodes: int
+    pods: int
+    workloads: tuple[Workload, ...]
+    """By name."""
+    taints: tuple[str, ...]
+    """Of nodes, as tolerations are written."""
+    is_live: bool
+
+
+def served(reading: Reading) -> Served:
+    """The cluster as it is now. Raises SnapshotError, UsageError and ManifestError."""
+    snapshot = reading.snapshot()
+    reference = cluster_reference(snapshot)
+    return Served(
+        reading.number,
+        reference.time or "",
+        reference.context or reference.snapshot or "",
+        len(snapshot.nodes),
+        len(snapshot.pods),
+        tuple(sorted(_workloads(snapshot), key=lambda one: one.name)),
+        _taints(snapshot),
+        reading.max_age is not None,
+    )
+
+
+def _workloads(snapshot: Snapshot) -> Iterator[Workload]:
+    """Those that no other one made."""
+    for row in REFERABLE:
+        for obj in snapshot.of_kind(row) if row.cls is not Pod else ():
+            if controller_of(obj) is None and (template := row.pod_template(obj)) is not None:
+                containers = template.spec.containers
+                requests = containers[0].resources.requests if len(containers) == 1 else {}
+                replicas: int | None = getattr(getattr(obj, "spec", None), "replicas", None)
+                called = f"{obj.metadata.namespace}/{row.short}/{obj.metadata.name}"
+                texts = {name: str(amount) for name, amount in requests.items()}
+                yield Workload(called, 1 if replicas is None else replicas, texts)
+
+
+def _taints(snapshot: Snapshot) -> tuple[str, ...]:
+    taints = (taint for node in snapshot.nodes for taint in node.spec.taints if taint.effect != _SOFT)
+    texts = {f"{each.key}{f'={each.value}' if each.value else ''}:{each.effect}" for each in taints}
+    return tuple(sorted(texts))[:_MOST]
+
+
+def answer_of(name: str, arguments: Mapping[str, Any], output: str, snapshot: Snapshot, scheduler: Scheduler) -> str:
+    """The answer of a question to the arguments of its tool, whose lists are cut where a limit is passed; ``output`` is
+    the format, as -o has it, or ``page``: all that a browser shows. Raises KubespreadError.
+    """
+    question = question_of(name)
+    writers = writers_of(question.outputs, question.__module__.rpartition(".")[0])
+    if output not in ("page", *writers):
+        raise UsageError(f"output {output!r}: expected {', '.join(writers)}")
+    asked, cluster, scheduling, _ = posed(question, snapshot, scheduler, arguments)
+    answer = ask(cluster, asked, scheduling, timeout=arguments.get("timeout"))
+    command = command_of(question, arguments, cluster, scheduling)
+    report = with_provenance(asked.alone(answer), shlex.split(command)[1:])
+    if output not in ("json", "page"):
+        return writers[output].load()(report, Look())
+    limit = arguments.get("limit")
+    plain = report.to_json() if limit is None else msgspec.json.encode(bounded(report.to_dict(), limit))
+    if output == "json":
+        return json_escaped(msgspec.json.format(plain, indent=2).decode()) + "\n"
+    reports = [each for _, each in asked.reports(answer)]
+    code = CODES[outcome(reports, asked.passes(answer), is_in_part=bool(cluster.faults))]
+    shown = write_page(report, drawn_for(report, asked.clusters(cluster, scheduling)[-1][0], scheduling))
+    page = {"exitCode": code, "command": command, "page": shown, "report": msgspec.Raw(plain)}
+    return msgspec.json.encode(page).decode()
 
 
 _FILES = {"manifest": "manifest.yaml", "toManifest": "after.yaml", "promises": "promises.yaml"}

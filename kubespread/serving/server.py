@@ -25,14 +25,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kubespread.assistants.server import Turn, tools
 from kubespread.errors import KubespreadError, ManifestError, UsageError
+from kubespread.questions.calls import Reading, Turn, tools
 from kubespread.questions.resolving import cluster_of
+from kubespread.questions.schema import arguments_schema as schema
 from kubespread.questions.worlds import start_of
 from kubespread.redaction import masked
-from kubespread.serving import openapi
-from kubespread.serving.asking import Asking, Told
-from kubespread.serving.following import Followed
+from kubespread.serving.asking import answer_of, served
 from kubespread.views.page.writing import sources
 
 if TYPE_CHECKING:
@@ -46,10 +45,6 @@ _MOST = 1 << 20
 _PATIENCE = 10.0
 """Seconds in which a client has to send what it begins to send, and to read what it is sent."""
 _AT_ONCE, _CONNECTIONS = 16, 256
-_EVERY = 0.1
-"""Seconds between two lines that say how far an answer is."""
-LINES = "application/x-ndjson"
-"""What a page accepts: a line for each thing that is told of an answer, the last one the answer or an error."""
 PARTS: Mapping[str, str] = {
     "/": "index.html",
     "/page/app.js": "app.js",
@@ -100,7 +95,7 @@ class Guard:
 class App:
     """The ASGI application."""
 
-    def __init__(self, cluster: Followed, scheduler: Scheduler, guard: Guard) -> None:
+    def __init__(self, cluster: Reading, scheduler: Scheduler, guard: Guard) -> None:
         from anyio import CapacityLimiter
         from starlette.applications import Starlette
         from starlette.routing import Route
@@ -111,7 +106,7 @@ class App:
         self._routes = Starlette(
             routes=[
                 *parts,
-                Route("/openapi.json", self._openapi, methods=["GET"]),
+                Route("/questions", self._questions, methods=["GET"]),
                 Route("/cluster", self._look, methods=["GET"]),
                 Route("/ask/{name}", self._ask, methods=["POST"]),
             ],
@@ -133,13 +128,13 @@ class App:
 
         return Response(_resource(name), media_type=_TYPES[name.rpartition(".")[2]])
 
-    async def _openapi(self, _request: Any) -> Any:
-        return _json(200, _document())
+    async def _questions(self, _request: Any) -> Any:
+        return _json(200, _offered())
 
     async def _look(self, request: Any) -> Any:
         """What is served, read again where that is due."""
         self._guard.check_token(dict(request.scope["headers"]))
-        return Working(self._limiter, lambda _: msgspec.json.encode(self._cluster.look()).decode())
+        return Working(self._limiter, lambda: msgspec.json.encode(served(self._cluster)).decode())
 
     async def _ask(self, request: Any) -> Any:
         headers = dict(request.scope["headers"])
@@ -148,13 +143,12 @@ class App:
         if name not in tools():
             raise Refused(404, f"unknown question {name!r}; the questions are {', '.join(tools())}")
         arguments = await _arguments(request, headers)
-        accepts_lines = headers.get(b"accept", b"").decode("latin-1") == LINES
-        asking = Asking(name, arguments, "page" if accepts_lines else request.query_params.get("output", "json"))
+        output = request.query_params.get("output", "json")
 
-        def answer(tell: Callable[[Told], None] | None) -> str:
-            return asking.answer(self._cluster.snapshot(), self._scheduler, tell)
+        def answer() -> str:
+            return answer_of(name, arguments, output, self._cluster.snapshot(), self._scheduler)
 
-        return Working(self._limiter, answer, asking.output, in_lines=accepts_lines)
+        return Working(self._limiter, answer, output)
 
 
 async def _arguments(request: Any, headers: Mapping[bytes, bytes]) -> dict[str, Any]:
@@ -183,39 +177,24 @@ async def _arguments(request: Any, headers: Mapping[bytes, bytes]) -> dict[str, 
 class Working:
     """The response of what is worked out in a thread; nobody works on it any more once whoever asked is gone."""
 
-    def __init__(
-        self,
-        limiter: Any,
-        work: Callable[[Callable[[Told], None] | None], str],
-        output: str = "json",
-        *,
-        in_lines: bool = False,
-    ) -> None:
-        self._limiter, self._work, self._in_lines = limiter, work, in_lines
-        self._type = LINES if in_lines else "application/json" if output == "json" else "text/plain; charset=utf-8"
+    def __init__(self, limiter: Any, work: Callable[[], str], output: str = "json") -> None:
+        self._limiter, self._work = limiter, work
+        self._type = "application/json" if output in ("json", "page") else "text/plain; charset=utf-8"
         self._turn = Turn(inf)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         import anyio
 
-        self._told: list[Told] = []
         begun = time.perf_counter()
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._until_gone, receive, tasks.cancel_scope)
-                if self._in_lines:
-                    await send(_start(200, self._type))
-                    tasks.start_soon(self._tell, send)
                 status, text = await anyio.to_thread.run_sync(
                     self._answered, limiter=self._limiter, abandon_on_cancel=True
                 )
-                if self._in_lines:
-                    self._told.clear()
-                    text = f'{{"{"answer" if status == 200 else "refused"}": {text}}}\n'
-                else:
-                    took = f"app;dur={(time.perf_counter() - begun) * 1000:.1f}".encode()
-                    kind = self._type if status == 200 else "application/json"
-                    await send(_start(status, kind, (b"server-timing", took)))
+                took = f"app;dur={(time.perf_counter() - begun) * 1000:.1f}".encode()
+                kind = self._type if status == 200 else "application/json"
+                await send(_start(status, kind, (b"server-timing", took)))
                 body = text.encode("utf-8", "backslashreplace")
                 await send({"type": "http.response.body", "body": body})
                 tasks.cancel_scope.cancel()
@@ -227,22 +206,11 @@ class Working:
             pass
         scope.cancel()
 
-    async def _tell(self, send: Send) -> None:
-        """The last that is known of how far it is."""
-        import anyio
-
-        while True:
-            await anyio.sleep(_EVERY)
-            if self._told:
-                line = msgspec.json.encode({"told": self._told.pop()}) + b"\n"
-                self._told.clear()
-                await send({"type": "http.response.body", "body": line, "more_body": True})
-
     def _answered(self) -> tuple[int, str]:
         """In a thread."""
         try:
             with self._turn:
-                return 200, self._work(self._told.append if self._in_lines else None)
+                return 200, self._work()
             return 503, _error("nobody waits for the answer any more")
         except (UsageError, ManifestError) as error:
             return 400, _error(str(error))
@@ -301,7 +269,7 @@ async def _refused(_request: Any, error: Any) -> Any:
 
 
 async def _not_there(_request: Any, error: Any) -> Any:
-    return _json(error.status_code, {"error": "POST /ask/NAME asks a question; /openapi.json lists them"})
+    return _json(error.status_code, {"error": "POST /ask/NAME asks a question; /questions lists them"})
 
 
 @cache
@@ -310,11 +278,12 @@ def _resource(name: str) -> str:
 
 
 @cache
-def _document() -> dict[str, Any]:
-    return openapi.document()
+def _offered() -> dict[str, Any]:
+    """What is asked, and the schema of its arguments."""
+    return {name: {"says": tool.description, "arguments": schema(tool.arguments)} for name, tool in tools().items()}
 
 
-def serve(cluster: Followed, scheduler: Scheduler, port: int, on_ready: Callable[[str], object]) -> None:
+def serve(cluster: Reading, scheduler: Scheduler, port: int, on_ready: Callable[[str], object]) -> None:
     """Answer until interrupted; ``on_ready`` is called with the URL once that can be opened. Port 0 is a free one.
 
     Raises UsageError without the packages of the extra and for a port that is taken, and SnapshotError for a cluster

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from kubespread import Scheduler, load
-from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError
 from kubespread.kube.versions import all_changes
-from kubespread.questions.fleet.clusters import Member
+from kubespread.questions.calls import tools
 from tests.cli.support import FIXTURES, PROGRAM, started
 
 pytestmark = pytest.mark.slow
@@ -168,13 +167,10 @@ def test_02_a_server_ends_while_it_works(end: str) -> None:
         assert server.process.wait(timeout=60) == (143 if end == "SIGTERM" else 0)
 
 
-@pytest.mark.parametrize("tool", ["simulate", "map", "compare", "fleet"])
+@pytest.mark.parametrize("tool", ["simulate", "map", "compare"])
 def test_02_every_tool_takes_a_timeout(tool: str) -> None:
-    arguments = {"fleet": {"question": "audit"}, "map": {}}.get(
-        tool, {"workload": "deploy/web", "namespace": "default"}
-    )
-    member = Member(SHOP, SHOP)
-    report = tools([member])[tool].call(load(SHOP), Scheduler(), {**arguments, "timeout": 50})
+    arguments = {"map": {}}.get(tool, {"workload": "deploy/web", "namespace": "default"})
+    report = tools()[tool].call(load(SHOP), Scheduler(), {**arguments, "timeout": 50})
     assert report["verdict"] in ("yes", "no")
 
 

@@ -10,10 +10,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kubespread
-from kubespread.assistants.schemas import listed, schema
-from kubespread.assistants.server import Cluster, bounded, tools
+from kubespread.assistants.server import schema_of as listed
+from kubespread.questions.calls import Reading, bounded, tools
 from kubespread.questions.question import Applied, Scenario, Workload, options_of
 from kubespread.questions.registry import QUESTIONS, question
+from kubespread.questions.schema import arguments_schema as schema
 from tests.cli.support import FIXTURES
 
 SHOP = kubespread.load(FIXTURES / "clusters" / "shop.yaml")
@@ -69,7 +70,7 @@ def test_what_cannot_be_asked_is_said_in_one_line(case: str) -> None:
 def test_what_names_a_file_or_is_for_scripts_is_no_argument(name: str) -> None:
     """Workloads, manifests and scenarios are, as texts: those are their own."""
     texts = Applied | Scenario | Workload
-    taken = {each.name for each in msgspec.structs.fields(tools()[name].question)}
+    taken = {each.name for each in msgspec.structs.fields(tools()[name].arguments)}
     own = {each.name for each, _, option in options_of(question(name)) if not isinstance(option, texts)}
     for_assistants = {each.name for each, _, option in options_of(question(name)) if option.is_for_assistants}
     assert taken & own == for_assistants & own
@@ -164,12 +165,12 @@ def test_a_check_is_of_a_workload_a_manifest_or_the_whole_cluster() -> None:
 
 @pytest.mark.parametrize("tool", tools())
 def test_the_schema_of_arguments_is_an_object_with_words_for_each(tool: str) -> None:
-    described = schema(tools()[tool].question)
+    described = schema(tools()[tool].arguments)
     Draft202012Validator.check_schema(described)
     assert described["type"] == "object"
     assert described["additionalProperties"] is False
     assert all("description" in field for field in described["properties"].values())
-    brief = listed(tools()[tool].question)
+    brief = listed(tools()[tool].arguments)
     Draft202012Validator.check_schema(brief)
     assert {name: field["description"] for name, field in brief["properties"].items()} == {
         name: field["description"] for name, field in described["properties"].items()
@@ -186,7 +187,7 @@ def test_files_are_read_once_and_a_running_cluster_again_when_it_is_old(monkeypa
         reads.append(clock[0])
         return SHOP
 
-    files, running = Cluster(read, None), Cluster(read, 60.0)
+    files, running = Reading(read, None), Reading(read, 60.0)
     for cluster in (files, running):
         for clock[0] in (0.0, 60.0, 61.0, 100.0):
             assert cluster.snapshot() is SHOP
@@ -201,7 +202,7 @@ def test_a_read_that_fails_is_tried_again() -> None:
             raise error
         return SHOP
 
-    cluster = Cluster(read, 60.0)
+    cluster = Reading(read, 60.0)
     with pytest.raises(kubespread.SnapshotError):
         cluster.snapshot()
     assert cluster.snapshot() is SHOP

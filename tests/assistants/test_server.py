@@ -14,7 +14,7 @@ from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from kubespread.assistants.server import LEFT_OUT, tools
+from kubespread.questions.calls import LEFT_OUT, tools
 from kubespread.questions.schema import schema
 from tests.api.server import FakeApi, serving
 from tests.builders import hosts
@@ -98,15 +98,12 @@ def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
     listed, answers = conversation(
         ("-S", SHOP), [*((name, asked) for name, (asked, _) in ASKED.items()), *play, *of_all, *wrong]
     )
-    for listed_tool, tool in zip(listed.tools, tools().values(), strict=True):
+    for listed_tool, (name, tool) in zip(listed.tools, tools().items(), strict=True):
         described = listed_tool.output_schema
         assert described is not None
         assert [*described["properties"]] == ["kind", "verdict", "answer"]
-        kind = described["properties"].pop("kind")
-        assert kind.get("enum", [kind.get("const")]) == [report.__name__ for report in tool.reports]
-        for report in tool.reports:
-            assert described["properties"].items() <= schema(report)["properties"].items()
-        assert listed_tool.name == tool.name
+        assert described["properties"].items() <= schema(tool.asks.report())["properties"].items()
+        assert listed_tool.name == name
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True)) < MOST_LISTED
     assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in listed.tools)
     for answer, (_, command) in zip(answers, ASKED.values(), strict=False):
@@ -128,84 +125,12 @@ def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
     assert str(unknown).startswith("unknown tool 'nothing'; the tools are explain, ")
 
 
-@pytest.mark.slow
-def test_a_fleet_is_asked_what_another_tool_asks(tmp_path: Path) -> None:
-    for name in ("after-zone-outage", "web-in-three-zones"):
-        (tmp_path / f"{name}.yaml").write_bytes((FIXTURES / "clusters" / f"{name}.yaml").read_bytes())
-    (tmp_path / "za.json").write_text("{")
-    pattern = str(tmp_path / "*.*")
-    outage = str(tmp_path / "after-zone-outage.yaml")
-    calls: Calls = [
-        ("fleet", {"question": "audit"}),
-        (
-            "fleet",
-            {"question": "pending", "arguments": {"edits": ["fail zone=c"]}, "clusters": ["*/web-*"], "limit": 1},
-        ),
-        ("fleet", {"question": "compare", "arguments": {"workload": "deploy/web", "toEdits": ["cordon zone=c"]}}),
-        ("fleet", {"question": "audit", "arguments": {"wrokloads": ["deploy/web"]}}),
-        ("fleet", {"question": "audit", "clusters": ["/etc/*"]}),
-        ("fleet", {"question": "fleet"}),
-    ]
-    listed, answers = conversation(("-S", SHOP, "--fleet", pattern), calls)
-    assert listed.tools[-1].name == "fleet"
-    audited, pending, compared, misspelt, absent, itself = map(text_of, answers)
-    printed = run("fleet", "-S", pattern, "audit", "-A", "-q", "-o", "json", "--jobs", "1").out
-    rows, theirs = (json.loads(each)["clusters"] for each in (audited, printed))
-    assert [(row["name"], row["passes"], row["error"]) for row in rows] == [
-        (row["name"], row["passes"], row["error"]) for row in theirs
-    ]
-    assert [row["error"] is None for row in rows] == [True, False, True]
-    (row,) = json.loads(pending)["clusters"]
-    alone = run("pending", "-A", "-S", row["name"], "--fail", "zone=c", "-q", "-o", "json")
-    assert row["headline"] == json.loads(alone.out)["answer"][0]
-    sides = {row["name"]: row["reports"] for row in json.loads(compared)["clusters"]}
-    side = run("compare", "deploy/web", "-n", "default", "-S", outage, "--cordon", "zone=c", "-q", "-o", "json")
-    assert sides[outage][0]["answer"] == json.loads(side.out)["answer"]
-    assert misspelt.startswith("unknown argument 'wrokloads'")
-    assert absent.startswith("no cluster matches '/etc/*'; there are ")
-    assert itself.startswith("question: ")
-
-
-def test_the_cluster_can_be_read_and_common_questions_taken() -> None:
-    async def talk() -> tuple[Any, ...]:
-        server = StdioServerParameters(command=str(PROGRAM), args=["mcp", "-S", SHOP], env=environment())
-        async with Client(stdio_client(server), read_timeout_seconds=60) as client:
-            (resource,) = (await client.list_resources()).resources
-            (content,) = (await client.read_resource(resource.uri)).contents
-            prompts = {
-                each.name: [a.name for a in each.arguments or ()] for each in (await client.list_prompts()).prompts
-            }
-            (message,) = (await client.get_prompt("explain", {"workload": "deploy/{web}"})).messages
-            refused = []
-            for name in ("explain", "nothing"):
-                with pytest.raises(MCPError) as error:
-                    await client.get_prompt(name, {})
-                refused.append(str(error.value))
-            with pytest.raises(MCPError) as error:
-                await client.read_resource("file:///etc/passwd")
-            return content, prompts, message, [*refused, str(error.value)]
-
-    content, prompts, message, refused = anyio.run(talk)
-    overview = json.loads(content.text)
-    assert {key: overview[key] for key in ("namespaces", "gaps")} == {"namespaces": ["default"], "gaps": []}
-    assert {kind: overview["objects"][kind] for kind in ("Node", "Deployment")} == {"Node": 6, "Deployment": 2}
-    assert prompts == {"explain": ["workload"], "pending": [], "survive": [], "upgrade": ["nodes"], "removable": []}
-    assert message.content.text.startswith("Why is deploy/{web} not scheduled, or where would its next pod go? ")
-    assert refused == [
-        "prompt 'explain' takes workload",
-        "unknown prompt 'nothing'; the prompts are explain, pending, survive, upgrade, removable",
-        "unknown resource 'file:///etc/passwd'; there is kubespread://cluster",
-    ]
-
-
 def test_every_tool_is_asked() -> None:
     assert {*ASKED} == set(tools())
 
 
 def test_no_report_has_a_field_where_an_answer_counts_what_is_left_out() -> None:
-    assert [
-        tool.name for tool in tools().values() for report in tool.reports if LEFT_OUT in schema(report)["properties"]
-    ] == []
+    assert [name for name, tool in tools().items() if LEFT_OUT in schema(tool.asks.report())["properties"]] == []
 
 
 @pytest.mark.slow

@@ -287,7 +287,7 @@ def test_a_running_cluster_is_followed(opened: Page, tmp_path: Path) -> None:
             shown(opened, f"http://127.0.0.1:{port}/#token={token}")
             assert "live" in text(opened, "source")
             api.happen("ADDED", node("n9", zone="c"))
-            opened.wait("document.getElementById('changed').textContent === 'Changed: 1 node joined: n9'")
+            opened.wait("document.getElementById('changed').textContent.startsWith('Changed at ')")
             opened.wait("document.querySelectorAll('.node').length === 3")
             opened.call("Page.navigate", url="about:blank")
         assert {request.method for request in api.requests} == {"GET"}

@@ -55,7 +55,6 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "a command": (["ex"], "", ["explain"]),
     "a question for a fleet": (["fleet", "-S", "f/*.json", "au"], "files", ["audit"]),
     "a question for files of a fleet": (["fleet", "f/a.json", "f/b.json", "au"], "files", ["audit"]),
-    "what else a fleet is asked for": (["fleet", "sn"], "files", ["snapshot"]),
     "nodes of a file of a fleet": (["fleet", SHOP, "pending", "--drain", "c"], "", ["c1", "c2"]),
     "an option of a question to all contexts": (["fleet", "--contexts", "audit", "--fail-on", "ri"], "", ["risk"]),
     "an option of a fleet's question": (["fleet", "--contexts", "*", "audit", "--fail-on", "ri"], "", ["risk"]),

@@ -6,7 +6,7 @@ import io
 import itertools
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,15 +16,14 @@ import pytest
 
 import kubespread
 from kubespread.assistants import server
-from kubespread.assistants.server import Cluster
 from kubespread.cli import parsing, watch
 from kubespread.cli.command import TYPED_ORDER, Typed
 from kubespread.cli.commands import _made
 from kubespread.cli.parsing import faults, spelled
 from kubespread.errors import KubespreadError
 from kubespread.questions import registry
+from kubespread.questions.calls import Reading
 from kubespread.questions.explain.report import ExplainReport
-from kubespread.questions.fleet.clusters import Member
 from kubespread.questions.question import options_of
 from kubespread.reports.parts import QuestionReport
 from kubespread.snapshot import anonymize, save
@@ -113,9 +112,9 @@ class Recorder:
         self.log.append(("connect", access))
         return self.snapshot
 
-    def _serve(self, cluster: Cluster, scheduler: kubespread.Scheduler, fleet: Sequence[Member]) -> None:
+    def _serve(self, cluster: Reading, scheduler: kubespread.Scheduler) -> None:
         cluster.snapshot()
-        self.log.append(("serve", cluster._max_age, scheduler, *fleet))
+        self.log.append(("serve", cluster.max_age, scheduler))
 
     def _question(self, name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
         def question(*arguments: Any, **keywords: Any) -> Any:

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Scheduler, Snapshot
-from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import is_active
 from kubespread.kube.taint import DrainFlags
 from kubespread.questions.audit.report import AuditedWorkload
+from kubespread.questions.calls import tools
 from kubespread.questions.plan.report import PlanReport
 from kubespread.questions.survive.report import LostDomain
 from kubespread.questions.worlds import world_of

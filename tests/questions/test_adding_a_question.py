@@ -10,8 +10,9 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread import questions
-from kubespread.assistants.server import envelope, tools
+from kubespread.assistants.server import envelope
 from kubespread.cli.completing import tree
+from kubespread.questions.calls import tools
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.schema import schema
 from tests.builders import hosts, pod
@@ -94,7 +95,7 @@ def test_it_is_a_tool(cluster: str) -> None:
     tool = tools()["crowded"]
     answer = tool.call(kubespread.load(cluster), kubespread.Scheduler(), {"most": 1})
     assert (tool.description, answer["verdict"]) == ("Find the nodes that hold more pods than they are to.", "no")
-    assert envelope(tool.reports)["properties"]["kind"] == {"const": "CrowdedReport"}
+    assert envelope(tool.asks.report())["properties"]["kind"] == {"const": "CrowdedReport"}
 
 
 def test_it_is_asked_in_the_library(cluster: str) -> None:

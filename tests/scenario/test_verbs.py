@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.assistants.server import arguments_from, arguments_of, asked_by
 from kubespread.cli.command import TYPED_ORDER, Typed
 from kubespread.cli.options import edits_of
 from kubespread.errors import UsageError
 from kubespread.kube.owners import Named
+from kubespread.questions.calls import arguments_from, arguments_of, asked_by
 from kubespread.questions.plan.question import Plan
 from kubespread.scenario.reading import Step, parse_step, read_scenario
 from kubespread.scenario.verbs import VERBS

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import anyio
 
+from kubespread.questions.calls import Reading
 from kubespread.questions.scheduler import Scheduler
-from kubespread.serving.following import Followed
 from kubespread.serving.server import App, Guard
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
 
 
 def app_of(snapshot: Snapshot) -> App:
-    return App(Followed(lambda: snapshot, None), Scheduler(), Guard(PORT, TOKEN))
+    return App(Reading(lambda: snapshot, None), Scheduler(), Guard(PORT, TOKEN))
 
 
 async def called(

@@ -18,11 +18,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kubespread
-from kubespread.assistants.server import arguments_from, arguments_of, tools
 from kubespread.deadline import check
+from kubespread.questions.calls import arguments_from, arguments_of, tools
 from kubespread.questions.question import edits_of
 from kubespread.questions.registry import QUESTIONS, question
-from kubespread.questions.schema import schema
 from kubespread.serving.asking import command_of
 from kubespread.serving.server import PARTS, Working
 from tests.assistants.test_server import ASKED
@@ -180,14 +179,14 @@ REFUSED: dict[str, tuple[str, dict[str, str], Any, int, str]] = {
         KNOWN,
         None,
         405,
-        "POST /ask/NAME asks a question; /openapi.json lists them",
+        "POST /ask/NAME asks a question; /questions lists them",
     ),
     "a file beside the page": (
         "/page/../server.py",
         HOST,
         None,
         404,
-        "POST /ask/NAME asks a question; /openapi.json lists them",
+        "POST /ask/NAME asks a question; /questions lists them",
     ),
 }
 
@@ -210,10 +209,10 @@ def test_a_client_that_never_sends_all_of_its_question_is_left(monkeypatch: pyte
 def test_a_client_that_reads_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kubespread.serving.server._PATIENCE", 0.01)
     with pytest.raises(TimeoutError):
-        anyio.run(partial(called, APP, "/openapi.json", HOST, reads=False))
+        anyio.run(partial(called, APP, "/questions", HOST, reads=False))
 
 
-@pytest.mark.parametrize("path", [*PARTS, "/openapi.json"])
+@pytest.mark.parametrize("path", [*PARTS, "/questions"])
 def test_the_page_needs_no_token_and_says_nothing_of_the_cluster(path: str) -> None:
     answer = call(APP, path, HOST)
     assert answer.status == 200
@@ -227,37 +226,24 @@ def test_the_page_needs_no_token_and_says_nothing_of_the_cluster(path: str) -> N
     }
 
 
-def test_the_openapi_document_describes_what_is_asked_and_answered() -> None:
-    document = call(APP, "/openapi.json", HOST).data
-    assert [*document["paths"]] == [f"/ask/{name}" for name in QUESTIONS]
-    schemas = document["components"]["schemas"]
-    for name, tool in tools().items():
-        described = document["paths"][f"/ask/{name}"]["post"]
-        (arguments,) = (part["schema"]["$ref"] for part in described["requestBody"]["content"].values())
-        assert set(schemas[arguments.rpartition("/")[2]]["properties"]) == {
-            field.encode_name for field in msgspec.structs.fields(tool.question)
-        }
-        for report in tool.reports:
-            assert schemas[report.__name__]["properties"].items() >= schema(report)["properties"].items()
-    # Its own references, and those of each report, lead somewhere.
-    asked = {"$ref": "#/components/schemas/ExplainArguments", "components": document["components"]}
-    assert Draft202012Validator(asked).is_valid(WEB)
-    assert not Draft202012Validator(asked).is_valid({"workload": 1})
-    answered = call(APP, "/ask/explain", ASKING, WEB).data
-    Draft202012Validator(schemas["ExplainReport"]).validate(answered)
+def test_what_may_be_asked_is_listed_with_the_schemas_of_its_arguments() -> None:
+    offered = call(APP, "/questions", HOST).data
+    assert [*offered] == [*QUESTIONS]
+    assert {name: set(each["arguments"]["properties"]) for name, each in offered.items()} == {
+        name: {field.encode_name for field in msgspec.structs.fields(tool.arguments)} for name, tool in tools().items()
+    }
+    asked = Draft202012Validator(offered["explain"]["arguments"])
+    assert (asked.is_valid(WEB), asked.is_valid({"workload": 1})) == (True, False)
 
 
-def test_a_page_gets_how_far_an_answer_is_and_then_all_that_it_shows() -> None:
-    answer = call(APP, "/ask/survive", {**ASKING, "accept": "application/x-ndjson"}, {})
-    *told, last = map(json.loads, answer.text.splitlines())
-    assert all(line.keys() == {"told"} for line in told)
-    shown = last["answer"]
+def test_a_page_gets_all_that_it_shows() -> None:
+    shown = call(APP, "/ask/survive?output=page", ASKING, {}).data
     report = json.loads(run("survive", "-A", "-S", SHOP, "-o", "json", "-q").out)
     assert {**shown["report"], "provenance": None} == {**report, "provenance": None}
     assert shown["page"].startswith("<!doctype html>")
     assert (shown["exitCode"], shown["command"]) == (1, f"kubespread survive -A -S {SHOP}")
-    refused = call(APP, "/ask/verify", {**ASKING, "accept": "application/x-ndjson"}, {}).text
-    assert json.loads(refused) == {"refused": {"error": "promises: required"}}
+    refused = call(APP, "/ask/verify?output=page", ASKING, {})
+    assert (refused.status, refused.data) == (400, {"error": "promises: required"})
 
 
 def test_what_is_served_is_named() -> None:
@@ -268,7 +254,6 @@ def test_what_is_served_is_named() -> None:
         "nodes": 6,
         "pods": 12,
         "isLive": False,
-        "changes": [],
         "taints": [],
         "workloads": [
             {"name": "default/deploy/api", "replicas": 3, "requests": {"cpu": "1", "memory": "256Mi"}},
@@ -284,7 +269,7 @@ def test_whoever_goes_away_is_answered_no_more() -> None:
     async def ask() -> None:
         leaves = anyio.Event()
 
-        def work(_tell: Any) -> str:
+        def work() -> str:
             begun.set()
             try:
                 while True:

@@ -48,10 +48,6 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
 
     name = "explain"
     summary = "Show which nodes a pod fits and why the others fail."
-    prompt = (
-        "Why is {workload} not scheduled, or where would its next pod go? Use explain, and say which "
-        "constraint keeps which nodes, with the arithmetic."
-    )
     yes, no = "some node fits; with --fix all replicas fit, or a change is found", "none does, or no change is found"
     never_modelled = (
         "changes of requests other than cpu and memory, of host ports, volumes, and labels that say what a machine is, "

@@ -42,10 +42,6 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
 
     name = "pending"
     summary = "Show pods without a node, by cause, and what unblocks them."
-    prompt = (
-        "Which pods are pending, why, and what is the smallest change that lets each of them run? Use "
-        "pending, and explain with fix for a workload that it does not solve."
-    )
     yes, no = "nothing is pending", "something is"
     never_modelled = ("each group is freed by itself: what one change leaves for the others is not looked at",)
     doing = "pods looked at"

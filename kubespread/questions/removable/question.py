@@ -33,7 +33,6 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
 
     name = "removable"
     summary = "Find the nodes that can be drained and deleted."
-    prompt = "Which nodes can be removed without harm, and what keeps the others? Use removable."
     yes, no = "some node can go", "none can"
     never_modelled = (
         "autoscalers: none adds the nodes again, or removes them by rules of its own",

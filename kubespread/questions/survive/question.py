@@ -43,10 +43,6 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
 
     name = "survive"
     summary = "Lose each zone in turn, and show which pods stay pending."
-    prompt = (
-        "What happens to our workloads when a zone is lost? Use survive, and name the workloads that stay "
-        "short of pods, the worst first, with a remedy for each."
-    )
     yes, no = "each domain can be lost, or nothing that --fail-on names happens", "some domain cannot, or it does"
     never_modelled = (
         "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",

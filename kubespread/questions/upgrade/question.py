@@ -49,9 +49,6 @@ class Upgrade(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
 
     name = "upgrade"
     summary = "Replace the nodes in a pool as budgets allow."
-    prompt = (
-        "Can the nodes {nodes} be upgraded within the disruption budgets, and what blocks them if not? Use upgrade."
-    )
     yes, no = "all are replaced", "it is blocked or pods stay pending"
     never_modelled = (
         "timeouts: whoever upgrades a pool may give up on a budget after an hour or so and delete the pods",

@@ -54,7 +54,7 @@ const look = async () => {
   byId("source").textContent = [now.source, count(now.nodes, "node"), count(now.pods, "pod"), now.isLive ? "live" : ""]
     .filter(Boolean).join(" · ");
   if (isOther) {
-    byId("changed").textContent = `Changed: ${now.changes.join("; ")}`;
+    byId("changed").textContent = `Changed at ${now.time}`;
     refresh();
   }
 };
@@ -69,11 +69,7 @@ const start = async () => {
   keep(Object.fromEntries([...asked].filter(([name]) => name !== "token")));
   if (!token) return locked();
   await look();
-  const document_ = await (await fetch("/openapi.json")).json();
-  const questions = Object.fromEntries(Object.entries(document_.paths).map(([path, { post }]) => {
-    const { $ref } = post.requestBody.content["application/json"].schema;
-    return [path.split("/")[2], { says: post.summary, schema: document_.components.schemas[$ref.split("/").pop()] }];
-  }));
+  const questions = await (await fetch("/questions")).json();
   const tab = (name, text) => make("li", {}, make("a", {
     href: `#tab=${name}`, data: { name }, textContent: text,
     onclick: (event) => { event.preventDefault(); choose(name, questions); },

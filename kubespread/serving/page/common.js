@@ -18,8 +18,8 @@ export const link = (state) => `${location.origin}/#${new URLSearchParams({ toke
 /** What the address holds, which is no secret. */
 export const keep = (state) => history.replaceState(null, "", `/#${new URLSearchParams(state)}`);
 
-export const request = async (path, { body, accept, signal } = {}) => {
-  const headers = { authorization: `Bearer ${token}`, ...(accept && { accept }) };
+export const request = async (path, { body, signal } = {}) => {
+  const headers = { authorization: `Bearer ${token}` };
   const asked = body === undefined ? { headers, signal }
     : { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body), signal };
   const answer = await fetch(path, asked);
@@ -35,21 +35,8 @@ export const ask = async (name, body, signal) => {
   return { report: await answer.json(), took: took ? Number(took[1]) : 0 };
 };
 
-/** All that a page shows of an answer; `tell` is called with how far it is. */
-export const askPage = async (name, body, signal, tell) => {
-  const answer = await request(`/ask/${name}`, { body, signal, accept: "application/x-ndjson" });
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  for (let text = "", part; !(part = await reader.read()).done;) {
-    const lines = (text + part.value).split("\n");
-    text = lines.pop();
-    for (const line of lines.map(JSON.parse)) {
-      if (line.answer) return line.answer;
-      if (line.refused) throw new Error(line.refused.error);
-      tell(line.told);
-    }
-  }
-  throw new Error("the server went away");
-};
+/** All that a page shows of an answer. */
+export const askPage = async (name, body, signal) => (await request(`/ask/${name}?output=page`, { body, signal })).json();
 
 export const copy = async (button, text) => {
   await navigator.clipboard.writeText(text).catch(() => {});

@@ -46,7 +46,7 @@ const field = (name, schema, isRequired, known) => {
   return { name, read, row: make("div", { className: `field ${control.type}` }, label, control, help) };
 };
 
-const tabOf = (name, { says, schema }) => {
+const tabOf = (name, { says, arguments: schema }) => {
   const { namespace, ...others } = asArguments();
   const known = "workload" in schema.properties ? { namespace, ...others } : others;
   const isRequired = (argument) => (schema.required || []).includes(argument);
@@ -55,7 +55,7 @@ const tabOf = (name, { says, schema }) => {
   const [own, common] = [false, true].map((isCommon) => fields.filter((each) => COMMON.includes(each.name) === isCommon));
   const go = make("button", { className: "go", textContent: "Ask" });
   const stop = make("button", { type: "button", textContent: "Cancel", hidden: true });
-  const bar = make("progress", { hidden: true, "aria-label": "How far the answer is" });
+  const bar = make("progress", { hidden: true, "aria-label": "Asking" });
   const said = make("p", { role: "status", className: "said" });
   const command = make("code", { className: "command", tabIndex: 0, hidden: true });
   const copyIt = make("button", { type: "button", textContent: "Copy", hidden: true, data: { says: "Copy" } });
@@ -87,16 +87,11 @@ const tabOf = (name, { says, schema }) => {
     const parts = (passed.workload || "").split("/");
     if (parts.length === 3) Object.assign(passed, { namespace: parts[0], workload: parts.slice(1).join("/") });
     [stop.hidden, bar.hidden] = [false, false];
-    bar.removeAttribute("value");
     said.className = "said";
     said.textContent = "Asking…";
     const isNewest = () => running === own_;
     try {
-      const answer = await askPage(name, passed, own_.signal, ({ done, total, doing }) => {
-        if (!isNewest()) return;
-        if (total) Object.assign(bar, { max: total, value: done });
-        said.textContent = `${doing || "Asking"}: ${done}${total ? ` of ${total}` : ""}`;
-      });
+      const answer = await askPage(name, passed, own_.signal);
       if (!isNewest()) return;
       Object.assign(shown, { srcdoc: answer.page, hidden: !json.hidden });
       command.textContent = answer.command;

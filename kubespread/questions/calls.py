@@ -1,0 +1,255 @@
+"""A question as JSON: what every door that is called passes, and what it gets. No argument is a path: manifests are
+passed as text, and the cluster is the door's own.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from types import TracebackType
+from typing import Annotated, Any, NamedTuple, Self
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from kubespread.deadline import Deadline
+from kubespread.errors import UsageError
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.questions.question import DrainingQuestion, Question, Text, edits_of, misplaced, options_of
+from kubespread.questions.registry import QUESTIONS
+from kubespread.questions.registry import question as question_of
+from kubespread.questions.scene import ask
+from kubespread.questions.scheduler import Scheduler
+from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, Drain
+from kubespread.snapshot.edits.verb import Edit
+from kubespread.snapshot.snapshot import Snapshot
+
+TIMEOUT, LONGEST = 60.0, 1e9
+"""Seconds for a call: usually, and the most that is counted."""
+_OF_DRAINS, _OF_DRAINS_TOO = (Meta(description=f"Of drains (default {what}).") for what in ("true", "false"))
+"""Short: each tool lists it, and a model reads all of them before it asks. Questions that drain say more."""
+LEFT_OUT = "leftOut"
+"""Beside the fields of the report, only where something was cut: by path as jq has it, how many items are missing."""
+_PAUSE = 10
+"""How many times longer a cluster is left alone than it takes to read."""
+
+
+class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """Arguments of every question: the cluster, how it schedules, and how long the answer may be."""
+
+    edits: Annotated[
+        list[Text],
+        Meta(
+            description="First, in order: fail zone=c | drain n7 | cordon pool=a | delete-node n7 | "
+            "scale deploy/web=5 | scale-requests *=0.8 | budget web:maxUnavailable=1 | spread zone:1 | add-node n7:3 | "
+            "label n7 disk=ssd | taint n7 k=v:NoSchedule | delete-pods app=web"
+        ),
+    ] = []
+    ignore_daemonsets: Annotated[bool | UnsetType, _OF_DRAINS] = UNSET
+    delete_emptydir_data: Annotated[bool | UnsetType, _OF_DRAINS] = UNSET
+    force: Annotated[bool | UnsetType, _OF_DRAINS_TOO] = UNSET
+    kube_version: Annotated[str | None, Meta(description="Release, such as 1.34.")] = None
+    feature_gates: Annotated[str | None, Meta(description="A=true,B=false")] = None
+    limit: Annotated[int, Meta(ge=1, description="Items per list; 'leftOut' counts the rest.")] = 50
+    timeout: Annotated[float, Meta(gt=0, description="Seconds.")] = TIMEOUT
+
+
+@cache
+def arguments_of(question: type[Question[Any]]) -> type[Arguments]:
+    """The arguments of a question's tool: those of its fields that are for assistants."""
+    options = [option for option in options_of(question) if option[2].is_for_assistants]
+    arguments = [argument for field, kind, option in options for argument in option.arguments(field, kind)]
+    made = msgspec.defstruct(question.__name__, arguments, bases=(Arguments,), frozen=True, kw_only=True)
+    assert issubclass(made, Arguments), "its base"
+    return made
+
+
+def asked_by(question: type[Question[Any]], arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Question[Any]:
+    """The question that is asked with these arguments. Raises UsageError and ManifestError."""
+    return question(
+        **{
+            field.name: option.passed(field, arguments, snapshot, scheduler)
+            for field, _, option in options_of(question)
+            if option.is_for_assistants
+        }
+    )
+
+
+def arguments_from(question: type[Struct], arguments: Mapping[str, Any]) -> Any:
+    """The ``question`` that the arguments of a call ask. Raises UsageError with the first argument that is wrong."""
+    fields = msgspec.structs.fields(question)
+    names = [field.encode_name for field in fields]
+    for name in (field.encode_name for field in fields if field.required):
+        if name not in arguments:
+            raise UsageError(f"{name}: required")
+    for name in arguments:
+        if name not in names:
+            meant = did_you_mean(near_miss(name, names)) or f": expected {', '.join(names)}"
+            raise UsageError(f"unknown argument {name!r}{meant}")
+    try:
+        json.dumps(arguments, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("an argument holds half a character, which no text has") from error
+    try:
+        return msgspec.convert(arguments, question)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at `$.")
+        place = f"{path.removesuffix('`')}: " if path else ""
+        raise UsageError(f"{place}{message[:1].lower()}{message[1:]}") from error
+
+
+class Posed(NamedTuple):
+    """What a call asks, of which cluster and scheduled how."""
+
+    question: Question[Any]
+    cluster: Snapshot
+    scheduler: Scheduler
+    arguments: Arguments
+
+
+def posed(question: type[Question[Any]], snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]) -> Posed:
+    """What is asked with the arguments that are passed, with edits that read no files. Raises KubespreadError."""
+    arguments: Arguments = arguments_from(arguments_of(question), passed)
+    edited = snapshot.edited(*_edits(question, arguments))
+    scheduling = replace(
+        scheduler,
+        kube_version=arguments.kube_version or scheduler.kube_version,
+        feature_gates=arguments.feature_gates or scheduler.feature_gates,
+    )
+    return Posed(asked_by(question, arguments, edited, scheduling), edited, scheduling, arguments)
+
+
+def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, ...]:
+    """Those of the call. Raises UsageError for an argument that has no effect beside or without another, as commands
+    do for options.
+    """
+    edits = edits_of(arguments, arguments.edits)
+    every = (*edits, *edits_of(arguments, getattr(arguments, "to_edits", None) or ()))
+    fields = msgspec.structs.fields(type(arguments))
+    names = {field.name: field.encode_name for field in fields}
+    given = {
+        field.name: value for field in fields if (value := getattr(arguments, field.name)) not in (field.default, [])
+    }
+    if not (issubclass(question, DrainingQuestion) or any(isinstance(edit, Drain) for edit in every)):
+        for flag in given.keys() & {*DRAIN_FLAGS.values()}:
+            raise UsageError(f"{names[flag]} is for drains among edits: name what to drain, or leave it out")
+    # Edits, which commands know as options.
+    given |= {edit.form.verb.replace("-", "_"): edit for edit in edits}
+    rules = {name: rule for field, kind, rule in options_of(question) for name, *_ in rule.arguments(field, kind)}
+    for fault in misplaced(rules, names, given):
+        raise UsageError(fault)
+    return edits
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A question that is called."""
+
+    asks: type[Question[Any]]
+
+    @property
+    def description(self) -> str:
+        """The first paragraph of its help."""
+        return " ".join((self.asks.__doc__ or "").partition("\n\n")[0].split())
+
+    @property
+    def arguments(self) -> type[Arguments]:
+        return arguments_of(self.asks)
+
+    def call(self, snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]) -> dict[str, Any]:
+        """The report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""
+        asked, edited, scheduling, arguments = posed(self.asks, snapshot, scheduler, passed)
+        answer = asked.alone(ask(edited, asked, scheduling, timeout=arguments.timeout))
+        return bounded(answer.to_dict(), arguments.limit)
+
+
+def tools() -> Mapping[str, Tool]:
+    """By name, in the order in which people ask."""
+    return {name: Tool(question_of(name)) for name in QUESTIONS}
+
+
+class Reading:
+    """A cluster, read on first use, and again once the last reading is older than ``max_age`` seconds, and than ten
+    times what it took; None: once and for all. A failed one is repeated by the next question.
+    """
+
+    def __init__(self, read: Callable[[], Snapshot], max_age: float | None) -> None:
+        self._read, self.max_age = read, max_age
+        self._snapshot: Snapshot | None = None
+        self._due = 0.0
+        self.number = 0
+        """How many different ones were read."""
+
+    def snapshot(self) -> Snapshot:
+        """The cluster as last read. Raises SnapshotError, UsageError and ManifestError."""
+        before, begun = self._snapshot, time.monotonic()
+        if before is not None and (self.max_age is None or begun <= self._due):
+            return before
+        now = self._read()
+        read = time.monotonic()
+        self._due = read + max(self.max_age or 0.0, _PAUSE * (read - begun))
+        # What was found out of the one before stays known where nothing changed.
+        if before is not None and (before.nodes, before.pods, before.objects) == (now.nodes, now.pods, now.objects):
+            return before
+        self._snapshot, self.number = now, self.number + 1
+        return now
+
+
+def bounded(report: dict[str, Any], limit: int) -> dict[str, Any]:
+    """``report`` with the first ``limit`` items of each list, and a count of the others; itself where none is longer.
+
+    Lists within lists are counted together: ``.constraints[].domains`` has those of all constraints. A report about
+    5,000 nodes is megabytes, of which an assistant reads the beginning at best; lists have the best or the worst first
+    wherever that means something.
+    """
+    missing: Counter[str] = Counter()
+    cut = _cut(report, limit, "", missing)
+    return {**cut, LEFT_OUT: dict(missing)} if missing else report
+
+
+def _cut(value: Any, limit: int, path: str, missing: Counter[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _cut(item, limit, f"{path}.{key}", missing) for key, item in value.items()}
+    if isinstance(value, list):
+        if len(value) > limit:
+            missing[path] += len(value) - limit
+        return [_cut(item, limit, f"{path}[]", missing) for item in value[:limit]]
+    return value
+
+
+_AT_A_TIME = 0.02
+"""Seconds that one call works while others wait."""
+
+
+class Turn(Deadline):
+    """A call that works while others wait, and lets them work between two things: of neither msgspec nor what is found
+    out once and kept may two threads be in the middle.
+    """
+
+    _next, _works = threading.Lock(), threading.Lock()
+
+    def __enter__(self) -> Self:
+        self._take()
+        return super().__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> bool:
+        is_given_up = super().__exit__(kind, error, traceback)
+        self._works.release()
+        return is_given_up
+
+    def is_over(self) -> bool:
+        if self._next.locked() and time.monotonic() - self._since > _AT_A_TIME:
+            self._works.release()
+            self._take()
+        return super().is_over()
+
+    def _take(self) -> None:
+        # Whoever waits for the work is the next, whatever comes meanwhile.
+        with self._next:
+            self._works.acquire()
+        self._since = time.monotonic()
