@@ -132,7 +132,7 @@ def asking(
 
     def run(typed: Typed) -> ExitCode:
         if ends := {name: typed[name] for name in endings if typed[name]}:
-            emit(question(**ends).ending(typed["output"]))
+            emit(question(**ends).ending())
             return ExitCode.YES
         if typed["output"] is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
             typed = typed.having(output="github")

@@ -566,8 +566,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """The clusters in question, each with its scheduler; a page draws the last."""
         return ((opened, scheduler),)
 
-    def ending(self, output: str | None) -> str:
-        """The output that an `Ending` requests, in the format of -o. Raises UsageError."""
+    def ending(self) -> str:
+        """The output that an `Ending` requests. Raises UsageError."""
         raise NotImplementedError
 
     @property

@@ -118,15 +118,6 @@ def test_rules_are_explained() -> None:
     assert run("check", "--explain", "KS777").code == 2
 
 
-def test_rules_are_data_where_that_is_asked_for() -> None:
-    told = json.loads(run("check", "--explain", "KS001", "-o", "json").out)
-    assert (told["kind"], told["code"]) == ("Rule", "KS001")
-    explained = run("check", "--explain", "KS101", "-o", "yaml").out
-    assert explained.startswith("apiVersion: kubespread.dev/v1alpha2\nkind: Rule\ncode: KS101\nname: ghost-pods\n")
-    refused = run("check", "--explain", "KS101", "-o", "csv")
-    assert (refused.code, refused.err) == (2, "error: rules are written as table, json or yaml, not as csv\n")
-
-
 def test_what_is_in_the_cluster_is_mended_with_kubectl_and_a_manifest_is_edited() -> None:
     cluster = str(FIXTURES / "clusters" / "audit.yaml")
     asked = ("--select", "KS503", "-S", cluster, "-q", "-o", "json")

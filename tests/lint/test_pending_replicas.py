@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Finding, Snapshot
 from kubespread.questions import tasks
-from kubespread.questions.check import ways_out
+from kubespread.questions.remedies import search
 from tests.builders import Data, hard, hosts, owned_by, pod, taint
 from tests.lint.test_engine import codes, web
 
@@ -316,7 +316,7 @@ def test_what_was_tried_in_vain_is_counted() -> None:
 
 
 def test_not_more_is_tried_than_a_check_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubespread.questions.check.ways_out.most_trials", lambda _: 1)
+    monkeypatch.setattr("kubespread.questions.remedies.search.most_trials", lambda _: 1)
     cluster, workloads = Snapshot.from_objects(NODES), [with_pod(web(name=name), **asking("9")) for name in ("a", "b")]
     first, second = kubespread.check(cluster, workloads, select=["KS209"]).findings
     assert first.remedy.text != second.remedy.text
@@ -354,7 +354,7 @@ def test_the_remedies_do_not_depend_on_who_checks_what(kinds: list[str], dealt: 
     cluster = Snapshot.from_objects(NODES)
     workloads = [with_pod(web(name=f"web-{number}"), **ASKING[kind]) for number, kind in enumerate(kinds)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ways_out, "most_trials", lambda _: most)
+        patch.setattr(search, "most_trials", lambda _: most)
         patch.setattr(tasks, "_in_processes", in_processes)
         alone, shared = (kubespread.check(cluster, workloads, select=["KS209"], jobs=jobs) for jobs in (1, 2))
     assert shared == alone

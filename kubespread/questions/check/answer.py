@@ -14,10 +14,10 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.text import STDIN
 from kubespread.questions.check.engine import Checked, Checking, fingerprinted
+from kubespread.questions.check.formats import patch
 from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import CheckReport, Finding, RuleReport, Severity
 from kubespread.questions.check.rules import RULES, rule_called, selected, unknown_codes
-from kubespread.questions.check.subjects import Gathered
 from kubespread.questions.patches import commands_for
 from kubespread.questions.remedies.change import Change
 from kubespread.questions.scene import Scene
@@ -50,6 +50,9 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         unfinished = scene.unfinished("workload", len(gathered.subjects), missing)
         before, notes = ({}, ()) if earlier is None else _before(question, earlier, scene)
     checked = work.together(parts)
+    ignored = (*(subject.ignored for subject in gathered.subjects), *(refused.ignored for refused in gathered.refused))
+    if unknown := dict.fromkeys(unknown_codes(code for codes in ignored for code in codes)):
+        notes = [f"annotations silence unknown rules: {', '.join(unknown)}", *notes]
     # What the base does not have, or less severe.
     new = [
         finding
@@ -72,10 +75,10 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         base=question.base,
         base_commit=None if earlier is None else earlier.commit,
         in_base=len(checked.findings) - len(new),
-        patch=_patch(new, gathered, question) if question.diff else None,
+        patch=patch(new, gathered.written, question.template_path) if question.diff else None,
         gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
         not_modelled=Check.never_modelled if snapshot is not None else (),
-        notes=(*gathered.notes, *_notes(gathered), *notes),
+        notes=(*gathered.notes, *notes),
         unfinished=unfinished,
     )
 
@@ -84,13 +87,6 @@ def _checked(work: Checking, question: Check, scene: Scene) -> Iterator[Checked]
     """What is found in each workload; in the first ones where the time is up. Raises UsageError."""
     same = msgspec.structs.replace(question, pods=tuple(work.gathered.sources))
     return scene.tasks(work, range(len(work.gathered.subjects)), same, _known)
-
-
-def _patch(findings: Sequence[Finding], gathered: Gathered, question: Check) -> str:
-    # What edits texts is imported where some text is edited.
-    from kubespread.questions.check.patching import patch
-
-    return patch(findings, gathered.written, question.template_path)
 
 
 def _known(checked: Checked) -> str:
@@ -125,15 +121,13 @@ def _before(question: Check, earlier: EarlierManifests, scene: Scene) -> tuple[M
             why = str(error).replace(f"{earlier.directory}/", "")
             notes.append(f"all findings are new; in {question.base}: {why}")
         else:
-            findings = [_renamed(finding, earlier) for finding in work.together(parts).findings]
+            findings = [
+                msgspec.structs.replace(finding, file=finding.file and earlier.named(finding.file))
+                for finding in work.together(parts).findings
+            ]
             if len(parts) < len(work.gathered.subjects):
                 notes.append(f"{question.base} was not checked to the end: what it has too may count as new")
     return {finding.fingerprint: finding.severity for finding in fingerprinted(findings)}, notes
-
-
-def _renamed(finding: Finding, earlier: EarlierManifests) -> Finding:
-    file = finding.file
-    return finding if file is None else msgspec.structs.replace(finding, file=earlier.named(file))
 
 
 def _bar(fail_on: Severity | str) -> Severity:
@@ -162,12 +156,3 @@ def rules() -> tuple[RuleReport, ...]:
 def rule(code: str) -> RuleReport:
     """The rule with this code or name. Raises UsageError."""
     return rule_called(code).report
-
-
-def _notes(gathered: Gathered) -> Sequence[str]:
-    notes = []
-    ignored = (*(subject.ignored for subject in gathered.subjects), *(refused.ignored for refused in gathered.refused))
-    silenced = dict.fromkeys(code for codes in ignored for code in codes)
-    if unknown := list(unknown_codes(silenced)):
-        notes.append(f"annotations silence unknown rules: {', '.join(unknown)}")
-    return notes

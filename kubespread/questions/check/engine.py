@@ -11,8 +11,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.candidate.sources import ClusterWorkloads
+from kubespread.kube.api.core import Pod
 from kubespread.questions.check.question import Check
-from kubespread.questions.check.report import Finding, Severity
+from kubespread.questions.check.report import Finding, Remedy, Severity
 from kubespread.questions.check.rule import (
     UNSEARCHED,
     AnyRule,
@@ -24,14 +25,24 @@ from kubespread.questions.check.rule import (
     RefusedManifest,
     Rule,
     RuleFinding,
+    remedy_of,
 )
 from kubespread.questions.check.rules import begins, selected
-from kubespread.questions.check.subjects import Gathered, gather
-from kubespread.questions.check.trial import Mended, Place, ReplicaTrial, Subject, together
+from kubespread.questions.check.subjects import Gathered, Gatherer
+from kubespread.questions.check.trial import Mended, Place, Placed, PodChange, ReplicaTrial, Subject, together
+from kubespread.questions.remedies.asked import QuestionEdits
+from kubespread.questions.remedies.change import Answer, Change
+from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
+from kubespread.questions.remedies.families import Stuck
+from kubespread.questions.remedies.search import SharedSearch
 from kubespread.questions.scene import Scene
+from kubespread.reports.parts import letter
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.profile.profile import framework
+from kubespread.snapshot.edits.verb import Edit
+from kubespread.wording import short_key
+from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.store.pod_book import key_of
 
 
 class Checked(Struct):
@@ -48,30 +59,33 @@ class Checking:
     def __init__(self, gathered: Gathered, rules: Sequence[AnyRule]) -> None:
         self.gathered, self._rules = gathered, rules
         self.assumed: dict[str, None] = {} if gathered.cluster is None else gathered.cluster.assumed
-        self._plugins, self._company = dict[int, Framework](), Company(gathered.subjects)
+        self._company = Company(gathered.subjects)
+        profiles = {id(subject.profile): subject.profile for subject in gathered.subjects}
+        self._plugins = {number: framework(profile) for number, profile in profiles.items()}
 
     @classmethod
     def of(cls, question: Check, scene: Scene) -> Self:
         sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
-        gathered = gather(sources, scene.given, scene.scheduler, question.choosing)
+        gathered = Gatherer(scene.given, scene.scheduler, question.choosing).gather(sources)
         return cls(gathered, selected(question.select, question.ignore))
 
     def __call__(self, number: int) -> Checked:
         """What is found in the workload of that number."""
         gathered, subject = self.gathered, self.gathered.subjects[number]
         trial = None if gathered.cluster is None else self._trial(subject, gathered.cluster)
-        case = Case(subject, self._company, gathered.objects, self._plugins_of(subject), trial)
+        case = Case(subject, self._company, gathered.objects, self._plugins[id(subject.profile)], trial)
         return _kept(_findings(case, self._rules), subject.ignored)
 
     def searched(self, parts: Iterable[Checked]) -> Iterator[Checked]:
         """With the remedies that are still to be searched for: by one process, in the order of the workloads, whose
         searches share one effort.
         """
-        ways_out, cluster = self.gathered.ways_out, self.gathered.cluster
+        search, worlds, cluster = SharedSearch(), self.gathered.worlds, self.gathered.cluster
         for subject, checked in zip(self.gathered.subjects, parts, strict=False):
             is_open = [finding.remedy == UNSEARCHED for finding in checked.findings]
-            if any(is_open) and ways_out is not None and cluster is not None:
-                remedy = ways_out.remedy(self._trial(subject, cluster))
+            if any(is_open) and worlds is not None and cluster is not None:
+                goal = _AllPlaced(self._trial(subject, cluster), worlds)
+                remedy = _way_out(goal, search, QuestionEdits(self.gathered.edits, workload=subject.name))
                 pairs = zip(checked.findings, is_open, strict=True)
                 checked.findings = [replace(finding, remedy=remedy) if open_ else finding for finding, open_ in pairs]
             yield checked
@@ -84,13 +98,7 @@ class Checking:
         return Checked(list(fingerprinted(findings)), sum(part.ignored for part in all_parts))
 
     def _trial(self, subject: Subject, cluster: Cluster) -> ReplicaTrial:
-        return ReplicaTrial(subject, cluster, self._plugins_of(subject))
-
-    def _plugins_of(self, subject: Subject) -> Framework:
-        made = self._plugins.get(id(subject.profile))
-        if made is None:
-            made = self._plugins[id(subject.profile)] = framework(subject.profile)
-        return made
+        return ReplicaTrial(subject, cluster, self._plugins[id(subject.profile)])
 
 
 def _kept(findings: Iterable[Finding], silenced: Sequence[str]) -> Checked:
@@ -112,6 +120,80 @@ def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
     last = [(rule, found) for rule in rules if isinstance(rule, LastRule) for found in rule.check(case, reported)]
     for rule, found in (*after, *last):
         yield _reported(rule, found, case.subject, case.subject.place(found.field))
+
+
+class _AllPlaced(PlayedGoal):
+    """All replicas of a workload. Changes are as printed: ``--set`` makes the pod again from its manifest, edits play
+    in a world.
+    """
+
+    alone = None
+
+    def __init__(self, trial: ReplicaTrial, worlds: EditedWorlds) -> None:
+        self.trial, self.worlds = trial, worlds
+
+    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
+        placed = self.placed(change)
+        if placed is None:
+            return None
+        edited = worlds.after(change.edits) if change.edits else None
+        # What quotas refuse is no matter of nodes.
+        return self.answered(worlds, edited, placed.count, placed.desired - placed.refused)
+
+    def placed(self, change: Change) -> Placed | None:
+        """None where an edit or a field is refused."""
+        trial = self._edited(change.edits) if change.edits else self.trial
+        set_fields = self._setting(change.settings)
+        return None if trial is None or set_fields is None else trial.placed_with(set_fields)
+
+    def _setting(self, settings: Sequence[str]) -> PodChange | None:
+        if not settings:
+            return lambda pod: pod
+        revised = self.trial.subject.revised(settings)
+        if revised is None:
+            return None
+        spec, labels = revised.spec, self.trial.subject.pod.metadata.labels
+        # The hash of the template, which constraints may count by, is another one.
+        others = {key: value for key, value in revised.metadata.labels.items() if labels.get(key) != value}
+
+        def change(pod: Pod) -> Pod:
+            metadata = replace(pod.metadata, labels={**pod.metadata.labels, **others})
+            # Each replica may have claims of its own.
+            return Pod(metadata=metadata, spec=replace(spec, volumes=pod.spec.volumes), status=pod.status)
+
+        return change
+
+    def _edited(self, edits: tuple[Edit, ...]) -> ReplicaTrial | None:
+        edited = self.worlds.after(edits)
+        if edited is None:
+            return None
+        book, subject = edited.world.book, self.trial.subject
+        running = [book[key_of(pod)] for pod in subject.running if key_of(pod) in book]
+        return self.trial.on(edited.world.cluster, replace(subject, running=running))
+
+    def is_own(self, pod: Pod) -> bool:
+        return workload_of(self.worlds.unchanged.world, pod) == self.trial.subject.name
+
+
+def _way_out(goal: _AllPlaced, search: SharedSearch, asked: QuestionEdits) -> Remedy:
+    """The least change, or two or three together, with which every replica finds a node."""
+    trial, placed = goal.trial, goal.trial.placed
+    if trial.subject.is_daemon or placed.unplaced is None or not len(trial.cluster):
+        return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
+    stuck = Stuck(placed.unplaced, trial.subject.profile.version, placed.pending, placed.count, asked=asked)
+    found, none = search.least(goal, stuck)
+    if found is None:
+        return Remedy(text=none)
+    # A constraint has no letter here.
+    constraints = stuck.pod.spec.topology_spread_constraints
+    keys = {letter(place): short_key(constraint.topology_key) for place, constraint in enumerate(constraints)}
+    text = " and ".join(
+        f"{part.what} on the constraint over {keys[part.letter]}" if part.letter else part.what
+        for part in found.change.parts
+    )
+    after = goal.placed(found.change)
+    text = f"{none}; most does {text}" if none else text
+    return remedy_of(found.change, text, None if after is None else after.text)
 
 
 def with_remedies_together(findings: Sequence[RuleFinding], trial: ReplicaTrial | None) -> Sequence[RuleFinding]:

@@ -98,12 +98,12 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
             metavar="CODE",
             is_for_scripts=True,
             prints="a rule",
-            beside=("output", "no_headers", "quiet"),
+            beside=("no_headers", "quiet"),
         ),
     ] = None
 
-    def ending(self, output: str | None) -> str:
-        text: str = part("check", "formats", "described")(part("check", "answer", "rule")(self.explain), output)
+    def ending(self) -> str:
+        text: str = part("check", "formats", "in_full")(part("check", "answer", "rule")(self.explain))
         return text
 
     @property

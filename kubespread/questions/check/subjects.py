@@ -51,7 +51,6 @@ from kubespread.manifest.text import FieldLines
 from kubespread.questions.check.rule import RefusedManifest
 from kubespread.questions.check.rules import silenced_codes
 from kubespread.questions.check.trial import Place, Subject
-from kubespread.questions.check.ways_out import WaysOut
 from kubespread.questions.editing import edited
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.resolving import replicas_of, told_apart
@@ -59,10 +58,10 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile, default_profile
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of, verb_of
 from kubespread.world.events.world import World
-from kubespread.world.store.claims import Replicas
 from kubespread.world.store.pod_book import key_of
 
 _NAMES_SHOWN = 3
@@ -81,7 +80,10 @@ class Gathered(Struct):
     version: KubeVersion
     objects: ClusterObjects = field(default_factory=ClusterObjects)
     cluster: Cluster | None = None
-    ways_out: WaysOut | None = None
+    worlds: EditedWorlds | None = None
+    """The edited cluster."""
+    edits: Sequence[Edit] = ()
+    """Those that made it."""
     subjects: list[Subject] = field(default_factory=list)
     refused: list[RefusedManifest] = field(default_factory=list)
     files: int = 0
@@ -93,14 +95,9 @@ class Gathered(Struct):
     """What was given, with what can be read only once as it was read."""
 
 
-def gather(
-    sources: Iterable[PodGiven], snapshot: Snapshot | None, scheduler: Scheduler, choosing: Choosing
-) -> Gathered:
-    """Read whatever can be read of the sources. Raises UsageError and SnapshotError."""
-    return _Gatherer(snapshot, scheduler, choosing).gather(sources)
+class Gatherer:
+    """Reads whatever can be read of the sources, beside a cluster or without one."""
 
-
-class _Gatherer:
     def __init__(self, snapshot: Snapshot | None, scheduler: Scheduler, choosing: Choosing) -> None:
         self._has_cluster = snapshot is not None
         self._scheduler, self._choosing = scheduler, choosing
@@ -114,8 +111,9 @@ class _Gatherer:
         self._parts: list[str] = []
 
     def gather(self, sources: Iterable[PodGiven]) -> Gathered:
+        """Raises UsageError and SnapshotError."""
         gathered = self.gathered
-        typed = self._snapshot.edits
+        gathered.edits = self._snapshot.edits
         self._snapshot, edits = edited(self._snapshot, self._scheduler, self._choosing.namespace)
         if self._has_cluster:
             gathered.gaps += self._scheduler.source_gaps(self._snapshot.origin)
@@ -123,22 +121,21 @@ class _Gatherer:
         gathered.files = len(read.manifests) + len(gathered.refused)
         gathered.gaps += read.gaps
         gathered.notes += (*edits, *read.notes)
+        # Their other objects belong to the cluster.
         for manifest in read.manifests:
-            self._bring(manifest)
+            try:
+                self._snapshot, _ = with_manifest_objects(self._snapshot, [manifest], self._namespace)
+            except ManifestError as error:
+                gathered.refused.append(_refused(error, _file(manifest), manifest.file))
         gathered.objects = self._snapshot.objects
-        # All replicas are placed anew.
-        candidates = [
-            (source, replace(candidate, pod=first_missing(candidate, ())))
-            for source in self._sources(read)
-            for candidate in self._candidate(source)
-        ]
+        candidates = list(self._candidates(read))
         companions = [companion for _, candidate in candidates for companion in candidate.companions]
         active = [pod for pod in self._snapshot.pods if pod.status.phase not in ENDED_PHASES]
         running = as_counted(active, gathered.version)
         if self._has_cluster:
             objects = with_companions(self._snapshot.objects, companions)
             gathered.cluster = Cluster.of(self._snapshot.nodes, running, objects)
-            gathered.ways_out = WaysOut(EditedWorlds(self._world, self._namespace), typed)
+            gathered.worlds = EditedWorlds(self._world, self._namespace)
             gathered.cluster.assume(growth_gaps((candidate for _, candidate in candidates), self._snapshot))
         owned = PodsByController(running)
         gathered.subjects += (self._subject(source, candidate, owned) for source, candidate in candidates)
@@ -171,13 +168,6 @@ class _Gatherer:
         self.gathered.refused += (RefusedManifest(malformed.file, None, malformed.faults) for malformed in read.errors)
         return read
 
-    def _bring(self, manifest: Manifest) -> None:
-        """Add the manifest's other objects to the cluster."""
-        try:
-            self._snapshot, _ = with_manifest_objects(self._snapshot, [manifest], self._namespace)
-        except ManifestError as error:
-            self.gathered.refused.append(_refused(error, _file(manifest), manifest.file))
-
     def _sources(self, read: Sources) -> Iterator[Source]:
         selector = selector_of(self._choosing)
         for source in read.bearing:
@@ -189,14 +179,19 @@ class _Gatherer:
             except ManifestError as error:
                 self.gathered.refused.append(_refused(error, _file(source), source.file))
 
-    def _candidate(self, source: Source) -> Iterator[Candidate]:
-        """The pod of the workload, unless it is refused."""
-        try:
-            yield self._made(source)
-        except NotInClusterError:
-            raise
-        except (ManifestError, UsageError) as error:
-            self._refuse(self._refused(error, source), source)
+    def _candidates(self, read: Sources) -> Iterator[tuple[Source, Candidate]]:
+        """The workloads that are not refused, each with the pod that is made where none is there: all replicas are
+        placed anew.
+        """
+        for source in self._sources(read):
+            try:
+                candidate = self._made(source)
+            except NotInClusterError:
+                raise
+            except (ManifestError, UsageError) as error:
+                self._refuse(self._refused(error, source), source)
+            else:
+                yield source, replace(candidate, pod=first_missing(candidate, ()))
 
     def _made(self, source: Source, settings: Sequence[str] = ()) -> Candidate:
         """Raises ManifestError and UsageError."""
@@ -250,6 +245,7 @@ class _Gatherer:
 
     def _subject(self, source: Source, candidate: Candidate, owned: PodsByController) -> Subject:
         pod, meta, gathered = candidate.pod, candidate.pod.metadata, self.gathered
+        cluster = gathered.cluster
         name = candidate.workload or WorkloadName("Pod", meta.namespace, meta.name)
         replicas, why = bounded(candidate.replicas, autoscalers_of(name, gathered.objects))
         if why:
@@ -280,7 +276,7 @@ class _Gatherer:
             template=template,
             template_path=template_path,
             running=self._running(candidate, owned),
-            told_apart=self._told_apart(candidate),
+            told_apart=None if cluster is None else told_apart(candidate, replicas_of(candidate, cluster), cluster),
             one_by_one=candidate.one_by_one,
             file=file,
             is_written=isinstance(source, Manifest),
@@ -322,10 +318,6 @@ class _Gatherer:
             same = (pod for pod in self._snapshot.pods if key_of(pod) == key_of(candidate.pod))
             return [pod for pod in same if pod.status.phase not in ENDED_PHASES]
         return pods_of(candidate.workload, candidate.companions, self._snapshot.objects.of(ReplicaSet), owned)
-
-    def _told_apart(self, candidate: Candidate) -> Replicas | None:
-        cluster = self.gathered.cluster
-        return None if cluster is None else told_apart(candidate, replicas_of(candidate, cluster), cluster)
 
 
 def _nowhere(_field: str) -> Place:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from kubespread.questions.commands import option_of
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
-from kubespread.questions.remedies.families import Family, Stuck, notes_on
+from kubespread.questions.remedies.families import FAMILIES, Family, Stuck, notes_on
 from kubespread.reports.advice import COMBINATION, SCHEDULE_ANYWAY, Advice, Costly, NotEnough, Suggestion
 
 _MOST_TRIALS, _LEAST_TRIALS, _TRIALS_TIMES_NODES = 600, 24, 150_000
@@ -32,6 +32,8 @@ _ONE_BY_ONE = 4
 """Sizes tried from the smallest up, before bisecting the rest."""
 _AT_ONCE, _COMBINED = 4, 8
 """The changes tried of one family before those of the next, and those used in combinations."""
+_SHARE, _MOST_SHARED = 4, 8
+"""One of several searches takes at most a part of so many of what may be tried, and so many changes of a family."""
 _MOST_COMBINED = {2: 300, 3: 200}
 _ENOUGH_COMBINED = 3
 
@@ -272,6 +274,36 @@ def least_change(
         if found := combined(stuck, some, trials, enough=1)[0]:
             return found[0]
     return None
+
+
+class SharedSearch(Struct):
+    """One search after another: what is left for each depends on those before it, and on nothing else as long as one
+    process makes them all.
+    """
+
+    tried: int = 0
+
+    def least(self, goal: Goal, stuck: Stuck) -> tuple[TriedChange | None, str]:
+        """The least change, or a few together, that suffices; else why there is none, and what helps most."""
+        most = most_trials(stuck)
+        if self.tried >= most:
+            return None, "kubespread explain --fix tries what would help: too much was tried for other workloads"
+        trials = Attempts.of(goal, stuck, min(max(1, most // _SHARE), most - self.tried))
+        # Pods that make way for others are made again elsewhere, or are missed: no manifest should be edited for that.
+        families = [family for family in FAMILIES if family.of != "other pod"]
+        of_the_pod = [family for family in families if family.of != "node"]
+        least = least_change(stuck, trials, families, _MOST_SHARED, (of_the_pod, families))
+        self.tried += trials.count
+        if least is not None:
+            return least, ""
+        if not trials.count:
+            return None, "none of the changes that kubespread explain --fix tries applies here"
+        none = (
+            "the one change that was tried does not get all of them placed"
+            if trials.count == 1
+            else f"none of {trials.count} changes that were tried gets all of them placed"
+        )
+        return trials.best_of_those_that_help(), none
 
 
 def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:

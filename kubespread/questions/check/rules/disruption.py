@@ -364,18 +364,8 @@ class StuckRollout(Rule, code="KS406", name="stuck-rollout", severity=Severity.E
     happens. Where replicas times nodes exceed 100,000 only its first new pod is placed. Without a cluster it is found
     where quotas, or a claim that one pod may use, allow no pod more, which the manifests bring.
 
-    Example: three nodes, three replicas, one per node.
-
-    ```yaml
-    strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}
-    template:
-      spec:
-        affinity:
-          podAntiAffinity:
-            requiredDuringSchedulingIgnoredDuringExecution:
-            - topologyKey: kubernetes.io/hostname
-              labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: three nodes, three replicas, `maxSurge: 1`, `maxUnavailable: 0`, and a required podAntiAffinity over nodes
+    against the pods' own labels.
 
     Remedy: `maxUnavailable: 1`, so that an old pod makes room; or let constraints and terms tell revisions apart
     (`matchLabelKeys: [pod-template-hash]`).

@@ -71,14 +71,7 @@ class Refused(FaultRule, code="KS002", name="refused", severity=Severity.ERROR):
     it says, not for what it lacks. The same goes for an object of an unknown kind, whose controller completes the pod
     template.
 
-    Example:
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 0
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: DoNotSchedule
-    ```
+    Example: `maxSkew: 0`.
 
     Remedy: change the field that is named.
     """
@@ -193,16 +186,7 @@ class SoftMinDomains(FaultRule, code="KS104", name="soft-min-domains", severity=
     minDomains makes a hard constraint treat the global minimum as 0 as long as there are fewer domains. A soft
     constraint has no minimum, so the API server refuses the combination, and with it the whole workload.
 
-    Example:
-
-    ```yaml
-    topologySpreadConstraints:
-    - maxSkew: 1
-      minDomains: 3
-      topologyKey: topology.kubernetes.io/zone
-      whenUnsatisfiable: ScheduleAnyway
-      labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: `minDomains: 3` beside `whenUnsatisfiable: ScheduleAnyway`.
 
     Remedy: remove minDomains, or make the constraint DoNotSchedule.
     """

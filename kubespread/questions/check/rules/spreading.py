@@ -145,15 +145,8 @@ class AntiAffinity(Rule, code="KS303", name="anti-affinity", severity=Severity.I
     is 1. Where there are more replicas than domains the two contradict each other: the constraint would let a domain
     take another one, the anti-affinity never does, and the other replicas wait.
 
-    Example: six replicas, three zones, a hard constraint over zones, and this.
-
-    ```yaml
-    affinity:
-      podAntiAffinity:
-        requiredDuringSchedulingIgnoredDuringExecution:
-        - topologyKey: topology.kubernetes.io/zone
-          labelSelector: {matchLabels: {app: web}}
-    ```
+    Example: six replicas, three zones, a hard constraint over zones, and a required podAntiAffinity over zones against
+    the pods' own labels.
 
     Remedy: keep one of the two: the constraint where replicas should be even, the anti-affinity where there must never
     be two.
@@ -326,15 +319,7 @@ class Outweighed(ClusterRule, code="KS503", name="outweighed", severity=Severity
     The numbers are the scores of the first replica that goes too far. Where one replica makes the difference it is only
     an info.
 
-    Example: a soft constraint over zones, and a preference for one of them.
-
-    ```yaml
-    affinity:
-      nodeAffinity:
-        preferredDuringSchedulingIgnoredDuringExecution:
-        - weight: 100
-          preference: {matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}]}
-    ```
+    Example: a soft constraint over zones, and a preferred node affinity with weight 100 for one of them.
 
     Remedy: DoNotSchedule, or a weaker preference.
     """
