@@ -289,7 +289,6 @@ def report(
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
     instance_types: InstanceTypesGiven | None = None,
-    since: str | Path | None = None,
     jobs: int | None = 1,
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
@@ -307,7 +306,6 @@ def report(
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
-    - ``since``: Compare with an earlier report of the same cluster or fleet, saved with -o json: lines are new, worse, better, the same or gone.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.

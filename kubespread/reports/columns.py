@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Flag, StrEnum, auto
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
@@ -74,6 +74,8 @@ class Col(Struct, frozen=True, kw_only=True):
     """How wide it may get there, however much room there is."""
     gives_way: bool = False
     """Whether a terminal leaves it out before it shortens the names beside it."""
+    is_command: bool = False
+    """Whether its cells are commands, which a page lets one copy."""
     metric: str = ""
     """Its name in Prometheus, behind that of the question; the texts of the row are its labels."""
     tile: str = ""
@@ -96,6 +98,11 @@ class Declared(Struct, frozen=True):
     @property
     def is_number(self) -> bool:
         return self.col.is_number or self.col.value is len or self.type in (int, float, int | None, float | None)
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it is a text that tells rows apart."""
+        return self.is_field and (self.type is str or get_origin(self.type) is Literal)
 
     def value(self, row: Any) -> Any:
         value = getattr(row, self.name)

@@ -175,6 +175,7 @@ def _column(each: Declared) -> Column[Any]:
         least=col.least,
         most=col.most,
         hides_empty=col.hide_empty,
+        is_command=col.is_command,
         gives_way=col.gives_way,
     )
 

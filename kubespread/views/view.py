@@ -156,7 +156,7 @@ Metric = tuple[str, str, Iterable[Sample]]
 
 def labeled(row_type: type, rows: Sequence[Any], figures: Sequence[float]) -> Iterator[Sample]:
     """A sample a row, whose labels are the texts among its fields."""
-    names = [each for each in declared(row_type).values() if each.is_field and each.type is str]
+    names = [each for each in declared(row_type).values() if each.is_label]
     labels = ({each.name: str(getattr(row, each.name)) for each in names} for row in rows)
     return zip(labels, figures, strict=True)
 

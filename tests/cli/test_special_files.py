@@ -61,7 +61,6 @@ ENDINGS = (
     (f"{EXPLAIN} --scheduler-config pipe.json", 2, PIPE),
     ("plan pipe.json -S cluster.json", 2, PIPE),
     ("compare pod.json -S cluster.json --to-snapshot pipe.json", 3, PIPE),
-    ("report -A --since pipe.json -S cluster.json", 2, PIPE),
     (f"{EXPLAIN} --add-node pipe.json", 2, PIPE),
     ("verify pipe.json -S cluster.json", 2, PIPE),
     ("removable --prices pipe.json -S cluster.json", 2, PIPE),
@@ -70,7 +69,6 @@ ENDINGS = (
     ("explain pod.json --kubeconfig pipe.json", 2, PIPE),
     ("explain sparse -S cluster.json", 2, NOTHING),
     ("explain pod.json -S sparse", 3, NOTHING),
-    ("report -A --since sparse -S cluster.json", 2, NOTHING),
     ("explain containers.json -S cluster.json", 1, "all 3 nodes have too little cpu"),
     (
         "explain --fix constraints.json -S cluster.json",

@@ -28,7 +28,7 @@ def _report() -> Scorecard:
 
 
 def _area(place: int, score: int | None) -> AreaScore:
-    return AreaScore(area=SCORED[place], score=score, points=score or 0, of=0 if score is None else 100, counted="")
+    return AreaScore(area=SCORED[place], score=score, points=score or 0, of=0 if score is None else 100)
 
 
 def _line(place: int, level: Badness) -> ReportLine:

@@ -261,7 +261,7 @@ def _check_losses(snapshot: Snapshot, report: Scorecard) -> None:
             assert line.extent == max(lost)
             safe, noun = lost.count(0) or "none", "node" if name == "hostname" else "zone"
             assert line.what.startswith(
-                f"{safe} of {len(standing)} {noun}{'' if len(standing) == 1 else 's'} can be lost; "
+                f"{safe} of {len(standing)} {noun}{'' if len(standing) == 1 else 's'} can be lost. "
             ), (line.what, lost, standing)
         else:
             assert line is None

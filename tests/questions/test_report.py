@@ -237,7 +237,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
     "a node that could go": (
         [*hosts("a", "a"), *deployment("web", ("n0",))],
         "room/removable",
-        ("notice", "2 of 2 nodes can go alone, 1 together: n1", "kubespread removable"),
+        ("notice", "2 of 2 nodes can go alone, 1 together: cordon and drain n1", "kubespread removable"),
     ),
 }
 
@@ -355,104 +355,6 @@ def test_the_bar_is_set_by_level(bar: list[str], code: int, unmet: str, tmp_path
     assert result.out == "default/Deployment/web\n"
 
 
-def changes_of(report: Scorecard) -> dict[tuple[str, str], tuple[object, object]]:
-    assert report.since is not None
-    return {(change.key, change.column): (change.before, change.after) for change in report.since.changes}
-
-
-@pytest.fixture
-def zones() -> list[Data]:
-    """A Deployment that lies three to one to none, and a budget that lets no pod go."""
-    spread = {"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}
-    return [
-        *hosts("a", "b", "c"),
-        *deployment("web", ("n0", "n0", "n0", "n1"), spec=spread),
-        budget("web", minAvailable=4),
-    ]
-
-
-def test_an_earlier_report_says_what_is_new_changed_or_gone(zones: list[Data], tmp_path: Path) -> None:
-    before, file = reported(*zones), tmp_path / "before.json"
-    file.write_bytes(before.to_json())
-    same = reported(*zones, since=file)
-    assert changes_of(same) == {}
-    assert same.answer[0].endswith("; since then 0 new, 0 changed, 0 gone")
-    less = [each for each in zones if each["kind"] != "PodDisruptionBudget"]
-    moved = [
-        {**each, "spec": {**each["spec"], "nodeName": "n0"}} if each["metadata"]["name"] == "web-d" else each
-        for each in less
-    ]
-    then = reported(*moved, pod("debug", "n2"), since=file)
-    changes = changes_of(then)
-    skew = "spread/violated/default/Deployment/web/zone/0"
-    assert (skew, "level") not in changes
-    assert changes[skew, "extent"] == (2, 3)
-    assert changes["drains/noController", "level"] == (None, "warning")
-    gone = [key for (key, column), (_, after) in changes.items() if column == "level" and after is None]
-    assert [key for key in gone if key.startswith(("budgets", "drains"))] == ["budgets/default/web", "drains/blocked"]
-    new = sum(column == "level" and was is None for (_, column), (was, _) in changes.items())
-    assert f"; since then {new} new, " in then.answer[0]
-    assert then.answer[0].endswith(f" {len(gone)} gone")
-    was, now = ({area.area: area.score for area in report.areas} for report in (before, then))
-    scores = {key: cells for (key, column), cells in changes.items() if column == "score"}
-    assert scores == {area: (was[area], now[area]) for area in was if was[area] != now[area]}
-    file.write_bytes(then.to_json())
-    assert changes_of(reported(*zones, since=file))[skew, "extent"] == (3, 2)
-
-
-def test_only_what_came_since_then_fails(zones: list[Data], tmp_path: Path) -> None:
-    cluster, before = tmp_path / "cluster.json", tmp_path / "before.json"
-    stuck = pod("stuck", nodeSelector={"no": "node"})
-    cluster.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [*zones, stuck]}))
-    before.write_text(run("report", "-A", "-S", str(cluster), "-q", "-o", "json").out)
-    asked = ["report", "-A", "-S", str(cluster), "--since", str(before), "--fail-on", "worse", "-q", "-o", "name"]
-    assert run("report", "-A", "-S", str(cluster), "-q", "-o", "name").code == 1
-    assert run(*asked).code == 0
-    assert run(*asked, "--drain", "n0").code == 1
-
-
-def test_a_fleet_is_compared_cluster_by_cluster(zones: list[Data], tmp_path: Path) -> None:
-    for name, objects in {"one": zones, "two": [*zones, pod("debug", "n2")]}.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}))
-    asked = ["fleet", "-S", str(tmp_path / "*.json"), "report", "-A", "-q", "-o", "json"]
-    before = tmp_path / "before"
-    before.write_text(run(*asked).out)
-    (tmp_path / "one.json").write_text((tmp_path / "two.json").read_text())
-    told = {
-        Path(row["name"]).stem: [change["key"] for change in row["reports"][0]["since"]["changes"]]
-        for row in json.loads(run(*asked, "--since", str(before)).out)["clusters"]
-    }
-    assert told["two"] == []
-    assert "drains/noController" in told["one"]
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        pytest.param(None, "No such file or directory", id="no file"),
-        pytest.param("\0binary", "not a text file (NUL byte at offset 0)", id="no text"),
-        pytest.param("lines: []", "not what kubespread report -o json writes: JSON is malformed", id="no JSON"),
-        pytest.param(
-            '{"kind": "AuditReport"}', "not what kubespread report -o json writes: kind AuditReport", id="an audit"
-        ),
-        pytest.param('{"kind": "FleetReport"}', "none of its 0 clusters is this one", id="a fleet without it"),
-    ],
-)
-def test_what_is_no_earlier_report_is_refused(text: str | None, why: str, tmp_path: Path) -> None:
-    file = tmp_path / "before.json"
-    if text is not None:
-        file.write_text(text)
-    result = run("report", "-A", "-S", str(FIXTURES / "clusters" / "audit.yaml"), "--since", str(file))
-    assert result.code == 2
-    assert result.err.startswith(f"error: {file}: {why}")
-    assert len(result.err.splitlines()) == 1
-
-
-def test_without_an_earlier_report_nothing_can_be_new() -> None:
-    result = run("report", "-A", "-S", str(FIXTURES / "clusters" / "audit.yaml"), "--fail-on", "new")
-    assert (result.code, result.err) == (2, "error: --fail-on new has no effect without --since\n")
-
-
 def test_a_stuck_rollout_is_critical_and_so_are_pods_that_are_not_ready() -> None:
     made = deployment("web", ("n0", "n1", "n2"))
     former = json.loads(json.dumps(made[1:]).replace("5d6", "old"))
@@ -479,8 +381,7 @@ def test_running_pods_that_break_their_own_rules_are_named_on_the_first_screen()
     result = run("report", "-A", "-S", file, "-q", "-o", "table", "--taint", taint, env={"NO_COLOR": "1"}, terminal=80)
     first_screen = " ".join(result.out.splitlines()[:24])
     assert (
-        "rules - 3 notices: running pods that violate their own rules: "
-        "kube-system/Deployment/coredns, payments/StatefulSet/db, shop/Deployment/web"
+        "rules - 3 notices: kube-system/Deployment/coredns, payments/StatefulSet/db, shop/Deployment/web"
     ) in " ".join(first_screen.split())
 
 
@@ -529,17 +430,6 @@ def test_what_is_no_area_and_no_workload_is_refused(word: str, told: str) -> Non
         kubespread.report(Snapshot.from_objects(hosts("a")), workloads=(word,))
 
 
-def test_a_part_is_compared_with_the_same_part_of_an_earlier_report(tmp_path: Path) -> None:
-    cluster = kubespread.load(FIXTURES / "clusters" / "audit.yaml")
-    whole, part = tmp_path / "whole.json", tmp_path / "part.json"
-    whole.write_bytes(kubespread.report(cluster).to_json())
-    part.write_bytes(kubespread.report(cluster, workloads=("spread",)).to_json())
-    of_part = kubespread.report(cluster, workloads=("spread",), since=whole)
-    assert changes_of(of_part) == {}
-    of_whole = kubespread.report(cluster, since=part)
-    assert changes_of(of_whole) == {}
-
-
 def test_areas_count_their_lines_and_name_whom_they_concern_the_worst_first() -> None:
     report = kubespread.report(kubespread.load(FIXTURES / "cases" / "everyday" / "aws12.json.gz"))
     assert [area.worst for area in report.by_area] == sorted(
@@ -570,7 +460,7 @@ def test_losses_have_a_score_only_where_a_zone_can_be_lost(
 
 _FOR_ALL = "those with the most to lose; for all of them: kubespread survive --key hostname --key zone -A"
 _ONE_OF_EACH = (
-    {"none of 1 zone can be lost (2 others were not tried)", "none of 1 node can be lost (3 others were not tried)"},
+    {"none of 1 zone can be lost", "none of 1 node can be lost"},
     (f"only 1 of 4 nodes and 1 of 3 zones were lost, {_FOR_ALL}",),
 )
 
@@ -582,7 +472,7 @@ _ONE_OF_EACH = (
         (
             24,
             6,
-            {"none of 2 zones can be lost (1 other was not tried)", "1 of 3 nodes can be lost (1 other was not tried)"},
+            {"none of 2 zones can be lost", "1 of 3 nodes can be lost"},
             (f"only 3 of 4 nodes and 2 of 3 zones were lost, {_FOR_ALL}",),
         ),
         (1, 7, *_ONE_OF_EACH),
@@ -599,7 +489,7 @@ def test_of_many_domains_those_with_the_most_to_lose_are_lost_and_a_note_names_t
     on = ("n0", "n0", "n1", "n1", "n1", "n2", "n3")
     report = reported(*hosts("a", "b", "c", "c"), *deployment("web", on, spec=spread))
     losses = [line.what for line in report.lines if line.question == "survive"]
-    parts = [what.partition("; losing ")[::2] for what in losses]
+    parts = [what.partition(". ")[::2] for what in losses]
     assert [where.split()[:2] for _, where in parts] == [["node", "n1:"], ["zone", "b:"]]
     assert {can_be_lost for can_be_lost, _ in parts} == said
     assert report.notes == notes

@@ -20,7 +20,7 @@ TWO = [*ONE, machine("n2", "b", pool="pool")]
 WEB = deployment("web", ("n1", "n2"), cpu="3")
 SIX = "6 pods of ReplicaSet/web pending: 4 of 6 fit; needs 1 cpu on one node; most free on one: 0; cluster-autoscaler adds"
 FOUR = "4 pods of ReplicaSet/web pending: 2 of 4 fit; needs 1 cpu on one node; most free on one: 0; karpenter"
-FULL = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s)"
+STILL = "ReplicaSet/web: 2 pods still pending:"
 PENDING, ZONES, HPA = "running/pending/filtered/", "losses/zone", "scaling/default/Deployment/web"
 
 
@@ -33,13 +33,16 @@ class Case(NamedTuple):
 
 CASES = {
     "pods that new nodes take are a notice": Case(
-        [*ONE, *waiting(6)], [group()], PENDING, ("notice", f"{SIX} 1 node, none of them still pending")
+        [*ONE, *waiting(6)], [group()], PENDING, ("notice", f"{SIX} 1 node: 6 of 6 pods placed")
     ),
     "pods that still wait are missing, with the maximum that is why": Case(
         [*ONE, *waiting(6)],
         [group(maximum=1)],
         PENDING,
-        ("critical", f"{SIX} no node, 2 of them still pending: it may have 1 node and has it"),
+        (
+            "critical",
+            f"{SIX} no node: 4 of 6 pods placed; still waiting: default/web-4, default/web-5; {STILL} it may have 1 node and has it",
+        ),
     ),
     "static NodePools are not grown": Case(
         [pooled(), node_pool(replicas=1), *waiting(4)],
@@ -47,8 +50,8 @@ CASES = {
         PENDING,
         (
             "critical",
-            f"{FOUR} adds no node, 2 of them still pending: it is static: its number of nodes does not follow the pods "
-            "that wait",
+            f"{FOUR} adds no node: 2 of 4 pods placed; still waiting: default/web-2, default/web-3; {STILL} it is static: "
+            "its number of nodes does not follow the pods that wait",
         ),
     ),
     "a zone that nodes elsewhere make up for is no line": Case([*TWO, *WEB], [group("pool", "a", "b")], ZONES, None),
@@ -58,8 +61,8 @@ CASES = {
         ZONES,
         (
             "warning",
-            f"1 of 2 zones can be lost; losing zone a: 1 pod pending (Deployment/web): {FULL} (cluster-autoscaler: its nodes would be in what "
-            "is lost); 1 workload degraded (Deployment/web 1 of 2 ready)",
+            "once cluster-autoscaler has added nodes, 1 of 2 zones can be lost. zone a: 1 pod pending (Deployment/web), "
+            "1 workload degraded (Deployment/web 1 of 2 ready)",
         ),
     ),
     "an autoscaler of pods whose pods all find a new node is no line": Case(

@@ -317,6 +317,14 @@ class AuditFinding(Report, frozen=True):
     trials: tuple[PlacedAfresh, ...] = ()
     """What was tried to find the cause, in order: the last one tells it, unless it is ``unknown``."""
 
+    @property
+    def remedy(self) -> str | None:
+        """``placed afresh: 1/1/1``: the last trial, where it ended what was found."""
+        last = self.trials[-1] if self.trials else None
+        if last is None or not last.holds or self.cause == "unknown":
+            return None
+        return f"{last.how}: {counts_text(last.counts)}"
+
     @classmethod
     def of(cls, cause: Cause, detail: str, topology_key: str | None = None) -> AuditFinding:
         """One that no constraint and no trial says more about."""
@@ -381,6 +389,12 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
         """Whether its pods have no constraint of their own, as far as it is judged."""
         is_judged = all(finding.cause != "otherScheduler" for finding in self.findings)
         return is_judged and all(constraint.source != "pod" for constraint in self.constraints)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no constraint in force is over zones; not known of a pod that is rejected before they are judged."""
+        is_known = bool(self.constraints) or self.next_fits is True
+        return is_known and all(constraint.topology_key != ZONE for constraint in self.constraints)
 
     @property
     def is_unprotected(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from typing import Literal
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
@@ -13,8 +14,11 @@ from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
 from kubespread.wording import count_of, says, some_of, verb_of
 
 _MAX_NAMED = 3
+_LETTER = re.compile(r"(?:[A-Z]|C\d+) ")
 
 PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]
+LATER: Collection[PendingFor] = ("fits", "preempts", "nominated")
+"""Causes of pods that get a node without anybody's doing."""
 
 
 class StuckGroup(Report, frozen=True):
@@ -58,6 +62,22 @@ class StuckGroup(Report, frozen=True):
         """How many the change frees."""
         return 0 if self.change is None else self.change.placed or 0
 
+    @property
+    def sentence(self) -> str:
+        """``6 pods of Deployment/web pending: zone ≤ 1: min 0 in zone c (2 tainted)``."""
+        whose = some_of([workload.called for workload in self.workloads], _MAX_NAMED)
+        return f"{count_of(len(self.pods), 'pod')} of {whose} pending: {self.why}"
+
+    @property
+    def remedy(self) -> str | None:
+        """``--set nodeTaintsPolicy[zone]=Honor: 6 of 6 find a node``, and what it does to others."""
+        if self.change is None or not self.freed:
+            return None
+        # A letter says nothing where its constraint is not shown.
+        is_lettered = _LETTER.match(self.change.brief)
+        change = " ".join(self.change.options) if is_lettered else self.change.brief or self.change.change
+        return "; ".join((f"{change}: {self.freed:,} of {len(self.pods):,} find a node", *self.change.consequences))
+
 
 class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "PendingReport"
@@ -86,11 +106,23 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
         return "yes" if not self.still_pending else "unknown" if is_unknown else "no"
 
     def worst_finding(self) -> str:
-        groups = (f"{count_of(len(group.pods), 'pod')} of {_whose(group)}: {group.why}" for group in self.groups)
-        return next(groups, "")
+        return next((group.sentence for group in self.groups), "")
 
     def share(self) -> Share:
         return Share(self.pending, self.pods, "pods")
+
+    @property
+    def scaled(self) -> Iterator[str]:
+        """``karpenter adds 2 nodes: 3 of 4 pods placed; still waiting: web-3``, and why it waits."""
+        scaled = self.autoscaling
+        if scaled is None:
+            return
+        adds = f"{scaled.autoscaler} adds {count_of(scaled.added, 'node') if scaled.added else 'no node'}"
+        waited = {pod for group in self.groups for pod in group.pods}
+        placed = f"{len(waited.difference(self.still_pending)):,} of {count_of(self.pending, 'pod')} placed"
+        left = f"; still waiting: {some_of(self.still_pending, _MAX_NAMED)}" if self.still_pending else ""
+        yield autoscaler_sentence(scaled) if scaled.unknown_groups else f"{adds}: {placed}{left}"
+        yield from why_waiting(scaled)
 
     def sentences(self) -> Iterator[str]:
         yield from _sentences(self)
@@ -100,23 +132,12 @@ def _whose(group: StuckGroup) -> str:
     return group.workloads[0].called if len(group.workloads) == 1 else count_of(len(group.workloads), "workload")
 
 
-def _scaled(report: PendingReport, scaled: AutoscalingReport) -> Iterator[str]:
-    """``karpenter adds 2 nodes: 3 of 4 pods placed; still waiting: web-3``, and why it waits."""
-    adds = f"{scaled.autoscaler} adds {count_of(scaled.added, 'node') if scaled.added else 'no node'}"
-    waited = {pod for group in report.groups for pod in group.pods}
-    placed = f"{len(waited.difference(report.still_pending)):,} of {count_of(report.pending, 'pod')} placed"
-    left = f"; still waiting: {some_of(report.still_pending, _MAX_NAMED)}" if report.still_pending else ""
-    yield autoscaler_sentence(scaled) if scaled.unknown_groups else f"{adds}: {placed}{left}"
-    yield from why_waiting(scaled)
-
-
 def _sentences(report: PendingReport) -> Iterator[str]:
     """How many are stuck, and how many of them changes free; then who waits for them."""
     if not report.groups:
         yield "all pods have a node"
         return
-    if report.autoscaling is not None:
-        yield from _scaled(report, report.autoscaling)
+    yield from report.scaled
     changes = [group for group in report.groups if group.freed]
     freed = sum(group.freed for group in changes)
     placed = sum(len(group.pods) for group in report.groups if group.cause in ("fits", "preempts"))

@@ -2,110 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from functools import cached_property, partial
 from itertools import accumulate
+from shlex import quote
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.outage import is_silent
-from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.kube.providers import POOLS
+from kubespread.kube.quantity import parse, rounded
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.manifest.json_stream import read_json
-from kubespread.manifest.text import display_name
 from kubespread.questions.audit.question import Audit
-from kubespread.questions.audit.report import AuditedWorkload
+from kubespread.questions.audit.report import (
+    CAUSES,
+    AuditedWorkload,
+    AuditFinding,
+    AuditReport,
+    sentence,
+    without_budget,
+)
 from kubespread.questions.capacity.question import Capacity
+from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
+from kubespread.questions.pending.report import LATER, PendingReport
 from kubespread.questions.question import AUTOSCALER_TYPES
-from kubespread.questions.removable.certain import KEPT, KeptNode, kept_nodes
+from kubespread.questions.remedies.families import SHORT
+from kubespread.questions.removable.certain import KEPT, Cause, KeptNode, kept_nodes
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.report import lines
-from kubespread.questions.report.areas import AREAS, Area
+from kubespread.questions.report.areas import Area
 from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
 from kubespread.questions.report.question import Report
-from kubespread.questions.report.report import AreaScore, Badness, ReportLine, Scorecard, Since
+from kubespread.questions.report.report import AreaScore, Badness, ReportLine, Scorecard
+from kubespread.questions.report.strays import Rule, Stray, strays
+from kubespread.questions.room import PODS
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.survive.question import Survive
-from kubespread.reports.changes import Cell, changes_between
-from kubespread.reports.parts import ClusterReference
+from kubespread.questions.survive.report import SurviveReport
+from kubespread.reports.outcome import badness
+from kubespread.wording import count_of, domain_noun, says, short_key, some_of
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import everything
 from kubespread.world.reporting.tight_budgets import TightBudget, WorkloadOf, tight_budgets, whose
-
-
-class _Line(msgspec.Struct, rename="camel"):
-    key: str
-    level: Badness
-    extent: int
-    what: str = ""
-    area: str = ""
-
-
-class _Score(msgspec.Struct, rename="camel"):
-    area: str
-    score: int | None = None
-
-
-class _Card(msgspec.Struct, rename="camel"):
-    """What is read of an earlier report; of a fleet's, of those of its clusters."""
-
-    kind: str = ""
-    lines: tuple[_Line, ...] = ()
-    areas: tuple[_Score, ...] = ()
-    opened: tuple[str, ...] = ()
-    cluster: ClusterReference | None = None
-    clusters: tuple[_Member, ...] = ()
-
-
-class _Member(msgspec.Struct, rename="camel"):
-    reports: tuple[_Card, ...] = ()
-
-
-def _read_earlier(path: str, cluster: ClusterReference | None) -> _Card:
-    """The report of ``cluster`` in a file, alone or with those of a fleet's other clusters.
-
-    Raises ManifestError, and UsageError where that is of others.
-    """
-    file, expected = display_name(path), "what kubespread report -o json writes"
-    card = read_json(path, _Card, expected)
-    if card.kind == "FleetReport":
-        asked = None if cluster is None else (cluster.snapshot, cluster.context)
-        cards = [card for member in card.clusters for card in member.reports]
-        of_cluster = (card for card in cards if card.cluster and (card.cluster.snapshot, card.cluster.context) == asked)
-        found = next(of_cluster, None)
-        if found is None:
-            raise UsageError(f"{file}: none of its {len(cards)} clusters is this one")
-        card = found
-    if card.kind != "Scorecard":
-        raise UsageError(f"{file}: not {expected}: kind {card.kind or 'missing'}")
-    return card
-
-
-def _since(earlier: _Card, report: Scorecard) -> Since:
-    def rows(card: _Card | Scorecard) -> dict[str, Mapping[str, Cell]]:
-        areas = (set(report.opened) or set(AREAS)) & (set(earlier.opened) or set(AREAS))
-        lines = (line for line in card.lines if line.area in areas)
-        return {
-            **{score.area: {"score": score.score} for score in card.areas if score.area in areas},
-            **{line.key: {"level": line.level, "extent": line.extent, "what": line.what} for line in lines},
-        }
-
-    before, after = rows(earlier), rows(report)
-    if report.unfinished is not None:
-        before = {key: row for key, row in before.items() if key in after}
-    time = None if earlier.cluster is None else earlier.cluster.time
-    return Since(time=time, changes=tuple(changes_between(before, after)))
-
 
 # Scores of what pods do, whatever is asked for: a constraint that is deleted takes nothing wrong away.
 #
@@ -143,44 +89,31 @@ def held_by(kept: Iterable[KeptNode], tight: Iterable[TightBudget], world: World
 
 
 def scores(workloads: Sequence[AuditedWorkload], zones: int, hosts: int, held: Held | None) -> Iterator[AreaScore]:
-    """Of the areas that can be counted so; ``zones`` and ``hosts`` are how many there are, ``held`` is None where there
-    was no time for it.
+    """Score the areas that can be counted so; ``zones`` and ``hosts`` are how many there are, ``held`` is None where
+    there was no time for it.
+
+    A workload counts for its spread as the share that it keeps without its fullest domain of what it would keep if it
+    were spread evenly.
     """
     desired = sum(row.replicas for row in workloads)
     ready = sum(min(row.ready, row.replicas) for row in workloads)
-    yield _score("running", ready, desired, "desired pods are ready")
+    yield _score("running", ready, desired)
     several = [row for row in workloads if row.replicas >= 2]
     key, domains = (ZONE, zones) if zones > 1 else (HOSTNAME, hosts)
-    name = "zone" if key == ZONE else "node"
-    counted = (
-        f"workloads of several pods are spread over {name}s: 1 for each that keeps as many without its fullest {name} "
-        f"as even spreading would, less for fewer, at most {_UNKEPT:g} without a constraint of its own over {name}s"
-    )
-    yield _score("spread", sum(_spread(row, key, domains) for row in several), len(several), counted)
+    yield _score("spread", sum(_spread(row, key, domains) for row in several), len(several))
     # Of one zone alone a full score would promise what nobody can lose.
     losing = several if zones > 1 else []
     keys = (ZONE, HOSTNAME) if hosts > 1 else (ZONE,)
     remain = sum(all(key in row.worst_loss and row.worst_loss[key].remaining for key in keys) for row in losing)
-    yield _score(
-        "losses", remain, len(losing), "workloads of several pods keep at least one whichever node or zone is lost"
-    )
+    yield _score("losses", remain, len(losing))
     if held is None:
         return
-    loose = sum(row.workload in held.loose for row in several)
-    yield _score(
-        "budgets", loose, len(several), "workloads of several pods have a disruption budget that allows an eviction now"
-    )
-    yield _score(
-        "drains",
-        held.of - len(held.nodes),
-        held.of,
-        "nodes can be drained: budgets allow every eviction, and each pod is created again",
-    )
+    yield _score("budgets", sum(row.workload in held.loose for row in several), len(several))
+    yield _score("drains", held.of - len(held.nodes), held.of)
 
 
-def _score(area: Area, points: float, of: int, counted: str) -> AreaScore:
-    score = int(100 * points / of) if of else None
-    return AreaScore(area=area, score=score, points=round(points, 2), of=of, counted=counted)
+def _score(area: Area, points: float, of: int) -> AreaScore:
+    return AreaScore(area=area, score=int(100 * points / of) if of else None, points=round(points, 2), of=of)
 
 
 def _spread(row: AuditedWorkload, key: str, domains: int) -> float:
@@ -209,18 +142,15 @@ to lose. As many nodes are tried to do without: those with the fewest pods.
 
 def answer(question: Report, scene: Scene) -> Scorecard:
     """Nothing happens in the scene's world."""
-    if question.fail_on in ("new", "worse") and question.since is None:
-        raise UsageError(f"--fail-on {question.fail_on} has no effect without --since")
-    earlier = None if question.since is None else _read_earlier(question.since, scene.source)
     asking = _Asking(question, scene)
     audit = asking.whole("audit", Audit(**asking.shared), "auditing workloads")
     rows = () if audit is None else audit.workloads
     zones, hosts = (len(_domains(scene, key)) for key in (ZONE, HOSTNAME))
-    found = (*asking.lines(rows), *(() if audit is None else lines.of_audit(audit, zones, asking.commands)))
+    found = (*asking.lines(rows), *(() if audit is None else asking.audited(audit, zones)))
     listed = _distinct(line for line in found if question.is_about(line.area))
     scored = () if audit is None else scores(rows, zones, hosts, asking.held)
     areas = tuple(score for score in scored if question.is_about(score.area))
-    report = Scorecard(
+    return Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
         **asking.whose.as_reported(scene.world),
@@ -235,7 +165,6 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         notes=(*asking.said("notes"), *asking.notes),
         unfinished=scene.unfinished("question", len(asking.asked), asking.missing),
     )
-    return report if earlier is None else replace(report, since=_since(earlier, report))
 
 
 def _distinct(found: Iterable[ReportLine]) -> list[ReportLine]:
@@ -284,7 +213,7 @@ class _Asking(Inquiry):
         pending = self.whole("pending", Pending(**self.shared, **self._autoscaled), "looking at pending pods")
         if pending is not None:
             pods = {NamespacedName.of(pod): pod for pod in self.scene.now.pods if not pod.spec.node_name}
-            yield from lines.of_pending(pending, pods, self.commands)
+            yield from self._waiting(pending, pods)
 
     def _at_maximum(self) -> Iterator[ReportLine]:
         world = self.scene.world
@@ -293,15 +222,25 @@ class _Asking(Inquiry):
             yield from self.part("scaling", partial(self._grown, grown))
 
     def _room(self) -> Iterator[ReportLine]:
-        scene, commands = self.scene, self.commands
+        scene = self.scene
         capacity = self.whole("capacity", Capacity(), "adding up what is free")
         if capacity is not None:
-            yield from lines.of_capacity(capacity, commands)
+            yield from self._stranded(capacity)
         if len(scene.now.nodes) > 1:
             going = Removable(most=MOST_DOMAINS, preemption=self.shared["preemption"], remedies=False)
             removable = self.whole("removable", going, "draining nodes")
-            if removable is not None:
-                yield from lines.of_removable(removable, commands)
+            if removable is not None and any(row.alone for row in removable.rows):
+                nodes, is_part = removable.together.nodes, len(removable.rows) < removable.nodes
+                yield ReportLine(
+                    key="room/removable",
+                    area="room",
+                    question="removable",
+                    level="notice",
+                    what=removable.answer[0],
+                    extent=len(nodes),
+                    command=self.commands.of_nodes("removable", *map(quote, nodes[:_MAX_NAMED] if is_part else ())),
+                    nodes=nodes,
+                )
 
     @cached_property
     def _pods(self) -> Counter[str]:
@@ -321,9 +260,9 @@ class _Asking(Inquiry):
         # A node is drained or not, whoever asks about which workloads.
         kept, tight = list(kept_nodes(world, whose(world, everything))), list(tight_budgets(world, workload))
         self.held = held_by(kept, tight, world, workload)
-        yield from lines.of_budgets(tight, self.commands)
-        yield from lines.of_kept_nodes(kept, len(self.scene.now.nodes), self.commands)
-        yield from lines.of_strays(lines.strays(world, workload), self.commands)
+        yield from map(self._held_by, tight)
+        yield from self._kept(kept)
+        yield from self._straying(strays(world, workload))
 
     def _grown(self, grown: Sequence[tuple[WorkloadName, str, int]]) -> Iterator[ReportLine]:
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
@@ -351,8 +290,8 @@ class _Asking(Inquiry):
         lost = Survive(**self.shared, **self._autoscaled, keys=tuple(chosen), domains=chosen)
         survive = self.whole("survive", lost, "losing zones and nodes")
         if survive is not None:
-            self.notes = tuple(lines.not_lost(chosen, standing, self.commands))
-            yield from lines.of_survive(survive, standing, self.commands)
+            self.notes = tuple(self._not_lost(chosen, standing))
+            yield from self._losses(survive)
 
     def _most_to_lose(
         self, key: str, nodes_of: Mapping[str, Sequence[str]], rows: Sequence[AuditedWorkload]
@@ -365,6 +304,240 @@ class _Asking(Inquiry):
             if domain != worst[0] and held > MOST_PODS:
                 return
             yield domain
+
+    def _waiting(self, report: PendingReport, pods: Mapping[NamespacedName, Pod]) -> Iterator[ReportLine]:
+        """A line for each cause that pods wait for; none is missing that an autoscaler adds a node for."""
+        scaled = list(report.scaled)
+        for group in report.groups:
+            is_left = report.autoscaling is None or not set(group.pods).isdisjoint(report.still_pending)
+            namespaces = {workload.namespace for workload in group.workloads}
+            yield ReportLine(
+                key=f"running/pending/{group.cause}/{_NUMBER.sub('#', group.why)}",
+                area="running",
+                question="pending",
+                level="critical" if is_left and group.cause not in LATER else "notice",
+                what="; ".join((group.sentence, *(scaled if is_left else scaled[:1]))),
+                extent=len(group.pods),
+                command=self.commands.of("pending", namespace=namespaces.pop() if len(namespaces) == 1 else None),
+                workloads=group.workloads,
+                since=min(
+                    (made for pod in group.pods if (made := pods[pod].metadata.creation_timestamp)), default=None
+                ),
+                remedy=group.remedy,
+            )
+
+    def audited(self, report: AuditReport, zones: int) -> Iterator[ReportLine]:
+        """A line for each finding, except of what `_waiting` tells; one for workloads that nothing keeps in several of
+        so many ``zones``, wherever they are now, and one for those that no budget protects.
+        """
+        command = self.commands.of("audit")
+        free = [row.workload for row in report.workloads if row.replicas > 1 and row.is_free]
+        if zones > 1 and free:
+            named = some_of([name.called for name in free], _MAX_NAMED)
+            yield ReportLine(
+                key="spread/unconstrained",
+                area="spread",
+                question="audit",
+                level="notice",
+                what=f"{says(len(free), 'workload', 'have')} several pods and no constraint over zones: {named}",
+                extent=len(free),
+                command=command,
+                workloads=tuple(free),
+            )
+        if bare := report.unprotected:
+            yield ReportLine(
+                key="budgets/unprotected",
+                area="budgets",
+                question="audit",
+                level="notice",
+                what=without_budget(bare, _MANY_NAMED),
+                extent=len(bare),
+                command=command,
+                workloads=bare,
+            )
+        closed: dict[str, list[AuditedWorkload]] = {}
+        for row in report.workloads:
+            for finding in row.findings:
+                if finding.cause == "noRoom":
+                    closed.setdefault(sentence(row, finding), []).append(row)
+                elif not (row.pending and CAUSES[finding.cause].is_pending):
+                    area, level, what, extent = _judged(row, finding)
+                    key = f"/{short_key(finding.topology_key)}" if finding.topology_key else ""
+                    place = "" if finding.constraint is None else f"/{finding.constraint}"
+                    yield ReportLine(
+                        key=f"{area}/{what}/{row.workload}{key}{place}",
+                        area=area,
+                        question="audit",
+                        level=level,
+                        what=f"{row.called}: {sentence(row, finding)}",
+                        extent=extent,
+                        command=self.commands.of_workload("audit", row.workload, "--why"),
+                        workloads=(row.workload,),
+                        remedy=finding.remedy,
+                    )
+        for text, rows in closed.items():
+            # Of many workloads that are alike. Nobody has asked for that pod yet: none is missing.
+            workloads = [row.workload for row in rows]
+            yield ReportLine(
+                key=f"scaling/noRoom/{workloads[0]}",
+                area="scaling",
+                question="audit",
+                level="notice",
+                what=f"{some_of([row.called for row in rows], _MAX_NAMED)}: {text}",
+                extent=len(rows),
+                command=self.commands.of_workload("explain", workloads[0]),
+                workloads=tuple(workloads),
+            )
+
+    def _not_lost(self, chosen: Mapping[str, Sized], domains: Mapping[str, Sized]) -> Iterator[str]:
+        """A note where only the ``chosen`` ones were lost of all ``domains`` of a key."""
+        fewer = {key: names for key, names in chosen.items() if len(names) < len(domains[key])}
+        if fewer:
+            of = {key: count_of(len(domains[key]), domain_noun(key)) for key in fewer}
+            lost = [f"{len(names):,} of {of[key]}" for key, names in fewer.items()]
+            every = self.commands.of("survive", *[f"--key {quote(SHORT.get(key, key))}" for key in fewer])
+            command = f"; for all of them: {every}" if every else ""
+            yield f"only {' and '.join(lost)} were lost, those with the most to lose{command}"
+
+    def _losses(self, report: SurviveReport) -> Iterator[ReportLine]:
+        """A line for the worst domain of each key."""
+        for key, losses in report.by_key():
+            standing = sorted((loss for loss in losses if not loss.already_lost), key=badness)
+            if standing and standing[0].troubles:
+                worst = standing[0]
+                yield ReportLine(
+                    key=f"losses/{short_key(key)}",
+                    area="losses",
+                    question="survive",
+                    level="warning",
+                    what=report.worst_of(standing),
+                    extent=max(worst.pending, sum(change.lacks for change in worst.degraded)) + len(worst.lost),
+                    command=self.commands.of("survive", "--key", quote(SHORT.get(key, key))),
+                    workloads=tuple(change.workload for change in worst.degraded),
+                    nodes=(worst.domain,) if key == HOSTNAME else (),
+                )
+
+    def _held_by(self, budget: TightBudget) -> ReportLine:
+        """The line for a budget that lets no pod go."""
+        nodes = count_of(len(budget.nodes), "node")
+        never = "never lets a pod go" if budget.is_for_good else "lets no pod go now"
+        return ReportLine(
+            key=f"budgets/{budget.name}",
+            area="budgets",
+            question="report",
+            level="warning",
+            what=f"PodDisruptionBudget {budget.name.called} {never}, on {nodes}: {budget.message}",
+            extent=len(budget.pods),
+            command=self.commands.of_nodes("removable", quote(budget.nodes[0])),
+            workloads=budget.workloads,
+            nodes=budget.nodes,
+        )
+
+    def _kept(self, kept: Iterable[KeptNode]) -> Iterator[ReportLine]:
+        """A line for each reason for which nodes are not drained."""
+        by_cause: dict[Cause, list[KeptNode]] = {}
+        for node in kept:
+            by_cause.setdefault(node.cause, []).append(node)
+        for cause, rows in by_cause.items():
+            level, says_of_nodes = KEPT[cause]
+            nodes, pods = tuple(row.node for row in rows), [pod.called for row in rows for pod in row.pods]
+            whose = f": {some_of(pods, _MAX_NAMED)}" if pods else ""
+            yield ReportLine(
+                key=f"drains/{cause}",
+                area="drains",
+                question="report",
+                level=level,
+                what=f"{len(nodes):,} of {count_of(len(self.scene.now.nodes), 'node')} {says_of_nodes}{whose}",
+                extent=len(nodes),
+                command=self.commands.of_nodes("removable", *map(quote, nodes[:_MAX_NAMED])),
+                nodes=nodes,
+            )
+
+    def _straying(self, found: Iterable[Stray]) -> Iterator[ReportLine]:
+        """A line for each rule of a workload that its running pods no longer meet."""
+        by_rule: dict[tuple[WorkloadName, Rule], list[Stray]] = {}
+        for stray in found:
+            by_rule.setdefault((stray.workload, stray.rule), []).append(stray)
+        for (workload, rule), pods in by_rule.items():
+            first, (breaks, own) = pods[0], _RULES[rule]
+            detail = f" ({first.detail})" if first.detail else ""
+            named = some_of([f"{stray.pod.name} on {stray.node}" for stray in pods], _MAX_NAMED)
+            their = "its" if len(pods) == 1 else "their"
+            pod, node = quote(f"pod/{first.pod.name}"), quote(first.node)
+            yield ReportLine(
+                key=f"rules/{rule}/{workload}",
+                area="rules",
+                question="report",
+                level="notice",
+                what=f"{workload.called}: {says(len(pods), 'pod', breaks)} {their} own {own}{detail}: {named}",
+                extent=len(pods),
+                command=self.commands.of("explain", pod, "--node", node, namespace=first.pod.namespace),
+                workloads=(workload,),
+                nodes=tuple(dict.fromkeys(stray.node for stray in pods)),
+            )
+
+    def _stranded(self, report: CapacityReport) -> Iterator[ReportLine]:
+        """A line for each resource much of which is free where no pod can use it."""
+        for resource in report.resources:
+            # Tainted nodes are there for others.
+            stranded = [part for part in resource.stranded if part.cause != "tainted"]
+            free, lost = parse(resource.free).nano, sum(parse(part.amount).nano for part in stranded)
+            percent = 100 * lost // free if free else 0
+            if resource.resource != PODS and percent >= _MUCH:
+                where = (
+                    f"{rounded(part.amount)} on {count_of(part.nodes, 'node')} ({_STRANDED[part.cause]}"
+                    f"{f' {part.detail}' if part.detail else ''})"
+                    for part in stranded
+                )
+                name = resource.resource
+                yield ReportLine(
+                    key=f"room/stranded/{name}",
+                    area="room",
+                    question="capacity",
+                    level="notice",
+                    what=f"{percent}% of the free {name} can be used by no pod: {some_of([*where], _MAX_NAMED)}",
+                    extent=percent,
+                    command=self.commands.of_nodes("capacity"),
+                )
+
+
+_RULES: Mapping[Rule, tuple[str, str]] = {
+    "nodeAffinity": ("violate", "node selector or node affinity"),
+    "taint": ("do not tolerate", "node's taint"),
+    "podAffinity": ("violate", "pod affinity"),
+    "podAntiAffinity": ("violate", "anti-affinity"),
+}
+"""What the pods do, and to what of their own."""
+_STRANDED: Mapping[str, str] = {
+    "cordoned": "cordoned",
+    "pods": "no pod more is allowed",
+    "resource": "no",
+    "remainder": "too little is left",
+    "rejected": "rejected:",
+}
+_MUCH = 10
+"""Percent of what is free."""
+_MAX_NAMED, _MANY_NAMED = 3, 12
+"""How many names follow a sentence, and how many where they are what it says."""
+_NUMBER = re.compile(r"\d[\d,]*")
+
+
+def _judged(row: AuditedWorkload, finding: AuditFinding) -> tuple[Area, Badness, str, int]:
+    """Where a finding of an audit belongs, how bad it is, what it is and of what extent."""
+    if (badness := CAUSES[finding.cause].badness) is not None:
+        missing = row.replicas - (row.ready if finding.cause == "notReady" else row.placed)
+        # What is refused is the pod that comes after one that goes: all are there.
+        area: Area = "losses" if finding.cause == "refused" else "running"
+        return area, badness, finding.cause, max(1, missing) if badness == "critical" else 1
+    if finding.constraint is not None:
+        constraint = row.constraints[finding.constraint]
+        exceeded = constraint.skew - constraint.max_skew
+        return "spread", "warning" if finding.level == "violated" else "notice", finding.level, exceeded
+    if finding.cause == "missingLabel":
+        return "spread", "notice", "missingLabel", 1
+    if finding.cause == "missesOwnPods":
+        return "spread", "warning", "missesOwnPods", row.replicas
+    return "spread", "notice" if row.placed < 2 else "warning", "oneDomain", row.placed
 
 
 def _domains(scene: Scene, key: str) -> set[str]:

@@ -55,7 +55,6 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
       kubespread report -A -S cluster.json.gz -o markdown
       kubespread report -A --fail-on warning -o html > report.html
       kubespread report -A --autoscaler karpenter --instance-types types.yaml
-      kubespread report -A --since yesterday.json -o json --fail-on worse > today.json
       kubespread fleet --contexts 'prod-*' report -A
     """
 
@@ -80,8 +79,8 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
         """,
         "snapshot scheduler",
-        "workloads namespace selector preemption autoscaler node_groups instance_types since jobs timeout on_progress",
-        types={"since": "str | Path | None", **AUTOSCALER_TYPES},
+        "workloads namespace selector preemption autoscaler node_groups instance_types jobs timeout on_progress",
+        types=AUTOSCALER_TYPES,
     )
 
     workloads: Annotated[
@@ -97,20 +96,10 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
-    since: Annotated[
-        str | None,
-        Option(
-            "Compare with an earlier report of the same cluster or fleet, saved with -o json: lines are new, worse, "
-            "better, the same or gone.",
-            metavar="FILE",
-            is_path=True,
-        ),
-    ] = None
     fail_on: Annotated[
-        Literal["critical", "warning", "notice", "new", "worse"] | None,
+        Literal["critical", "warning", "notice"] | None,
         Option(
-            "Exit with 1 when a line is at this level or above: notice, warning, critical (the default); or, with "
-            "--since, when one is new, or new or worse.",
+            "Exit with 1 when a line is at this level or above: notice, warning, critical (the default).",
             is_for_scripts=True,
         ),
     ] = None
@@ -144,5 +133,4 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
             yield f"--fail-on {self.fail_on}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].what}"
 
     def is_yes(self, report: Scorecard) -> bool:
-        # What was there before is accepted there.
-        return self.fail_on in ("new", "worse") or not report.is_no
+        return not report.is_no

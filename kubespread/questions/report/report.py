@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.report.areas import AREAS, Area
-from kubespread.reports.changes import Cell, CellChange
+from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
 from kubespread.wording import count_of, some_of
 
@@ -18,22 +18,6 @@ LEVELS: tuple[Badness, ...] = get_args(Badness)
 """From the least to the worst."""
 
 
-_WORDS: Mapping[tuple[Area, str], str] = {
-    ("running", "pending"): "pods pending",
-    ("running", "audit"): "pods not created or not ready",
-    ("losses", "survive"): "pods missing after a loss",
-    ("losses", "audit"): "pods that would be refused when made again",
-    ("scaling", "audit"): "workloads without room for one more pod",
-    ("scaling", "report"): "workloads that cannot reach their autoscaler's maximum",
-    ("budgets", "report"): "disruption budgets that hold up drains",
-    ("budgets", "audit"): "workloads without a disruption budget",
-    ("drains", "report"): "drains that are held up, or delete data",
-    ("spread", "audit"): "workloads spread unevenly, or not at all",
-    ("rules", "report"): "running pods that violate their own rules",
-    ("room", "capacity"): "free room that no pod can use",
-    ("room", "removable"): "nodes that could go",
-}
-"""What the lines of an area are about that a question tells."""
 _SCORED: Mapping[Area, str] = {
     "running": "desired pods are ready",
     "spread": "workloads of several pods are spread evenly",
@@ -70,20 +54,20 @@ class ReportLine(Report, frozen=True, kw_only=True):
 
     key: str
     """What it is about, the same in later reports: ``spread/violated/shop/Deployment/web/zone``."""
-    area: Area
+    level: Annotated[Badness, Col()]
+    """``critical``: pods are missing now. ``warning``: pods would be missing after one more failure, a hard
+    constraint does not hold, or a drain is refused. ``notice``: anything else.
+    """
+    area: Annotated[Area, Col()]
     """What it is about. ``running``: pods that do. ``losses``: what one failure more takes. ``scaling``: autoscalers,
     and workloads whose next pod fits nowhere. ``budgets``, ``drains``: evictions. ``spread``: over domains. ``rules``:
     what pods ask of their nodes. ``room``: what is left over.
     """
     question: str
     """The question whose answer says it; ``report`` for what no other tells."""
-    level: Badness
-    """``critical``: pods are missing now. ``warning``: pods would be missing after one more failure, a hard
-    constraint does not hold, or a drain is refused. ``notice``: anything else.
-    """
-    what: str
+    what: Annotated[str, Col()]
     """The sentence, with its numbers."""
-    extent: int
+    extent: Annotated[int, Col()]
     """How much it concerns: pods that wait, would be missing or are held, nodes that are, by how much a skew exceeds
     maxSkew, or percent of what is free.
     """
@@ -91,12 +75,16 @@ class ReportLine(Report, frozen=True, kw_only=True):
     """NAMESPACE/Kind/name of those concerned."""
     nodes: tuple[str, ...] = ()
     """The names of those concerned."""
-    since: str | None = None
+    since: Annotated[str | None, Col()] = None
     """RFC 3339; null where nothing in the cluster says it."""
-    command: str
-    """What shows it in full."""
-    remedy: str | None = None
+    remedy: Annotated[str | None, Col()] = None
     """The change that was tried and helps; null where none was found, or none was looked for."""
+    command: Annotated[str, Col(is_command=True)]
+    """What shows it in full."""
+
+    @property
+    def whom(self) -> Annotated[list[WorkloadName | str], Col(readers=Readers.PIPES)]:
+        return [*self.workloads, *self.nodes]
 
     @property
     def badness(self) -> tuple[int, int, int, str]:
@@ -115,8 +103,6 @@ class AreaLines(Report, frozen=True, kw_only=True):
     """Those of its lines, the worst first."""
     nodes: tuple[str, ...]
     """Those of its lines, the worst first."""
-    about: tuple[str, ...] = ()
-    """What its lines are about, in words."""
 
     @property
     def worst(self) -> Badness:
@@ -130,51 +116,28 @@ class AreaLines(Report, frozen=True, kw_only=True):
 
     @property
     def what(self) -> str:
-        """``pods pending: shop/Deployment/web``."""
-        names = [name.called for name in self.workloads] or self.nodes
-        return f"{', '.join(self.about)}{f': {some_of(names, _MAX_NAMED)}' if names else ''}"
+        """``shop/Deployment/web, shop/Deployment/api``."""
+        return some_of([name.called for name in self.workloads] or self.nodes, _MAX_NAMED)
 
 
 class AreaScore(Report, frozen=True, kw_only=True):
     """How well a cluster does in one area, by what its pods do and not by what manifests ask for."""
 
-    area: Area
+    area: Annotated[Area, Col()]
     """Which of them."""
-    score: int | None
+    score: Annotated[int | None, Col(nothing="-", metric="score")]
     """``points`` in percent of ``of``, rounded down; null where there is nothing to count."""
     points: float
     """How many are as they should be."""
     of: int
     """How many there are."""
-    counted: str
-    """What the points are."""
 
     @property
-    def what(self) -> str:
+    def what(self) -> Annotated[str, Col(header="COUNTED", fit=Fit.END, least=20)]:
         """``36 of 43 desired pods are ready``."""
         if self.area == "losses" and not self.of:
             return "nothing to lose: there are no two zones, or no workload of several pods"
         return f"{self.points:,g} of {self.of:,} {_SCORED[self.area]}"
-
-
-class Since(Report, frozen=True):
-    """Differences from an earlier report of the same cluster."""
-
-    time: str | None
-    """When that cluster was read, RFC 3339; null where the report does not say."""
-    changes: tuple[CellChange, ...]
-    """By the keys of lines ``level``, ``extent`` and ``what``, and by area ``score``; only of areas that both reports
-    are about. Where this one is unfinished, no line is gone.
-    """
-
-    @property
-    def sentence(self) -> str:
-        """``since 2026-11-01T06:00:00Z 2 new, 1 changed, 3 gone``."""
-        of_lines = [change for change in self.changes if change.column != "score"]
-        new = {change.key for change in of_lines if change.before is None}
-        gone = {change.key for change in of_lines if change.after is None}
-        changed = {change.key for change in of_lines} - new - gone
-        return f"since {self.time or 'then'} {len(new):,} new, {len(changed):,} changed, {len(gone):,} gone"
 
 
 class Scorecard(OfWorkloads, frozen=True, kw_only=True):
@@ -191,8 +154,6 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     """How many lines are of each level."""
     by_area: tuple[AreaLines, ...] = ()
     """How many, and whose, of each area that has lines, the one with the worst line first."""
-    since: Since | None = None
-    """The report that this one is compared with; null where none is given."""
     opened: tuple[Area, ...] = ()
     """The areas that alone were asked about; empty for all."""
     grade: Grade | None = None
@@ -210,20 +171,12 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         ordered = dict.fromkeys(line.area for line in self.lines)
         force_setattr(self, "by_area", tuple(_lines_of(area, by_area[area]) for area in ordered))
 
-    def reaches(self, level: Badness) -> int:
-        """How many lines are of a level, or of a worse one."""
-        return sum(self.levels[at] for at in LEVELS[LEVELS.index(level) :])
-
-    def reaching(self, bar: Badness | Literal["new", "worse"]) -> list[ReportLine]:
-        """The lines of a level or of a worse one; with an earlier report those that are new, or worse than there."""
-        if bar in ("new", "worse"):
-            changes = () if self.since is None else self.since.changes
-            came = {change.key for change in changes if _is_reached(bar, change)}
-            return [line for line in self.lines if self.since is None or line.key in came]
-        return [line for line in self.lines if LEVELS.index(line.level) >= LEVELS.index(bar)]
+    def reaching(self, level: Badness) -> list[ReportLine]:
+        """The lines of a level, or of a worse one."""
+        return [line for line in self.lines if LEVELS.index(line.level) >= LEVELS.index(level)]
 
     def judged(self) -> Judgment:
-        return "no" if self.reaches("warning") else "yes"
+        return "no" if self.reaching("warning") else "yes"
 
     @property
     def is_no(self) -> bool:
@@ -243,8 +196,7 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         areas = f" in {', '.join(self.opened)}" if self.opened else ""
         whom = f"{count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
         found = f"{', '.join(counts)}{areas} of" if self.lines else f"nothing is wrong{areas} with"
-        since = "" if self.since is None else f"; {self.since.sentence}"
-        yield f"{grade}{found} {whom}{since}"
+        yield f"{grade}{found} {whom}"
         yield from (f"the worst: {line.what}" for line in self.lines[:1])
         yield from (f"{area.area} ({area.counts}): {area.what}" for area in self.by_area)
 
@@ -257,21 +209,6 @@ def _lines_of(area: Area, lines: Sequence[ReportLine]) -> AreaLines:
     return AreaLines(
         area=area,
         levels=_levels(lines),
-        about=tuple(dict.fromkeys(_WORDS[area, line.question] for line in lines)),
         workloads=tuple(dict.fromkeys(name for line in lines for name in line.workloads)),
         nodes=tuple(dict.fromkeys(node for line in lines for node in line.nodes)),
     )
-
-
-def _is_reached(bar: Literal["new", "worse"], change: CellChange) -> bool:
-    """True if a line is new, or is of a worse level or a greater extent."""
-    if change.column not in ("level", "extent"):
-        return False
-    if change.before is None or change.after is None or bar == "new":
-        return change.before is None
-    return _rank(change.after) > _rank(change.before)
-
-
-def _rank(cell: Cell) -> int:
-    """A level's, or the extent."""
-    return cell if isinstance(cell, int) else [str(level) for level in LEVELS].index(str(cell))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from kubespread.questions.report.areas import AREAS, Area
 from kubespread.questions.report.report import LEVELS, AreaLines, AreaScore, Badness, ReportLine, Scorecard
-from kubespread.reports.columns import Fit, Readers
+from kubespread.reports.columns import Readers
 from kubespread.views.look import Cell, Line, Look, Tone
-from kubespread.views.sheet import Column, Sheet
-from kubespread.views.terminal import HANGING, changed_rows, changes_sheet, folded
-from kubespread.views.view import Chart, ChartRow, Metric, Tile, View, about, whose
+from kubespread.views.sheet import Sheet, columns_of
+from kubespread.views.terminal import HANGING, folded
+from kubespread.views.view import Metric, Tile, View, about, figures, whose
 from kubespread.wording import count_of
 
 _MAX_LINES, _MAX_WORST = 20, 3
@@ -30,27 +30,6 @@ def _score_tone(row: AreaScore) -> Tone:
     return Tone.GOOD if row.score >= _GOOD else Tone.WARN if row.score >= _FAIR else Tone.BAD
 
 
-_AREAS: Sequence[Column[AreaScore]] = (
-    Column("AREA", lambda row: row.area),
-    Column("SCORE", lambda row: row.score, is_number=True, nothing="-", tone=_score_tone),
-    Column("POINTS", lambda row: f"{row.points:,g} of {row.of:,}", fit=Fit.END),
-    Column("COUNTED", lambda row: row.counted, fit=Fit.END, least=20),
-)
-
-
-_LINE: Sequence[Column[ReportLine]] = (
-    Column("LEVEL", lambda row: row.level),
-    Column("AREA", lambda row: row.area),
-    Column("WHAT", lambda row: row.what),
-    Column("EXTENT", lambda row: row.extent, is_number=True),
-    Column("WHOM", lambda row: [*row.workloads, *row.nodes], Readers.PIPES),
-    Column("SINCE", lambda row: row.since),
-    Column("REMEDY", lambda row: row.remedy),
-    Column("COMMAND", lambda row: row.command, is_command=True),
-    Column("KEY", lambda row: row.key, Readers.SPREADSHEET),
-)
-
-
 def _tile_tone(row: AreaScore, lines: AreaLines | None) -> Tone:
     """No better than the worst of its lines: a full score beside a sentence that names one would say two things."""
     return max(_score_tone(row), Tone.PLAIN if lines is None else _TONES[lines.worst], key=_FROM_BEST.index)
@@ -61,7 +40,7 @@ def view(report: Scorecard) -> View:
     lines_of = {row.area: row for row in report.by_area}
     lines = Sheet(
         title="Lines",
-        columns=_LINE,
+        columns=columns_of(ReportLine, "level", "area", "what", "extent", "whom", "since", "remedy", "command"),
         rows=report.lines,
         tone=lambda row: _TONES[row.level],
         is_answer=True,
@@ -76,8 +55,13 @@ def view(report: Scorecard) -> View:
         title=f"Report on {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}",
         sheets=[
             lines,
-            Sheet(title="Scores", columns=_AREAS, rows=report.areas, tone=_score_tone, readers=Readers.PAGES),
-            *([] if report.since is None else [changes_sheet("Since then", report.since.changes)]),
+            Sheet(
+                title="Scores",
+                columns=columns_of(AreaScore),
+                rows=report.areas,
+                tone=_score_tone,
+                readers=Readers.PAGES,
+            ),
         ],
         parts=lambda look: _parts(report, lines, look),
         remarks="among",
@@ -92,30 +76,12 @@ def view(report: Scorecard) -> View:
             for row in report.areas
             for lines in [lines_of.get(row.area)]
         ],
-        charts=[
-            Chart(
-                "Scores of 100",
-                [
-                    ChartRow(
-                        row.area,
-                        [(_tile_tone(row, lines_of.get(row.area)), row.score)],
-                        f"{row.score}: {row.what}",
-                        of=100,
-                    )
-                    for row in report.areas
-                    if row.score is not None
-                ],
-                {Tone.GOOD: "good", Tone.WARN: "with warnings", Tone.BAD: "critical, or a low score"},
-            )
-        ],
         names=[*dict.fromkeys(name for line in report.lines for name in line.workloads)],
     )
 
 
 def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[Sheet[Any] | Line]:
-    """The areas with their scores, and the worst lines; every line of what was asked for, or in full. What differs
-    from an earlier report comes last.
-    """
+    """The areas with their scores, and the worst lines; every line of what was asked for, or in full."""
     scores = {area.area: area for area in report.areas}
     summed = {area.area: area for area in report.by_area}
     for area in report.opened or AREAS:
@@ -126,12 +92,10 @@ def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[
     yield replace(lines, rows=shown)
     if more := len(report.lines) - len(shown):
         yield [Cell(f"  {count_of(more, 'more line')}: name an area or a workload, or -v for all", Tone.FAINT)]
-    if report.since is not None:
-        yield changed_rows(report.since.changes)
 
 
 def _of_area(area: Area, score: AreaScore | None, summed: AreaLines | None) -> Line:
-    """``running   83  36 of 43 desired pods are ready; 2 critical: pods pending: shop/Deployment/web``."""
+    """``running   83  36 of 43 desired pods are ready; 2 critical: shop/Deployment/web``."""
     number = "-" if score is None or score.score is None else f"{score.score}"
     tone = Tone.PLAIN if score is None else _score_tone(score)
     cells = [] if score is None else [score.what]
@@ -168,8 +132,4 @@ def _metrics(report: Scorecard) -> Iterator[Metric]:
         "How many pods or nodes a line concerns, by how much a skew exceeds maxSkew, or percent of what is free.",
         [({"area": line.area, "level": line.level, "key": line.key}, line.extent) for line in report.lines],
     )
-    yield (
-        "report_score",
-        "Out of 100, by what pods do and not by what manifests ask for.",
-        [({"area": area.area}, area.score) for area in report.areas if area.score is not None],
-    )
+    yield from figures("report", AreaScore, [area for area in report.areas if area.score is not None])

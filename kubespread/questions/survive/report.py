@@ -79,10 +79,8 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         for _, losses in ordered:
             standing = sorted((loss for loss in losses if not loss.already_lost), key=badness)
             if standing:
-                can = self._can_be_lost(standing)
-                worst = "" if told else in_brief(standing[0])
-                yield f"{can}. {standing[0].name}: {worst}" if worst else can
-                told = told or worst
+                yield self._can_be_lost(standing) if told else self.worst_of(standing)
+                told = told or in_brief(standing[0])
         yield from sentences(self.losses, self._losing, told)
         for _, losses in ordered:
             if gone := [loss for loss in losses if loss.already_lost]:
@@ -94,6 +92,11 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             yield f"losing {loss.name} preempts {preempted_pods(loss.preempted, _MAX_NAMED)}"
         if self.pending_before:
             yield f"{says(self.pending_before, 'pod', 'were')} already pending"
+
+    def worst_of(self, standing: Sequence[LostDomain]) -> str:
+        """How many of a key's domains can be lost, the worst first, and what losing that one leaves."""
+        can, worst = self._can_be_lost(standing), in_brief(standing[0])
+        return f"{can}. {standing[0].name}: {worst}" if worst else can
 
     def _can_be_lost(self, standing: Sequence[LostDomain]) -> str:
         can = can_be_lost(standing, in_pairs=self.pairs)
