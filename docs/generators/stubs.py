@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator
 
 import kubespread
-from kubespread.questions.library import signature_of
+from kubespread.questions.library import signature_of, takes_several
 from kubespread.questions.question import Question
 from kubespread.questions.registry import question
 
@@ -55,20 +55,20 @@ def text() -> str:
 
 
 def _function(name: str, asked: type[Question]) -> Iterator[str]:  # type: ignore[type-arg]  # of any answer
-    signature, overloads = signature_of(asked), asked.function.overloads
-    documentation = inspect.getdoc(getattr(kubespread, name)) or ""
-    for overload in overloads:
-        parameters = [
-            parameter.replace(annotation=overload.types.get(parameter.name, parameter.annotation))
-            for parameter in signature.parameters.values()
-            if parameter.name not in overload.without.split()
-        ]
-        yield from ("", "@overload")
-        yield from _declared(name, signature.replace(parameters=parameters, return_annotation=overload.answer))
-        yield from _documented(documentation)
-    if not overloads:
+    signature, documentation = signature_of(asked), inspect.getdoc(getattr(kubespread, name)) or ""
+    if not takes_several(asked):
         yield ""
         yield from _declared(name, signature)
+        yield from _documented(documentation)
+        return
+    one_or_several = zip(("PodGiven", "list[G] | tuple[G, ...]"), signature.return_annotation.split(" | "), strict=True)
+    for given, answer in one_or_several:
+        parameters = [
+            parameter.replace(annotation=given) if parameter.name == "pods" else parameter
+            for parameter in signature.parameters.values()
+        ]
+        yield from ("", "@overload")
+        yield from _declared(name, signature.replace(parameters=parameters, return_annotation=answer))
         yield from _documented(documentation)
 
 

@@ -3,167 +3,188 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from msgspec.structs import fields
+from msgspec import structs
 
 from kubespread.errors import UsageError
-from kubespread.questions.question import Option, Question, misplaced, options_of
+from kubespread.questions.question import Option, Question, Workload, misplaced, options_of
 from kubespread.questions.scene import ask
 from kubespread.questions.tasks import Workers
-from kubespread.wording import count_of
 
 _REQUIRED = inspect.Parameter.empty
+_SIDES = ("before", "after")
 
 
-class _Told(NamedTuple):
-    """A parameter that `ask` is told, and no field of a question."""
+class Parameter(NamedTuple):
+    """What a function takes: a field of its question, or what `ask` is told."""
 
     type: str
-    default: Any
+    default: Any = _REQUIRED
     help: str = ""
+    field: str = ""
+    kind: Any = None
+    option: Option | None = None
+
+    def taken(self, value: Any) -> Any:
+        """The field's value where a caller gives this. Raises UsageError and ManifestError."""
+        return value if self.option is None else self.option.taken(self.kind, value)
 
 
-_TOLD: Mapping[str, _Told] = {
-    "snapshot": _Told("Snapshot", _REQUIRED),
-    "scheduler": _Told("Scheduler | None", None),
-    "jobs": _Told(
+_SNAPSHOT, _SCHEDULER = Parameter("Snapshot"), Parameter("Scheduler | None", None)
+_WORKERS = {
+    "jobs": Parameter(
         "int | None",
         1,
         "How many processes work on the answer, which is the same for any number; None: one for each core, where that "
         "saves time.",
     ),
-    "timeout": _Told(
+    "timeout": Parameter(
         "float | None",
         None,
         "Seconds after which parts of the answer that are not finished are given up; it is then about the others, its "
         "verdict no or unknown, and ``unfinished`` says what is missing.",
     ),
-    "on_progress": _Told("OnProgress | None", None, "Called now and then with how far the answer is."),
-    "on_refused": _Told(
+}
+_PROGRESS = {"on_progress": Parameter("OnProgress | None", None, "Called now and then with how far the answer is.")}
+_REFUSED = {
+    "on_refused": Parameter(
         "OnRefused | None",
         None,
         "Called with each workload that the API server would not take; else the first one raises.",
-    ),
+    )
 }
+
+
+@cache
+def parameters_of(question: type[Question[Any]]) -> tuple[Mapping[str, Parameter], Mapping[str, Parameter]]:
+    """What the function that asks ``question`` takes by place or name, and by name alone."""
+    fields = dict(_fields(question))
+    told = {**(_WORKERS if question.hands_out else {}), **_PROGRESS}
+    if takes_several(question):
+        told |= _REFUSED
+    if takes_sides(question):
+        by_name = {name: each for name, each in fields.items() if each.field not in ("pods", "settings")}
+        return dict.fromkeys(_SIDES, Parameter("Side")), {**by_name, **told}
+    places = {name: each for place in question.by_place.split() for name, each in fields.items() if each.field == place}
+    snapshot = _SNAPSHOT._replace(type="Snapshot | None") if question.may_lack_cluster else _SNAPSHOT
+    by_place = {"snapshot": snapshot, **places, "scheduler": _SCHEDULER}
+    return by_place, {**{name: each for name, each in fields.items() if name not in places}, **told}
+
+
+def _fields(question: type[Question[Any]]) -> Iterator[tuple[str, Parameter]]:
+    for field, kind, option in options_of(question):
+        if not option.is_for_scripts:
+            camel = "".join([field.name.split("_")[0], *map(str.capitalize, field.name.split("_")[1:])])
+            name = option.called or (field.name if field.encode_name == camel else field.encode_name)
+            one_or = "str | " if option.is_subject and get_origin(kind) is tuple else ""
+            path_or = "Path | " if option.metavar in ("FILE", "POLICY") else ""
+            accepted = option.given_as or f"{one_or}{path_or}{annotation(kind)}"
+            if isinstance(option, Workload) and option.is_several:
+                accepted = "PodGiven | list[G] | tuple[G, ...]"
+            default = _REQUIRED if field.required else field.default
+            if default is None and "None" not in accepted:
+                accepted += " | None"
+            yield name, Parameter(accepted, default, option.help, field.name, kind, option)
+    options = {field.name for field, *_ in options_of(question)}
+    for name, kind in get_type_hints(question).items():
+        if name in question.__struct_fields__ and name not in options and get_origin(kind) is not Mapping:
+            default = next(field.default for field in structs.fields(question) if field.name == name)
+            yield name, Parameter(annotation(kind), default, "For Python callers only.", name)
+
+
+def takes_several(question: type[Question[Any]]) -> bool:
+    """Whether a list of pods is answered with a report for each."""
+    return any(isinstance(option, Workload) and option.is_several for *_, option in options_of(question))
+
+
+def takes_sides(question: type[Question[Any]]) -> bool:
+    return any(option.form == "sides" for *_, option in options_of(question))
 
 
 @cache
 def library_function(name: str, question: type[Question[Any]]) -> Callable[..., Any]:
     """The function ``name`` of the library, which asks ``question``."""
-    signature, field_of = signature_of(question), dict(_named(question))
-    options = _options(question)
-    defaults = {field.name: field.default for field in fields(question)}
+    signature = signature_of(question)
+    by_place, by_name = parameters_of(question)
+    every = {**by_place, **by_name}
+    has_sides = takes_sides(question)
+    rules = {each.field: each.option for each in every.values() if each.option is not None}
+    names = {each.field: name for name, each in every.items() if each.field}
 
-    def function(*by_place: Any, **by_name: Any) -> Any:
-        given = _bound(name, signature, by_place, by_name)
-        jobs, timeout = given.pop("jobs", 1), given.pop("timeout", None)
-        on_progress, on_refused = given.pop("on_progress", None), given.pop("on_refused", None)
-        values = {}
-        for parameter, value in given.items():
-            field = field_of[parameter]
-            kind, option = options.get(field, (None, None))
-            values[field] = value if option is None else option.taken(kind, value)
-        names = {field: parameter for parameter, field in field_of.items()}
-        told = {field: value for field, value in values.items() if field in options and value != defaults.get(field)}
-        for fault in misplaced({field: option for field, (_, option) in options.items()}, names, told):
+    def function(*placed: Any, **named: Any) -> Any:
+        try:
+            # What it does not take is said before what it lacks.
+            signature.bind_partial(*placed, **named)
+            given = signature.bind(*placed, **named).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}") from None
+        told = {name: given.pop(name) for name in [*given] if not every[name].field}
+        values = {
+            every[name].field: value
+            if (option := every[name].option) is None
+            else option.taken(every[name].kind, value)
+            for name, value in given.items()
+        }
+        changed = {each.field: values[each.field] for each in every.values() if each.field in values}
+        changed = {field: value for field, value in changed.items() if value != every[names[field]].default}
+        for fault in misplaced(rules, names, changed):
             raise UsageError(fault)
-        asked, snapshot, scheduler = question.called(values)
-        answer = ask(snapshot, asked, scheduler, on_progress, on_refused, Workers(jobs), timeout)
+        if has_sides:
+            sides = tuple(told[side] for side in _SIDES)
+            values, told = {**values, "pods": sides}, {**told, "snapshot": sides[1].snapshot}
+            told["scheduler"] = sides[1].scheduler
+        asked = question(**values)
+        answer = ask(
+            told["snapshot"],
+            asked,
+            told.get("scheduler"),
+            told.get("on_progress"),
+            told.get("on_refused"),
+            Workers(told.get("jobs", 1)),
+            told.get("timeout"),
+        )
         # A list of pods has a report for each.
         return answer if isinstance(given.get("pods"), list | tuple) else asked.alone(answer)
 
+    helps = [f"- ``{name}``: {each.help}" for name, each in every.items() if each.help]
+    says = inspect.cleandoc(question.__doc__ or "").partition("\n\n")[0]
     function.__name__ = function.__qualname__ = name
     function.__module__ = "kubespread"
-    function.__doc__ = "\n".join([inspect.cleandoc(question.function.says), "", *_helps(question), ""])
+    function.__doc__ = "\n".join([says, "", "Raises UsageError, SnapshotError and ManifestError.", "", *helps, ""])
     function.__signature__ = signature  # type: ignore[attr-defined]  # what help() shows
     return function
 
 
 def signature_of(question: type[Question[Any]]) -> inspect.Signature:
     """The parameters of the library function that asks ``question``, with their types as text."""
-    own, hints = question.function, get_type_hints(question)
-    by_name, options = {*own.by_name.split()}, _options(question)
-    defaults = {field.name: field.default for field in fields(question) if not field.required}
-    parameters = []
-    for word, (name, field) in zip(_words(question), _named(question), strict=True):
-        told, (kind, option) = _TOLD.get(name), options.get(field, (hints.get(field), None))
-        if told is not None:
-            annotation, default = told.type, told.default
-        else:
-            annotation = _annotation(kind) if option is None else _accepted(kind, option)
-            default = own.defaults.get(name, defaults.get(field, _REQUIRED))
-        place = inspect.Parameter.KEYWORD_ONLY if word in by_name else inspect.Parameter.POSITIONAL_OR_KEYWORD
-        parameters.append(inspect.Parameter(name, place, default=default, annotation=own.types.get(name, annotation)))
-    answers = dict.fromkeys(overload.answer for overload in own.overloads) or [question.report_name()]
-    return inspect.Signature(parameters, return_annotation=" | ".join(answers))
+    by_place, by_name = parameters_of(question)
+    answer = question.report().__name__
+    return inspect.Signature(
+        [
+            inspect.Parameter(name, place, default=each.default, annotation=each.type)
+            for parameters, place in (
+                (by_place, inspect.Parameter.POSITIONAL_OR_KEYWORD),
+                (by_name, inspect.Parameter.KEYWORD_ONLY),
+            )
+            for name, each in parameters.items()
+        ],
+        return_annotation=f"{answer} | tuple[{answer}, ...]" if takes_several(question) else answer,
+    )
 
 
-def _accepted(kind: Any, option: Option) -> str:
-    """What a Python caller may give for a field of type ``kind``."""
-    one_or = "str | " if option.is_subject and get_origin(kind) is tuple else ""
-    return option.given_as or f"{one_or}{_annotation(kind)}"
-
-
-def _annotation(kind: Any) -> str:
+def annotation(kind: Any) -> str:
     """A type as its annotation is written, a tuple as any sequence."""
     parts = get_args(kind)
     if kind in (None, NoneType):
         return "None"
     if get_origin(kind) is tuple:
-        return f"Sequence[{_annotation(parts[0])}]"
+        return f"Sequence[{annotation(parts[0])}]"
     if get_origin(kind) in (Union, UnionType):
-        return " | ".join(map(_annotation, parts))
+        return " | ".join(map(annotation, parts))
     if get_origin(kind) is Literal:
-        return f"Literal[{', '.join(map(repr, parts))}]"
-    module = "" if kind.__module__ in ("builtins", "typing") else f"{kind.__module__}."
-    return f"{module}{kind.__name__}"
-
-
-def _words(question: type[Question[Any]]) -> Sequence[str]:
-    return f"{question.function.by_place} {question.function.by_name}".split()
-
-
-def _named(question: type[Question[Any]]) -> Iterator[tuple[str, str]]:
-    """Each parameter with the field that it is."""
-    names = {field.encode_name: field.name for field in fields(question)}
-    for word in _words(question):
-        name, _, field = word.partition("=")
-        yield name, field or names.get(name, name)
-
-
-def _options(question: type[Question[Any]]) -> Mapping[str, tuple[Any, Option]]:
-    return {field.name: (kind, option) for field, kind, option in options_of(question)}
-
-
-def _bound(
-    name: str, signature: inspect.Signature, by_place: Sequence[Any], by_name: Mapping[str, Any]
-) -> dict[str, Any]:
-    """What is given, by parameter. Raises TypeError in Python's own words."""
-    places = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.KEYWORD_ONLY]
-    required = [parameter.name for parameter in places if parameter.default is _REQUIRED]
-    if len(by_place) > len(places):
-        least = f"from {len(required)} to " if len(required) < len(places) else ""
-        takes = f"takes {least}{len(places)} positional arguments but {len(by_place)} were given"
-        raise TypeError(f"{name}() {takes}")
-    try:
-        given = signature.bind_partial(*by_place, **by_name).arguments
-    except TypeError as error:
-        raise TypeError(f"{name}() got {str(error).removeprefix('got ')}") from None
-    if missing := [repr(parameter) for parameter in required if parameter not in given]:
-        what = count_of(len(missing), "required positional argument")
-        raise TypeError(f"{name}() missing {what}: {' and '.join(missing)}")
-    return given
-
-
-def _helps(question: type[Question[Any]]) -> Iterator[str]:
-    """A line for each parameter that means what an option of the command line does, or how it is answered."""
-    helps = {name: told.help for name, told in _TOLD.items() if told.help}
-    for field, _, option in options_of(question):
-        if not option.is_for_scripts:
-            helps |= dict.fromkeys((field.name, field.encode_name), option.help)
-    renamed = {word.partition("=")[0] for word in _words(question) if "=" in word}
-    return (f"- ``{name}``: {helps[name]}" for name, _ in _named(question) if name in helps and name not in renamed)
+        return "str"
+    return kind.__name__ if kind.__module__ in ("builtins", "typing") else f"{kind.__module__}.{kind.__name__}"

@@ -26,7 +26,7 @@ from typing import (
 )
 
 import msgspec
-from msgspec import UNSET, Meta, Struct
+from msgspec import UNSET, Meta
 from msgspec.structs import FieldInfo
 
 from kubespread.errors import UsageError
@@ -112,6 +112,11 @@ class Option(Rule):
     """What assistants are told of leaving it out."""
     given_as: ClassVar[str] = ""
     """What a Python caller gives, as an annotation; empty: what the field's own type says."""
+
+    @property
+    def called(self) -> str:
+        """The library's parameter for it; empty: the field's name."""
+        return ""
 
     @property
     def is_told(self) -> bool:
@@ -213,6 +218,11 @@ class Workload(Option):
     has_own_field = True
     given_as = "PodGiven | Sequence[PodGiven]"
 
+    @property
+    def called(self) -> str:
+        """``pod``, or where several are meant ``pods`` or ``manifests``."""
+        return f"{self.metavar.strip('[].').partition(']')[0].lower()}{'s' if self.metavar.endswith('...') else ''}"
+
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
         text = "A Pod, or what creates pods, as YAML or JSON text; never a path."
         named = f"KIND/NAME of something in the cluster: deploy/web, pod/web-0.{self.by_default}"
@@ -229,6 +239,7 @@ class Pod(Workload):
 
     form = "pod"
     is_subject = False
+    called = "pod"
 
 
 class Sides(Workload):
@@ -347,6 +358,18 @@ class Prices(Option):
         return read_prices(text)
 
 
+class NodeGroups(Option):
+    """A file of node groups."""
+
+    given_as = "GroupsGiven"
+
+
+class InstanceTypes(Option):
+    """A file of instance types."""
+
+    given_as = "InstanceTypesGiven | None"
+
+
 class Namespace(Option):
     """A namespace, or all: kubectl's ``-n`` and ``-A`` on the command line, where the context has a default for
     everything but manifests.
@@ -396,34 +419,6 @@ def options_of(question: type[Question[Any]]) -> tuple[tuple[FieldInfo, Any, Opt
     return tuple(sorted(options, key=lambda field: not field[2].is_subject))
 
 
-class Overload(Struct, frozen=True):
-    """What the library function answers where parameters have certain types."""
-
-    types: Mapping[str, str]
-    answer: str
-    without: str = ""
-    """Names of the parameters that it does not take then."""
-
-
-class Function(Struct, frozen=True):
-    """The library function that asks a question.
-
-    Its parameters are the question's fields, and what is said to `ask`, each by its name, or as ``NAME=FIELD`` where
-    the field has another.
-    """
-
-    says: str
-    """Its docstring, to which the help of the fields is added."""
-    by_place: str
-    by_name: str
-    types: Mapping[str, str] = {}
-    """As annotations, where callers may give more than the field's option accepts by itself."""
-    defaults: Mapping[str, Any] = {}
-    """Where these are not the fields' own."""
-    overloads: tuple[Overload, ...] = ()
-    """For type checkers; empty: it answers with the question's report."""
-
-
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """Base of all questions. A docstring's first paragraph says what is asked; the rest, and its examples, are help.
 
@@ -458,8 +453,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """Whether it is asked without a cluster too, unless one is named or ``needs_cluster``: ``--live`` is the context's.
     """
 
-    function: ClassVar[Function]
-    """The function of the library; what a file of its own adds to the program has none."""
+    by_place: ClassVar[str] = ""
+    """The fields that the library function takes by their place, behind the cluster."""
 
     @classmethod
     def report(cls) -> type[A]:
@@ -473,14 +468,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         (answer,) = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined]  # every generic class has it
         name: str = getattr(answer, "__forward_arg__", None) or answer.__name__
         return name
-
-    @classmethod
-    def called(cls, given: dict[str, Any]) -> tuple[Self, Snapshot | None, Scheduler | None]:
-        """The question that a call of the library function asks, of which cluster and scheduled how; ``given`` is what
-        it is called with, by field.
-        """
-        snapshot, scheduler = given.pop("snapshot"), given.pop("scheduler", None)
-        return cls(**given), snapshot, scheduler
 
     def answer(self, scene: Scene) -> A:
         """The report. Raises UsageError, SnapshotError and ManifestError."""
@@ -625,7 +612,7 @@ AutoscalerName = Annotated[
 ]
 NodeGroupsFile = Annotated[
     str | Any | None,
-    Option(
+    NodeGroups(
         "Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).",
         metavar="FILE",
         heading=AUTOSCALING,
@@ -635,7 +622,7 @@ NodeGroupsFile = Annotated[
 ]
 InstanceTypesFile = Annotated[
     str | Any | None,
-    Option(
+    InstanceTypes(
         "Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).",
         metavar="FILE",
         heading=AUTOSCALING,
@@ -643,13 +630,8 @@ InstanceTypesFile = Annotated[
         needs=("autoscaler",),
     ),
 ]
+AUTOSCALER_FIELDS = ("autoscaler", "node_groups", "instance_types")
 AUTOSCALERS = "autoscalers: no replicas are added, and nodes only with --autoscaler"
-AUTOSCALER_TYPES = {
-    "autoscaler": "str | None",
-    "node_groups": "GroupsGiven",
-    "instance_types": "InstanceTypesGiven | None",
-}
-"""What a Python caller gives."""
 Preemption = Annotated[
     bool,
     Option("Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.", heading="Scheduler"),

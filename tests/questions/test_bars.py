@@ -181,7 +181,7 @@ def test_the_pods_of_a_domain_are_those_it_counts_and_the_terminating_ones() -> 
         [*nodes, stale, ending, elsewhere, pod("none", "n2", labels={"a": "b"})]
     )
     candidate = pod(constraints=[hard(), soft()])
-    for constraint in kubespread.explain(snapshot, candidate, pods=True).constraints:
+    for constraint in kubespread.explain(snapshot, candidate, with_pods=True).constraints:
         a, b = constraint.domains
         assert [(each.name, each.owner, each.node, each.terminating) for each in a.pods or ()] == [
             ("ending", None, "n0", True),

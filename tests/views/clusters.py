@@ -71,4 +71,4 @@ def report(
     nodes: int, names: str, constraints: int, *, everyone_fails: bool = False, unlabelled: int = 0, pods: bool = False
 ) -> kubespread.ExplainReport:
     snapshot = cluster(nodes, names, everyone_fails=everyone_fails, unlabelled=unlabelled)
-    return kubespread.explain(snapshot, candidate(constraints), pods=pods)
+    return kubespread.explain(snapshot, candidate(constraints), with_pods=pods)

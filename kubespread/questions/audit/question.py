@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec.structs import replace
 
-from kubespread.questions.question import Function, Option, WorkloadsQuestion
+from kubespread.questions.question import Option, WorkloadsQuestion
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
@@ -44,19 +44,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     doing = "auditing workloads"
     outputs = {"name": "prints the workloads with findings, the worst first", "prometheus": ""}
     is_watched = True
-    function = Function(
-        """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and
-        why.
-
-        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all are asked
-        about that have pods or are to have some, and pods without a controller by their labels. The namespace is that
-        of names without one, else the only one asked about; without it all are.
-
-        Raises UsageError, SnapshotError and ManifestError.
-        """,
-        "snapshot workloads scheduler",
-        "namespace selector key preemption jobs timeout on_progress",
-    )
+    by_place = "workloads"
 
     key: Annotated[
         str,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from kubespread.questions.question import Function, Option, Pod, Question
+from kubespread.questions.question import Option, Pod, Question
 
 if TYPE_CHECKING:
     from kubespread.questions.capacity.report import CapacityReport
@@ -49,18 +49,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         "prometheus": "",
     }
     is_watched = True
-    function = Function(
-        """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.
-
-        Such a pod has no labels or constraints. In the place of ``request`` copies of ``pod`` are counted, a manifest
-        or KIND/NAME as for `simulate`. Without either no size of a pod is guessed, and only what no pod at all can use
-        is stranded. Raises UsageError, SnapshotError and ManifestError.
-        """,
-        "snapshot request scheduler",
-        "pod=pods name namespace tolerate by",
-        types={"pod": "PodGiven | None"},
-        defaults={"pod": None},
-    )
+    by_place = "request"
 
     pods: Annotated[
         tuple[Any, ...],

@@ -6,7 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.question import Function, ManifestsQuestion, Namespace, Option, Workload
+from kubespread.questions.question import ManifestsQuestion, Namespace, Option, Workload
 from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
@@ -44,20 +44,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     doing = "checking workloads"
     outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github"), "")}
     may_lack_cluster = True
-    function = Function(
-        """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.
-
-        With a ``snapshot`` they are tried on its cluster, and without manifests its own workloads are checked, in all
-        namespaces if none is said; without one only rules that need no cluster are asked. A file that cannot be read,
-        or an object that the API server would refuse, is a finding and does not keep the others from being checked.
-        Nothing to check is an error, never a yes.
-
-        Raises UsageError and SnapshotError.
-        """,
-        "snapshot manifests=pods scheduler",
-        "select ignore base fail_on namespace selector recursive template_path jobs timeout on_progress",
-        types={"snapshot": "Snapshot | None", "fail_on": "Severity | str"},
-    )
+    by_place = "pods"
 
     pods: Annotated[
         tuple[Any, ...],

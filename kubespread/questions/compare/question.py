@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
-from kubespread.questions.question import (
-    OF_CLUSTER,
-    REPLICAS,
-    Function,
-    Namespace,
-    Option,
-    PodQuestion,
-    Preemption,
-    Sides,
-)
+from kubespread.questions.question import OF_CLUSTER, REPLICAS, Namespace, Option, PodQuestion, Preemption, Sides
 
 if TYPE_CHECKING:
     from kubespread.questions.compare.report import CompareReport
@@ -48,19 +39,6 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
     yes, no = "nothing is worse", "something is"
     outputs = {"name": "prints the nodes and workloads that differ", "csv": "has a row per cell that differs"}
     doing = "comparing"
-    function = Function(
-        """The rows that differ between ``before`` and ``after``: of each node, and of the workload with its replicas.
-
-        Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides
-        are given alike is read once. Of `ClusterWorkloads` all replicas are placed from scratch. The keywords are for
-        both sides.
-
-        Raises ManifestError, SnapshotError and UsageError.
-        """,
-        "before after",
-        "replicas from_scratch preemption name namespace selector recursive template_path",
-        types={"before": "Side", "after": "Side"},
-    )
 
     pods: Annotated[
         tuple[Any, ...],
@@ -89,13 +67,6 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
             says=OF_CLUSTER,
         ),
     ] = ""
-
-    @classmethod
-    def called(cls, given: dict[str, Any]) -> tuple[Self, Snapshot | None, Scheduler | None]:
-        before, after = given.pop("before"), given.pop("after")
-        return super().called(
-            {**given, "pods": (before, after), "snapshot": after.snapshot, "scheduler": after.scheduler}
-        )
 
     @classmethod
     def report(cls) -> type[CompareReport]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec.structs import replace
 
-from kubespread.questions.question import REPLICAS, Function, Option, PodQuestion
+from kubespread.questions.question import REPLICAS, Option, PodQuestion
 from kubespread.views.look import Look, RowOf
 
 if TYPE_CHECKING:
@@ -56,19 +56,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     )
     outputs = {"wide": "", "name": "prints the nodes that fit, best first"}
     is_watched = True
-    function = Function(
-        """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
-
-        The best nodes are first, those that fail last, the nearest to fitting first. Of several manifests one may hold
-        a workload, or ``name`` says which. ``pods`` names the pods that each domain of a constraint counts. With
-        ``fix`` its ``advice`` are the smallest changes after which the pod fits, or all ``replicas`` of its workload
-        find a node; combinations only where no single change suffices.
-
-        Raises ManifestError, SnapshotError and UsageError.
-        """,
-        "snapshot pod=pods scheduler",
-        "name namespace recursive template_path set preemption pods=with_pods why_here fix replicas",
-    )
+    by_place = "pods"
 
     preemption: Annotated[bool, Option("When no node fits, predict what preemption would do.", heading="Scheduler")] = (
         False

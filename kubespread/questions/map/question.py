@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.questions.question import Function, Option, PodQuestion, Workload
+from kubespread.questions.question import Option, PodQuestion, Workload
 
 if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
@@ -36,17 +36,7 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     verdict_counts = False
     outputs = {"table": "a map", "name": "prints the nodes"}
     is_watched = True
-    function = Function(
-        """The nodes of ``snapshot`` by topology domain, how full they are, and where the pods of a workload run.
-
-        ``pod`` is the workload, as `explain` takes it: what its first constraint counts is marked, or its own pods
-        where it has none. Raises ManifestError, SnapshotError and UsageError.
-        """,
-        "snapshot pod=pods scheduler",
-        "keys selector name namespace recursive template_path set",
-        types={"pod": "PodGiven | Sequence[PodGiven] | None"},
-        defaults={"pod": None},
-    )
+    by_place = "pods"
 
     pods: Annotated[
         tuple[Any, ...],

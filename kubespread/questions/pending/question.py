@@ -5,14 +5,7 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from kubespread.questions.question import (
-    AUTOSCALER_TYPES,
-    AutoscalerName,
-    Function,
-    InstanceTypesFile,
-    NodeGroupsFile,
-    WorkloadsQuestion,
-)
+from kubespread.questions.question import AutoscalerName, InstanceTypesFile, NodeGroupsFile, WorkloadsQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
@@ -47,23 +40,6 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     doing = "pods looked at"
     outputs = {"name": "prints namespace/pod lines", "prometheus": ""}
     is_watched = True
-    function = Function(
-        """The pods of ``snapshot`` without a node, by what keeps them from one, each group with the least change that
-        frees it.
-
-        A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that
-        have scheduling gates, lack a claim or name another scheduler are groups of their own. With an
-        ``autoscaler`` the report also says which nodes it adds for all that wait, and who still waits then.
-
-        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
-        without a namespace those of all.
-
-        Raises UsageError, SnapshotError and ManifestError.
-        """,
-        "snapshot scheduler",
-        "workloads namespace selector preemption autoscaler node_groups instance_types on_progress",
-        types=AUTOSCALER_TYPES,
-    )
 
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.question import (
-    AUTOSCALER_TYPES,
     COMPARED,
     REQUIREMENTS,
     Applied,
     AutoscalerName,
     DrainingQuestion,
-    Function,
     InstanceTypesFile,
     NodeGroupsFile,
     Option,
@@ -84,22 +82,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         "wide": "adds the order in which nodes that fail lose their pods",
         "name": "prints the workloads that change, the worst first",
     }
-    function = Function(
-        """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, the
-        ``manifests`` to apply, paths, text or plain data as `explain` takes them, and the steps of ``scenario``.
-
-        A scenario is a path, the text of a file, plain data, a `Scenario`, or a list of steps such as ``scale
-        deploy/web=9``. What names nothing of the cluster is found before anything happens; what goes wrong on the way
-        is said of its step. Where controllers delete some of several equal pods it is chance which; fewer than 8 runs
-        are made where very many pods move.
-
-        Raises ManifestError, SnapshotError and UsageError.
-        """,
-        "snapshot scenario scheduler",
-        "by_step manifests create_namespaces hpa_max autoscaler node_groups instance_types prices runs "
-        "seed namespace preemption ignore_daemonsets delete_emptydir_data force jobs timeout on_progress",
-        types={"scenario": "ScenarioGiven | None", **AUTOSCALER_TYPES},
-    )
+    by_place = "scenario"
 
     scenario: Annotated[
         Any,

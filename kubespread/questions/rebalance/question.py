@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import Function, Option, WorkloadsQuestion
+from kubespread.questions.question import Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
@@ -39,20 +39,7 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
         "name": "prints the pods to evict, one namespace/pod a line",
         "csv": "has a row per eviction",
     }
-    function = Function(
-        """The fewest evictions, in an order that disruption budgets allow, after which the spread constraints hold.
-
-        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any, all are asked about that ``namespace`` and
-        ``selector`` choose. Each replacement is placed as kube-scheduler would. Nothing is evicted anywhere. The
-        namespace is that of names without one, else the only one asked about; ``descheduler`` is the path of a
-        DeschedulerPolicy (descheduler/v1alpha2).
-
-        Raises UsageError, SnapshotError and ManifestError.
-        """,
-        "snapshot workloads scheduler",
-        "namespace selector soft descheduler preemption on_progress",
-        types={"descheduler": "str | Path | None"},
-    )
+    by_place = "workloads"
 
     soft: Annotated[
         bool, Option("Also satisfy soft constraints (ScheduleAnyway), including the scheduler's built-in ones.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import Argument, DrainingQuestion, Function, PriceFile
+from kubespread.questions.question import Argument, DrainingQuestion, PriceFile
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
@@ -42,14 +42,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     doing = "draining nodes"
     outputs = {"name": "prints a line for each group of nodes to drain together and delete before the next"}
     is_watched = True
-    function = Function(
-        """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.
-
-        Raises UsageError, SnapshotError and ManifestError.
-        """,
-        "snapshot nodes scheduler",
-        "ignore_daemonsets delete_emptydir_data force preemption prices jobs timeout on_progress",
-    )
+    by_place = "nodes"
 
     nodes: Annotated[
         tuple[str, ...], Argument("Nodes to ask about: a name, or labels (pool=a). Default: all.", metavar="[NODES]...")

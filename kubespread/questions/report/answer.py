@@ -34,7 +34,6 @@ from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import LATER, PendingReport
-from kubespread.questions.question import AUTOSCALER_TYPES
 from kubespread.questions.remedies.families import SHORT
 from kubespread.questions.removable.certain import KEPT, Cause, KeptNode, kept_nodes
 from kubespread.questions.removable.question import Removable
@@ -193,7 +192,9 @@ class _Asking(Inquiry):
             "selector": question.selector,
             "preemption": question.preemption,
         }
-        self._autoscaled = {name: getattr(scene.asked, name) for name in AUTOSCALER_TYPES}
+        self._autoscaled = {
+            name: getattr(scene.asked, name) for name in ("autoscaler", "node_groups", "instance_types")
+        }
         self.commands = Commands(scene.snapshot, scene.scheduler, question)
 
     def lines(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:

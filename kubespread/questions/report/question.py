@@ -9,11 +9,9 @@ from kubespread.errors import UsageError
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import (
-    AUTOSCALER_TYPES,
     WORKLOADS,
     Argument,
     AutoscalerName,
-    Function,
     InstanceTypesFile,
     NodeGroupsFile,
     Option,
@@ -71,17 +69,6 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     hands_out = True
     doing = "asking one question after another"
     outputs = {"table": "a list", "name": "prints the workloads with lines, the worst first", "prometheus": ""}
-    function = Function(
-        """What is wrong with ``snapshot``, or would be after one more failure, the worst first, with a score for each
-        area.
-
-        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
-        without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
-        """,
-        "snapshot scheduler",
-        "workloads namespace selector preemption autoscaler node_groups instance_types jobs timeout on_progress",
-        types=AUTOSCALER_TYPES,
-    )
 
     workloads: Annotated[
         tuple[str, ...],

@@ -13,16 +13,13 @@ from msgspec.structs import replace
 from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.question import (
-    AUTOSCALER_TYPES,
     CHOSEN,
     REPLICAS,
     REQUIREMENTS,
     AutoscalerName,
-    Function,
     InstanceTypesFile,
     NodeGroupsFile,
     Option,
-    Overload,
     PodQuestion,
     Preemption,
     Runs,
@@ -72,35 +69,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     doing = "placing replicas"
     outputs = {"table": "a picture", "name": "prints namespace/pod<TAB>node lines"}
     is_watched = True
-    function = Function(
-        """Where kube-scheduler would put ``replicas`` copies of each workload, one after another, and what would stop
-        it.
-
-        A list or tuple of ``pods`` gives a report for each of their workloads, several in a manifest among them;
-        anything else has to be one workload and gives its report. All stand in one queue, by priority, then in the
-        order given, and each pod finds those before it in the cluster. ``replicas`` is each workload's own number
-        unless given. A workload that runs in the cluster already is grown to that number from the replicas it has; a
-        template that differs from the running one takes those away first.
-
-        ``node_groups`` is the path of a NodeGroups file, or the groups, ``instance_types`` that of an InstanceTypes
-        file, or the types.
-
-        Raises ManifestError, SnapshotError and UsageError.
-        """,
-        "snapshot pods replicas scheduler",
-        "from_scratch runs seed preemption autoscaler node_groups "
-        "instance_types gang name namespace selector recursive template_path set jobs timeout "
-        "on_progress on_refused",
-        types={
-            "pods": "PodGiven | list[G] | tuple[G, ...]",
-            "replicas": "int | Literal['max'] | None",
-            **AUTOSCALER_TYPES,
-        },
-        overloads=(
-            Overload({"pods": "PodGiven"}, "SimulateReport"),
-            Overload({"pods": "list[G] | tuple[G, ...]"}, "tuple[SimulateReport, ...]"),
-        ),
-    )
+    by_place = "pods replicas"
 
     pods: Annotated[
         tuple[Any, ...],

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from kubespread.questions.question import (
-    AUTOSCALER_TYPES,
     AUTOSCALERS,
     AutoscalerName,
-    Function,
     InstanceTypesFile,
     NodeGroupsFile,
     Option,
@@ -58,18 +56,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         "prometheus": "",
     }
     is_watched = True
-    function = Function(
-        """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by
-        itself.
-
-        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
-        without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
-        """,
-        "snapshot keys scheduler",
-        "namespace workloads selector pairs nodes_deleted preemption autoscaler node_groups instance_types jobs "
-        "timeout on_progress",
-        types=AUTOSCALER_TYPES,
-    )
+    by_place = "keys"
 
     keys: Annotated[
         tuple[str, ...],

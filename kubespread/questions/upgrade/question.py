@@ -6,13 +6,11 @@ import shlex
 from typing import TYPE_CHECKING, Annotated
 
 from kubespread.questions.question import (
-    AUTOSCALER_TYPES,
     AUTOSCALERS,
     WORKLOADS,
     Argument,
     AutoscalerName,
     DrainingQuestion,
-    Function,
     InstanceTypesFile,
     NodeGroupsFile,
     Option,
@@ -57,23 +55,7 @@ class Upgrade(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     outputs = {"name": "prints the workloads that are worse"}
     hands_out = True
     doing = "playing upgrades"
-    function = Function(
-        """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy,
-        or a node of another kind (``to``: ``8x16``, ``TEMPLATE[@KEY=VALUE]``).
-
-        Where that is blocked, ``remedies`` are looked for: what would get it through. Each is an upgrade of its own,
-        which ``jobs`` and ``timeout`` are for; in one upgrade each batch begins with what the one before has left.
-
-        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``: with them, or with a namespace or a selector, only pods
-        of these count for the verdict.
-
-        Raises UsageError, SnapshotError and ManifestError.
-        """,
-        "snapshot nodes scheduler",
-        "workloads namespace selector to surge batch ignore_daemonsets delete_emptydir_data force preemption "
-        "autoscaler node_groups instance_types prices remedies jobs timeout on_progress",
-        types=AUTOSCALER_TYPES,
-    )
+    by_place = "nodes"
 
     nodes: Annotated[str, Argument("Nodes to replace: a name, or labels (pool=a).", metavar="NODES")]
     workloads: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kubespread.questions.question import Function, Option, PlayedQuestion, Promises
+from kubespread.questions.question import Option, PlayedQuestion, Promises
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
@@ -38,15 +38,7 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     hands_out = True
     doing = "verifying promises"
     outputs = {"table": "a list"}
-    function = Function(
-        """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
-
-        Promises are a path, the text of a file, plain data or a `Promises`; ``today`` decides which are accepted.
-        Raises ManifestError, SnapshotError and UsageError.
-        """,
-        "snapshot promises scheduler",
-        "filename preemption today jobs timeout on_progress",
-    )
+    by_place = "promises"
 
     promises: Annotated[
         Any, Promises("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="PROMISES")
