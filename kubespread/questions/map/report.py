@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 from kubespread.kube.owners import NamespacedName
+from kubespread.reports.columns import Col, Readers
 from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, Report, letter
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
@@ -22,20 +24,25 @@ class Load(Report, frozen=True, gc=False):
     """Rounded down; null where nothing is allocatable."""
 
 
+def _in_words(closed: Sequence[str]) -> Sequence[str]:
+    """Words without blanks: ``not-ready``."""
+    return [part.replace(" ", "-") for part in closed]
+
+
 class MapNode(Report, frozen=True, gc=False):
-    name: str
+    name: Annotated[str, Col(header="NODE")]
     """The node's."""
     path: tuple[str | None, ...]
     """The node's value of each of ``keys``, null where it lacks the label."""
-    pods: int
+    pods: Annotated[int, Col(header="RUNNING", readers=Readers.PIPES)]
     """How many run there, terminating ones included: they take room until they are gone."""
-    marked: tuple[NamespacedName, ...]
+    marked: Annotated[tuple[NamespacedName, ...], Col(value=len, readers=Readers.PIPES)]
     """NAMESPACE/name of those that are marked; empty where none are."""
     load: tuple[Load, ...]
     """In the order of `TopologyMap.resources`."""
     skew: tuple[int | None, ...]
     """Per constraint the matching pods of the node's domain minus the minimum; null without the label."""
-    closed: tuple[str, ...]
+    closed: Annotated[tuple[str, ...], Col(value=_in_words, readers=Readers.PIPES)]
     """What keeps pods away in general: ``cordoned``, ``not ready``, and its taints, ``key=value:Effect``."""
     joined: bool = False
     """Whether it was not there before the edits."""
@@ -51,11 +58,11 @@ class MapDomain(Report, frozen=True, gc=False):
 
     path: tuple[str | None, ...]
     """Its value of each of ``keys`` up to its own; null for nodes without the label."""
-    nodes: int
+    nodes: Annotated[int, Col()]
     """How many are in it."""
-    pods: int
+    pods: Annotated[int, Col()]
     """How many run there."""
-    marked: int
+    marked: Annotated[int, Col()]
     """How many of them are marked."""
     load: tuple[Load, ...]
     """Of all its nodes, in the order of ``resources``."""

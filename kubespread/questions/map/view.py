@@ -1,12 +1,12 @@
-"""A map: domains as boxes, nodes as cells, pods as marks, within the terminal's width; elsewhere one row per node."""
+"""A map: domains as boxes, nodes with their load or their pods in them, within the terminal's width; of many nodes a
+row per domain, elsewhere one per node.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby, zip_longest
-from math import ceil
-from operator import attrgetter
+from itertools import zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,7 +29,7 @@ from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.views.constraints import asked_bars
 from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
 from kubespread.views.look import Cell, Line, Look, MapBy, Tone
-from kubespread.views.sheet import NONE, Column, Sheet, count
+from kubespread.views.sheet import NONE, Column, Sheet, columns_of
 from kubespread.views.terminal import GAP, aim, fitted, flowed, folded, headline, said_once
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
@@ -71,10 +71,8 @@ class Levels(Struct, frozen=True):
         ]
 
 
-def levels_of(report: TopologyMap, *, most_groups: int | None) -> Levels:
-    """The zone is the box where there are several, else the widest key. Groups within boxes are left out where there
-    are more than ``most_groups``.
-    """
+def levels_of(report: TopologyMap) -> Levels:
+    """The zone is the box where there are several, else the widest key."""
     values = [{node.path[place] for node in report.nodes} for place in range(len(report.keys))]
     several = [place for place, domains in enumerate(values) if len(domains) > 1]
     zone = next((place for place in several if short_key(report.keys[place]) == _ZONE), None)
@@ -85,10 +83,6 @@ def levels_of(report: TopologyMap, *, most_groups: int | None) -> Levels:
     shown = [*headings, *([] if box is None else [box])]
     for node in report.nodes:
         boxes.setdefault(tuple(node.path[place] for place in shown), []).append(node)
-    if most_groups is not None and any(
-        len({tuple(node.path[place] for place in inner) for node in nodes}) > most_groups for nodes in boxes.values()
-    ):
-        inner = []
     single = {
         key: next(iter(domains))
         for key, domains in zip(report.keys, values, strict=True)
@@ -106,13 +100,15 @@ class Box(Struct, frozen=True):
     name: str
     facts: Sequence[str]
     """The text next to the name, in full and shorter."""
-    tone: Tone = Tone.PLAIN
+    tone: Tone
     """The tone of ``facts``: bad where the pods of the domain exceed a hard constraint."""
-    lines: Sequence[Line] = ()
+    lines: Sequence[Line]
 
 
-def box_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[MapNode], by: MapBy) -> Box:
-    """A box without its lines, with what stands above it: ``zone-a · 4−1 = 3 > 1``."""
+def box_of(
+    report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[MapNode], lines: Sequence[Line], by: MapBy
+) -> Box:
+    """A box, with what stands above it: ``zone-a · 4−1 = 3 > 1``."""
     value = path[-1] if levels.box is not None else None
     name = "all nodes" if levels.box is None else f"no {short_key(report.keys[levels.box])}"
     name = escaped(name if value is None else value or EMPTY)
@@ -121,26 +117,19 @@ def box_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[MapN
         by_path = {domain.path: domain for domain in report.domains}
         domain = None if levels.box is None else by_path.get(nodes[0].path[: levels.box + 1])
         load = fullest(report.load if domain is None else domain.load)
-        return Box(name, [counted] if load is None else [*_load_facts(nodes, _percent(load)), _percent(load)])
+        facts = [counted] if load is None else [f"{counted} · {_percent(load)}", _percent(load)]
+        return Box(name, facts, Tone.PLAIN, lines)
     constraint = _constraint(report, levels)
     matching = None if constraint is None else _matching(constraint, value)
     if constraint is None or matching is None:
         held = count_of(sum(len(node.marked) for node in nodes), "pod")
-        return Box(name, [f"{held} · {counted}", held])
+        return Box(name, [f"{held} · {counted}", held], Tone.PLAIN, lines)
     skew = nodes[0].skew[report.constraints.index(constraint)]
     if skew is None:
-        return Box(name, [f"{counted} · does not count", "does not count"])
+        return Box(name, [f"{counted} · does not count", "does not count"], Tone.PLAIN, lines)
     is_exceeded = constraint.is_hard and skew > constraint.max_skew
     facts = [difference(constraint, matching, skew), against(constraint, skew)]
-    return Box(name, facts, Tone.BAD if is_exceeded else Tone.PLAIN)
-
-
-def _load_facts(nodes: Sequence[MapNode], percent: str) -> Iterator[str]:
-    """``4 nodes · cpu 17% · 2 cordoned or not ready``, and shorter."""
-    text = f"{count_of(len(nodes), 'node')} · {percent}"
-    if closed := sum(is_closed(node.closed) for node in nodes):
-        yield f"{text} · {closed:,} cordoned or not ready"
-    yield text
+    return Box(name, facts, Tone.BAD if is_exceeded else Tone.PLAIN, lines)
 
 
 def _percent(load: Load) -> str:
@@ -157,25 +146,21 @@ def _matching(constraint: ConstraintReport, value: str | None) -> int | None:
     return next((domain.matching for domain in constraint.domains if domain.value == value), None)
 
 
-_MAX_NAMED = 60
-_MAX_LINES = 12
-_LEAST_NAME, _LEAST_CELLS, _MOST_LABEL = 12, 22, 12
-_CLOSED_BY = "cordoned, not ready or tainted"
+_MAX_NODES, _MAX_DOMAINS = 60, 20
+_LEAST_NAME, _MOST_LABEL = 12, 12
 _FRAME = 4
 """The columns of a box's frame."""
 _GAP = 1
 _DOT = len(" · ")
-MARK = "●"
-NOBODY, CLOSED = "∙", "x"
-_RAMP = "▁▂▃▄▅▆▇█"
+MARK, NOBODY = "●", "∙"
 _HIGH, _FULL = 75, 90
-_MAX_MARKS, _BAR, _DIGITS = 6, 8, 10
+_MAX_MARKS, _BAR = 6, 8
 
 
 def view(report: TopologyMap) -> View:
     """One row per node, what keeps pods away last; every map shows how full nodes are."""
     nodes = Sheet(
-        title="Nodes", columns=list(_node_columns(report)), rows=report.nodes, readers=Readers.PIPES, is_answer=True
+        title="Nodes", columns=[*_node_columns(report)], rows=report.nodes, readers=Readers.PIPES, is_answer=True
     )
     counted = count_of(len(report.nodes), "node")
     whose = (
@@ -186,10 +171,7 @@ def view(report: TopologyMap) -> View:
     seen = View(
         **facts,
         title=whose or f"{counted}, {count_of(report.pods, 'pod')}",
-        sheets=[
-            nodes,
-            Sheet(title="Domains", columns=list(_domain_columns(report)), rows=report.domains, readers=Readers.PAGES),
-        ],
+        sheets=[nodes, replace(_domains(report), readers=Readers.PAGES)],
         nodes=NodeFacts.of(nodes, None, {}) if report.constraints else None,
         bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
         names=[node.name for node in report.nodes],
@@ -210,25 +192,19 @@ def view(report: TopologyMap) -> View:
 
 def _node_columns(report: TopologyMap) -> Iterator[Column[MapNode]]:
     yield from (_label(key, place, Readers.PIPES) for place, key in enumerate(report.keys))
-    yield Column("NODE", lambda node: node.name)
-    yield Column("RUNNING", lambda node: node.pods, Readers.PIPES)
-    if report.workload is not None:
-        yield Column("MARKED", lambda node: len(node.marked), Readers.PIPES)
-    for place, resource in enumerate(report.resources):
-        yield _share(short_key(resource), place, Readers.PIPES)
-    for place, constraint in enumerate(report.constraints):
-        yield _skew(short_key(constraint.topology_key), place)
-    yield Column("CLOSED", lambda node: [part.replace(" ", "-") for part in node.closed], Readers.PIPES)
+    marked = [] if report.workload is None else ["marked"]
+    yield from columns_of(MapNode, "name", "pods", *marked)
+    yield from (_share(short_key(name), place, Readers.PIPES) for place, name in enumerate(report.resources))
+    yield from (_skew(short_key(each.topology_key), place) for place, each in enumerate(report.constraints))
+    yield from columns_of(MapNode, "closed")
 
 
-def _domain_columns(report: TopologyMap) -> Iterator[Column[MapDomain]]:
-    yield from (_label(key, place, Readers.PAGES) for place, key in enumerate(report.keys))
-    yield count("NODES", lambda domain: domain.nodes)
-    yield count("PODS", lambda domain: domain.pods)
-    if report.workload is not None:
-        yield count("MARKED", lambda domain: domain.marked)
-    for place, resource in enumerate(report.resources):
-        yield _share(f"{resource} requested", place, Readers.PAGES)
+def _domains(report: TopologyMap) -> Sheet[MapDomain]:
+    labels = (_label(key, place, Readers.ALL) for place, key in enumerate(report.keys))
+    marked = [] if report.workload is None else ["marked"]
+    shares = (_share(name, place, Readers.ALL) for place, name in enumerate(report.resources) if name != "pods")
+    columns = [*labels, *columns_of(MapDomain, "nodes", "pods", *marked), *shares]
+    return Sheet(title="Domains", columns=columns, rows=report.domains, most=_MAX_DOMAINS, noun="domain")
 
 
 def _label(key: str, place: int, readers: Readers) -> Column[MapNode | MapDomain]:
@@ -250,7 +226,7 @@ def _share(name: str, place: int, readers: Readers) -> Column[MapNode | MapDomai
         percentage = row.load[place].percent
         return None if percentage is None else f"{percentage}%"
 
-    return Column(name.upper(), value, readers=readers, title=name)
+    return Column(name.upper(), value, readers=readers, is_number=True, title=f"{name} requested")
 
 
 def _skew(key: str, place: int) -> Column[MapNode]:
@@ -258,8 +234,11 @@ def _skew(key: str, place: int) -> Column[MapNode]:
     return Column(header, lambda node: node.skew[place], title=f"Skew {letter(place)} {key}")
 
 
-def _parts(report: TopologyMap, look: Look) -> Iterator[Line]:
-    """Boxes that ``look.width`` bounds; ``look.in_full`` draws every node."""
+def _parts(report: TopologyMap, look: Look) -> Iterator[Sheet[MapDomain] | Line]:
+    """Boxes that ``look.width`` bounds; of many nodes the domains, unless ``look.in_full``."""
+    if len(report.nodes) > _MAX_NODES and not look.in_full:
+        yield replace(_domains(report), key="-v draws every node")
+        return
     drawing = _Drawing(report, look)
     for heading, boxes in drawing.levels.headed():
         if heading:
@@ -286,23 +265,14 @@ class _Drawing(Struct, frozen=True, dict=True):
 
     @cached_property
     def levels(self) -> Levels:
-        return levels_of(self.report, most_groups=None if self.is_named else _MAX_LINES)
-
-    @cached_property
-    def is_named(self) -> bool:
-        return len(self.report.nodes) <= _MAX_NAMED
-
-    @cached_property
-    def shades(self) -> Shades:
-        return Shades(self.report, self.look.map_by)
+        return levels_of(self.report)
 
     @cached_property
     def columns(self) -> tuple[int, int]:
         """How many boxes stand side by side, and how wide they are inside."""
         side = max((len(boxes) for _, boxes in self.levels.headed()), default=1)
         name = min(_LEAST_NAME, max((width_of(escaped(node.name)) for node in self.report.nodes), default=0))
-        least = self.label_width + self._beside_name + name if self.is_named else _LEAST_CELLS
-        return columns_of(side, least, aim(self.look))
+        return boxes_beside(side, self.label_width + self._beside_name + name, aim(self.look))
 
     @cached_property
     def label_width(self) -> int:
@@ -313,7 +283,7 @@ class _Drawing(Struct, frozen=True, dict=True):
     @cached_property
     def _beside_name(self) -> int:
         """How many columns follow the name of a node, gaps included."""
-        figures = max((width_of(self.shades.figures(node).text) for node in self.report.nodes), default=0)
+        figures = max((width_of(self._figures(node).text) for node in self.report.nodes), default=0)
         closed = max((width_of(state_words(node)) for node in self.report.nodes), default=0)
         return figures + GAP + (closed + GAP if closed else 0)
 
@@ -326,34 +296,14 @@ class _Drawing(Struct, frozen=True, dict=True):
     def _name_room(self) -> int:
         return max(1, self.columns[1] - self.label_width - self._beside_name)
 
-    @cached_property
-    def nodes_per_cell(self) -> int:
-        """How many nodes a character stands for: as few as keep the tallest box within the limit."""
-        room, most = self._cells_in_line, max((len(nodes) for nodes in self.levels.boxes.values()), default=1)
-        if self.look.in_full:
-            return 1
-        return next(size for size in range(1, most + 1) if size == most or self._height(size, room) <= _MAX_LINES)
+    def box(self, path: Path, nodes: Sequence[MapNode]) -> Box:
+        return box_of(self.report, self.levels, path, nodes, [*self._rows(nodes)], self.look.map_by)
 
-    def _height(self, per_cell: int, room: int) -> int:
-        heights = (
-            sum(ceil(ceil(len(group) / per_cell) / room) for _, group in self.levels.groups(nodes))
-            for nodes in self.levels.boxes.values()
-        )
-        return max(heights, default=0)
-
-    @property
-    def _cells_in_line(self) -> int:
-        return max(1, self.columns[1] - self.label_width)
-
-    def box(self, path: tuple[str | None, ...], nodes: Sequence[MapNode]) -> Box:
-        lines = self._named(nodes) if self.is_named else self._counted(nodes)
-        return replace(box_of(self.report, self.levels, path, nodes, self.look.map_by), lines=list(lines))
-
-    def _named(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
+    def _rows(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
         inner = self.columns[1]
         for label, group in self.levels.groups(nodes):
             for place, node in enumerate(group):
-                name, figures, closed = self.names[node.name], self.shades.figures(node), state_words(node)
+                name, figures, closed = self.names[node.name], self._figures(node), state_words(node)
                 start = self._label(label if not place else "")
                 room = inner - self.label_width - self._beside_name - width_of(name)
                 gap = " " * (GAP + max(0, room))
@@ -369,25 +319,14 @@ class _Drawing(Struct, frozen=True, dict=True):
                     [*line, Cell(" " * (inner - used - width_of(closed))), Cell(closed, Tone.FAINT)] if closed else line
                 )
 
-    def _counted(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
-        room, per_cell = self._cells_in_line, self.nodes_per_cell
-        for label, group in self.levels.groups(nodes):
-            cells = [self.shades.character(together, self.most) for together in self._together(group, per_cell)]
-            for start in range(0, len(cells), room):
-                yield [*self._label(label if not start else ""), *_joined(cells[start : start + room])]
-
-    def _together(self, group: Sequence[MapNode], per_cell: int) -> list[Sequence[MapNode]]:
-        """The nodes that share a character."""
-        ordered = sorted(group, key=self.shades.order) if per_cell > 1 else group
-        return [ordered[start : start + per_cell] for start in range(0, len(ordered), per_cell)]
-
-    @cached_property
-    def most(self) -> int:
-        """The most marked pods that a character stands for."""
-        groups = (group for nodes in self.levels.boxes.values() for _, group in self.levels.groups(nodes))
-        return max(
-            (held_by(nodes) for group in groups for nodes in self._together(group, self.nodes_per_cell)), default=0
-        )
+    def _figures(self, node: MapNode) -> Cell:
+        """The text next to a node's name: a bar and a percentage, or its marked pods."""
+        if self.look.map_by is MapBy.SKEW:
+            return Cell(marks(len(node.marked)), tone_of_skew(self.report, node))
+        filled = percent(node)
+        full = min(_BAR, (filled * _BAR + 50) // 100)
+        tone = Tone.BAD if filled >= _FULL else Tone.WARN if filled >= _HIGH else Tone.GOOD if node.pods else Tone.FAINT
+        return Cell(f"{'█' * full}{'░' * (_BAR - full)} {filled:3}%", tone)
 
     def _label(self, text: str) -> Line:
         width = self.label_width
@@ -395,39 +334,21 @@ class _Drawing(Struct, frozen=True, dict=True):
         return [Cell(shown, Tone.FAINT), Cell(" " * (width - width_of(shown)))] if width else []
 
     def legend(self) -> Iterator[str]:
-        of = (
-            "a node" if self.is_named or self.nodes_per_cell == 1 else f"{self.nodes_per_cell} nodes, the fullest first"
-        )
         if self.look.map_by is MapBy.LOAD:
-            shown = "bar" if self.is_named else f"{NOBODY} no pods, ▁ to █"
-            yield f"{shown}: requested of the fullest resource of {of}"
+            yield "bar: requested of the fullest resource of a node"
         else:
             whose = f"matching {self.report.selector}" if self.report.selector else "of the workload"
-            if self.is_named:
-                mark = f"{MARK} a pod {whose}"
-            elif self.most < _DIGITS:
-                mark = f"digit: pods {whose} on {of}"
-            else:
-                mark = f"▁ to █: pods {whose} on {of}, at most {self.most}"
-            yield f"{mark}, {NOBODY} none"
-        closed = sum(bool(node.closed) for node in self.report.nodes)
-        if closed and not self.is_named and self.look.map_by is MapBy.SKEW:
-            yield f"{CLOSED} none, and {_CLOSED_BY}: {closed:,}"
-        elif closed:
-            yield f"{_CLOSED_BY}: {closed:,}"
+            yield f"{MARK} a pod {whose}, {NOBODY} none"
+        if closed := sum(bool(node.closed) for node in self.report.nodes):
+            yield f"cordoned, not ready or tainted: {closed:,}"
         for key, value in self.levels.single.items():
             yield f"{short_key(key)} {value or EMPTY} throughout"
         names = [escaped(node.name) for node in self.report.nodes]
-        if self.is_named and (rule := said_once(names, [*self.names.values()])):
+        if rule := said_once(names, [*self.names.values()]):
             yield rule
 
 
-def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:
-    """Merge neighbors of the same tone."""
-    return (Cell("".join(part.text for part in run), tone) for tone, run in groupby(cells, attrgetter("tone")))
-
-
-def columns_of(boxes: int, least: int, width: int) -> tuple[int, int]:
+def boxes_beside(boxes: int, least: int, width: int) -> tuple[int, int]:
     """How many boxes stand side by side in ``width``, each at least ``least`` wide inside, and how wide they are
     inside.
     """
@@ -459,71 +380,13 @@ def _drawn(box: Box, inner: int, height: int) -> Iterator[Line]:
     yield [Cell(f"└{'─' * (inner + 2)}┘")]
 
 
-class Shades(Struct, frozen=True):
-    """What colors and characters say in one map."""
-
-    report: TopologyMap
-    by: MapBy
-
-    def style(self, node: MapNode) -> Tone:
-        """By load green, yellow and red; by skew red where a constraint is exceeded, green where pods are."""
-        if self.by is MapBy.LOAD:
-            filled = percent(node)
-            return (
-                Tone.BAD
-                if filled >= _FULL
-                else Tone.WARN
-                if filled >= _HIGH
-                else Tone.GOOD
-                if node.pods
-                else Tone.FAINT
-            )
-        if not node.marked:
-            return Tone.FAINT
-        limits = zip(node.skew, self.report.constraints, strict=True)
-        exceeded = [constraint.is_hard for skew, constraint in limits if (skew or 0) > constraint.max_skew]
-        return Tone.BAD if any(exceeded) else Tone.WARN if exceeded else Tone.GOOD
-
-    def character(self, nodes: Sequence[MapNode], most: int) -> Cell:
-        """One character for ``nodes``, at least one: how full they are, or how many marked pods they hold, relative to
-        ``most``, the highest such number.
-        """
-        style = self.style(max(nodes, key=_urgency(self)))
-        if self.by is MapBy.LOAD:
-            if not any(node.pods for node in nodes):
-                return Cell(NOBODY, style)
-            is_gray = all(is_closed(node.closed) for node in nodes)
-            return Cell(_shade(sum(map(percent, nodes)) // len(nodes), 100), Tone.FAINT if is_gray else style)
-        held = held_by(nodes)
-        if not held:
-            return Cell(CLOSED if all(node.closed for node in nodes) else NOBODY, style)
-        return Cell(str(held) if most < _DIGITS else _shade(held, most), style)
-
-    def order(self, node: MapNode) -> tuple[int, str]:
-        """Sorts nodes that share a character, the fullest first."""
-        return -(percent(node) if self.by is MapBy.LOAD else len(node.marked)), node.name
-
-    def figures(self, node: MapNode) -> Cell:
-        """The text next to a node's name: a bar and a percentage, or its marked pods."""
-        if self.by is MapBy.LOAD:
-            filled = percent(node)
-            full = min(_BAR, (filled * _BAR + 50) // 100)
-            return Cell(f"{'█' * full}{'░' * (_BAR - full)} {filled:3}%", self.style(node))
-        return Cell(marks(len(node.marked)), self.style(node))
-
-
-def _urgency(shades: Shades) -> Callable[[MapNode], int]:
-    order = (Tone.FAINT, Tone.GOOD, Tone.WARN, Tone.BAD)
-    return lambda node: order.index(shades.style(node))
-
-
-def held_by(nodes: Sequence[MapNode]) -> int:
-    """How many marked pods run on ``nodes``."""
-    return sum(len(node.marked) for node in nodes)
-
-
-def _shade(part: int, whole: int) -> str:
-    return _RAMP[max(0, min(len(_RAMP) - 1, part * len(_RAMP) // whole))]
+def tone_of_skew(report: TopologyMap, node: MapNode) -> Tone:
+    """Red where a constraint is exceeded, green where pods are."""
+    if not node.marked:
+        return Tone.FAINT
+    limits = zip(node.skew, report.constraints, strict=True)
+    exceeded = [constraint.is_hard for skew, constraint in limits if (skew or 0) > constraint.max_skew]
+    return Tone.BAD if any(exceeded) else Tone.WARN if exceeded else Tone.GOOD
 
 
 def marks(count: int) -> str:
