@@ -21,8 +21,7 @@ from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.explain.question import Explain
-from kubespread.questions.explain.report import ExplainReport, by_score
-from kubespread.questions.explain.why_here import WhyHere
+from kubespread.questions.explain.report import ExplainReport, WhyHere, by_score
 from kubespread.questions.remedies.asked import QuestionEdits
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.families import FAMILIES, Stuck

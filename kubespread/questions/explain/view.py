@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kubespread.questions.explain import changes
-from kubespread.questions.explain.report import ExplainReport, opening, summary
+from msgspec.structs import replace
+
+from kubespread.questions.explain.report import ExplainReport, Fix, opening, summary
 from kubespread.questions.explain.sentences import in_sentences, state
 from kubespread.questions.explain.tables import (
     MAX_NODES,
@@ -22,15 +23,16 @@ from kubespread.questions.explain.tables import (
     rows_of,
     shown_and_left_out,
 )
-from kubespread.reports.columns import Readers
+from kubespread.reports.advice import Suggestion
+from kubespread.reports.columns import Fit, Readers
 from kubespread.reports.judged_nodes import NodeConstraint
-from kubespread.reports.parts import CountedPod, letter
+from kubespread.reports.parts import ConstraintReport, CountedPod, letter
 from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, score_steps
 from kubespread.views.lines import cut_middle
 from kubespread.views.look import Cell, Line, Look, Part, RowOf, Tone, Weight
 from kubespread.views.sheet import Column, Row, Sheet, count
 from kubespread.views.terminal import GAP, Laid, about_pod, folded, laid_out, remarks, shared_suffix
-from kubespread.views.view import NodeFacts, Tile, View, beside, source
+from kubespread.views.view import NodeFacts, Tile, View, about, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
 
 _BEST = 5
@@ -52,7 +54,7 @@ _COUNTED: Sequence[Column[_Counted]] = (
 def view(report: ExplainReport) -> View:
     """Numbers as numbers for spreadsheets; reasons last, since they contain spaces."""
     if report.fix is not None:
-        return changes.view(report, report.fix)
+        return _view_of_changes(report, report.fix)
     tone = Tone.GOOD if report.schedulable else Tone.BAD
     return View(
         title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",
@@ -287,3 +289,124 @@ def _cells(row: NodeRow) -> list[str]:
         "" if row.node.total is None else str(row.node.total),
         row.with_numbers,
     ]
+
+
+_LEAST_NAME = 28
+_INSIDE = 4
+
+
+_SUMMARIES: Mapping[str, tuple[str, str]] = {
+    "uncordon": ("uncordon", "node"),
+    "untaint": ("untaint", "node"),
+    "wait": ("wait for", "terminating pod"),
+    "evict": ("evict", "pod"),
+}
+"""Verb and noun, by family."""
+
+
+def _summary(suggestion: Suggestion) -> str:
+    """The change in a few words, without the names of nodes and pods: its option has them."""
+    of = f" of {len(suggestion.alternatives) + 1}" if suggestion.alternatives else ""
+    if suggestion.family in _SUMMARIES and len(suggestion.options) == 1:
+        verb, noun = _SUMMARIES[suggestion.family]
+        return f"{verb} 1{of} {noun}{'s' if of else ''}"
+    return suggestion.brief
+
+
+def _remarks(suggestion: Suggestion) -> tuple[str, ...]:
+    """Notes on it, and what happens to other pods."""
+    return (*suggestion.notes, *suggestion.consequences)
+
+
+def _fits(suggestion: Suggestion) -> int:
+    return (suggestion.nodes if suggestion.nodes is not None else suggestion.placed) or 0
+
+
+_CHANGES: Sequence[Column[Suggestion]] = (
+    Column(
+        "CHANGE",
+        lambda row: row.change,
+        on_terminal=_summary,
+        fit=Fit.MIDDLE,
+        least=_LEAST_NAME,
+        tone=lambda _: Tone.STRONG,
+    ),
+    count("FITS", _fits),
+    # Options are meant to be copied, so they are never cut.
+    Column("OPTIONS", lambda row: " ".join(row.options), short="OPTION"),
+    Column("NOTES", lambda row: "; ".join(_remarks(row)), Readers.RECORDS),
+    Column("COMMANDS", lambda row: "; ".join(row.commands), Readers.PAGES),
+)
+
+
+def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
+    """The smallest changes first, each with how to make it."""
+    enough = report.advice.enough if report.advice is not None else ()
+    seen = View(
+        **about(report),
+        title=f"Changes for {fix.workload or f'Pod/{report.pod.name}'} in {report.pod.namespace}",
+        bars=[asked_bars(constraint, place) for place, constraint in enumerate(_constraints(report))],
+        sheets=[Sheet(title="Changes that suffice", columns=_CHANGES, rows=enough, is_answer=True)],
+        heading=lambda look: _title_of_changes(report, fix, look),
+        answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
+        parts=lambda look: _changes(report, fix, enough, look),
+        remarks="among",
+        tiles=[
+            Tile("changes suffice", f"{len(enough):,}", Tone.GOOD if enough else Tone.PLAIN),
+            Tile("changes tried", f"{0 if report.advice is None else report.advice.tried:,}"),
+        ],
+    )
+    return replace(
+        seen,
+        provenance=source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"),
+        answer=[*report.said, *([] if report.fits or report.message is None else [report.message])],
+        tone=Tone.GOOD if report.fits else Tone.WARN if enough else Tone.BAD,
+    )
+
+
+def _constraints(report: ExplainReport) -> Sequence[ConstraintReport]:
+    """Those of the pod that finds no node."""
+    return () if report.advice is None else report.constraints
+
+
+def _changes(
+    report: ExplainReport, fix: Fix, enough: Sequence[Suggestion], look: Look
+) -> Iterator[Sheet[Suggestion] | Line]:
+    """In full with the patch of every change."""
+    if look.headers:
+        yield from constraint_lines(_constraints(report), look.width, domains=True)
+    for sentence in (report.message, report.conclusion) if report.advice is not None else ():
+        if sentence:
+            yield folded(sentence)
+    fits = "NODES" if fix.replicas is None else "PLACED"
+    columns = [replace(column, short=fits) if column.header == "FITS" else column for column in _CHANGES]
+    yield Sheet(title="", columns=columns, rows=enough)
+    for suggestion in enough if look.in_full else enough[:1]:
+        yield from _in_full(suggestion, look)
+    yield from remarks(report.answer)
+
+
+def _title_of_changes(report: ExplainReport, fix: Fix, look: Look) -> Iterator[Line]:
+    pod = Cell(f"{report.pod.namespace}/{report.pod.name}", Tone.STRONG)
+    begin = "Pod "
+    if fix.replicas is not None:
+        of = f" of {fix.workload}" if fix.workload else ""
+        begin = f"{count_of(fix.replicas, 'replica')}{of}, pod "
+    question = [Cell(begin), pod, Cell(f" against {count_of(len(report.nodes), 'node')}")]
+    return about_pod(question, report, look)
+
+
+def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Line]:
+    """Its remarks and its patch; of a diff only what changes and where. Commands, to be copied, stay in one line."""
+    inside = partial(folded, indent=" " * _INSIDE, hanging=_INSIDE + 2)
+    yield folded(Cell(f"{suggestion.change}:", Tone.STRONG))
+    for text in _remarks(suggestion):
+        yield inside(text)
+    yield from ([Cell(" " * _INSIDE + command)] for command in suggestion.commands)
+    for line in (suggestion.diff or "").splitlines():
+        tone = Tone.GOOD if line.startswith("+") else Tone.BAD if line.startswith("-") else Tone.FAINT
+        yield [Cell(" " * _INSIDE), Cell(line, tone)]
+    for other in suggestion.alternatives if look.in_full else ():
+        yield inside(Cell(f"or {other}", Tone.FAINT))
+    if not suggestion.commands and not suggestion.diff:
+        yield inside(" ".join(suggestion.options))
