@@ -32,7 +32,7 @@ _CODES_SHOWN = 5
 
 
 def answer(question: Check, scene: Scene) -> CheckReport:
-    """What the chosen rules find, without what the base has too."""
+    """Findings of the chosen rules, without those that the base has too."""
     snapshot = scene.given
     rules, bar = selected(question.select, question.ignore), _bar(question.fail_on)
     if not question.pods and snapshot is None:
@@ -84,7 +84,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
 
 
 def _checked(work: Checking, question: Check, scene: Scene) -> Iterator[Checked]:
-    """What is found in each workload; in the first ones where the time is up. Raises UsageError."""
+    """Findings in each workload; in the first ones where the time is up. Raises UsageError."""
     same = msgspec.structs.replace(question, pods=tuple(work.gathered.sources))
     return scene.tasks(work, range(len(work.gathered.subjects)), same, _known)
 

@@ -46,7 +46,7 @@ from kubespread.world.store.pod_book import key_of
 
 
 class Checked(Struct):
-    """What came of it."""
+    """The outcome of checking a workload."""
 
     findings: list[Finding] = field(default_factory=list)
     ignored: int = 0
@@ -70,14 +70,14 @@ class Checking:
         return cls(gathered, selected(question.select, question.ignore))
 
     def __call__(self, number: int) -> Checked:
-        """What is found in the workload of that number."""
+        """Findings in the workload of that number."""
         gathered, subject = self.gathered, self.gathered.subjects[number]
         trial = None if gathered.cluster is None else self._trial(subject, gathered.cluster)
         case = Case(subject, self._company, gathered.objects, self._plugins[id(subject.profile)], trial)
         return _kept(_findings(case, self._rules), subject.ignored)
 
     def searched(self, parts: Iterable[Checked]) -> Iterator[Checked]:
-        """With the remedies that are still to be searched for: by one process, in the order of the workloads, whose
+        """Add the remedies that are still to be searched for: in one process, in the order of the workloads, whose
         searches share one effort.
         """
         search, worlds, cluster = SharedSearch(), self.gathered.worlds, self.gathered.cluster
@@ -141,7 +141,7 @@ class _AllPlaced(PlayedGoal):
         return self.answered(worlds, edited, placed.count, placed.desired - placed.refused)
 
     def placed(self, change: Change) -> Placed | None:
-        """None where an edit or a field is refused."""
+        """Replicas placed after the change; None where an edit or a field is refused."""
         trial = self._edited(change.edits) if change.edits else self.trial
         set_fields = self._setting(change.settings)
         return None if trial is None or set_fields is None else trial.placed_with(set_fields)

@@ -180,7 +180,7 @@ class _Patch(Struct):
     before: str
     after: str
     changed: dict[str, list[tuple[str | int, ...]]] = field(default_factory=dict)
-    """By workload, the paths in it that remedies have changed."""
+    """Paths that remedies have changed, by workload."""
 
 
 def patch(findings: Iterable[Finding], written: Mapping[tuple[str | None, str], Manifest], template_path: str) -> str:
@@ -246,7 +246,7 @@ def _is_last(finding: Finding) -> bool:
 
 
 def _edits(remedy: Remedy) -> str:
-    """What the remedy is beside the manifest."""
+    """The part of the remedy beside the manifest."""
     return f"in the cluster: {', '.join(remedy.edits)}" if remedy.edits else ""
 
 
@@ -296,5 +296,5 @@ def in_full(rule: RuleReport) -> str:
 
 
 def anchor(rule: RuleReport) -> str:
-    """Of its heading, as `in_full` writes it."""
+    """Link to its heading, as `in_full` writes it."""
     return f"{rule.code.lower()}-{rule.name}"

@@ -101,7 +101,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
 
     @property
     def choosing(self) -> Choosing:
-        """Which of the workloads in ``pods`` to check."""
         from kubespread.candidate.sources import Choosing
 
         return Choosing(None, self.namespace, self.selector, recursive=self.recursive, template_path=self.template_path)

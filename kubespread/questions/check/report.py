@@ -28,10 +28,10 @@ class Severity(StrEnum):
 
 
 class Remedy(Report, frozen=True):
-    """What would mend it."""
+    """A change that would mend it."""
 
     text: str
-    """In one sentence."""
+    """The change in one sentence."""
     settings: tuple[str, ...] = ()
     """The same as ``--set`` of the other commands takes it, together."""
     edits: tuple[str, ...] = ()
@@ -43,11 +43,11 @@ class Remedy(Report, frozen=True):
     outcome: str | None = None
     """The outcome of applying it, found by running the engine again; null where that was not tried."""
     commands: tuple[str, ...] = ()
-    """What kubectl does it with, of a workload that is in the cluster."""
+    """Commands for kubectl that do it, for a workload that is in the cluster."""
 
     @property
     def with_outcome(self) -> str:
-        """What to do, and the outcome."""
+        """The text, and the outcome."""
         return self.text if self.outcome is None else f"{self.text} ({self.outcome})"
 
 
@@ -61,7 +61,7 @@ class Finding(Report, frozen=True, kw_only=True):
     workload: str | None
     """NAMESPACE/Kind/name, null for a file that could not be read."""
     file: str | None
-    """As it was given, null for a workload of the cluster."""
+    """Path as it was given, null for a workload of the cluster."""
     line: int | None
     """From 1, null for a workload of the cluster."""
     column: int | None
@@ -69,12 +69,12 @@ class Finding(Report, frozen=True, kw_only=True):
     field: str
     """The path from the object on, empty where the whole object is meant."""
     message: str
-    """What will happen."""
+    """The consequence."""
     proven: bool
-    """Whether the numbers in it come from running the engine on the cluster."""
+    """True if the numbers in it come from running the engine on the cluster."""
     remedy: Remedy
     fingerprint: str = ""
-    """What stays the same when lines move and numbers change."""
+    """A hash that stays the same when lines move and numbers change."""
 
     @property
     def called(self) -> str:
@@ -108,9 +108,9 @@ class RuleReport(Report, frozen=True):
     severity: Severity
     """The default severity of its findings."""
     needs_cluster: bool
-    """Whether it is only asked where there is a cluster."""
+    """True if it is only asked where there is a cluster."""
     summary: str
-    """What it finds, on one line."""
+    """Its findings, on one line."""
     documentation: str
     """Markdown."""
 
@@ -118,19 +118,19 @@ class RuleReport(Report, frozen=True):
 class CheckReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "CheckReport"
     files: int
-    """How many manifests were read or could not be."""
+    """Number of manifests that were read or could not be."""
     workloads: int
-    """How many workloads were checked."""
+    """Number of workloads that were checked."""
     asked: tuple[str, ...]
     """The codes of the rules that were asked."""
     not_asked: tuple[str, ...]
-    """Those that were chosen and need a cluster, where there is none."""
+    """Codes of the rules that were chosen and need a cluster, where there is none."""
     not_chosen: tuple[str, ...] = ()
     """The codes of the rules that were not chosen."""
     fail_on: Severity = Severity.ERROR
     """The bar: the verdict is no when some finding is at least this severe, and yes otherwise."""
     findings: tuple[Finding, ...]
-    """By file, line and column; those of the cluster's workloads by namespace, kind and name."""
+    """Findings by file, line and column; those of the cluster's workloads by namespace, kind and name."""
     rules: tuple[RuleReport, ...]
     """The rules of these findings."""
     ignored: int = 0
@@ -142,16 +142,15 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     in_base: int = 0
     """Findings that the manifests have there too."""
     patch: str | None = None
-    """With --diff the remedies of errors and warnings as a unified diff of the manifests, below comments (``#``) for
+    """The remedies of errors and warnings, with --diff, as a unified diff of the manifests, below comments (``#``) for
     those that it lacks; null without.
     """
 
     def count(self, severity: Severity) -> int:
-        """How many findings are of this severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
     def reaches(self, severity: Severity) -> bool:
-        """Whether some finding is at least that severe."""
+        """True if some finding is at least that severe."""
         return any(finding.severity.rank <= severity.rank for finding in self.findings)
 
     def judged(self) -> Judgment:
@@ -167,7 +166,7 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
         return Share(len({finding.workload for finding in bad}), self.workloads, "workloads", max(ranks, default=0))
 
     def sentences(self) -> Iterator[str]:
-        """What was found, then what was not looked at."""
+        """Say what was found, then what was not looked at."""
         excused = [
             f"{number} {where}"
             for number, where in ((self.ignored, "silenced by annotations"), (self.in_base, f"in {self.base} already"))

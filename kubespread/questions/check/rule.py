@@ -82,11 +82,11 @@ class Declared(Struct, frozen=True, eq=False):
 
     position: int
     path: str
-    """From the object on: ``spec.template.spec.topologySpreadConstraints[0]``."""
+    """Path from the object on: ``spec.template.spec.topologySpreadConstraints[0]``."""
     written: TopologySpreadConstraint
-    """As in the pod template: the API server merges matchLabelKeys into the selector of the pod."""
+    """The constraint in the pod template: the API server merges matchLabelKeys into the selector of the pod."""
     constraint: Constraint
-    """With defaults filled in and the selector parsed."""
+    """The same with defaults filled in and the selector parsed."""
 
     @property
     def key(self) -> str:
@@ -94,7 +94,7 @@ class Declared(Struct, frozen=True, eq=False):
 
     @property
     def name(self) -> str:
-        """Of its key, in short: ``zone``."""
+        """Short form of its key: ``zone``."""
         return short_key(self.key)
 
     @property
@@ -103,7 +103,7 @@ class Declared(Struct, frozen=True, eq=False):
         return bool(self.constraint.self_match and self.constraint.counts_pods)
 
     def with_fields(self, **fields: object) -> FieldChange:
-        """Of fields as they are written: ``maxSkew``."""
+        """Change fields, named as they are written: ``maxSkew``."""
         return FieldChange({self: fields})
 
 
@@ -121,12 +121,12 @@ class FieldChange(Struct, frozen=True):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """As ``--set`` takes them."""
+        """Settings as ``--set`` takes them."""
         return tuple(f"{name}[{declared.position}]={value}" for declared, name, value in self._all())
 
     @property
     def fields(self) -> dict[str, Any]:
-        """As fields of the object, by path."""
+        """Fields of the object, by path."""
         return {f"{declared.path}.{name}": value for declared, name, value in self._all()}
 
     @property
@@ -197,7 +197,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def at_most(self) -> Allowance:
-        """How many of its pods may run at once whatever the nodes are, and why not more."""
+        """The most of its pods that may run at once whatever the nodes are, and why not more."""
         allowed = allowance(self.subject.pod, self.objects.of(ResourceQuota))
         is_one = self.exclusive_claim and (allowed.copies is None or allowed.copies > 1)
         return Allowance(1, self.exclusive_claim) if is_one else allowed
@@ -209,8 +209,8 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def own_labels(self) -> dict[str, str]:
-        """What tells its pods from others: the workload's selector where it has one of labels alone that matches them,
-        else their labels.
+        """Labels that tell its pods from others: the workload's selector where it has one of labels alone that matches
+        them, else their labels.
         """
         labels, workload = self.subject.labels, self.subject.object
         selector = workload.spec.selector if isinstance(workload, LabelSelectingWorkload) else None
@@ -232,14 +232,14 @@ class RuleFinding(Struct, frozen=True):
     field: str
     """The path from the object on, which need not be there: the nearest field above it is where people are sent."""
     message: str
-    """What will happen, in numbers where there are any."""
+    """The consequence, in numbers where there are any."""
     remedy: Remedy
     mended: Mended | None = None
     """The remedy as a change of the pod, where it is one that was tried."""
     severity: Severity | None = None
-    """Where it is not that of the rule."""
+    """Severity other than that of the rule."""
     proven: bool = False
-    """Whether the numbers come from running the engine on the cluster, as all do of rules that need one."""
+    """True if the numbers come from running the engine on the cluster, as all do of rules that need one."""
 
 
 class RefusedManifest(Struct, frozen=True):
@@ -247,11 +247,11 @@ class RefusedManifest(Struct, frozen=True):
 
     file: str | None
     name: str | None
-    """Of the workload, NAMESPACE/Kind/name; None for a file that could not be read."""
+    """The workload, NAMESPACE/Kind/name; None for a file that could not be read."""
     faults: Sequence[Fault]
     ignored: Sequence[str] = ()
     objects: ClusterObjects = ClusterObjects()
-    """Which it may name."""
+    """Objects that it may name."""
     data: Any = None
     """The workload as it is written."""
 
@@ -311,5 +311,5 @@ class FaultRule(AnyRule):
     """Runs on each fault of what is no workload yet: a file that cannot be read, an object that is refused."""
 
     def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
-        """What would mend the fault; None where it is not one of the rule's."""
+        """Remedy of the fault; None where it is not one of the rule's."""
         raise NotImplementedError

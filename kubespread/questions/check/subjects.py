@@ -83,7 +83,7 @@ class Gathered(Struct):
     worlds: EditedWorlds | None = None
     """The edited cluster."""
     edits: Sequence[Edit] = ()
-    """Those that made it."""
+    """The edits that made it."""
     subjects: list[Subject] = field(default_factory=list)
     refused: list[RefusedManifest] = field(default_factory=list)
     files: int = 0
@@ -92,7 +92,7 @@ class Gathered(Struct):
     written: dict[tuple[str | None, str], Manifest] = field(default_factory=dict)
     """The manifests of workloads, each with its own chosen, by file and name."""
     sources: Sequence[PodGiven] = ()
-    """What was given, with what can be read only once as it was read."""
+    """Sources as given; those that can be read only once, as read."""
 
 
 class Gatherer:
@@ -321,7 +321,7 @@ class Gatherer:
 
 
 def _nowhere(_field: str) -> Place:
-    """Where the fields of an object stand that is in no file."""
+    """The position of fields of an object that is in no file."""
     return None, None
 
 
@@ -352,10 +352,10 @@ class _Part(Struct, frozen=True):
     text: str
     """Why it is a part, and what to do about it."""
     is_of_pods: bool
-    """Whether it is of one of Kubernetes' own kinds, whose fields are known."""
+    """True for Kubernetes' own kinds, whose fields are known."""
 
     def keeps(self, fault: Fault) -> bool:
-        """Whether a fault stays whatever is added to the part."""
+        """True if the fault stays whatever is added to the part."""
         is_mendable = _MENDABLE.search(fault.message) or _DIRECTIVE in fault.field
         # Of other kinds, only what is copied unchanged into their pods is known.
         return not is_mendable and (self.is_of_pods or _CONSTRAINTS in fault.field)
@@ -373,7 +373,7 @@ def _part_of(item: KubernetesObject) -> _Part | None:
 
 
 def _is_patch(item: KubernetesObject, row: Kind) -> bool:
-    """Whether it has neither a selector nor an image for each container, or says what a patch does."""
+    """True if it has neither a selector nor an image for each container, or says what a patch does."""
     if not row.template_path:
         return False
     containers = field_at(item.data, f"{row.template_path}.spec.containers")

@@ -45,7 +45,7 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import (
     SpreadState,
 )
 from kubespread.scheduler.profile.profile import Profile, framework
-from kubespread.wording import EMPTY, counted_in
+from kubespread.wording import EMPTY, counted_in, says
 from kubespread.world.events.applying import AppliedWorkload, apply_workload
 from kubespread.world.events.rollouts import NewTemplate, rolled_out
 from kubespread.world.events.world import World
@@ -78,7 +78,7 @@ def own_counts(placed: Sequence[Placed], counted: HardConstraint | SoftConstrain
 
 
 def skew_of(counts: Mapping[str, int]) -> int:
-    """Between the fullest domain and the emptiest one."""
+    """Difference between the fullest domain and the emptiest one."""
     return skew_between([*counts.values()])
 
 
@@ -110,9 +110,9 @@ class Subject(Struct, frozen=True, kw_only=True):
     """True if each replica is made once the one before runs."""
     file: str | None = None
     is_written: bool = True
-    """Whether a manifest says it, not the cluster."""
+    """True if a manifest says it, not the cluster."""
     missing_namespace: str = ""
-    """What the API server says where its namespace is not in the cluster."""
+    """Words of the API server where its namespace is not in the cluster."""
     place: Callable[[str], Place]
     """The position of the field at a path, or of the nearest field above it."""
     ignored: Sequence[str] = ()
@@ -144,16 +144,16 @@ class Placed(Struct, frozen=True):
 
     desired: int
     nodes: Sequence[int]
-    """Where they go, by position, in order."""
+    """Positions of the nodes they go to, in order."""
     message: str | None
     """kube-scheduler's, for the first one without a node."""
     cluster: Cluster
     refused: int = 0
-    """How many of the last replicas the API server refuses: for the namespace's quotas, or all for a faulty field."""
+    """Number of the last replicas that the API server refuses: for quotas, or all for a faulty field."""
     refusal: str = ""
-    """What it says to the first of these."""
+    """Words of the API server to the first of these."""
     unplaced: Evaluation | None = None
-    """What every plugin says of the first replica without a node, where nodes are judged."""
+    """Verdicts of every plugin on the first replica without a node, where nodes are judged."""
 
     @property
     def count(self) -> int:
@@ -161,7 +161,7 @@ class Placed(Struct, frozen=True):
 
     @property
     def pending(self) -> int:
-        """How many are created and find no node."""
+        """Number of replicas that are created and find no node."""
         return self.desired - self.refused - self.count
 
     @property
@@ -175,7 +175,7 @@ class Placed(Struct, frozen=True):
     @property
     def text(self) -> str:
         """``2 of 6 replicas fit``."""
-        return f"{self.count} of {self.desired} {'replica fits' if self.desired == 1 else 'replicas fit'}"
+        return f"{self.count:,} of {says(self.desired, 'replica', 'fit')}"
 
     def outcome(self, topology_key: str) -> str:
         """``6 of 6 replicas fit: a 2 · b 2 · c 2``."""
@@ -189,7 +189,7 @@ class Mended(Struct, frozen=True):
     change: PodChange
     placed: Placed
     is_taken: bool = True
-    """Whether the release takes it whole: an older one drops fields that it does not have."""
+    """True if the release takes it whole: an older one drops fields that it does not have."""
 
 
 def together(mended: Iterable[Mended]) -> PodChange:
@@ -232,7 +232,7 @@ class ReplicaTrial:
 
     @cached_property
     def evaluation(self) -> Evaluation | None:
-        """What every plugin says of the first replica on every node."""
+        """Verdicts of every plugin on the first replica on every node."""
         return None if self.prepared is None else evaluated(self.prepared)
 
     @cached_property

@@ -58,7 +58,7 @@ def view(report: CheckReport) -> View:
 
 
 def _parts(report: CheckReport, look: Look) -> Iterator[Part]:
-    """By file or workload, those with the worst findings first; in full every finding."""
+    """Findings by file or workload, the worst first; in full every finding."""
     shown = list(report.findings if look.in_full else _first_of_each(report.findings))
     for where in dict.fromkeys(map(_where, sorted(shown, key=lambda finding: finding.severity.rank))):
         found = [[*_finding(finding, look)] for finding in shown if _where(finding) == where]
@@ -97,7 +97,7 @@ def _finding(finding: Finding, look: Look) -> Iterator[Line]:
 
 
 def _first_of_each(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Of each rule only the first few findings."""
+    """The first few findings of each rule."""
     seen: Counter[str] = Counter()
     for finding in findings:
         seen[finding.code] += 1

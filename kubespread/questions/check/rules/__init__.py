@@ -46,12 +46,12 @@ def rule_called(text: str) -> AnyRule:
 
 
 def silenced_codes(*annotations: Mapping[str, str]) -> tuple[str, ...]:
-    """What the annotation ``kubespread.dev/ignore`` names, on the workload or on its pod template."""
+    """Codes that the annotation ``kubespread.dev/ignore`` names, on the workload or on its pod template."""
     return tuple(code for annotation in annotations for code in _split([annotation.get(CHECK_IGNORE, "")]))
 
 
 def unknown_codes(codes: Iterable[str]) -> Iterator[str]:
-    """Those that no code begins with."""
+    """Codes that no rule's code begins with."""
     return (code for code in codes if not any(rule.code.startswith(code) for rule in RULES))
 
 
@@ -63,14 +63,13 @@ def _codes(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _split(texts: Iterable[str]) -> Iterator[str]:
-    """What is listed, separated by commas; the name of a rule is as good as its code."""
+    """Codes that are listed, separated by commas; the name of a rule is as good as its code."""
     codes = {rule.name.upper(): rule.code for rule in RULES}
     listed = (word.strip().upper() for text in texts for word in text.split(",") if word.strip())
     return (codes.get(word, word) for word in listed)
 
 
 def begins(code: str, beginnings: Iterable[str]) -> bool:
-    """Whether the code begins with any of these."""
     return any(code.startswith(beginning) for beginning in beginnings)
 
 

@@ -20,7 +20,7 @@ from kubespread.questions.check.rule import UNSEARCHED, Case, ClusterRule, Decla
 from kubespread.questions.check.trial import Placed, ReplicaTrial, domains, listed, together
 from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
-from kubespread.wording import count_of, verb_of
+from kubespread.wording import count_of, says, verb_of
 
 _GATE = "MinDomainsInPodTopologySpread"
 
@@ -98,7 +98,7 @@ def _waiting_for(
 def _tolerating(
     declared: Declared, eligible: int, possible: Mapping[str, Possible], trial: ReplicaTrial
 ) -> Remedy | None:
-    """What comes before minDomains where taints keep the pod off all of them."""
+    """Remedy that comes before minDomains where taints keep the pod off all of them."""
     change = declared.with_fields(minDomains=eligible + len(possible))
     if not possible or trial.placed_with(change).is_complete:
         return None
@@ -221,7 +221,7 @@ def _why_fewer(most: Placed) -> str:
     """Quotas refuse a pod before any node is looked for."""
     created = most.desired - most.refused
     quota = f"the namespace's quotas allow only {created} of them: {most.refusal}" if most.refused else ""
-    fitting = f"{most.count} of {count_of(created, 'replica')} fit: {most.message}" if most.pending else ""
+    fitting = f"{most.count:,} of {says(created, 'replica', 'fit')}: {most.message}" if most.pending else ""
     return "; ".join(filter(None, (quota, fitting)))
 
 
@@ -233,11 +233,11 @@ class Possible(Struct, frozen=True):
     """A domain that has no node now."""
 
     group: str
-    """What could make it: ``NodePool general``."""
+    """The group that could make it: ``NodePool general``."""
     node: Node
     """A node as the group would make it there, with room for every pod."""
     taint: Taint | None
-    """Of that node, where the pod does not tolerate it."""
+    """Taint of that node that the pod does not tolerate."""
 
 
 def without_nodes(key: str, present: Collection[str], case: Case, trial: ReplicaTrial) -> Mapping[str, Possible]:
@@ -309,7 +309,7 @@ def _selected_labels(pod: Pod) -> Mapping[str, Sequence[str]]:
 
 
 def _has_room(pool: NodePool, nodes: Nodes) -> bool:
-    """Whether the pool grows for pods that wait, and its limits leave something beside the nodes that it has made."""
+    """True if the pool grows for pods that wait, and its limits leave something beside the nodes that it has made."""
     own = [
         node.status.capacity or node.status.allocatable
         for node in nodes.objects

@@ -28,7 +28,7 @@ from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.cluster.kinds import KindJudgment
 from kubespread.scheduler.evaluation import budget_gaps
 from kubespread.scheduler.placing import first_in_heap
-from kubespread.wording import count_of
+from kubespread.wording import count_of, says
 
 _MOST_DRAINED = 12
 """How many nodes that are unlike one another are drained."""
@@ -138,7 +138,7 @@ def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case) -> It
 
 
 def _others_protected(selector: Selector, case: Case) -> int:
-    """How many pods of others a budget with this selector counts: all that are to be, and those that run beside."""
+    """Number of pods of others that a budget with this selector counts: the desired ones, and those that run beside."""
     others = list(case.company.counted_beside(case.subject, selector))
     to_be = sum(other.replicas for other in others)
     if case.trial is None:
@@ -159,7 +159,7 @@ class _Stalled(Struct, frozen=True):
 
     node: str
     before: int
-    """How many replicas were on the node."""
+    """Replicas on the node before the drain."""
     remaining: int
     message: str | None
     """kube-scheduler's, for the first evicted one whose successor has no node."""
@@ -243,7 +243,7 @@ def by_revision(constraints: Iterable[Declared]) -> FieldChange:
 
 
 def excess(rollout: RolloutReport, declared: Declared) -> int:
-    """By how much the new pods end beyond maxSkew."""
+    """The skew of the new pods beyond maxSkew."""
     final = rollout.final[declared.position]
     return max(0, final.skew - final.max_skew)
 
@@ -302,7 +302,7 @@ class RolloutCountsOld(ClusterRule, code="KS401", name="rollout-counts-old", sev
 
 
 def _counts_old(case: Case, declared: Declared) -> bool:
-    """Whether it counts its own pods, and not by a label of which people may say that it tells revisions."""
+    """True if it counts its own pods, and by no label that may tell revisions apart."""
     named = {requirement.key for requirement in declared.constraint.selector.requirements}
     keys = declared.written.match_label_keys
     return declared.counts_itself and TEMPLATE_HASH not in named and not case.subject.labels.keys() & set(keys)
@@ -337,7 +337,7 @@ def _without_surge(
 def _even_then(
     declared: Declared, counting: Sequence[Declared], before: RolloutReport, after: RolloutReport
 ) -> str | None:
-    """Where the new pods end ``after`` the remedy, if the constraint is met then, and no other one is worse."""
+    """The place of the new pods ``after`` the remedy, if the constraint is met then, and no other one is worse."""
     is_mended = after.complete and not excess(after, declared)
     if not is_mended or any(excess(after, constraint) > excess(before, constraint) for constraint in counting):
         return None
@@ -346,7 +346,7 @@ def _even_then(
 
 def _landed(rollout: RolloutReport, declared: Declared) -> str:
     counts = {domain.value: domain.new for domain in rollout.final[declared.position].domains}
-    return f"{count_of(rollout.replicas, 'replica')} are placed {by_domain(counts)}"
+    return f"{says(rollout.replicas, 'replica', 'are placed')} {by_domain(counts)}"
 
 
 _ROOM = Remedy(text="make room for another pod, or maxUnavailable: 1")

@@ -177,7 +177,7 @@ class _Closed(Struct, frozen=True):
     reasons: Sequence[str]
     """The plugins that keep the pod from their nodes."""
     open: int
-    """How many domains it counts that the pod can go to."""
+    """Number of domains it counts that the pod can go to."""
 
     @property
     def honoring(self) -> dict[str, Any]:
@@ -296,7 +296,7 @@ def _policy_text(changed: FieldChange) -> str:
 
 
 def _uncordoning(closed: _Closed, _others: Sequence[_Closed], trial: ReplicaTrial) -> tuple[None, Placed, Remedy]:
-    """What remains for nodes that are cordoned and carry no taint."""
+    """Remedy that remains for nodes that are cordoned and carry no taint."""
     nodes = {position: trial.cluster.nodes.objects[position] for position in closed.nodes}
     change = ClusterChange(replaced={position: uncordoned(node) for position, node in nodes.items()})
     placed = trial.placed_with(cluster=trial.cluster.after(change))
@@ -365,10 +365,11 @@ class SingleDomain(ClusterRule, code="KS205", name="single-domain", severity=Sev
             if len(eligible) != 1 or (constraint.min_domains or 1) != 1 or not constraint.self_match:
                 continue
             others = [other for other in domains_of(hard, hard.column.present) if other != eligible[0]]
+            landed = trial.placed.by_domain(declared.key)[eligible[0]]
             message = (
                 f"{declared.name} {eligible[0]} is the only domain{_why(declared, hard, others, trial)}, so the skew "
-                f"is always 1 and no node is ever rejected: {trial.placed.by_domain(declared.key)[eligible[0]]} of "
-                f"{trial.placed.desired} replicas land there"
+                f"is always 1 and no node is ever rejected: {landed} of {trial.placed.desired} replicas "
+                f"{verb_of(landed, 'land')} there"
             )
             onto = f"let the pod onto nodes of {listed(others)}"
             remedy = Remedy(text=onto if others else f"add nodes in another {declared.name}, or drop the constraint")
@@ -376,7 +377,7 @@ class SingleDomain(ClusterRule, code="KS205", name="single-domain", severity=Sev
 
 
 def _why(declared: Declared, hard: HardConstraint, others: Sequence[str], trial: ReplicaTrial) -> str:
-    """What leaves the other domains out."""
+    """Reason why the other domains are left out."""
     if not others:
         return " of the cluster"
     barred, outside = trial.barred, hard.column.present & ~hard.eligible

@@ -75,7 +75,7 @@ class GhostPods(Rule, code="KS101", name="ghost-pods", severity=Severity.ERROR):
 
 
 def _may_be_added(subject: Subject, selector: Selector) -> bool:
-    """Whether it asks for labels that the controller of a foreign kind may give the pods beside their own."""
+    """True if it asks for labels that the controller of a foreign kind may give the pods beside their own."""
     missed = [requirement for requirement in selector.requirements if not requirement.matches(subject.labels)]
     return type(subject.object) is Workload and all(requirement.key not in subject.labels for requirement in missed)
 
@@ -226,7 +226,7 @@ def _counted_together(case: Case) -> Iterator[tuple[Declared, Iterator[Subject]]
 
 
 def _has_the_same(other: Subject, declared: Declared) -> bool:
-    """Whether its pods have a constraint with the same terms, regardless of the selector."""
+    """True if its pods have a constraint with the same terms, regardless of the selector."""
     constraints = other.pod.spec.topology_spread_constraints
     return any(_terms(constraint) == _terms(declared.written) for constraint in constraints)
 
@@ -255,7 +255,7 @@ def _shared(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterat
         return declared.with_fields(labelSelector=LabelSelector(match_labels={_OWN: "true"}))(labeled)
 
     def placed(change: PodChange) -> Mapping[str, int]:
-        """Where its own replicas are once those of the others are placed, in each domain."""
+        """Its own replicas in each domain, once those of the others are placed."""
         return own_counts(trial.placed_behind(before, change)[-1:], constraint)
 
     together, apart = placed(unchanged), placed(counting_itself)

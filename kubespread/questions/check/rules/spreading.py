@@ -107,7 +107,7 @@ def _with_only(pod: Pod, positions: Sequence[int]) -> Pod:
 
 
 def _other_order(trial: ReplicaTrial) -> str:
-    """Whether replicas would all fit in another order, which kube-scheduler does not look for."""
+    """Say if replicas would all fit in another order, which kube-scheduler does not look for."""
     if trial.subject.told_apart is not None:
         return ""
     ahead = look_ahead(trial.plugins, trial.cluster, trial.subject.pod, trial.placed.desired)
@@ -382,7 +382,7 @@ def _too_far(placed: Placed, before: Mapping[str, int], counted: SoftConstraint,
 
 
 def _scores(evaluation: Evaluation, node: int) -> str:
-    """What spreading takes from the chosen node, and what others give it; empty where spreading prefers it as well."""
+    """The score that spreading takes from the chosen node and others give it; empty where spreading prefers it too."""
     spread = evaluation.scores.get(PodTopologySpread.name)
     if spread is None:
         return ""
