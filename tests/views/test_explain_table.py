@@ -13,7 +13,7 @@ import pytest
 from rich.cells import cell_len
 
 import kubespread
-from kubespread.questions.explain.tables import domain_rows, rows_of, shown_and_left_out
+from kubespread.questions.explain.tables import domain_rows, rows_of, shown_nodes
 from kubespread.views import terminal
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT
 from kubespread.views.lines import cut_end, cut_middle, width_of
@@ -76,7 +76,7 @@ def test_at_every_width_verdict_arithmetic_and_reasons_are_there(seed: int) -> N
 
 
 def assert_nodes_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
-    shown, _ = shown_and_left_out(asked, most=25)
+    shown = shown_nodes(asked, most=25)
     lines = [f"{line} " for line in text.splitlines()]
     start = next(place for place, line in enumerate(lines) if line.startswith("  NODE") and "FITS" in line)
     for row, line in zip(rows_of(asked, shown).rows, lines[start + 1 :], strict=False):
@@ -91,7 +91,7 @@ def assert_nodes_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
 def assert_domains_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
     lines = [f"{line} " for line in text.splitlines()]
     start = next(place for place, line in enumerate(lines) if " NODES" in line and " FIT " in line)
-    for row, line in zip(domain_rows(asked, asked.nodes).rows[:25], lines[start + 1 :], strict=False):
+    for row, line in zip(domain_rows(asked).rows[:25], lines[start + 1 :], strict=False):
         assert f" {row.nodes} " in line
         assert f" {row.fitting} " in line
         assert any(all(each.text(spelling) in line for each in row.arithmetic) for spelling in (PRETTY, TIGHT, SKEW))
@@ -107,11 +107,11 @@ def test_cutting_counts_columns_and_not_characters(text: str, width: int) -> Non
 
 def test_every_number_of_a_domain_is_that_of_its_nodes() -> None:
     asked = report(50, "aws", 2)
-    (first, *_) = rows = domain_rows(asked, asked.nodes).rows
+    (first, *_) = rows = domain_rows(asked).rows
     assert sum(row.nodes for row in rows) == 50
     assert sum(row.fitting for row in rows) == len(asked.feasible)
     counts = {domain.value: (domain.matching, domain.nodes) for domain in asked.constraints[0].domains}
-    assert {row.domains[0]: (row.matching, row.nodes) for row in rows} == counts
+    assert {row.domain: (row.arithmetic[0].first.matching, row.nodes) for row in rows} == counts
     assert first.arithmetic[0].first in asked.nodes[0].constraints
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 
 from msgspec import Struct
 
@@ -110,17 +110,14 @@ def _domain_columns(report: ExplainReport) -> list[int]:
     return list(shown.values())
 
 
-def shown_and_left_out(report: ExplainReport, *, most: int) -> tuple[Sequence[NodeReport], Sequence[NodeReport]]:
-    """The nodes that get a row, with many the best fits and the nearest misses, and those that are summed up."""
+def shown_nodes(report: ExplainReport, *, most: int) -> Sequence[NodeReport]:
+    """The nodes that get a row: with many the best fits and the nearest misses."""
     if len(report.nodes) <= most:
-        return report.nodes, ()
+        return report.nodes
     fitting = [node for node in report.nodes if node.feasible][: most * 3 // 5]
     failing = sorted((node for node in report.nodes if not node.feasible), key=_distance)
     chosen = {node.name for node in (*fitting, *failing[: most - len(fitting)])}
-    return (
-        [node for node in report.nodes if node.name in chosen],
-        [node for node in report.nodes if node.name not in chosen],
-    )
+    return [node for node in report.nodes if node.name in chosen]
 
 
 def _distance(node: NodeReport) -> tuple[int, int]:
@@ -205,7 +202,6 @@ class RowForm(Struct, frozen=True):
     """The most columns a node's name or a domain's takes."""
     domains: bool = True
     score: bool = True
-    pods: bool = True
     spelling: Spelling = PRETTY
     full_reasons: bool = False
 
@@ -283,9 +279,8 @@ def node_table(rows: NodeRows, suffix: str, look: Look) -> Rows:
 
     Nothing is shortened where the columns of the score plugins are requested.
     """
-    made = _Columns(rows, suffix)
     width = None if look.wide else look.width
-    columns, gap, room = fullest(_FORMS_OF_NODES, width, partial(made.of, wide=look.wide))
+    columns, gap, room = fullest(_FORMS_OF_NODES, width, partial(_columns_of_nodes, rows, suffix, look.wide))
     if room is not None:
         columns[-1] = _within(rows, columns[-1], room)
     if all(row.node.feasible for row in rows.rows):
@@ -294,31 +289,19 @@ def node_table(rows: NodeRows, suffix: str, look: Look) -> Rows:
     return laid_out(columns, look, "node", gap)
 
 
-class _Columns:
-    """The columns of some rows, each made once for all forms that share it."""
-
-    def __init__(self, rows: NodeRows, suffix: str) -> None:
-        self._rows = rows
-        self._names = cache(partial(_names, rows, suffix))
-        self._domains = cache(partial(_domains, rows))
-        self._arithmetic = cache(partial(_arithmetic_of_nodes, rows))
-        self._reasons = cache(partial(_reasons, rows))
-        self._fits = Laid("FITS", [_FITS if row.node.feasible else _FAILS for row in rows.rows])
-        totals = ["" if row.node.total is None else str(row.node.total) for row in rows.rows]
-        self._score = Laid("SCORE", list(map(Cell, totals)), is_number=True)
-        self._is_scored = any(totals)
-
-    def of(self, form: RowForm, *, wide: bool) -> list[Laid]:
-        """Name, domains, verdict, arithmetic, plugins' scores if ``wide``, score, and the reasons last."""
-        return [
-            self._names(form.name),
-            *(self._domains(form.name) if form.domains else ()),
-            self._fits,
-            *self._arithmetic(form.spelling),
-            *(_plugin_scores(self._rows) if wide else ()),
-            *([self._score] if form.full_reasons or (form.score and self._is_scored) else ()),
-            self._reasons(form.full_reasons),
-        ]
+def _columns_of_nodes(rows: NodeRows, suffix: str, wide: bool, form: RowForm) -> list[Laid]:
+    """Name, domains, verdict, arithmetic, plugins' scores if ``wide``, score, and the reasons last."""
+    totals = ["" if row.node.total is None else str(row.node.total) for row in rows.rows]
+    has_score = form.full_reasons or (form.score and any(totals))
+    return [
+        _names(rows, suffix, form.name),
+        *(_domains(rows, form.name) if form.domains else ()),
+        Laid("FITS", [_FITS if row.node.feasible else _FAILS for row in rows.rows]),
+        *_arithmetic_of_nodes(rows, form.spelling),
+        *(_plugin_scores(rows) if wide else ()),
+        *([Laid("SCORE", totals, is_number=True)] if has_score else ()),
+        _reasons(rows, form.full_reasons),
+    ]
 
 
 def _names(rows: NodeRows, suffix: str, width: int | None) -> Laid:
@@ -370,9 +353,6 @@ def _within(rows: NodeRows, reasons: Laid, width: int) -> Laid:
     return Laid(cut_end(reasons.header, width), cells)
 
 
-_MAX_COMBINATIONS = 25
-
-
 class SharedArithmetic(Struct, frozen=True):
     """One constraint's numbers for the nodes of a row: one formula where they agree, else the range of their skews."""
 
@@ -394,13 +374,11 @@ class SharedArithmetic(Struct, frozen=True):
 
 
 class DomainRow(Struct, frozen=True):
-    """The nodes of one combination of domains. ``domains`` and ``arithmetic`` go with those of `DomainRows`."""
+    """The nodes of one domain. ``arithmetic`` goes with that of `DomainRows`."""
 
-    domains: tuple[str | None, ...]
+    domain: str | None
     nodes: int
     fitting: int
-    matching: int | None
-    """Matching pods of the first domain; None where there is no such domain."""
     arithmetic: tuple[SharedArithmetic, ...]
     causes: Counter[str]
     """How many nodes fail for each other reason, by its short name."""
@@ -413,8 +391,8 @@ class DomainRow(Struct, frozen=True):
 
 
 class DomainRows(Struct, frozen=True):
-    domains: tuple[str, ...]
-    """Topology keys."""
+    key: str | None
+    """None where the pod has no constraint, and all nodes are in one row."""
     arithmetic: tuple[ConstraintReport, ...]
     rows: tuple[DomainRow, ...]
 
@@ -424,38 +402,19 @@ def is_by_domain(report: ExplainReport) -> bool:
     return len(report.nodes) > _FEW_NODES and bool(_coarse(report))
 
 
-def domain_rows(report: ExplainReport, nodes: Sequence[NodeReport]) -> DomainRows:
-    """The rows of ``nodes``, some of the report's, in the order of their first nodes."""
-    positions = _grouping(report)
-    groups: dict[tuple[str | None, ...], list[NodeReport]] = {}
-    for node in nodes:
-        groups.setdefault(tuple([node.constraints[position].domain for position in positions]), []).append(node)
-    return DomainRows(
-        domains=tuple(report.constraints[position].topology_key for position in positions),
-        arithmetic=report.constraints,
-        rows=tuple(_row(report, domains, positions, members) for domains, members in groups.items()),
-    )
-
-
-def _grouping(report: ExplainReport) -> list[int]:
-    """The constraints whose domains define a row: the first coarse one, and hard ones that tell its nodes apart.
-
-    Where every domain is a node, the first constraint.
+def domain_rows(report: ExplainReport) -> DomainRows:
+    """The rows by the first constraint whose domains have several nodes, else by the first, in the order of their
+    first nodes.
     """
-    coarse = _coarse(report)
-    if not coarse:
-        return [0] if report.constraints else []
-    chosen = coarse[:1]
-    for position in coarse[1:]:
-        tried = [*chosen, position]
-        combinations = _combinations(report, tried)
-        if report.constraints[position].is_hard and _combinations(report, chosen) < combinations <= _MAX_COMBINATIONS:
-            chosen = tried
-    return chosen
-
-
-def _combinations(report: ExplainReport, positions: Sequence[int]) -> int:
-    return len({tuple([node.constraints[position].domain for position in positions]) for node in report.nodes})
+    position = next(iter([*_coarse(report), *range(len(report.constraints))]), None)
+    groups: dict[str | None, list[NodeReport]] = {}
+    for node in report.nodes:
+        groups.setdefault(None if position is None else node.constraints[position].domain, []).append(node)
+    return DomainRows(
+        key=None if position is None else report.constraints[position].topology_key,
+        arithmetic=report.constraints,
+        rows=tuple(_row(report, domain, members) for domain, members in groups.items()),
+    )
 
 
 def _coarse(report: ExplainReport) -> list[int]:
@@ -470,14 +429,11 @@ def _coarse(report: ExplainReport) -> list[int]:
     ]
 
 
-def _row(
-    report: ExplainReport, domains: tuple[str | None, ...], positions: Sequence[int], nodes: Sequence[NodeReport]
-) -> DomainRow:
+def _row(report: ExplainReport, domain: str | None, nodes: Sequence[NodeReport]) -> DomainRow:
     return DomainRow(
-        domains=domains,
+        domain=domain,
         nodes=len(nodes),
         fitting=sum([node.feasible for node in nodes]),
-        matching=nodes[0].constraints[positions[0]].matching if positions else None,
         arithmetic=tuple(
             _shared([node.constraints[position] for node in nodes], constraint)
             for position, constraint in enumerate(report.constraints)
@@ -506,18 +462,13 @@ def _causes(report: ExplainReport, node: NodeReport) -> set[str]:
 
 
 _MAX_ROWS = 25
-_LONGEST_BAR = 8
-
-
 _FORMS = (
-    RowForm(gap=3),
     RowForm(),
-    RowForm(pods=False),
-    RowForm(pods=False, name=32),
-    RowForm(pods=False, name=24, spelling=TIGHT),
-    RowForm(pods=False, name=16, spelling=TIGHT),
-    RowForm(pods=False, name=16, spelling=SKEW),
-    RowForm(pods=False, name=10, spelling=SKEW, gap=1),
+    RowForm(name=32),
+    RowForm(name=24, spelling=TIGHT),
+    RowForm(name=16, spelling=TIGHT),
+    RowForm(name=16, spelling=SKEW),
+    RowForm(name=10, spelling=SKEW, gap=1),
 )
 
 
@@ -537,42 +488,20 @@ def domain_table(rows: DomainRows, look: Look) -> Iterator[Part]:
 
 def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: RowForm) -> list[Laid]:
     columns = [
-        Laid(
-            Cell(short_key(key).upper()).text,
-            [
-                Cell("(no label)") if row.domains[place] is None else domain_cell(row.domains[place], form.name)
-                for row in shown
-            ],
-        )
-        for place, key in enumerate(rows.domains)
-    ]
-    columns += [
         Laid("NODES", [str(row.nodes) for row in shown], is_number=True),
         Laid("FIT", [Cell(str(row.fitting), Tone.GOOD if row.fitting else Tone.BAD) for row in shown], is_number=True),
     ]
-    if rows.domains and form.pods:
-        columns.append(Laid("PODS", _pods(shown)))
+    if rows.key is not None:
+        named = ("(no label)" if row.domain is None else domain_cell(row.domain, form.name) for row in shown)
+        columns.insert(0, Laid(escaped(short_key(rows.key).upper()), named))
     columns += [
         Laid(
             constraint_header(place, constraint.topology_key, form.spelling),
-            [_arithmetic(row.arithmetic[place], form.spelling) for row in shown],
+            [
+                Cell(shared.text(form.spelling), Tone.BAD if shared.over else Tone.PLAIN)
+                for shared in (row.arithmetic[place] for row in shown)
+            ],
         )
         for place, constraint in enumerate(rows.arithmetic)
     ]
-    columns.append(Laid("ALSO", [SEPARATOR.join(row.also) for row in shown]))
-    return columns
-
-
-def _arithmetic(shared: SharedArithmetic, spelling: Spelling) -> Cell:
-    return Cell(shared.text(spelling), Tone.BAD if shared.over else Tone.PLAIN)
-
-
-def _pods(rows: Sequence[DomainRow]) -> list[Cell]:
-    """Matching pods as numbers and as bars; the most pods get the longest bar."""
-    most = max((row.matching or 0 for row in rows), default=0)
-    unit = max(1, -(-most // _LONGEST_BAR))
-    lengths = [-(-(row.matching or 0) // unit) for row in rows]
-    return [
-        Cell(f"{'█' * length} {'' if row.matching is None else row.matching}".strip())
-        for length, row in zip(lengths, rows, strict=True)
-    ]
+    return [*columns, Laid("ALSO", [SEPARATOR.join(row.also) for row in shown])]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.questions.explain.report import ExplainReport, Fix, opening, summary
@@ -21,38 +22,36 @@ from kubespread.questions.explain.tables import (
     is_by_domain,
     node_table,
     rows_of,
-    shown_and_left_out,
+    shown_nodes,
 )
 from kubespread.reports.advice import Suggestion
-from kubespread.reports.columns import Fit, Readers
-from kubespread.reports.judged_nodes import NodeConstraint
-from kubespread.reports.parts import ConstraintReport, CountedPod, letter
+from kubespread.reports.columns import Col, Fit, Readers
+from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, score_steps
-from kubespread.views.lines import cut_middle
 from kubespread.views.look import Cell, Line, Look, Part, RowOf, Tone, Weight
-from kubespread.views.sheet import Column, Row, Sheet, count
-from kubespread.views.terminal import GAP, Laid, about_pod, folded, laid_out, remarks, shared_suffix
+from kubespread.views.sheet import Column, Row, Sheet, columns_of, count
+from kubespread.views.terminal import about_pod, folded, left_out, remarks, shared_suffix, tabled
 from kubespread.views.view import NodeFacts, Tile, View, about, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
 
 _BEST = 5
 """Nodes that have a row where the others are told by domain."""
-_WIDTHS = (None, 40, 32, 24, 16, 12, 8)
-"""The most columns that a cell takes, from the widest terminal to the narrowest."""
-_Counted = tuple[str, str, CountedPod]
-"""A constraint's letter, a domain, and a pod that counts there."""
-_COUNTED: Sequence[Column[_Counted]] = (
-    Column("BY", lambda row: row[0]),
-    Column("DOMAIN", lambda row: row[1]),
-    Column("POD", lambda row: row[2].name),
-    Column("OWNER", lambda row: row[2].owner),
-    Column("NODE", lambda row: row[2].node),
-    Column("STATE", lambda row: state(row[2])),
-)
+
+
+class _Counted(Struct, frozen=True):
+    """A pod that counts in a domain of a constraint, as a row."""
+
+    by: Annotated[str, Col()]
+    """The constraint's letter."""
+    domain: Annotated[str, Col(fit=Fit.MIDDLE)]
+    pod: Annotated[str, Col(fit=Fit.MIDDLE)]
+    owner: Annotated[str | None, Col(gives_way=True)]
+    node: Annotated[str, Col(fit=Fit.NAMES)]
+    state: Annotated[str, Col()]
 
 
 def view(report: ExplainReport) -> View:
-    """Numbers as numbers for spreadsheets; reasons last, since they contain spaces."""
+    """Nodes and domains with their arithmetic; reasons last, since they contain spaces."""
     if report.fix is not None:
         return _view_of_changes(report, report.fix)
     tone = Tone.GOOD if report.schedulable else Tone.BAD
@@ -84,16 +83,15 @@ def _fitting(report: ExplainReport) -> Sequence[str]:
 
 def _sheets(report: ExplainReport) -> Iterator[Sheet[Any]]:
     rows = rows_of(report, report.nodes)
-    yield Sheet(title="Numbers", columns=list(_numbers(report)), rows=rows.rows, readers=Readers.SPREADSHEET)
     yield Sheet(
         title="Nodes",
         columns=list(_columns(rows)),
         rows=rows.rows,
-        readers=Readers.COLUMNS,
+        readers=Readers.PIPES,
         row_of=RowOf.NODE,
         is_answer=True,
     )
-    groups = domain_rows(report, report.nodes)
+    groups = domain_rows(report)
     yield Sheet(
         title="Domains",
         columns=list(_domain_columns(groups)),
@@ -102,31 +100,8 @@ def _sheets(report: ExplainReport) -> Iterator[Sheet[Any]]:
         row_of=RowOf.DOMAIN,
         is_answer=True,
     )
-    yield Sheet(title="Pods", columns=_COUNTED, rows=list(_counted_pods(report)), readers=Readers.COLUMNS)
-
-
-def _numbers(report: ExplainReport) -> Iterator[Column[NodeRow]]:
-    """Five columns per constraint, with its letter where several share a key; none for a node outside a domain."""
-    yield Column("NODE", lambda row: row.node.name)
-    yield Column("FEASIBLE", lambda row: "true" if row.node.feasible else "false")
-    yield Column("CODE", lambda row: row.node.verdict.code)
-    yield Column("PLUGIN", lambda row: row.node.verdict.plugin)
-    yield Column("TOTAL", lambda row: row.node.total)
-    keys = [constraint.topology_key for constraint in report.constraints]
-    for position, key in enumerate(keys):
-        prefix = f"{letter(position)} " if keys.count(key) > 1 else ""
-        for name, number in _FIGURES.items():
-            yield Column(f"{prefix}{name} {key}", partial(_figure, position, number))
-    yield Column("WHY-NOT", lambda row: row.why_not)
-
-
-_FIGURES: Mapping[str, Callable[[NodeConstraint], int | None]] = {
-    "matching": lambda row: row.matching,
-    "self": lambda row: row.self_match,
-    "minimum": lambda row: None if row.matching is None else row.global_minimum or 0,
-    "skew": lambda row: row.skew,
-    "maxSkew": lambda row: row.max_skew,
-}
+    counted = columns_of(_Counted)
+    yield Sheet(title="Pods", columns=counted, rows=list(_counted_pods(report)), readers=Readers.COLUMNS)
 
 
 def _columns(rows: NodeRows) -> Iterator[Column[NodeRow]]:
@@ -143,21 +118,16 @@ def _columns(rows: NodeRows) -> Iterator[Column[NodeRow]]:
 
 
 def _domain_columns(groups: DomainRows) -> Iterator[Column[DomainRow]]:
-    for place, key in enumerate(groups.domains):
-        yield Column(header=short_key(key).upper(), value=partial(_domain, place))
+    if groups.key is not None:
+        yield Column(short_key(groups.key).upper(), lambda row: None if row.domain is None else row.domain or EMPTY)
     yield count("NODES", lambda row: row.nodes)
     yield count("FIT", lambda row: row.fitting)
-    yield count("PODS", lambda row: row.matching)
     for place, header in enumerate(_letters(groups)):
         yield Column(header, partial(_formula, place))
     yield Column("ALSO", lambda row: ", ".join(row.also))
 
 
-def _figure(position: int, number: Callable[[NodeConstraint], int | None], row: NodeRow) -> int | None:
-    return number(row.node.constraints[position])
-
-
-def _domain(place: int, row: NodeRow | DomainRow) -> str | None:
+def _domain(place: int, row: NodeRow) -> str | None:
     domain = row.domains[place]
     return None if domain is None else domain or EMPTY
 
@@ -192,7 +162,8 @@ def _counted_pods(report: ExplainReport) -> Iterator[_Counted]:
         listed.append(names)
         for domain in constraint.domains:
             for pod in domain.pods or ():
-                yield letter(position), domain.value or EMPTY, pod
+                where = domain.value or EMPTY
+                yield _Counted(letter(position), where, pod.name, pod.owner, pod.node, state(pod))
 
 
 def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
@@ -210,24 +181,19 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
     if look.headers:
         yield from constraint_lines(report.constraints, look.width, domains=not by_domain)
     if by_domain:
-        yield from domain_table(domain_rows(report, report.nodes), look)
+        yield from domain_table(domain_rows(report), look)
         if look.by is None:
-            best, _ = shown_and_left_out(report, most=_BEST)
-            yield node_table(rows_of(report, best), suffix, look)
+            yield node_table(rows_of(report, shown_nodes(report, most=_BEST)), suffix, look)
             yield [Cell("  --by node shows nodes one by one", Tone.FAINT)]
     elif report.nodes:
-        yield from _by_node(report, suffix, look)
-    yield from _counted(report, suffix, look)
+        shown = shown_nodes(report, most=len(report.nodes) if look.in_full else MAX_NODES)
+        yield node_table(rows_of(report, shown), suffix, look)
+        yield from left_out(len(report.nodes) - len(shown), "node")
+    if counted := list(_counted_pods(report)):
+        yield []
+        yield tabled(columns_of(_Counted), counted, look)
+        yield []
     yield from remarks(report.answer[len(opening(report)) :])
-
-
-def _by_node(report: ExplainReport, suffix: str, look: Look) -> Iterator[Part]:
-    """With many nodes the best fits and the nearest misses, and the others by domain."""
-    shown, left_out = shown_and_left_out(report, most=len(report.nodes) if look.in_full else MAX_NODES)
-    yield node_table(rows_of(report, shown), suffix, look)
-    if left_out:
-        yield [Cell(f"  The other {len(left_out):,} nodes (-v shows every node):", Tone.FAINT)]
-        yield from domain_table(domain_rows(report, left_out), look)
 
 
 def _title(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
@@ -236,33 +202,6 @@ def _title(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
     nodes = f"{count_of(len(report.nodes), 'node')}{f' (*{suffix})' if suffix else ''}"
     question = [Cell("Pod "), Cell(pod, Tone.STRONG), Cell(f" against {nodes}")]
     return about_pod(question, report, look)
-
-
-def _counted(report: ExplainReport, suffix: str, look: Look) -> Iterator[Part]:
-    """The pods that count, below a blank line; ``suffix`` is what the names of nodes leave out."""
-    rows = list(_counted_pods(report))
-    if not rows:
-        return
-    texts = [
-        [column.on_screen(row).removesuffix(suffix if column.header == "NODE" else "") for row in rows]
-        for column in _COUNTED
-    ]
-    yield []
-    columns = list[Laid]()
-    for width in _WIDTHS:
-        columns = [
-            Laid(column.header, [_cell(text, width) for text in column_texts])
-            for column, column_texts in zip(_COUNTED, texts, strict=True)
-        ]
-        if look.width is None or 2 + sum(column.width + GAP for column in columns) <= look.width + GAP:
-            break
-    yield laid_out(columns, look, "pod that counts")
-    yield []
-
-
-def _cell(text: str, width: int | None) -> Cell:
-    safe = Cell(text)
-    return safe if width is None else Cell(cut_middle(safe.text, width))
 
 
 def _facts(report: ExplainReport) -> NodeFacts:
