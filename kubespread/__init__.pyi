@@ -50,7 +50,6 @@ def explain(
     scheduler: Scheduler | None = None,
     *,
     recursive: bool = False,
-    template_path: str = "",
     namespace: str | None = None,
     name: str | None = None,
     set: Sequence[str] = (),
@@ -68,7 +67,6 @@ def explain(
 
     - ``pod``: Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, deploy/web, deploy web). Default: standard input when piped, else pod.yaml.
     - ``recursive``: Also read subdirectories.
-    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
@@ -104,7 +102,7 @@ def pending(
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
+    - ``instance_types``: Instance types Karpenter may launch.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -116,7 +114,6 @@ def simulate(
     scheduler: Scheduler | None = None,
     *,
     recursive: bool = False,
-    template_path: str = "",
     namespace: str | None = None,
     name: str | None = None,
     set: Sequence[str] = (),
@@ -141,7 +138,6 @@ def simulate(
     - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
     - ``replicas``: Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).
     - ``recursive``: Also read subdirectories.
-    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
@@ -152,7 +148,7 @@ def simulate(
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
+    - ``instance_types``: Instance types Karpenter may launch.
     - ``gang``: Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a multiple of N: one gang after another.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
@@ -168,7 +164,6 @@ def simulate(
     scheduler: Scheduler | None = None,
     *,
     recursive: bool = False,
-    template_path: str = "",
     namespace: str | None = None,
     name: str | None = None,
     set: Sequence[str] = (),
@@ -193,7 +188,6 @@ def simulate(
     - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
     - ``replicas``: Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).
     - ``recursive``: Also read subdirectories.
-    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
@@ -204,7 +198,7 @@ def simulate(
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
+    - ``instance_types``: Instance types Karpenter may launch.
     - ``gang``: Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a multiple of N: one gang after another.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
@@ -218,7 +212,6 @@ def check(
     scheduler: Scheduler | None = None,
     *,
     recursive: bool = False,
-    template_path: str = "",
     namespace: str | None = None,
     selector: str = "",
     select: Sequence[str] = (),
@@ -236,7 +229,6 @@ def check(
 
     - ``manifests``: Manifests, directories of them, '-', or KIND/NAME in the cluster. Default: standard input when piped, else the cluster's workloads.
     - ``recursive``: Also read subdirectories.
-    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
     - ``selector``: Check the workloads with these labels (app=web,tier!=db).
     - ``select``: Check only these rules, by code or prefix (KS101,KS2).
@@ -273,7 +265,7 @@ def report(
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
+    - ``instance_types``: Instance types Karpenter may launch.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
@@ -310,7 +302,7 @@ def survive(
     - ``nodes_deleted``: Delete the Node objects of a lost domain too; without, they stay and do not answer.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
+    - ``instance_types``: Instance types Karpenter may launch.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
@@ -357,7 +349,7 @@ def upgrade(
     - ``batch``: Nodes replaced at a time.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
+    - ``instance_types``: Instance types Karpenter may launch.
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``remedies``: For Python callers only.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
@@ -489,7 +481,7 @@ def plan(
     - ``by_step``: Show what each step does to pods and their spread, instead of before and after.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
+    - ``instance_types``: Instance types Karpenter may launch.
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
     - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick among equal pods or nodes, else 1).
@@ -504,7 +496,6 @@ def compare(
     after: Side,
     *,
     recursive: bool = False,
-    template_path: str = "",
     namespace: str | None = None,
     name: str | None = None,
     replicas: int | None = None,
@@ -518,7 +509,6 @@ def compare(
     Raises UsageError, SnapshotError and ManifestError.
 
     - ``recursive``: Also read subdirectories.
-    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
     - ``replicas``: Desired replicas (default: the workload's own).
@@ -559,7 +549,6 @@ def topology_map(
     scheduler: Scheduler | None = None,
     *,
     recursive: bool = False,
-    template_path: str = "",
     namespace: str | None = None,
     name: str | None = None,
     set: Sequence[str] = (),
@@ -573,7 +562,6 @@ def topology_map(
 
     - ``workload``: Whose pods to mark: KIND/NAME in the cluster (deploy/web, deploy web), a manifest, or '-' for standard input.
     - ``recursive``: Also read subdirectories.
-    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.

@@ -70,7 +70,6 @@ def applied(manifest: Manifest, surroundings: Surroundings) -> Candidate:
 
 
 def _spec(live: LabelSelectingWorkload, given: Tree, before: Tree) -> Tree:
-    """What is decoded of the workload's spec, with what the manifest says of it."""
     stored = msgspec.to_builtins(live.spec)
     stored.get("template", {}).pop("unread", None)
     # Who leaves the number alone does not set it to what it is now.
@@ -82,7 +81,7 @@ def _spec(live: LabelSelectingWorkload, given: Tree, before: Tree) -> Tree:
 
 
 def _unread(live: LabelSelectingWorkload, given: Tree, before: Tree, spec: Tree) -> str | None:
-    """What is not decoded of its template, with what the manifest says of that."""
+    """Part of its template that is not decoded, merged with the manifest's."""
     if live.spec.template is None or live.spec.template.unread is None:
         return None
     stored = msgspec.json.decode(live.spec.template.unread)

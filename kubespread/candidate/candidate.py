@@ -88,12 +88,11 @@ class Candidate(Struct, frozen=True):
 
     @property
     def is_daemon(self) -> bool:
-        """Whether one pod is created for every node it may run on, instead of a fixed number."""
         return self.workload is not None and self.workload.kind == "DaemonSet"
 
 
 class Surroundings(Struct, frozen=True):
-    """What, besides the manifest, decides which pod it yields."""
+    """Everything besides the manifest that decides which pod it yields."""
 
     objects: ClusterObjects = field(default_factory=ClusterObjects)
     version: KubeVersion = LATEST
@@ -412,7 +411,6 @@ def _find(snapshot: Snapshot, among: Sequence[T], kind: Kind, namespace: str, na
 
 
 def _instead(snapshot: Snapshot) -> str:
-    """What else there is that makes pods."""
     counts = {row.kind: len(snapshot.objects.of(row.cls)) for row in POD_CREATORS.values()}
     counts["Pod"] = len(snapshot.pods)
     return f"only {', '.join(count_of(count, kind) for kind, count in counts.items() if count) or 'nodes'}"

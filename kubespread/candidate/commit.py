@@ -35,7 +35,7 @@ class EarlierManifests(Struct, frozen=True):
     """The paths asked for, by where they are written."""
 
     def named(self, file: str) -> str:
-        """What a file that is written here was called where it was asked for."""
+        """Name of a file that is written here where it was asked for."""
         written = next(path for path in self._asked if Path(file).is_relative_to(path))
         asked = self._asked[written]
         return asked if file == written else str(Path(asked) / Path(file).relative_to(written))
@@ -89,7 +89,7 @@ def _blobs(listed: bytes, named: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _contents(root: str, blobs: dict[str, str]) -> dict[str, bytes]:
-    """What each path holds. Source of the format: git-cat-file(1), "BATCH OUTPUT"."""
+    """Bytes of each path. Source of the format: git-cat-file(1), "BATCH OUTPUT"."""
     answer = _git(root, "cat-file", "--batch", given="".join(f"{name}\n" for name in blobs.values()).encode())
     contents, at = {}, 0
     for path in blobs:
@@ -111,7 +111,7 @@ def _text(directory: str, *arguments: str) -> str:
 
 
 def _git(directory: str, *arguments: str, given: bytes = b"") -> bytes:
-    """What git prints. Raises UsageError with its first line where it fails, or is not there."""
+    """Output of git. Raises UsageError with its first line where it fails, or is not there."""
     # In a hook these name the repository of the hook.
     inherited = {name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
     try:

@@ -103,7 +103,7 @@ def _applied(snapshot: Snapshot, brought: Sequence[ApiObject]) -> Snapshot:
 
 
 def _over(own: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
-    """As if ``added`` were applied: existing objects keep their status, or stay unchanged."""
+    """Apply ``added``: existing objects keep their status, or stay unchanged."""
     if not added:
         return own
     by_name = {_key(obj): obj for obj in own}
@@ -141,7 +141,6 @@ def _newest(added: Sequence[T], stored: Sequence[T]) -> tuple[T, ...]:
 def _claims_to_come(
     objects: ClusterObjects, claims: Iterable[PersistentVolumeClaim]
 ) -> Iterator[PersistentVolumeClaim]:
-    """Claims that would be made for a new pod and are not there yet."""
     stored = set(map(_key, objects.of(PersistentVolumeClaim)))
     for claim in admitted_claims((claim for claim in claims if _key(claim) not in stored), objects):
         if _key(claim) not in stored:

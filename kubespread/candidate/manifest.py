@@ -61,7 +61,7 @@ def decodable_object(data: Any, row: Kind) -> tuple[Any, list[DecodingError]]:
 
 
 def hint(error: DecodingError, data: Any) -> str:
-    """What the author of ``data`` probably meant, appended to the message; else empty."""
+    """Guess at what the author of ``data`` meant, appended to the message; else empty."""
     value = value_at(data, error.path)
     if error.expected == "string" and isinstance(value, bool | int | float):
         return "; quote it"
@@ -81,7 +81,7 @@ def value_at(data: Any, path: str) -> Any:
 
 
 def are_related(path: str, other: str) -> bool:
-    """Whether two fields are the same, or one is inside the other."""
+    """True where two fields are the same, or one is inside the other."""
     shorter, longer = sorted((path, other), key=len)
     return longer == shorter or longer.startswith((f"{shorter}.", f"{shorter}["))
 
@@ -105,18 +105,13 @@ def _child(data: Any, step: re.Match[str]) -> Any:
 # Objects of foreign kinds as workloads like Kubernetes' own: one for each pod template, which is at spec.template.
 
 
-def with_templates_moved(items: Sequence[KubernetesObject], template_path: str = "") -> list[KubernetesObject]:
-    """``items``, those of foreign kinds once for each of their templates; ``template_path`` is where kinds that are not
-    known have theirs.
-    """
-    return [workload for item in items for workload in _workloads(item, template_path, items) or [item]]
+def with_templates_moved(items: Sequence[KubernetesObject]) -> list[KubernetesObject]:
+    """Split items of foreign kinds into one for each of their templates."""
+    return [workload for item in items for workload in _workloads(item, items) or [item]]
 
 
-def _workloads(item: KubernetesObject, template_path: str, items: Sequence[KubernetesObject]) -> list[KubernetesObject]:
-    templates = templates_of(item.api_version, item.kind)
-    if templates is None:
-        is_known = pod_creator(item.api_version, item.kind) is not None or (item.api_version, item.kind) in READ
-        templates = () if is_known or not template_path else (TemplateAt(template_path),)
+def _workloads(item: KubernetesObject, items: Sequence[KubernetesObject]) -> list[KubernetesObject]:
+    templates = templates_of(item.api_version, item.kind) or ()
     parts = [part for template in templates for part in _parts(item, template)]
     return parts or list(_of_referenced(item, items))
 
@@ -230,7 +225,6 @@ class Place(Struct, frozen=True):
             raise self.undecodable(error) from error
 
     def placed(self, faults: Iterable[FieldFault]) -> list[Fault]:
-        """The faults with their lines."""
         lines = FieldLines(self.text) if self.text is not None else None
         return [self._placed(fault, lines) for fault in faults]
 
@@ -256,7 +250,6 @@ class Manifest(Struct, frozen=True):
 
     @property
     def workloads(self) -> list[KubernetesObject]:
-        """Objects that questions can be about."""
         return [item for item in self.items if is_workload(item)]
 
     def split(self, selector: Selector) -> list[Manifest]:
@@ -294,7 +287,7 @@ def kind_of(item: KubernetesObject) -> Kind:
 
 
 def is_workload(item: KubernetesObject) -> bool:
-    """Whether ``item`` is a Pod or an object that creates pods, of any kind that embeds a pod template."""
+    """True for a Pod, and for an object of any kind that embeds a pod template."""
     if pod_creator(item.api_version, item.kind) is not None:
         return True
     return isinstance(field_at(item.data, f"{TEMPLATE_PATH}.spec.containers"), list)
@@ -311,17 +304,15 @@ def _holds_pods(item: KubernetesObject) -> bool:
     return templates_of(item.api_version, item.kind) is not None or holds_pods(item.api_version, item.kind, item.data)
 
 
-def read_manifest(path: str, template_path: str = "") -> Manifest:
-    """The manifest at ``path`` (``-``: standard input); ``template_path`` is where kinds that are not known have their
-    pod template. Raises ManifestError.
-    """
-    return manifest_from_text(display_name(path), read_file(path), template_path)
+def read_manifest(path: str) -> Manifest:
+    """The manifest at ``path`` (``-``: standard input). Raises ManifestError."""
+    return manifest_from_text(display_name(path), read_file(path))
 
 
-def manifest_from_text(file: str, text: bytes, template_path: str = "") -> Manifest:
+def manifest_from_text(file: str, text: bytes) -> Manifest:
     """The manifest in text that was read from ``file`` already. Raises ManifestError."""
     try:
-        return Manifest(file, with_templates_moved(_decoded(read_objects(iter([text]))), template_path), text)
+        return Manifest(file, with_templates_moved(_decoded(read_objects(iter([text])))), text)
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
 
@@ -331,10 +322,10 @@ def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
     return [replace(item, content=item.data) for item in objects if not item.size]
 
 
-def manifest_of(data: Mapping[str, Any], template_path: str = "") -> Manifest:
+def manifest_of(data: Mapping[str, Any]) -> Manifest:
     """The manifest of an object passed as a value: a Pod, a workload, or a List. Raises ManifestError."""
     try:
-        return Manifest(OBJECT_NAME, with_templates_moved(_decoded(objects_in(data)), template_path))
+        return Manifest(OBJECT_NAME, with_templates_moved(_decoded(objects_in(data))))
     except MalformedError as error:
         raise ManifestError(OBJECT_NAME, [error.fault]) from error
 
@@ -366,9 +357,7 @@ def workloads_named(manifest: Manifest, name: str, default_namespace: str) -> li
 
 
 def listed_labels(workloads: Sequence[KubernetesObject], default_namespace: str) -> str:
-    """What tells workloads apart: Kind/NAME, with the namespace where that is not enough; the first of very many, such
-    as ``kubectl get`` writes of a whole cluster.
-    """
+    """List workloads as Kind/NAME, with the namespace where that is not enough: the first of very many."""
     labels = [_label(item, item.namespace or default_namespace) for item in workloads]
     short = [label.partition("/")[2] for label in labels]
     distinct = [

@@ -57,7 +57,7 @@ _ROLLED_OUT = (LabelSelectingWorkload, ReplicationController)
 
 
 def runs_another_template(candidate: Candidate, snapshot: Snapshot) -> bool:
-    """Whether the cluster has the candidate's workload with a template that is scheduled otherwise."""
+    """True where the cluster has the candidate's workload with a template that is scheduled otherwise."""
     if candidate.template is None or candidate.workload is None:
         return False
     running = _running_template(candidate.workload, snapshot)
@@ -65,9 +65,7 @@ def runs_another_template(candidate: Candidate, snapshot: Snapshot) -> bool:
 
 
 def is_rolled_out(candidate: Candidate, snapshot: Snapshot) -> bool | None:
-    """Whether the candidate, applied to the cluster, has another template than its namesake there; None where that is
-    not known.
-    """
+    """True where the candidate, applied, has another template than its namesake in the cluster; None: not known."""
     workload, obj = candidate.workload, candidate.object
     running = without_hash(_running_template(workload, snapshot)) if workload is not None else None
     template = obj.spec.template if isinstance(obj, _ROLLED_OUT) else None
@@ -122,7 +120,7 @@ def refuse_update(candidate: Candidate, snapshot: Snapshot) -> None:
 
 
 def _update_faults(stored: ApiObject, updated: ApiObject) -> Iterator[FieldFault]:
-    """What ``updated``, from a manifest, changes in the ``stored`` object that may not change."""
+    """Changes by ``updated``, from a manifest, of what may not change in the ``stored`` object."""
     match stored, updated:
         case StatefulSet(), StatefulSet():
             if _is_other_stateful_set(stored, updated):
@@ -176,7 +174,7 @@ def _without_job_labels(template: PodTemplateSpec) -> PodTemplateSpec:
 
 
 def _moved(before: PodTemplateSpec, after: PodTemplateSpec) -> PodTemplateSpec:
-    """With what may change of the template of a suspended Job that never started: where its pods may go."""
+    """Allow what may change of the template of a suspended Job that never started: where its pods may go."""
     spec = after.spec
     affinity = replace(before.spec.affinity or Affinity(), node_affinity=(spec.affinity or Affinity()).node_affinity)
     moved = replace(
@@ -246,7 +244,7 @@ def autoscaling_notes(workload: WorkloadName | None, objects: ClusterObjects) ->
 
 
 def autoscaler_gaps(workload: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
-    """What is not known of a workload that one could scale, without the kind of HorizontalPodAutoscalers."""
+    """Gap where the kind of HorizontalPodAutoscalers is not known, of a workload that one could scale."""
     row = POD_CREATORS.get(workload.kind)
     if row is not None and row.has_replicas:
         yield from objects.gap(HorizontalPodAutoscaler, "workloads are taken to keep the replicas that they say")
@@ -318,7 +316,7 @@ def _numbers(candidate: Candidate, present: Iterable[Pod], waiting: Iterable[Pod
 
 
 class Desired(Struct, frozen=True):
-    """What all workloads are asked for."""
+    """Replicas that all workloads are asked for."""
 
     replicas: int | None = None
     """None: each workload's own number."""
@@ -328,7 +326,7 @@ class Desired(Struct, frozen=True):
 
 
 class Growth(Struct, frozen=True):
-    """How one workload gets from the replicas it has to those it should have."""
+    """Steps of one workload from the replicas it has to those it should have."""
 
     further: int | None
     """Replicas to add; None for as many as fit."""
@@ -349,7 +347,7 @@ class Growth(Struct, frozen=True):
 
     @property
     def count(self) -> int | None:
-        """How many further pods are created; None for as many as fit."""
+        """Number of further pods that are created; None for as many as fit."""
         counts = [count for count in (self.further, self.created.copies) if count is not None]
         return min(counts, default=None)
 
@@ -374,7 +372,6 @@ def _labels_of_replicas(snapshot: Snapshot) -> dict[str, dict[int, Mapping[str, 
 
 
 def _selects_any(deployment: Deployment, labels: Mapping[int, Mapping[str, str]]) -> bool:
-    """Whether the Deployment's selector matches any of ``labels``."""
     if deployment.spec.selector is None:
         return False
     try:
@@ -387,7 +384,7 @@ def _selects_any(deployment: Deployment, labels: Mapping[int, Mapping[str, str]]
 def growths(
     candidates: Iterable[Candidate], desired: Desired, snapshot: Snapshot, running: Sequence[Pod]
 ) -> list[Growth]:
-    """How each candidate's workload grows; quotas are charged in the order given.
+    """Growth of each candidate's workload; quotas are charged in the order given.
 
     ``running`` are the pods on nodes. Raises UsageError if a workload would not grow.
     """
@@ -420,7 +417,6 @@ def waiting_pods(snapshot: Snapshot) -> PodsByController:
 
 
 def _replicas(candidate: Candidate, pods: PodsByController, snapshot: Snapshot) -> list[Pod]:
-    """The pods of the candidate's workload; a bare pod has none."""
     if candidate.workload is None:
         return []
     return pods_of(candidate.workload, candidate.companions, snapshot.objects.of(ReplicaSet), pods)
@@ -477,7 +473,6 @@ def _growth(
 
 
 def _is_outdated(pod: Pod, candidate: Candidate) -> bool:
-    """True if its Deployment is to replace it by one of the candidate's revision."""
     own, owner = controller_of(candidate.pod), controller_of(pod)
     is_of_deployment = candidate.workload is not None and candidate.workload.kind == "Deployment"
     return is_of_deployment and owner is not None and own is not None and owner.name != own.name
@@ -492,7 +487,7 @@ Quotas = Sequence[ResourceQuota]
 
 
 class Creation(Struct, frozen=True):
-    """What the API server does with the further pods of a workload."""
+    """Answer of the API server to the further pods of a workload."""
 
     copies: int | None
     """How many are created at most, None for no limit."""
@@ -502,7 +497,7 @@ class Creation(Struct, frozen=True):
 
 
 def creation(candidate: Candidate, quotas: Quotas, further: int | None, present: Iterable[Pod]) -> Creation:
-    """How many of ``further`` pods the quotas allow (None: as many as fit); ``present`` already exist."""
+    """Number of ``further`` pods that quotas allow (None: as many as fit); ``present`` already exist."""
     notes = list(_adopted(present))
     allowed = allowance(candidate.pod, quotas) if not candidate.is_stored else None
     if allowed is None or allowed.copies is None:

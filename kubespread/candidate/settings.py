@@ -60,12 +60,11 @@ class Operation(Struct, frozen=True):
 
 
 def operations(data: Any, row: Kind, settings: Sequence[str]) -> list[Operation]:
-    """What ``settings`` change in ``data``, an object of the kind of ``row``. Raises UsageError."""
+    """Changes that ``settings`` make in ``data``, an object of the kind of ``row``. Raises UsageError."""
     return list(differences(data, settled(data, row, parse_settings(settings)).data))
 
 
 def differences(old: Any, new: Any, path: tuple[str | int, ...] = ()) -> Iterator[Operation]:
-    """What makes ``new`` of ``old``, both plain data."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys((*old, *new)):
             if key not in new:
@@ -400,7 +399,7 @@ def _spec_path(row: Kind) -> str:
 
 
 def _set(data: Any, path: str, name: str, setting: Setting) -> str:
-    """Where the value stands now, empty where there is nothing that could hold it."""
+    """Set the value, and return its path, empty where there is nothing that could hold it."""
     parent = value_at(data, path)
     if not isinstance(parent, dict):
         return ""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path, PurePath
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 from msgspec import Struct, field
 
 from kubespread.candidate.manifest import Manifest, listed_labels, manifest_of, read_manifest, workloads_named
-from kubespread.candidate.settings import parse_settings
 from kubespread.errors import Fault, KubespreadError, ManifestError, SnapshotError, UsageError
 from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.kinds import POD_CREATORS, READ, REFERABLE, WORKLOADS, Kind, kind_called
@@ -24,9 +22,8 @@ from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import controller_of, other_kind
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
-from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
-from kubespread.manifest.text import STDIN, FieldLines, display_name
+from kubespread.manifest.text import STDIN, FieldLines, display_name, read_file
 from kubespread.snapshot.snapshot import LIST_COMMAND, Snapshot
 from kubespread.wording import count_of, some_of
 
@@ -65,7 +62,7 @@ class ClusterWorkloads(Struct, frozen=True):
                     yield Reference(row, meta.name, meta.namespace)
 
     def gaps(self, snapshot: Snapshot) -> Iterator[str]:
-        """Why some of them are not known."""
+        """Reasons why some of them are not known."""
         for row in self.kinds or _LASTING:
             if reason := snapshot.origin.unread.get(row.kind):
                 yield f"{reason}: none of them is among the workloads"
@@ -87,7 +84,7 @@ def reference_kinds() -> str:
 
 
 def _is_part(obj: ApiObject, present: Set[tuple[str, str, str]]) -> bool:
-    """Whether another workload speaks for it, or it is a former revision of a Deployment that was not listed."""
+    """True where another workload speaks for it, and for a former revision of a Deployment that was not listed."""
     owner = next((owner for owner in obj.metadata.owner_references if owner.controller), None)
     if owner is None:
         return False
@@ -139,13 +136,13 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
 
 
 def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
-    """That the API server would refuse a new pod in ``namespace``, which may well be made before the pod is."""
+    """Note that the API server would refuse a new pod in ``namespace``, which may well be made before the pod is."""
     if missing := missing_namespace(snapshot, namespace):
         yield f"{missing}; the answer is for once it is there"
 
 
 def missing_namespace(snapshot: Snapshot, namespace: str) -> str:
-    """In the API server's words; empty if the namespace exists, or if namespaces were not listed."""
+    """The API server's answer; empty if the namespace exists, or if namespaces were not listed."""
     objects = snapshot.objects
     if not objects.knows(Namespace) or objects.named(Namespace, namespace) is not None:
         return ""
@@ -157,7 +154,6 @@ def missing_namespace(snapshot: Snapshot, namespace: str) -> str:
 
 
 def _namespaces(snapshot: Snapshot) -> set[str]:
-    """Those that objects are in, those that are objects themselves, and the one that is always there."""
     names = {_ALWAYS_THERE, *(namespace.metadata.name for namespace in snapshot.objects.of(Namespace))}
     names.update(pod.metadata.namespace for pod in snapshot.pods)
     for group in snapshot.objects.by_type.values():
@@ -177,7 +173,7 @@ _NAMES_SHOWN = 5
 
 
 class Choosing(Struct, frozen=True):
-    """Which of the workloads that were given are meant."""
+    """Selection among the workloads that were given."""
 
     name: str | None = None
     namespace: str | None = None
@@ -186,8 +182,6 @@ class Choosing(Struct, frozen=True):
     """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
     recursive: bool = False
     """Whether what is below a directory counts too."""
-    template_path: str = ""
-    """Where kinds that are not known have their pod template."""
     one_only: bool = False
     """Whether several are refused."""
     none_will_do: bool = False
@@ -195,7 +189,7 @@ class Choosing(Struct, frozen=True):
 
 
 class Sources(Struct):
-    """All that was read of what was given."""
+    """Everything that was read of what was given."""
 
     manifests: list[Manifest] = field(default_factory=list)
     bearing: list[Source] = field(default_factory=list)
@@ -245,73 +239,57 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
 
     Raises ManifestError and UsageError.
     """
-    pods = list(pods)
-    check_choosing(pods, choosing)
-    read = Sources()
+    read, seen = Sources(), set[str | Reference]()
     for pod in pods:
-        if isinstance(pod, Mapping):
-            _take(read, manifest_of(pod, choosing.template_path), choosing)
-        elif isinstance(pod, Manifest):
-            _take(read, pod, choosing)
-        elif isinstance(pod, Reference):
-            read.bearing.append(pod)
-        elif isinstance(pod, ClusterWorkloads):
-            read.gaps += pod.gaps(snapshot)
-            references = list(pod.references(snapshot, default_namespace, selector_of(choosing)))
-            if not references:
-                raise no_workloads(snapshot, None if pod.all_namespaces else default_namespace, choosing.selector)
-            read.bearing += references
-        elif Path(pod).is_dir():
-            for file in manifest_files(str(pod), recursive=choosing.recursive):
-                _take_one_of_many(read, file, choosing)
-        elif (named := _named(str(pod))) is not None:
-            read.bearing.append(named)
+        named, once = _named(pod) if isinstance(pod, str | Path) else pod, dict[str, str | Reference]()
+        if isinstance(named, Reference | ClusterWorkloads):
+            _take_named(read, named, snapshot, choosing, default_namespace)
+            once = {_label(named): named} if isinstance(named, Reference) else {}
+        elif isinstance(named, str):
+            paths = manifest_files(named, recursive=choosing.recursive) if Path(named).is_dir() else [named]
+            for path in paths:
+                _take_file(read, path, choosing, is_one_of_many=path != named)
+            once = {path: os.path.realpath(path) for path in paths if path != STDIN}
         else:
-            _take(read, read_manifest(str(pod), choosing.template_path), choosing)
+            manifest = named if isinstance(named, Manifest) else manifest_of(named)
+            _take(read, manifest, choosing)
+            once = {manifest.file: os.path.realpath(manifest.file)} if Path(manifest.file).is_file() else {}
+        for label, identity in once.items():
+            if identity in seen:
+                raise UsageError(f"{label} is named twice")
+            seen.add(identity)
     _drop_those_without_workload(read, choosing)
     return read
 
 
-def check_choosing(pods: Sequence[PodGiven], choosing: Choosing) -> None:
-    """Raise UsageError where something is named twice, or chosen by what has no say in it, or has no name."""
-    seen: set[Path | Reference] = set()
-    for pod in pods:
-        if pod == "":
-            raise UsageError("the path of a manifest is empty")
-        named = _named(str(pod)) if isinstance(pod, str | Path) else pod
-        if isinstance(named, Reference | ClusterWorkloads):
-            label = _label(named) if isinstance(named, Reference) else "all workloads of the cluster"
-            if choosing.name is not None:
-                raise UsageError(f"--name and {label} do not go together: it chooses among the workloads of manifests")
-            if isinstance(named, Reference) and choosing.selector:
-                raise UsageError(f"-l/--selector and {label} do not go together: its name says which it is")
-        for label, identity in _identities(pod, named, recursive=choosing.recursive):
-            if identity in seen:
-                raise UsageError(f"{label} is named twice")
-            seen.add(identity)
-
-
-def _identities(pod: PodGiven, named: PodGiven | None, *, recursive: bool) -> Iterator[tuple[str, Path | Reference]]:
-    """What can be named only once (files and workloads of the cluster), and what to call it."""
+def _take_named(
+    read: Sources, named: Reference | ClusterWorkloads, snapshot: Snapshot, choosing: Choosing, default_namespace: str
+) -> None:
+    label = _label(named) if isinstance(named, Reference) else "all workloads of the cluster"
+    if choosing.name is not None:
+        raise UsageError(f"--name and {label} do not go together: it chooses among the workloads of manifests")
     if isinstance(named, Reference):
-        yield _label(named), named
-    elif isinstance(pod, str | Path) and str(pod) != STDIN:
-        files = manifest_files(str(pod), recursive=recursive) if Path(pod).is_dir() else [str(pod)]
-        yield from ((file, Path(os.path.realpath(file))) for file in files)
+        _refuse_selector(named, choosing.selector)
+        read.bearing.append(named)
+        return
+    read.gaps += named.gaps(snapshot)
+    references = list(named.references(snapshot, default_namespace, selector_of(choosing)))
+    if not references:
+        raise no_workloads(snapshot, None if named.all_namespaces else default_namespace, choosing.selector)
+    read.bearing += references
 
 
 def _label(named: Reference) -> str:
     return f"{named.kind.kind}/{named.name}"
 
 
-def read_once(pod: PodGiven, template_path: str = "") -> PodGiven:
+def read_once(pod: PodGiven) -> PodGiven:
     """``pod`` for several questions: files, of which a pipe can be read only once, are read.
 
     Raises ManifestError.
     """
-    if not isinstance(pod, str | Path) or Path(pod).is_dir() or _named(str(pod)) is not None:
-        return pod
-    return read_manifest(str(pod), template_path)
+    named = _named(pod) if isinstance(pod, str | Path) else pod
+    return read_manifest(named) if isinstance(named, str) and not Path(named).is_dir() else pod
 
 
 def manifest_files(directory: str, *, recursive: bool) -> list[str]:
@@ -332,9 +310,12 @@ def selector_of(choosing: Choosing) -> Selector:
         raise UsageError(f"invalid selector {choosing.selector!r}: {error}") from error
 
 
-def _named(path: str) -> Reference | None:
-    """What KIND/NAME refers to; a file of that name takes precedence."""
-    return None if Path(path).exists() else reference(path)
+def _named(path: str | Path) -> Reference | str:
+    """The object that KIND/NAME refers to, else the path; a file of that name takes precedence. Raises UsageError."""
+    text = str(path)
+    if not text or path == Path():
+        raise UsageError("the path of a manifest is empty")
+    return text if Path(path).exists() else reference(text) or text
 
 
 def _take(read: Sources, manifest: Manifest, choosing: Choosing) -> None:
@@ -344,18 +325,47 @@ def _take(read: Sources, manifest: Manifest, choosing: Choosing) -> None:
     read.bearing.append(manifest)
 
 
-def _take_one_of_many(read: Sources, file: str, choosing: Choosing) -> None:
+def _take_file(read: Sources, file: str, choosing: Choosing, *, is_one_of_many: bool) -> None:
     try:
-        _take(read, read_manifest(file, choosing.template_path), choosing)
+        _refuse_missing(file)
+        _take(read, read_manifest(file), choosing)
     except ManifestError as error:
+        if not is_one_of_many:
+            raise
         if isinstance(error.__cause__, NotAnObjectError):
             read.skipped.append(file)
         else:
             read.errors.append(error)
 
 
+def check_there(pods: Iterable[PodGiven], selector: str = "") -> None:
+    """Look, before a cluster is read, whether files are there and labels choose among several. Nothing is opened: a
+    pipe can be read only once. Raises ManifestError and UsageError.
+    """
+    for pod in pods:
+        named = _named(pod) if isinstance(pod, str) and pod != STDIN else pod
+        if isinstance(named, Reference):
+            _refuse_selector(named, selector)
+        elif isinstance(named, str) and named != STDIN:
+            _refuse_missing(named)
+
+
+def _refuse_selector(named: Reference, selector: str) -> None:
+    if selector:
+        raise UsageError(f"-l/--selector and {_label(named)} do not go together: its name says which it is")
+
+
+def _refuse_missing(file: str) -> None:
+    if file.count("/") == 1 and not Path(file).parent.exists():
+        kinds = f"no such file; of KIND/NAME in the cluster, KIND is one of {reference_kinds()}"
+        raise ManifestError(file, [Fault(kinds)])
+    if file != STDIN and not Path(file).exists():
+        # Which says why not.
+        read_file(file)
+
+
 def _drop_those_without_workload(read: Sources, choosing: Choosing) -> None:
-    """Of several manifests some may have no workload. Raises UsageError if none has one, but has to."""
+    """Leave out manifests without a workload where others have one. Raises UsageError if none has one, but has to."""
     empty = [manifest for manifest in read.manifests if not manifest.workloads]
     of_others = [source for source in read.bearing if not (isinstance(source, Manifest) and source in empty)]
     if of_others:
@@ -392,7 +402,6 @@ _VALUES_KEYS = frozenset({"replicaCount", "nameOverride", "fullnameOverride", "p
 
 
 def _mistaken_manifest(manifest: Manifest) -> Fault | None:
-    """What a manifest without a workload is, where that is known."""
     if not manifest.items:
         return None
     first, kinds = manifest.items[0], {item.kind for item in manifest.items}
@@ -407,7 +416,7 @@ def _mistaken_manifest(manifest: Manifest) -> Fault | None:
 
 
 def _mistaken_cluster(manifest: Manifest) -> Fault | None:
-    """Whether a manifest is a cluster: it has nodes, and no workloads but pods that run on nodes."""
+    """Fault of a manifest that is a cluster: it has nodes, and no workloads but pods that run on nodes."""
     nodes = [item for item in manifest.items if (item.api_version, item.kind) == ("v1", "Node")]
     if not nodes or not all(_runs(item) for item in manifest.workloads):
         return None
@@ -423,9 +432,6 @@ def _runs(item: KubernetesObject) -> bool:
 
 def _line(manifest: Manifest, item: KubernetesObject) -> int | None:
     return FieldLines(manifest.text).line(item.document, item.path) if manifest.text is not None else None
-
-
-_CHOOSING = Choosing()
 
 
 def pods_named(
@@ -460,68 +466,6 @@ def kinds_named(word: str) -> tuple[Kind, ...]:
     return recognized if len(recognized) == len(kinds) and not Path(word).exists() else ()
 
 
-def check_inputs(
-    pods: Sequence[str | ClusterWorkloads],
-    scheduler_config: str | None,
-    kube_version: str | None,
-    feature_gates: str | None,
-    *,
-    choosing: Choosing = _CHOOSING,
-    settings: Sequence[str] = (),
-) -> None:
-    """Find missing files, directories without files, options that have no effect on these inputs, and releases, feature
-    gates and fields that do not exist.
-
-    Nothing is opened: a pipe can be read only once. Raises ManifestError and UsageError.
-    """
-    parse_settings(settings)
-    if kube_version is not None:
-        KubeVersion.parse(kube_version).with_gates(feature_gates or "")
-    for pod in pods:
-        if isinstance(pod, str) and pod != STDIN:
-            _check_pod(pod, recursive=choosing.recursive)
-    check_choosing(pods, choosing)
-    if choosing.recursive and not any(isinstance(pod, str) and Path(pod).is_dir() for pod in pods):
-        raise UsageError(f"-R/--recursive reads directories with those below them: {_as_named(pods)} is none")
-    if choosing.template_path and not any(isinstance(pod, str) and not is_reference(pod) for pod in pods):
-        raise UsageError(f"templatePath is for manifests: {_as_named(pods)} is none")
-    if scheduler_config is not None and scheduler_config != STDIN and not _is_text(scheduler_config):
-        _check_file(scheduler_config)
-
-
 def is_reference(path: str) -> bool:
-    """Whether ``path`` is KIND/NAME in the cluster; a file of that name comes first."""
-    return _named(path) is not None
-
-
-def _is_text(scheduler_config: str) -> bool:
-    """A path, unless the text has what no path has: a line break, or a brace to begin with."""
-    return "\n" in scheduler_config or scheduler_config.lstrip().startswith("{")
-
-
-def _as_named(pods: Sequence[str | ClusterWorkloads]) -> str:
-    """What was named, in the words of the command line."""
-    return ", ".join(pod for pod in pods if isinstance(pod, str)) or "what the cluster has"
-
-
-def _check_pod(path: str, *, recursive: bool) -> None:
-    if is_reference(path):
-        return
-    if path.count("/") == 1 and not Path(path).parent.exists():
-        kinds = f"no such file; of KIND/NAME in the cluster, KIND is one of {reference_kinds()}"
-        raise ManifestError(path, [Fault(kinds)])
-    if Path(path).is_dir():
-        manifest_files(path, recursive=recursive)
-    else:
-        _check_file(path)
-
-
-def _check_file(path: str) -> None:
-    try:
-        mode = Path(path).stat().st_mode
-    except (OSError, ValueError) as error:
-        raise ManifestError(path, [Fault(getattr(error, "strerror", None) or str(error))]) from error
-    if stat.S_ISDIR(mode):
-        raise ManifestError(path, [Fault("Is a directory")])
-    if not os.access(path, os.R_OK):
-        raise ManifestError(path, [Fault("Permission denied")])
+    """True for KIND/NAME in the cluster; a file of that name comes first."""
+    return isinstance(_named(path), Reference)

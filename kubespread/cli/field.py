@@ -60,35 +60,20 @@ def _pod(field: FieldInfo, kind: Any, option: Option) -> Field:
     name = flags[-1].removeprefix("--")
     named = command.Option(*flags, metavar=option.metavar, help=option.help, rule=option)
     if get_origin(kind) is not tuple:
-
-        def value(typed: Typed) -> Any:
-            check_asked((typed[name],), typed)
-            return typed[name]
-
-        return Field((named,), value)
+        return Field((named,), lambda typed: _there((typed[name],))[0])
     text = f"{option.help} The same as with {flags[0]}."
     rule = Rule(says=dict.fromkeys(option.says, "by place"))
     place = command.Argument("workload", metavar="[POD]", help=text, rule=rule)
 
     def pods(typed: Typed) -> tuple[Any, ...]:
-        given = tuple(text for text in (typed["workload"], typed[name]) if text is not None)
-        if given:
-            check_asked(given, typed)
-        return given
+        return _there(tuple(text for text in (typed["workload"], typed[name]) if text is not None))
 
     return Field((place, named), pods)
 
 
 def _applied(_field: FieldInfo, _kind: Any, option: Option) -> Field:
     """Manifests that are applied, as options."""
-
-    def value(typed: Typed) -> tuple[Any, ...]:
-        files = tuple(typed["filename"] or ())
-        if files:
-            check_asked(files, typed, recursive=any(Path(file).is_dir() for file in files))
-        return files
-
-    return Field((_manifests(option.help),), value)
+    return Field((_manifests(option.help),), lambda typed: _there(tuple(typed["filename"] or ())))
 
 
 def _pods(field: FieldInfo, _kind: Any, option: Workload) -> Field:
@@ -102,8 +87,7 @@ def _pods(field: FieldInfo, _kind: Any, option: Workload) -> Field:
         else:
             is_stdin = option.is_piped and not typed.get(EVERYWHERE) and is_piped(sources_of(typed))
             pods = [STDIN] if is_stdin else []
-        check_asked(pods, typed)
-        return tuple(pods)
+        return _there(tuple(pods), typed.get("selector") or "")
 
     rule = _BY_NAME if option.form == "pods" and not several else option
     named = command.Argument(place, nargs=-1, metavar=option.metavar, help=option.help, rule=rule)
@@ -142,25 +126,12 @@ def _asked_about(
     return pods or [_default_pod(sources)]
 
 
-def check_asked(pods: Sequence[str | ClusterWorkloads], typed: Typed, *, recursive: bool = False) -> None:
-    """Find what is mistyped before the cluster is read. Raises ManifestError and UsageError."""
-    from kubespread.candidate.sources import Choosing, check_inputs
+def _there(pods: tuple[Any, ...], selector: str = "") -> tuple[Any, ...]:
+    """``pods``, whose files are there, before a cluster is read. Raises ManifestError and UsageError."""
+    from kubespread.candidate.sources import check_there
 
-    choosing = Choosing(
-        typed.get("named"),
-        typed.get("namespace"),
-        typed.get("selector") or "",
-        recursive=recursive or bool(typed.get("recursive")),
-        template_path=typed.get("template_path") or "",
-    )
-    check_inputs(
-        pods,
-        typed["scheduler_config"],
-        typed["kube_version"],
-        typed["feature_gates"],
-        choosing=choosing,
-        settings=typed.get("settings") or (),
-    )
+    check_there(pods, selector)
+    return pods
 
 
 def _asks_for_the_cluster(words: Sequence[str], files: Sequence[object], sources: Sequence[str], typed: Typed) -> bool:
@@ -326,9 +297,7 @@ def _sides(field: FieldInfo, kind: Any, option: Workload) -> Field:
         is_otherwise = any(typed[str(each.name)] for each in _AFTER) or edits_of(typed) or typed["settings"]
         if len(pods) == 1 and not is_otherwise:
             raise UsageError(_NOTHING_DIFFERS)
-        for side in (typed, _afterwards(typed)):
-            check_asked(pods, side)
-        return tuple(pods)
+        return _there(tuple(pods))
 
     def late(typed: Typed) -> Late:
         schedulers = scheduler_of(typed), scheduler_of(_afterwards(typed))
@@ -366,7 +335,6 @@ _FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
     "pod": _pod,
     "applied": _applied,
     "namespace": _namespace,
-    "configured": lambda field, _kind, _option: Field((), lambda typed: typed.get(field.name) or field.default),
     "sides": _sides,
     "scenario": _scenario,
 }

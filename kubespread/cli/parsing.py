@@ -25,7 +25,6 @@ _CLUSTER = (CONTEXT, "kubeconfig", "live")
 """The parameters that ask for a running cluster."""
 _ONLY_SET = {
     **dict.fromkeys(("pod_node_selector", "extended_resource_toleration"), "scheduler_config"),
-    "template_path": "recursive",
     "engine": "jobs",
 }
 """What no option is for, by a parameter of the commands that it is for."""

@@ -31,12 +31,7 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
 
-_WRITTEN = "what is written"
-_SAVED = Rule(says={_WRITTEN: "the cluster"})
 STRICT = flag("--strict", help="Exit with 3 when something could not be read.")
-ANONYMIZE = flag(
-    "--anonymize", help="Replace names and label values with pseudonyms that schedule identically.", rule=_SAVED
-)
 _STDOUT = "-"
 
 
@@ -114,10 +109,6 @@ def _snapshot(typed: Typed) -> int:
     It contains only the fields that scheduling reads: no environment variables, arguments, Secrets or ConfigMaps, and
     only the annotations that scheduling reads. The file is replaced atomically.
 
-    With --instance-types an entry has the label node.kubernetes.io/instance-type of its nodes as its name, the least
-    that one of them offers pods, and those of their labels that are about the machine. Add the types that no node has
-    yet, and prices.
-
     With --check nothing is saved. What it finds stands in each answer that rests on it, too, whose verdict is then
     unknown: bound pods without their nodes, pods of one namespace only, claims without volumes, owners that are not
     there, objects of several clusters or hours, lists that were cut off, errors of kubectl.
@@ -128,14 +119,13 @@ def _snapshot(typed: Typed) -> int:
       kubespread snapshot --check cluster.json --strict
       kubespread snapshot --context prod --anonymize --map names.json -o prod.yaml
       kubespread snapshot -S must-gather.tar.gz -o cluster.json
-      kubespread snapshot --instance-types > types.yaml
     """
     from kubespread.snapshot.save import check_folder, check_target
 
-    strict, quiet, types, map_file = (typed[name] for name in ("strict", "quiet", "instance_types", "map_file"))
+    strict, quiet, map_file = (typed[name] for name in ("strict", "quiet", "map_file"))
     if typed["check"] is not None:
         return _checked(typed["check"], strict=strict)
-    output = _STDOUT if types else _target(typed["output"])
+    output = _target(typed["output"])
     check_target(output)
     if map_file is not None:
         check_folder(map_file)
@@ -143,48 +133,27 @@ def _snapshot(typed: Typed) -> int:
     if typed["verbose"] and not quiet:
         for line in read_of(opened):
             say(line)
-    lines = (
-        _with_types_printed(opened)
-        if types
-        else saved(opened, ", ".join(sources_of(typed)), output, anonymize=typed["anonymize"], map_file=map_file)
-    )
-    for line in lines if not quiet else ():
-        say(line)
+    for line in _saved(opened, output, typed):
+        if not quiet:
+            say(line)
     return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES
 
 
-def saved(
-    opened: Snapshot, source: str, output: str, *, anonymize: bool = False, map_file: str | None = None
-) -> Sequence[str]:
-    """Write ``opened``, which was read from ``source``, with its edits made; what there is to say of that. Raises
-    UsageError.
-    """
+def _saved(opened: Snapshot, output: str, typed: Typed) -> Sequence[str]:
+    """Write ``opened`` with its edits made, and return notes on it. Raises UsageError."""
     import kubespread
     from kubespread.snapshot.save import save, save_map
 
-    opened, notes = kubespread.after_edits(opened.stamped(source))
-    if anonymize:
-        from kubespread.snapshot.anonymize import anonymize as pseudonymous
+    opened, notes = kubespread.after_edits(opened.stamped(", ".join(sources_of(typed))))
+    if typed["anonymize"]:
+        from kubespread.snapshot.anonymize import anonymize
 
-        opened, names = pseudonymous(opened)
-        if map_file is not None:
-            save_map(names, map_file)
+        opened, names = anonymize(opened)
+        if typed["map_file"] is not None:
+            save_map(names, typed["map_file"])
     save(opened, output)
     read = [] if output == _STDOUT else [f"{output}: {len(opened.nodes)} nodes, {len(opened.pods)} pods"]
     return [*notes, *(f"gap: {gap}" for gap in opened.origin.gaps), *read]
-
-
-def _with_types_printed(opened: Snapshot) -> Sequence[str]:
-    """Print the instance types of the nodes; what there is to say of that. Raises UsageError."""
-    import kubespread
-    from kubespread.scenario.instance_types import as_text, types_of_nodes
-
-    after, notes = kubespread.after_edits(opened)
-    types, untold = types_of_nodes(after.nodes)
-    if not types:
-        raise UsageError("no node has the label node.kubernetes.io/instance-type, so nothing is known of any type")
-    emit(as_text(types))
-    return [*notes, *([f"{untold} without the label node.kubernetes.io/instance-type"] if untold else [])]
 
 
 def _checked(path: str, *, strict: bool) -> ExitCode:
@@ -218,20 +187,14 @@ COMMANDS = {
                 "--output",
                 metavar="FILE",
                 help="A .json, .json.gz or .yaml file; '-' is JSON on standard output (default, unless on a terminal).",
-                rule=_SAVED,
             ),
-            ANONYMIZE,
+            flag("--anonymize", help="Replace names and label values with pseudonyms that schedule identically."),
             Option(
                 "map_file",
                 "--map",
                 metavar="FILE",
                 help="With --anonymize, write which pseudonym stands for what as JSON only you can read.",
-                rule=Rule(says=_SAVED.says, needs=("anonymize",)),
-            ),
-            flag(
-                "--instance-types",
-                help="Print the instance types that nodes have instead, as a file for --instance-types.",
-                rule=Rule(says={_WRITTEN: "instance types"}),
+                rule=Rule(needs=("anonymize",)),
             ),
             Option(
                 "--check",

@@ -49,7 +49,6 @@ KEYS: Mapping[str, Key] = {
         "KUBESPREAD_EXTENDED_RESOURCE_TOLERATION", ("extended_resource_toleration",), is_flag=True
     ),
     "ignore": Key("KUBESPREAD_IGNORE", ("ignore",), is_list=True),
-    "templatePath": Key("KUBESPREAD_TEMPLATE_PATH", ("template_path",)),
     "engine": Key("KUBESPREAD_ENGINE", ("engine",), is_personal=True, decides=False),
 }
 """By the name it has in a file."""

@@ -193,13 +193,6 @@ class Argument(Option):
     is_subject = True
 
 
-@dataclass(frozen=True, slots=True)
-class Configured(Option):
-    """What only a configuration sets, and no option of the command line."""
-
-    form = "configured"
-
-
 _FIRST = Annotated[str | None, Meta(description="Manifest that is applied first, as text.")]
 
 
@@ -623,11 +616,7 @@ NodeGroupsFile = Annotated[
 InstanceTypesFile = Annotated[
     str | Any | None,
     InstanceTypes(
-        "Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).",
-        metavar="FILE",
-        heading=AUTOSCALING,
-        is_path=True,
-        needs=("autoscaler",),
+        "Instance types Karpenter may launch.", metavar="FILE", heading=AUTOSCALING, is_path=True, needs=("autoscaler",)
     ),
 ]
 AUTOSCALER_FIELDS = ("autoscaler", "node_groups", "instance_types")
@@ -692,10 +681,6 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
             says={WORKLOADS: "by name"},
         ),
     ] = False
-    template_path: Annotated[
-        str,
-        Configured("Path of the pod template in kinds unknown to kubespread (default: spec.template).", is_path=True),
-    ] = ""
     namespace: Annotated[
         str | None,
         Option(
@@ -752,9 +737,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
         """Which of the workloads in ``pods`` to use."""
         from kubespread.candidate.sources import Choosing
 
-        return Choosing(
-            self.named, self.namespace, recursive=self.recursive, template_path=self.template_path, one_only=True
-        )
+        return Choosing(self.named, self.namespace, recursive=self.recursive, one_only=True)
 
 
 def workloads_in(snapshot: Snapshot, namespace: str | None, selector: str, names: Sequence[str]) -> WorkloadsAsked:

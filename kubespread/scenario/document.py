@@ -48,14 +48,11 @@ Fields = Mapping[str, Field]
 
 
 class Faults:
-    """The faults of one file so far."""
-
     def __init__(self, file: str, lines: FieldLines | None = None) -> None:
         self._file, self._lines = file, lines
         self.entries: list[Fault] = []
 
     def add(self, path: str, message: str) -> None:
-        """Something is wrong with the field at ``path``."""
         line = self._lines.line(0, path) if self._lines is not None else None
         self.entries.append(Fault(message, path, line))
 
@@ -66,7 +63,7 @@ class Faults:
             self.add(path, message)
 
     def read(self, path: str, read: Callable[[], T]) -> T | None:
-        """What the field at ``path`` holds, None where it is wrong."""
+        """The value of the field at ``path``, None where it is wrong."""
         try:
             return read()
         except KubespreadError as error:
@@ -78,11 +75,10 @@ class Faults:
             self.add(path, f"{namespace!r}: {wrong[0]}")
 
     def error(self) -> ManifestError:
-        """All of them, by line."""
         return ManifestError(self._file, sorted(self.entries, key=lambda fault: fault.line or 0))
 
     def checked(self, data: Any, fields: Fields, path: str) -> dict[str, Any]:
-        """Those of ``fields`` that ``data`` has with values of the right type; nulls count as absent.
+        """Values of ``fields`` in ``data`` that have the right type; nulls count as absent.
 
         Unknown names, values of another type and missing fields are added to the faults.
         """
@@ -103,7 +99,7 @@ class Faults:
         return kept
 
     def unknown(self, path: str, name: object, valid_names: Fields | Mapping[str, object]) -> None:
-        """A field that nothing has, with the one that was probably meant."""
+        """Add a field that nothing has, with the one that was probably meant."""
         meant = near_miss(str(name), valid_names)
         self.add(path, str(UnknownField(path, f"{path.removesuffix(str(name))}{meant}" if meant else "")))
 

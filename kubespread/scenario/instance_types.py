@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from kubespread.kube.api.core import Node
-from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.well_known import INSTANCE_TYPE, ZONE
-from kubespread.manifest.writer import to_yaml
 from kubespread.node_groups.groups import InstanceType
 from kubespread.scenario.document import API_VERSION, Document, Faults, Field, Fields, Holds, read_document
 
@@ -134,59 +130,3 @@ def _zones(zones: Sequence[str], path: str, faults: Faults) -> tuple[str, ...]:
         if zone in zones[:place]:
             faults.add(f"{path}[{place}]", f"Duplicate value: {quote(zone)}")
     return tuple(zones)
-
-
-_OF_MACHINES = re.compile(
-    "kubernetes[.]io/(arch|os)|node[.]kubernetes[.]io/windows-build|karpenter[.]sh/capacity-type"
-    "|karpenter[.][^/]*/(instance|sku)-.*"
-)
-"""Labels that say what a machine is, not where it is or whose."""
-
-
-def types_of_nodes(nodes: Iterable[Node]) -> tuple[tuple[InstanceType, ...], int]:
-    """The instance types that nodes have, by name and labels, and how many nodes have no label that says theirs.
-
-    A type offers the least that one of its nodes does: what a machine reserves may differ.
-    """
-    alike = dict[tuple[str, tuple[tuple[str, str], ...]], list[Node]]()
-    untold = 0
-    for node in nodes:
-        labels = node.metadata.labels
-        if name := labels.get(INSTANCE_TYPE):
-            kept = _LINUX | {key: value for key, value in labels.items() if _OF_MACHINES.fullmatch(key)}
-            alike.setdefault((name, tuple(sorted(kept.items()))), []).append(node)
-        else:
-            untold += 1
-    types = (
-        InstanceType(name=name, allocatable=_least(members), labels={**dict(labels), INSTANCE_TYPE: name})
-        for (name, labels), members in sorted(alike.items(), key=lambda item: item[0])
-    )
-    return tuple(types), untold
-
-
-def _least(nodes: Sequence[Node]) -> ResourceList:
-    """Of each resource that all nodes offer, and of those that a file always has."""
-    offers = [node.status.allocatable for node in nodes]
-    least: ResourceList = {}
-    for name in dict.fromkeys((*_ALWAYS, *sorted(offers[0]))):
-        amount = min((offer.get(name) or "0" for offer in offers), key=lambda text: parse(text).nano)
-        if name in _ALWAYS or parse(amount).nano:
-            least[name] = amount
-    return least
-
-
-def as_text(types: Iterable[InstanceType]) -> str:
-    """The file of ``types``, in YAML, from which the same are read again."""
-    return to_yaml({"apiVersion": API_VERSION, "kind": KIND, "instanceTypes": [_as_entry(each) for each in types]})
-
-
-def _as_entry(instance_type: InstanceType) -> Mapping[str, Any]:
-    offered = dict(instance_type.allocatable)
-    entry: dict[str, Any] = {"name": instance_type.name, **{name: offered.pop(name) for name in _ALWAYS}}
-    labels = {key: value for key, value in instance_type.labels.items() if key != INSTANCE_TYPE}
-    entry |= {name: value for name, value in (("resources", offered), ("labels", labels)) if value}
-    if instance_type.zones:
-        entry["zones"] = [*instance_type.zones]
-    if instance_type.price is not None:
-        entry["price"] = float(instance_type.price)
-    return entry

@@ -57,7 +57,7 @@ _SMALLEST = f"{{apiVersion: {API_VERSION}, kind: Promises, promises: [{{workload
 
 
 class Promise(Struct, frozen=True):
-    """What is to hold of workloads, or of the cluster."""
+    """Requirement on workloads, or on the cluster."""
 
     path: str
     """Its place in the file: ``promises[0]``."""
@@ -81,7 +81,7 @@ class Promise(Struct, frozen=True):
     reason: str = ""
 
     def line(self, field: str) -> int | None:
-        """Where ``field`` stands, or the promise."""
+        """Line of ``field``, or of the promise."""
         return self.lines.get(field) or self.lines.get("")
 
     @property
@@ -92,8 +92,6 @@ class Promise(Struct, frozen=True):
 
 
 class Promises(Struct, frozen=True):
-    """All promises of one file."""
-
     promises: tuple[Promise, ...]
     file: str | None = None
     namespace: str | None = None
@@ -129,7 +127,6 @@ def _promises(document: Document) -> Promises:
 
 
 def _promise(document: Document, data: Any, path: str) -> Promise:
-    """One of the document's; what is wrong with it goes to the faults."""
     faults, lines = document.faults, document.lines
     is_cluster = isinstance(data, Mapping) and data.get("cluster") is True
     valid = OF_CLUSTER if is_cluster else OF_WORKLOADS

@@ -144,7 +144,7 @@ def read_scenario(source: ScenarioGiven) -> Scenario:
 
 
 def _is_step(text: str) -> bool:
-    """Whether it is no scenario: its first word is a verb, or no file is called so and it has several words."""
+    """True for no scenario: its first word is a verb, or no file is called so and it has several words."""
     first = _AFTER_VERB.split(text.strip(), maxsplit=1)[0]
     is_document = "\n" in text or text.lstrip().startswith("{")
     return not is_document and (first in VERBS or (" " in text.strip() and not Path(text).exists()))

@@ -132,12 +132,9 @@ def test_faults_are_named_where_they_stand(tmp_path: Path) -> None:
     )
 
 
-def test_the_template_of_a_kind_nobody_knows(tmp_path: Path) -> None:
+def test_a_kind_nobody_knows_with_its_template_elsewhere_is_no_workload(tmp_path: Path) -> None:
     manifest = tmp_path / "set.yaml"
     fleet = custom("example.com/v1", "Fleet", {"replicas": 2, "member": {"pod": template()}})
     manifest.write_text(yaml.safe_dump(fleet))
     unknown = run("simulate", manifest, "-S", CLUSTER)
     assert unknown == (2, "", f"error: {manifest}: expected a Pod or a workload, found Fleet.example.com\n")
-    environment = {"KUBESPREAD_TEMPLATE_PATH": "spec.member.pod"}
-    result = run("simulate", manifest, "-S", CLUSTER, "-o", "name", "-q", env=environment)
-    assert (result.code, len(result.out.splitlines())) == (0, 2)

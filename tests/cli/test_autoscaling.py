@@ -81,35 +81,6 @@ def test_instance_types_make_it_known(tmp_path: Path) -> None:
     assert (played.code, json.loads(played.out)["steps"][-1]["troubles"]) == (0, [])
 
 
-def test_a_file_begins_with_what_nodes_tell(tmp_path: Path) -> None:
-    cluster = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
-    printed = run("snapshot", "--instance-types", "-S", cluster)
-    (tmp_path / "types.yaml").write_text(printed.out)
-    assert (printed.code, printed.out.count("- name:"), "- name: m6i.xlarge\n  cpu: 3920m\n" in printed.out) == (
-        0,
-        1,
-        True,
-    )
-    pool = tmp_path / "pool.yaml"
-    pool.write_text(POOL)
-    answer = simulate(
-        "-S", pool, "--autoscaler", "karpenter", "--instance-types", tmp_path / "types.yaml", "-o", "json"
-    )
-    assert answer.report_of(SIMULATE_SCHEMA)["autoscaling"]["types"][0]["name"] == "m6i.xlarge"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--instance-types", "-o", "types.yaml"], "-o/--output and --instance-types do not go together"),
-        (["--instance-types"], "no node has the label node.kubernetes.io/instance-type"),
-    ],
-)
-def test_nodes_that_tell_nothing(arguments: list[str], message: str) -> None:
-    answer = run("snapshot", *arguments, "-S", CLUSTER)
-    assert (answer.code, answer.out, message in answer.err) == (2, "", True)
-
-
 def test_nor_is_that_of_a_plan(tmp_path: Path) -> None:
     pool = tmp_path / "pool.yaml"
     pool.write_text(POOL)

@@ -186,7 +186,7 @@ def test_what_is_mistyped_is_said_before_a_cluster_is_read(monkeypatch: pytest.M
         raise AssertionError
 
     monkeypatch.setattr(editing, "load_files", load)
-    for arguments in (["--cordon", ""], ["--set", "x"], ["--to-scheduler-config", "nope"], ["--replicas", "x"], []):
+    for arguments in (["--cordon", ""], ["--replicas", "x"], []):
         assert run("compare", SKEW_1, "-S", KEP, *arguments).code == 2
 
 

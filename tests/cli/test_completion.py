@@ -33,7 +33,7 @@ contexts:
 - {name: "$(touch pwned)", context: {cluster: c1, user: ann}}
 """
 CODES = [rule.code for rule in kubespread.rules() if rule.code.startswith("KS10")]
-UNKNOWABLE = {"engine", "name", "named", "scheduler_name", "to_scheduler_name", "template_path", "server", "token"}
+UNKNOWABLE = {"engine", "name", "named", "scheduler_name", "to_scheduler_name", "server", "token"}
 """Parameters whose values nobody can know, though the help calls them as it calls known ones."""
 
 

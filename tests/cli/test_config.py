@@ -98,7 +98,7 @@ REFUSED = {
     "a key that nothing is near to": (
         "token: x\n",
         ":1: token: unknown key; there are snapshot, context, schedulerConfig, kubeVersion, output, podNodeSelector, "
-        "extendedResourceToleration, ignore, templatePath, engine",
+        "extendedResourceToleration, ignore, engine",
     ),
     "a release without quotes": ("kubeVersion: 1.30\n", ":1: kubeVersion: expected a string in quotes, found a number"),
     "a release there is not": (
@@ -126,7 +126,7 @@ REFUSED = {
     "a list": (
         "- snapshot\n",
         ": expected an object with snapshot, context, schedulerConfig, kubeVersion, output, podNodeSelector, "
-        "extendedResourceToleration, ignore, templatePath, engine, found a list",
+        "extendedResourceToleration, ignore, engine, found a list",
     ),
 }
 

@@ -253,17 +253,17 @@ def test_findings_of_other_templates_name_the_fields_as_they_are_written(tmp_pat
         "spec": {"schedule": "@daily", "jobTemplate": job},
     }
     custom = {
-        "apiVersion": "example.com/v1",
-        "kind": "Shop",
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
         "metadata": {"name": "shop"},
-        "spec": {"pods": spec["template"]},
+        "spec": {"tasks": [{"name": "ps", "replicas": 3, "template": spec["template"]}]},
     }
     nightly, shop = (
-        kubespread.check(None, write(tmp_path / f"{name}.json", manifest), template_path="spec.pods").findings[0]
+        kubespread.check(None, write(tmp_path / f"{name}.json", manifest)).findings[0]
         for name, manifest in (("cron", cron), ("custom", custom))
     )
     assert nightly.field == "spec.jobTemplate.spec.template.spec.topologySpreadConstraints[0].labelSelector"
-    assert shop.field == "spec.pods.spec.topologySpreadConstraints[0].labelSelector"
+    assert shop.field == "spec.tasks[0].template.spec.topologySpreadConstraints[0].labelSelector"
     for finding in (nightly, shop):
         assert finding.file is not None
         assert finding.line is not None

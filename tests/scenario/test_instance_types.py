@@ -7,15 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
 
 from docs.generators.instance_types_schema import schema
 from kubespread.errors import ManifestError
 from kubespread.node_groups.groups import InstanceType
-from kubespread.scenario.instance_types import as_text, read_instance_types, types_of_nodes
-from tests.builders import Data
-from tests.questions.autoscaling.clusters import machine, typed
+from kubespread.scenario.instance_types import read_instance_types
 
 HEAD = "apiVersion: kubespread.dev/v1alpha1\nkind: InstanceTypes\n"
 NAME, OS, ARCH = "node.kubernetes.io/instance-type", "kubernetes.io/os", "kubernetes.io/arch"
@@ -115,47 +112,3 @@ def test_the_schema_refuses_what_the_program_refuses(entry: Any) -> None:
     assert not SCHEMA.is_valid(document)
     with pytest.raises(ManifestError):
         read_instance_types(document)
-
-
-def of_type(name: str | None, number: int, *, cpu: str = "4", **labels: str) -> Data:
-    made = machine(f"n{number}", "a", cpu=cpu)
-    made["metadata"]["labels"] |= {**({} if name is None else {NAME: name}), "pool": "x", **labels}
-    return made
-
-
-def test_nodes_tell_of_their_types() -> None:
-    """One for each type and kind of machine, which offers the least that one of its nodes does."""
-    spot, generation = {"karpenter.sh/capacity-type": "spot"}, {"karpenter.k8s.aws/instance-generation": "6"}
-    gpu = of_type("g", 5)
-    gpu["status"]["allocatable"] |= {"nvidia.com/gpu": "1", "hugepages-2Mi": "0"}
-    nodes = [
-        of_type("m", 0),
-        of_type("m", 1, cpu="3920m", **{OS: "linux"}),
-        of_type("m", 2, **spot),
-        of_type("c", 3, **{ARCH: "arm64", **generation}),
-        of_type(None, 4),
-        gpu,
-    ]
-    types, untold = types_of_nodes(map(typed, nodes))
-    assert [(each.name, each.allocatable["cpu"], each.labels) for each in types] == [
-        ("c", "4", {NAME: "c", OS: "linux", ARCH: "arm64", **generation}),
-        ("g", "4", {NAME: "g", OS: "linux"}),
-        ("m", "4", {NAME: "m", OS: "linux", **spot}),
-        ("m", "3920m", {NAME: "m", OS: "linux"}),
-    ]
-    assert types[1].allocatable["nvidia.com/gpu"] == "1"
-    assert "hugepages-2Mi" not in types[1].allocatable
-    assert untold == 1
-
-
-def test_what_is_printed_is_read_back_unchanged() -> None:
-    types, _ = types_of_nodes(map(typed, [of_type("m", 0), of_type("c", 1, **{ARCH: "arm64"})]))
-    priced = (
-        *types,
-        InstanceType(
-            "p", {"cpu": "1", "memory": "1Gi", "pods": "8"}, {NAME: "p", OS: "linux"}, ("a",), Decimal("0.125")
-        ),
-    )
-    text = as_text(priced)
-    assert read_instance_types(text) == priced
-    SCHEMA.validate(yaml.safe_load(text))

@@ -225,7 +225,7 @@ def _explained(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.
     if case.get("stored"):
         metadata = case["pod"]["metadata"]
         pod, namespace = f"pod/{metadata['name']}", metadata.get("namespace", "default")
-    choosing = Choosing(None, namespace, recursive=False, template_path="", one_only=True)
+    choosing = Choosing(None, namespace, one_only=True)
     resolved = resolve(snapshot, [pod], scheduler, choosing)
     candidate, profile = resolved.candidates[0], resolved.profiles[0]
     # As kubespread.explain does, but for its advice: that is not recorded, and takes as long as all the rest.

@@ -75,7 +75,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         base=question.base,
         base_commit=None if earlier is None else earlier.commit,
         in_base=len(checked.findings) - len(new),
-        patch=patch(new, gathered.written, question.template_path) if question.diff else None,
+        patch=patch(new, gathered.written) if question.diff else None,
         gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
         not_modelled=Check.never_modelled if snapshot is not None else (),
         notes=(*gathered.notes, *notes),

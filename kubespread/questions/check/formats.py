@@ -183,7 +183,7 @@ class _Patch(Struct):
     """Paths that remedies have changed, by workload."""
 
 
-def patch(findings: Iterable[Finding], written: Mapping[tuple[str | None, str], Manifest], template_path: str) -> str:
+def patch(findings: Iterable[Finding], written: Mapping[tuple[str | None, str], Manifest]) -> str:
     """A unified diff of the files, the remedies of the worst findings first, and last those for what the others leave;
     those that it lacks are comments above it.
 
@@ -191,7 +191,7 @@ def patch(findings: Iterable[Finding], written: Mapping[tuple[str | None, str], 
     """
     files, left = dict[str, _Patch](), list[str]()
     for finding in sorted(findings, key=lambda finding: (_is_last(finding), finding.severity.rank)):
-        why = _not_applied(finding, written, template_path, files)
+        why = _not_applied(finding, written, files)
         if why:
             head = " ".join(filter(None, (finding.place, finding.severity, finding.code, finding.rule, finding.called)))
             left.append(f"# {escaped(head)}: {escaped(finding.remedy.text)} ({escaped(why)})\n")
@@ -200,9 +200,7 @@ def patch(findings: Iterable[Finding], written: Mapping[tuple[str | None, str], 
     return "".join((*left, *filter(None, diffs.values())))
 
 
-def _not_applied(
-    finding: Finding, written: Mapping[tuple[str | None, str], Manifest], template_path: str, files: dict[str, _Patch]
-) -> str:
+def _not_applied(finding: Finding, written: Mapping[tuple[str | None, str], Manifest], files: dict[str, _Patch]) -> str:
     """Why the remedy is not in ``files``; empty where it is, as far as it is about the manifest."""
     remedy, workload = finding.remedy, str(finding.workload)
     manifest = written.get((finding.file, workload))
@@ -221,7 +219,7 @@ def _not_applied(
         return _ALONE
     # The object that is chosen, as the text has it by now.
     place = next(place for place, item in enumerate(manifest.items) if item is manifest.chosen)
-    item = manifest_from_text(manifest.file, file.after.encode(), template_path).items[place]
+    item = manifest_from_text(manifest.file, file.after.encode()).items[place]
     try:
         changed = _operations(item, remedy)
     except KubespreadError as error:

@@ -103,7 +103,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     def choosing(self) -> Choosing:
         from kubespread.candidate.sources import Choosing
 
-        return Choosing(None, self.namespace, self.selector, recursive=self.recursive, template_path=self.template_path)
+        return Choosing(None, self.namespace, self.selector, recursive=self.recursive)
 
     def next_command(self, report: CheckReport, commands: Commands) -> str:
         for finding in report.findings:

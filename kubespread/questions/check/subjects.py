@@ -28,7 +28,6 @@ from kubespread.candidate.sources import (
     Reference,
     Source,
     Sources,
-    check_choosing,
     missing_namespace,
     read_once,
     read_sources,
@@ -153,13 +152,13 @@ class Gatherer:
 
     def _read(self, sources: Iterable[PodGiven]) -> Sources:
         """The manifests and references; files that are named and malformed, or in a directory, are refused."""
-        sources = list(sources)
-        check_choosing(sources, self._choosing)
         readable: list[PodGiven] = []
         for source in sources:
             try:
-                readable.append(read_once(source, self._choosing.template_path))
+                readable.append(read_once(source))
             except ManifestError as error:
+                if isinstance(error.__cause__, OSError):
+                    raise
                 self.gathered.refused.append(RefusedManifest(error.file, None, error.faults))
         self.gathered.sources = readable
         if not readable:

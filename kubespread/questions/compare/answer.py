@@ -48,10 +48,10 @@ class Side:
 def answer(question: Compare, _scene: Scene) -> CompareReport:
     """Each side is asked by itself."""
     before, after = question.pods
-    pods = _read(before, question)
+    pods = _read(before)
     is_scored = all(side.scheduler.release(side.snapshot.origin.release).since(SCORES_SINCE) for side in question.pods)
     was = _answered(question, before, pods, is_scored=is_scored)
-    now = _answered(question, after, pods if before.pod == after.pod else _read(after, question), is_scored=is_scored)
+    now = _answered(question, after, pods if before.pod == after.pod else _read(after), is_scored=is_scored)
     # Where a cycle failed before any node was judged, nodes are not compared.
     old, new = (was.nodes, now.nodes) if was.is_judged and now.is_judged else ({}, {})
     # Two manifests may name one workload differently.
@@ -67,8 +67,8 @@ def answer(question: Compare, _scene: Scene) -> CompareReport:
     )
 
 
-def _read(side: Side, question: Compare) -> tuple[PodGiven, ...]:
-    return tuple(read_once(pod, question.template_path) for pod in given_pods(side.pod))
+def _read(side: Side) -> tuple[PodGiven, ...]:
+    return tuple(read_once(pod) for pod in given_pods(side.pod))
 
 
 class _Answered(Struct, frozen=True):
@@ -92,7 +92,6 @@ def _answered(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_s
         "named": question.named,
         "namespace": question.namespace,
         "recursive": question.recursive,
-        "template_path": question.template_path,
     }
     if not is_of_all:
         explained.append(ask(now, Explain(**asked), side.scheduler))

@@ -91,7 +91,6 @@ def tried(question: Explain, resolved: Resolved, scene: Scene) -> Tried:
         named=question.named,
         namespace=question.namespace,
         recursive=question.recursive,
-        template_path=question.template_path,
         settings=question.settings,
         runs=1,
     )

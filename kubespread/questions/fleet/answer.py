@@ -77,7 +77,7 @@ def answers(
     if not asked:
         raise UsageError("a fleet without clusters: name some")
     if isinstance(question, ManifestsQuestion):
-        question = replace(question, pods=tuple(read_once(pod, question.template_path) for pod in question.pods))
+        question = replace(question, pods=tuple(read_once(pod) for pod in question.pods))
     until = inf if (limit := checked_timeout(timeout)) is None else monotonic() + limit
     make = partial(_Asking.of, (question, settle), (scheduler.carried, os.path.realpath(".")))
     asking = make()
@@ -130,7 +130,7 @@ def _failed(name: str, error: KubespreadError) -> _Row:
 
 
 def _each_once(done: Sequence[_Row], name: str) -> tuple[str, ...]:
-    """What reports say beside their answers, each with the clusters that it is about where these are not all."""
+    """Texts of reports beside their answers, each with the clusters that it is about where these are not all."""
     answered = [row for row in done if row.parts]
     whose: dict[str, dict[str, None]] = {}
     for row in answered:
@@ -144,7 +144,7 @@ def _each_once(done: Sequence[_Row], name: str) -> tuple[str, ...]:
 
 
 class _Row(NamedTuple):
-    """What one cluster answers."""
+    """Answer of one cluster."""
 
     told: FleetCluster
     parts: tuple[Any, ...] = ()
@@ -154,8 +154,6 @@ class _Row(NamedTuple):
 
 
 class _Asking:
-    """One question and its scheduler, for one cluster after another."""
-
     def __init__(self, question: Question[Any], settle: Settle | None, scheduler: Scheduler) -> None:
         self._question, self._settle, self._scheduler = question, settle, scheduler
         self.workers = ALONE

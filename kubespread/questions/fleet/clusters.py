@@ -57,7 +57,6 @@ class Member:
 
     @property
     def option(self) -> tuple[str, str]:
-        """What names it to a command about one cluster."""
         return ("--context" if self.is_running else "-S", self.name)
 
 
@@ -98,7 +97,7 @@ def opened(clusters: Sequence[Member], until: float) -> Iterator[Member | tuple[
 
 
 def members(clusters: Iterable[str | Path | Snapshot | Access]) -> list[Member]:
-    """Whatever clusters are given as. Raises UsageError for a pattern that no file matches."""
+    """Members for clusters of any form. Raises UsageError for a pattern that no file matches."""
     found: list[Member] = []
     for number, given in enumerate(clusters, 1):
         if isinstance(given, str | Path):
@@ -128,7 +127,7 @@ def members_of(
 
 
 def files(patterns: Iterable[str]) -> list[str]:
-    """What the patterns stand for, each once: ``fleet/*.json.gz``, with ``**`` for folders at any depth. Raises
+    """Files that the patterns stand for, each once: ``fleet/*.json.gz``, with ``**`` for folders at any depth. Raises
     UsageError where nothing matches one.
     """
     found: dict[str, None] = {}
@@ -147,7 +146,7 @@ def matching(pattern: str) -> list[str]:
 
 
 def contexts(patterns: Iterable[str], access: Access, environment: Mapping[str, str]) -> Iterator[Access]:
-    """How each context of the kubeconfig is reached that matches a pattern. Raises UsageError where none does, and
+    """Ways to reach the contexts of the kubeconfig that match a pattern. Raises UsageError where none does, and
     ManifestError.
     """
     from kubespread.snapshot.live import kubeconfig

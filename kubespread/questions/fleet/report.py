@@ -16,7 +16,7 @@ WORST_FIRST: tuple[Judgment, ...] = ("no", "unknown", "yes")
 
 
 def worst(judgments: Iterable[Judgment]) -> Judgment:
-    """Of several; yes where there are none."""
+    """The worst of several; yes where there are none."""
     return min(judgments, key=WORST_FIRST.index, default="yes")
 
 
@@ -54,7 +54,7 @@ class FleetCluster(Report, frozen=True, kw_only=True):
 
     @property
     def badness(self) -> tuple[int, bool, int, int, float, str]:
-        """In which order clusters come: the worst first, by what is wrong and then by how much is."""
+        """Rank among clusters: the worst first, by what is wrong and then by how much is."""
         rank, part = (0, 0.0) if self.share is None else (self.share.rank, self.share.part)
         verdict = WORST_FIRST.index(self.verdict)
         return WORST_FIRST.index(self.passes), self.error is not None, verdict, -rank, -part, self.name

@@ -90,7 +90,6 @@ def _columns(folder: str, noun: str) -> Sequence[Column[FleetCluster]]:
 
 
 def view(report: FleetReport) -> View:
-    """One row per cluster."""
     rows, folder = report.clusters, _folder(report.clusters)
     noun = next((row.share.noun for row in rows if row.share is not None), "")
     title = f"{report.question['name']} of {count_of(len(rows), 'cluster')}"
@@ -130,7 +129,7 @@ def _verdict(row: FleetCluster) -> str:
 
 
 def _folder(rows: Sequence[FleetCluster]) -> str:
-    """What all names begin with, with the slash behind it."""
+    """Common beginning of all names, with the slash behind it."""
     return os.path.commonprefix([row.name for row in rows]).rpartition("/")[0] + "/"
 
 

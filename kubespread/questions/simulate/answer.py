@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 
 import msgspec
@@ -148,15 +147,16 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
 
 
 def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[SimulateReport, ...]:
-    read = partial(read_once, template_path=question.template_path)
     # Other processes pose the question too, and standard input can be read only once.
-    question = _with_pods(question, (read(pod) if pod == STDIN else pod for pod in question.pods))
+    question = _with_pods(question, (read_once(pod) if pod == STDIN else pod for pod in question.pods))
     queue = Queue.posing(question, scene, scene.on_progress, scene.on_refused)
     posed = queue.posed
     resolved = posed.resolved
     # Progress is that of the first run's replicas.
     of_runs = msgspec.structs.replace(scene, on_progress=None)
-    reports = queue.reports(lambda seeds: of_runs.tasks(queue, seeds, _with_pods(question, map(read, question.pods))))
+    reports = queue.reports(
+        lambda seeds: of_runs.tasks(queue, seeds, _with_pods(question, map(read_once, question.pods)))
+    )
     if question.as_many_as_fit and len(reports) == 1:
         reports = (_limited(reports[0], posed.demands[0].growth.created.copies, question, scene),)
     if is_scaled:
