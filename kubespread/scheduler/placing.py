@@ -15,13 +15,14 @@ Source: pkg/scheduler/schedule_one.go, sortedNodeScores
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Self
 
 import numpy as np
 from msgspec import Struct
 
 from kubespread.deadline import check
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange, Holdings
-from kubespread.scheduler.cluster.columns import STAND_INS, Counts, Mask, Positions, greatest, shallow, some
+from kubespread.scheduler.cluster.columns import STAND_INS, Counts, Forking, Mask, Positions, greatest, shallow, some
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.memo import Memo
 from kubespread.scheduler.cluster.nodes import Search, SearchResult, heap_preorder
@@ -41,8 +42,10 @@ _MOST_ALIKE = 100_000
 _FEW = 16
 
 
-class OnNodeAnswers:
+class OnNodeAnswers(Forking):
     """The answers for one pod, or for all pods that these plugins cannot tell apart."""
+
+    _copied = ("_copies", "_levels", "_changed", "_unjudged", "_rejects", "_points")
 
     def __init__(
         self,
@@ -56,6 +59,8 @@ class OnNodeAnswers:
         cannot tell apart.
         """
         self._filters, self._scores, self._kind, self._alike = filters, scores, kind, alike
+        self.at = 0
+        """How much they know of what happened to the cluster, as whoever shares them counts that."""
         reads = [state.reads for state in (*filters, *(state for state, _ in scores))]
         self._reads = None if None in reads else tuple(sorted({name for names in reads for name in names or ()}))
         """The resources whose amounts are all that the answers depend on; None where there is more."""
@@ -160,24 +165,12 @@ class OnNodeAnswers:
         self._levels.clear()
         self._changed.clear()
 
-    def fork(self) -> OnNodeAnswers:
-        """A copy to go on from in another way."""
-        fork = shallow(self)
-        fork._copies, fork._levels, fork._changed = dict(self._copies), list(self._levels), set(self._changed)
-        fork._rejects, fork._points = self._rejects.copy(), self._points.copy()
-        fork._unjudged = list(self._unjudged)
-        return fork
-
-    def on(self, cluster: Cluster, taken: Taken, touched: Iterable[int]) -> OnNodeAnswers | None:
-        """The answers on a cluster whose nodes have the same for pods, of which these have ``taken`` some by now, where
-        pods came to or left the ``touched`` ones; None where there is more that answers depend on.
-        """
-        if self._reads is None:
-            return None
-        fork = self.fork()
-        fork._cluster = cluster
-        fork.follow(lambda: cluster, taken, touched)
-        return fork
+    def go_on_in(self, cluster: Cluster) -> bool:
+        """Whether they hold in a cluster whose nodes were changed, until they follow what its pods did."""
+        holds = self._reads is not None and cluster.nodes.give_the_same_as(self._cluster.nodes)
+        if holds:
+            self._cluster = cluster
+        return holds
 
     def has_room(self, barred: Mask, copies: int) -> bool:
         """Whether the nodes that nothing else rules out could hold this many more copies."""
@@ -396,8 +389,10 @@ _BARRED = Memo[Hashable, tuple[Framework, Mask, bool]]()
 """What fixed filters say of all nodes, by `Prepared.fixed_signature`, with the profile whose identity is in that."""
 
 
-class Placing:
+class Placing(Forking):
     """Copies of one pod on the cluster it was prepared for."""
+
+    _copied, _forked = ("_pending",), ("prepared", "answers")
 
     def __init__(
         self,
@@ -486,11 +481,8 @@ class Placing:
         """How many more copies, ``copies`` at most, each node could hold if topology domains did not matter."""
         return self.answers.room(self._barred, copies)
 
-    def fork(self) -> Placing:
-        """An independent copy to continue from differently."""
-        fork = shallow(self)
-        fork.prepared, fork.answers = self.prepared.fork(), self.answers.fork()
-        fork._pending = list(self._pending)
+    def fork(self) -> Self:
+        fork = super().fork()
         fork._sort_states()
         return fork
 
@@ -580,15 +572,14 @@ class Placing:
         """
         return self.prepared.binding(node)
 
-    def follow(self, now: Callable[[], Cluster], moves: Moves) -> None:
-        """Go on once others changed the pods of the cluster that ``now`` gives: ``moves``.
+    def follow(self, moves: Moves) -> None:
+        """Go on once others changed the pods of the cluster.
 
         Nodes are unchanged. What nodes hold must be followed by all who share the answers.
         """
-        self._now = now
-        self._pending.clear()
+        assert self._now is not None
         for state in self._counted:
-            state.follow(now, moves)
+            state.follow(self._now, moves)
 
     def evaluation(self) -> Evaluation:
         """What every plugin says about the next copy."""
@@ -616,13 +607,12 @@ class Placing:
         if self.answers.out_of_range and (error := self.evaluation().error):
             raise SchedulingError(error)
         total = self.answers.points + self._constant if framework.scores else np.ones(len(self), dtype=np.int64)
-        failed: str | None = None
-        for scored in self._scored:
-            try:
+        try:
+            for scored in self._scored:
                 total += scored.points(self.prepared.cluster, feasible)
-            except SchedulingError as error:
-                failed = failed or str(error)
-        # A single node is not scored.
-        if failed is not None and np.count_nonzero(feasible) > 1:
-            raise SchedulingError(failed)
+        except SchedulingError:
+            evaluation = self.evaluation()
+            if evaluation.error is not None:
+                raise
+            return evaluation.total
         return total

@@ -28,7 +28,7 @@ from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
-from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, greatest, some
+from kubespread.scheduler.cluster.columns import Counts, Forking, Mask, Positions, greatest, some
 from kubespread.scheduler.cluster.kinds import KindNumber
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.cluster.storage_index import StorageChange
@@ -293,7 +293,7 @@ class OnNode(State):
         return ()
 
 
-class Counted(State):
+class Counted(Forking, State):
     """Counts pods over many nodes; the counts follow every pod that comes or goes, of any kind."""
 
     @abstractmethod
@@ -323,10 +323,6 @@ class Counted(State):
     def may_fail(self) -> bool:
         """Whether the filter ends the cycle in an error on some node."""
         return False
-
-    @abstractmethod
-    def fork(self) -> Self:
-        """A copy whose counts are moved apart from these."""
 
     def after(self, cluster: Cluster, moves: Moves) -> Self | None:
         """Such a copy on ``cluster``, which came of its own by ``moves`` and where nodes may have changed; None to

@@ -29,7 +29,7 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
     latest = [cluster]
     try:
         prepared = plugins.prepare(cluster, candidate)
-        placing = Placing(plugins.prepare(cluster, candidate))
+        placing = Placing(plugins.prepare(cluster, candidate), now=lambda: latest[0])
     except SchedulingError:
         return
     for step in range(data.draw(st.integers(1, 5))):
@@ -61,9 +61,9 @@ def following(
 ) -> Placing:
     """``latest`` holds the cluster as it is at any time."""
     if touches_nodes(change):
-        return Placing(plugins.prepare(latest[0], candidate))
+        return Placing(plugins.prepare(latest[0], candidate), now=lambda: latest[0])
     placing.answers.follow(lambda: latest[0], latest[0].running.taken, moves.node)
-    placing.follow(lambda: latest[0], moves)
+    placing.follow(moves)
     return placing
 
 

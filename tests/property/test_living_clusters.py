@@ -73,7 +73,7 @@ class Going:
 
     def applicant(self, pod: Pod) -> Applicant:
         applicant = self._applicants.get(id(pod))
-        if applicant is None or not applicant.go_on_in(self.living):
+        if applicant is None:
             applicant = self._applicants[id(pod)] = Applicant(self.living, pod, self._plugins, binds=False)
         return applicant
 
@@ -81,7 +81,7 @@ class Going:
         self.living.change(change.come, change.gone)
         if touches_nodes(change):
             of_nodes = ClusterChange(replaced=change.replaced, added=change.added, removed=change.removed)
-            self.living = self.living.on(self.living.cluster.after(of_nodes))
+            self.living.use(self.living.cluster.after(of_nodes))
 
     def place(self, pod: Pod) -> None:
         try:

@@ -275,7 +275,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         for at, each in enumerate(candidates)
     )
     prepared, latest = PROFILE.prepare(cluster, one), [cluster]
-    placing = Placing(PROFILE.prepare(cluster, one))
+    placing = Placing(PROFILE.prepare(cluster, one), now=lambda: latest[0])
     here: list[tuple[Pod, int]] = []
     for step in range(data.draw(st.integers(1, 6))):
         coming = named(data.draw(st.sampled_from([one, other])), f"copy-{step}")
@@ -287,7 +287,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         prepared = prepared.after(after, moves)
         latest[0] = after
         placing.answers.follow(lambda: latest[0], after.running.taken, moves.node)
-        placing.follow(lambda: latest[0], moves)
+        placing.follow(moves)
         expected = said(after, one)
         followed = evaluated(prepared)
         assert (followed.message, [followed.verdict(at) for at in range(len(after))]) == expected[:2]

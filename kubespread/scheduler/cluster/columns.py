@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from typing import Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +56,50 @@ def truncated(number: float) -> int:
     return int(number) if abs(number) < 2**63 else -(2**63)
 
 
+T = TypeVar("T")
+
+
+def shallow(thing: T) -> T:
+    """What copy.copy makes of an object with a dictionary, at a fifth of what that takes."""
+    other: T = object.__new__(type(thing))
+    other.__dict__.update(thing.__dict__)
+    return other
+
+
+class Forking:
+    """Something to go on from in several ways; a fork shares all but what is declared beside it."""
+
+    _copied: ClassVar[tuple[str, ...]] = ()
+    """Attributes that have a copy of what they hold."""
+    _forked: ClassVar[tuple[str, ...]] = ()
+    """Attributes whose parts go on apart, too: one thing, a list, or a dictionary of them."""
+
+    def fork(self) -> Self:
+        """A copy to go on from in another way."""
+        other = shallow(self)
+        values = other.__dict__
+        for name in self._copied:
+            values[name] = values[name].copy()
+        for name in self._forked:
+            values[name] = _apart(values[name])
+        return other
+
+
+def _apart(value: Any) -> Any:
+    if value is None:
+        return None
+    if type(value) is dict:
+        return {key: each.fork() for key, each in value.items()}
+    return [each.fork() for each in value] if type(value) is list else value.fork()
+
+
 _FEW = 8
 
 
-class DomainCounts:
+class DomainCounts(Forking):
     """Counts by the code of a domain, read back per node; a node without a domain adds nothing and is counted 0."""
+
+    _copied = ("counts",)
 
     def __init__(self, domain: Codes, domains: int) -> None:
         """``domain`` is the code of every node's domain or ABSENT, ``domains`` how many codes there are."""
@@ -109,12 +148,6 @@ class DomainCounts:
             return np.zeros(len(codes), dtype=np.int64)
         return np.where(codes != ABSENT, self.counts[codes], 0)
 
-    def fork(self) -> Self:
-        """A copy whose counts are moved apart from these."""
-        fork = shallow(self)
-        fork.counts = self.counts.copy()
-        return fork
-
 
 Mask = NDArray[np.bool_]
 Counts = NDArray[np.int64]
@@ -122,16 +155,6 @@ Codes = NDArray[np.int32]
 Positions = NDArray[np.intp]
 
 ABSENT = -1
-
-
-T = TypeVar("T")
-
-
-def shallow(thing: T) -> T:
-    """What copy.copy makes of an object with a dictionary, at a fifth of what that takes."""
-    other: T = object.__new__(type(thing))
-    other.__dict__.update(thing.__dict__)
-    return other
 
 
 # What numpy's methods of these meanings do, at a tenth of what they take for a few thousand values.

@@ -30,3 +30,15 @@ class Memo(Generic[K, V]):
         if key not in kept:
             kept[key] = make()
         return kept[key]
+
+
+class Recent(dict[K, Any]):
+    """The results that were asked for last."""
+
+    def once(self, key: K, make: Callable[[], V], *, most: int) -> V:
+        """What ``make`` returns, made once as long as it is among the ``most`` that were asked for last."""
+        kept: V | None = self.pop(key, None)
+        while self and len(self) >= most:
+            del self[next(iter(self))]
+        self[key] = value = make() if kept is None else kept
+        return value

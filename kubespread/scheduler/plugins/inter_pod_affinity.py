@@ -21,17 +21,7 @@ from kubespread.kube.validation.faults import FieldFault, between
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, by_place, name_of
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import (
-    Counts,
-    DomainCounts,
-    Mask,
-    Positions,
-    distinct,
-    greatest,
-    least,
-    shallow,
-    some,
-)
+from kubespread.scheduler.cluster.columns import Counts, DomainCounts, Mask, Positions, distinct, greatest, least, some
 from kubespread.scheduler.cluster.kinds import (
     KindJudgment,
     KindNumber,
@@ -147,6 +137,8 @@ class Effect(NamedTuple):
 
 
 class InterPodAffinityState(Counted):
+    _forked = ("_counts",)
+
     def __init__(self, cluster: Cluster, terms: PodTerms, meeting: Meeting, args: InterPodAffinityArgs) -> None:
         self._nodes = cluster.nodes
         self._kinds = cluster.kinds
@@ -209,11 +201,6 @@ class InterPodAffinityState(Counted):
         if self._matters[kind]:
             for effect in self._effects[kind]:
                 self._counts[effect.counts][effect.topology_key].add_one(node, by, effect.weight)
-
-    def fork(self) -> Self:
-        fork = shallow(self)
-        fork._counts = [counts.fork() for counts in self._counts]
-        return fork
 
     def after(self, cluster: Cluster, moves: Moves) -> Self | None:
         if not cluster.nodes.have_the_labels_of(self._nodes):

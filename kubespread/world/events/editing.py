@@ -156,7 +156,6 @@ def _change_specs(
         if key in by_key:
             template = templates.pod(waiting.template, maker_of(waiting.pod))
             world.queue.waiting[key] = Waiting(by_key[key], template)
-    world.queue.start_anew()
     return bool(changed or pods)
 
 

@@ -7,7 +7,6 @@ Controllers that were refused try again, after all others, once quotas have room
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from datetime import datetime
 
 from msgspec import Struct, field
@@ -23,6 +22,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.cluster.columns import Forking
 from kubespread.scheduler.evaluation import budget_gaps
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import PodKey, key_of
@@ -116,9 +116,14 @@ class Refused(Struct):
     may_retry: bool = False
     """Whether quotas have gained room or changed since."""
 
+    def fork(self) -> Refused:
+        return replace(self, pods=list(self.pods))
 
-class ApiServer:
+
+class ApiServer(Forking):
     """Admission of the pods that controllers create, and what quotas count as used."""
+
+    _copied, _forked = ("_uncharged",), ("refused", "_ledger")
 
     def __init__(
         self,
@@ -141,12 +146,6 @@ class ApiServer:
         self._ledger = Ledger(with_usage(objects.of(ResourceQuota), pods) if self._has_quotas else ())
         self._uncharged = {key_of(pod) for pod in pods if not is_charged(pod, time)} if self._ledger else set[PodKey]()
         """Pods that are there and that quotas do not count any more."""
-
-    def fork(self) -> ApiServer:
-        other = copy(self)
-        other._ledger, other._uncharged = self._ledger.fork(), set(self._uncharged)
-        other.refused = {name: replace(refused, pods=list(refused.pods)) for name, refused in self.refused.items()}
-        return other
 
     def quotas_in(self, objects: ClusterObjects) -> ClusterObjects:
         """``objects`` with what quotas count as used now."""

@@ -31,6 +31,9 @@ class Rollout(Struct):
     """What the ReplicaSet of its template makes copies of, where that is new."""
     new_hash: str = ""
 
+    def fork(self) -> Rollout:
+        return replace(self)
+
 
 class StatefulSetRollout(Struct):
     """A StatefulSet with the revisions and templates of its pods."""

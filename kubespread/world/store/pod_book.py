@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ from kubespread.kube.api.meta import ObjectMeta, OwnerReference
 from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_ready
 from kubespread.kube.selector import pinned_names, required_node_selector
 from kubespread.kube.well_known import BY_SCHEDULER, DISRUPTION_TARGET, ENDED_PHASES, JOB_COMPLETION_INDEX, READY
+from kubespread.scheduler.cluster.columns import Forking
 
 PENDING = PodStatus(phase="Pending")
 
@@ -119,8 +120,10 @@ class PodCount(NamedTuple):
     ready: int
 
 
-class PodBook:
+class PodBook(Forking):
     """Pods by name, by node and by what controls them; those without a node are found under the empty name."""
+
+    _copied = ("_pods", "_on_node", "_of_owner", "_counts", "changed", "_own")
 
     def __init__(self, pods: Iterable[Pod], adopter: Adopter) -> None:
         self._adopter = adopter
@@ -232,15 +235,12 @@ class PodBook:
             pods = pods_of[key] = {} if pods is None else dict(pods)
         return pods
 
-    def fork(self, *, keeps_owners: bool = True) -> PodBook:
+    def fork(self, *, keeps_owners: bool = True) -> Self:
         """A copy to go on from in another way; ``keeps_owners`` says whether what its pods name as controllers is found
         again here.
         """
-        other = PodBook((), self._adopter)
-        other._owners, other._api_versions, other._pods = self._owners, self._api_versions, dict(self._pods)
+        self._own.clear()
+        other = super().fork()
         if not keeps_owners:
             other._owners, other._api_versions = dict(self._owners), dict(self._api_versions)
-        other._on_node, other._of_owner = dict(self._on_node), dict(self._of_owner)
-        other._counts, other.changed = dict(self._counts), set(self.changed)
-        self._own.clear()
         return other

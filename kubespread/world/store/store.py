@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from functools import cache, partial
 from typing import Self
 
@@ -36,7 +35,7 @@ from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
-from kubespread.scheduler.cluster.columns import shallow
+from kubespread.scheduler.cluster.columns import Forking
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.store.api_server import ApiServer, Budgets, budget_gaps_of
@@ -141,8 +140,11 @@ class Start(Struct, frozen=True):
         return cls(pods, listed, objects, Cluster.of(nodes, pods, objects), PodBook(pods, Adopters(objects)))
 
 
-class Store:
+class Store(Forking):
     """One cluster through time: its state, how that changes, and what happened."""
+
+    _copied = ("dirty", "watchers", "_above", "leaving")
+    _forked = ("living", "book", "queue", "api_server", "owners", "rollouts", "stateful_sets")
 
     def __init__(self, start: Start, surroundings: Surroundings) -> None:
         self.surroundings = surroundings
@@ -182,15 +184,9 @@ class Store:
 
     def fork(self) -> Self:
         """A copy to go on from in another way; nothing has happened in it yet."""
-        other = shallow(self)
-        other.living, other.book = self.living.fork(), self.book.fork()
-        other.queue, other.api_server = self.queue.fork(), self.api_server.fork()
-        other.owners = {name: owner.fork() for name, owner in self.owners.items()}
-        other.rollouts = {name: copy(rollout) for name, rollout in self.rollouts.items()}
-        other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
+        other = super().fork()
         other._below = {above: list(names) for above, names in self._below.items()}
-        other.dirty, other.watchers, other._above = dict(self.dirty), dict(self.watchers), dict(self._above)
-        other.leaving, other.happenings, other._budgets = dict(self.leaving), Happenings(), None
+        other.happenings, other._budgets = Happenings(), None
         return other
 
     @property
@@ -320,7 +316,7 @@ class Store:
         self.remove([pod for name in change.removed for pod in self.book.on(name)], LOST)
         replaced = {position_of[name]: node for name, node in change.replaced.items()}
         removed = frozenset(position_of[name] for name in change.removed)
-        self._use(self.cluster.after(ClusterChange(replaced=replaced, added=change.added, removed=removed)))
+        self.living.use(self.cluster.after(ClusterChange(replaced=replaced, added=change.added, removed=removed)))
 
     def add_objects(self, objects: Iterable[ApiObject]) -> None:
         """Objects other than pods and nodes are new or have changed."""
@@ -332,18 +328,13 @@ class Store:
         """All objects other than pods and nodes, of which ``changed`` are new or have changed."""
         self.api_server.learn(objects, changed)
         self.workloads, self._budgets = Workloads(objects), None
-        self._use(self.cluster.with_objects(objects))
+        self.living.use(self.cluster.with_objects(objects))
 
     def add_missing(self, companions: Iterable[ApiObject]) -> None:
         """Add objects that came with a created pod; those that exist already stay unchanged."""
         # Claims are created with each pod.
         others = (obj for obj in companions if not isinstance(obj, PersistentVolumeClaim))
         self.add_objects(self.workloads.missing(others))
-
-    def _use(self, cluster: Cluster) -> None:
-        before, self.living = self.living, self.living.on(cluster)
-        if not self.living.goes_on_from(before):
-            self.queue.start_anew()
 
     def make(self, name: WorkloadName, pod_name: str) -> Made | None:
         """What the workload's template makes; None where the API server refuses each such pod, which is remembered for
@@ -471,7 +462,7 @@ class Store:
         self.dirty = dirty
         if self.cluster.nominated:
             by_key = {key_of(new): new for _, new in listed}
-            self._use(self.cluster.nominating(by_key.get(key_of(pod), pod) for pod in self.cluster.nominated))
+            self.living.use(self.cluster.nominating(by_key.get(key_of(pod), pod) for pod in self.cluster.nominated))
 
     def _note_changed(self, pod: Pod) -> None:
         if self._budgets is not None:
@@ -603,7 +594,7 @@ class Store:
     def nominate(self, waiting: Waiting, node: str) -> None:
         """Room on a node is kept for a pod that waits, against all that are not more important."""
         self._forget_nomination(waiting.pod)
-        self._use(self.cluster.nominating((*self.cluster.nominated, self.queue.nominate(waiting, node))))
+        self.living.use(self.cluster.nominating((*self.cluster.nominated, self.queue.nominate(waiting, node))))
 
     def end_nomination(self, waiting: Waiting) -> bool:
         """Whether a pod was nominated here: then it waits like its copies again."""
@@ -619,7 +610,7 @@ class Store:
             return
         others = [nominee for nominee in self.cluster.nominated if key_of(nominee) != key_of(pod)]
         if len(others) < len(self.cluster.nominated):
-            self._use(self.cluster.nominating(others))
+            self.living.use(self.cluster.nominating(others))
 
     @property
     def waiting(self) -> list[Waiting]:

@@ -8,12 +8,13 @@ count in a world, now or at any moment of it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
@@ -22,8 +23,9 @@ from kubespread.kube.owners import priority_of
 from kubespread.reports.judged_nodes import constraint_reports
 from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
-from kubespread.scheduler.cluster.columns import ABSENT, Codes, Mask
+from kubespread.scheduler.cluster.columns import ABSENT, Forking, Mask
 from kubespread.scheduler.cluster.kinds import KindNumber
+from kubespread.scheduler.cluster.memo import Recent
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import Moves, Taken
 from kubespread.scheduler.cluster.storage_index import StorageChange
@@ -36,206 +38,115 @@ from kubespread.scheduler.profile.profile import Profile, post_filters
 from kubespread.world.store.pod_book import PodKey, alike, key_of
 
 _FIRST_SIZE = 1024
-_MOST_KEPT = 16
-"""How many answers, those of the last signatures, go on in a cluster that comes of another."""
 _MOST_CHANGES = 1000
 """How many changes what is newly prepared follows one by one."""
-_MAX_COLUMN_CELLS = 6_000_000
-"""How many applicants a queue keeps, and how many pods a cluster prepares for its forks, times how many nodes there
-are: each holds on to columns over all of them.
+_MOST_CELLS = 6_000_000
+"""How much a cluster keeps of what was worked out for it, times how many nodes there are: each holds on to columns over
+all of them.
 """
-_KIND, _NODE, _BY, _OWNER, _ANSWERS = range(5)
-_NOBODY = -1
 
 
-class _Log:
-    """What happened, in order: the kind of the pod, the node, whether it came (1) or left (-1), who placed it, and
-    which answers know of it already.
+class _Journal:
+    """What happened, in order: the kind of a pod, its node, and whether it came (1) or left (-1). All else that happens
+    is a mark between these.
     """
 
-    def __init__(self) -> None:
-        self._rows = np.empty((5, _FIRST_SIZE), dtype=np.int32)
-        self._length = 0
+    def __init__(self, begins: int) -> None:
+        self._rows, self.begins, self.length = np.empty((3, _FIRST_SIZE), dtype=np.int32), begins, begins
+        self._marks: list[int] = []
+        """The positions after them."""
 
-    def __len__(self) -> int:
-        return self._length
-
-    def add(self, row: tuple[int, int, int, int, int]) -> None:
-        if self._length == self._rows.shape[1]:
-            self._grow()
-        self._rows[:, self._length] = row
-        self._length += 1
+    def add(self, kind: int, node: int, by: int) -> None:
+        row = self._row(self.length)
+        self._make_room(row + 1)
+        self._rows[:, row] = kind, node, by
+        self.length += 1
 
     def add_all(self, moves: Moves) -> None:
-        """What nobody placed."""
-        while self._length + len(moves) > self._rows.shape[1]:
-            self._grow()
-        rows = self._rows[:, self._length : self._length + len(moves)]
-        rows[_KIND], rows[_NODE], rows[_BY] = moves.kind, moves.node, moves.by
-        rows[_OWNER] = rows[_ANSWERS] = _NOBODY
-        self._length += len(moves)
+        row = self._row(self.length)
+        self._make_room(row + len(moves))
+        self._rows[:, row : row + len(moves)] = moves.kind, moves.node, moves.by
+        self.length += len(moves)
 
-    def _grow(self) -> None:
-        self._rows = np.concatenate([self._rows, np.empty_like(self._rows)], axis=1)
+    def mark(self) -> int:
+        """Note that something else happened; the position after it."""
+        self.length += 1
+        self._marks.append(self.length)
+        return self.length
 
-    def since(self, mark: int) -> Codes:
-        return self._rows[:, mark : self._length]
+    def _row(self, position: int) -> int:
+        return position - self.begins - bisect_right(self._marks, position)
 
+    def _make_room(self, rows: int) -> None:
+        while rows > self._rows.shape[1]:
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)], axis=1)
 
-class Known(Struct, frozen=True):
-    """A pod as it was prepared before nodes were changed."""
-
-    prepared: Prepared
-    seen: int
-    """How much of the log it knows."""
-    applicant: int = _NOBODY
-    """Whose placements it knows, besides."""
+    def moves(self, since: int, until: int) -> Moves:
+        return Moves(*self._rows[:, self._row(since) : self._row(until)])
 
 
 @dataclass(slots=True, eq=False)
-class SharedAnswers:
-    """Answers of plugins that judge nodes by what they hold, for all pods that these plugins cannot tell apart."""
+class _Asked:
+    """What forks ask for, prepared from the second time on."""
 
-    number: int
-    answers: OnNodeAnswers
-    seen: int
-    """How much of the log they know of."""
-
-
-class _Origin(Struct, frozen=True):
-    """Where a fork began: what is prepared there serves all forks, as long as nothing has happened there since."""
-
-    living: LivingCluster
-    length: int
-    """How much had happened there."""
-
-    @property
-    def is_unchanged(self) -> bool:
-        return self.living.length == self.length
+    plugins: Framework
+    pod: Pod
+    prepared: Prepared | None = None
+    at: int = -1
 
 
 class LivingCluster:
-    """A cluster whose nodes stay as they are while pods come and go one after another, and a log from which everyone
-    catches up.
+    """A cluster through time: the journal of what happened to it, and what was worked out from that.
+
+    Each thing that was worked out says up to which position of the journal, `at`, and follows what happened since when
+    it is asked for. In a fork it begins as a copy of what was known where that was forked.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._origin: _Origin | None = None
-        """What this is a fork of: its log begins there."""
-        self._asked: dict[tuple[int, int], tuple[Framework, Pod, Prepared | None]] = {}
-        """What forks asked for, by the identities of a profile and of a pod, prepared from the second time on."""
+    def __init__(self, cluster: Cluster, parent: LivingCluster | None = None) -> None:
+        self._parent = parent
+        """What this is a fork of: the journal goes on where its was then."""
+        self._journal = journal = _Journal(0 if parent is None else parent.length)
         self._joined = cluster
-        """As it was when `joined_at` of the log had happened."""
-        self.joined_at = 0
-        self._taken, self._taken_at = cluster.running.taken, 0
+        """As it was when `_joined_at` of the journal had happened."""
+        self._taken = cluster.running.taken
+        self._joined_at = self._taken_at = journal.length
         self._since: list[tuple[Pod, int, int]] = []
-        """The pods that came to a node (1) or left it (-1) since, in order."""
+        """The pods that came to a node (1) or left it (-1) since it was joined, in order."""
         self._storage: StorageChange | None = None
         """What became of claims and volumes since."""
-        self.storage_changes = 0
-        """How often claims and volumes were changed so far."""
-        self._log = _Log()
-        self._shared: dict[Hashable, SharedAnswers] = {}
-        self._answers = 0
-        self.applicants = 0
-        """How many have looked for nodes so far."""
+        self.begun_at = self._changed_at = self._storage_at = 0
+        """When positions of nodes or objects were changed last, which nothing follows; when nodes or nominations were;
+        when claims and volumes were.
+        """
+        self._answers, self._asked = Recent[Hashable](), Recent[tuple[int, int]]()
+        """Answers by signature; what forks ask for, by the identities of a profile and of a pod."""
+        self.most_kept = _MOST_CELLS // max(1, len(cluster))
+        """How much that has columns is kept of a sort."""
 
     @property
     def cluster(self) -> Cluster:
         """As it is now."""
         if self._since or self._storage is not None:
-            # Each by its own kind, as it leaves: one that only equals its template is of another than the log says.
-            come, gone = _stayed(self._since)
+            # Each by its own kind, as it leaves: one that only equals its template is of another than the journal says.
+            come, gone = _net(self._since)
             joined = self._joined.after(ClusterChange(come=come, gone=gone, storage=self._storage), self.taken)
-            self._joined, self._since, self._storage, self.joined_at = joined, [], None, self.length
+            self._joined, self._since, self._storage, self._joined_at = joined, [], None, self.length
         return self._joined
-
-    def fork(self) -> LivingCluster:
-        """A copy to go on from in another way."""
-        other = LivingCluster(self.cluster)
-        other._origin = _Origin(self, self.length)
-        other._take_answers_of(self)
-        return other
-
-    def on(self, cluster: Cluster) -> LivingCluster:
-        """Another in the place of this one, that goes on with ``cluster``, in which something else than pods was
-        changed. Where it has the same nodes, changed or not, so does the log.
-        """
-        other = LivingCluster(cluster)
-        if cluster.objects is not self._joined.objects or cluster.nodes.names is not self.nodes.names:
-            return other
-        other._log, other.joined_at = self._log, self.length
-        other._taken_at = self.length
-        other._origin, other.applicants, other.storage_changes = self._origin, self.applicants, self.storage_changes
-        other._take_answers_of(self)
-        return other
-
-    def goes_on_from(self, other: LivingCluster) -> bool:
-        """Whether this one took the place of another, and its log goes on."""
-        return self._log is other._log
-
-    def _take_answers_of(self, other: LivingCluster) -> None:
-        """What was asked last is not worked out again where nodes have the same for pods."""
-        if self._joined.nodes.give_the_same_as(other.nodes):
-            for signature in list(other._shared)[-_MOST_KEPT:]:
-                shared = other._shared[signature]
-                answers = shared.answers.on(self._joined, self.taken, other._touched_since(shared))
-                if answers is not None:
-                    self._share(signature, answers)
 
     def now(self) -> Cluster:
         """As it is whenever that is asked."""
         return self.cluster
 
-    def prepared(self, plugins: Framework, pod: Pod, earlier: Known | None = None) -> tuple[Prepared, int]:
-        """``pod`` prepared, and how much of the log that knows. Raises SchedulingError.
-
-        What counts pods goes on from ``earlier``, or from where this was forked, unless what it reads of nodes changed.
-        """
-        if self._is_bound(pod):
-            return plugins.prepare(self.cluster, pod), self.length
-        begun = earlier or self._begun(plugins, pod)
-        # As it is, or was a few changes ago, which the log tells: what is prepared follows them.
-        is_late = begun is not None and begun.seen > self.joined_at
-        cluster = self.cluster if is_late or len(self._since) > _MOST_CHANGES else self._joined
-        if begun is None:
-            return plugins.prepare(cluster, pod), self.joined_at
-        return begun.prepared.after(cluster, self._moves(begun.seen, self.joined_at, begun.applicant)), self.joined_at
-
-    def _begun(self, plugins: Framework, pod: Pod) -> Known | None:
-        origin = self._origin
-        if origin is None or not origin.is_unchanged or self.length > _MOST_CHANGES:
-            return None
-        prepared = origin.living._prepared_for_forks(plugins, pod)
-        return None if prepared is None else Known(prepared, 0)
-
-    def _prepared_for_forks(self, plugins: Framework, pod: Pod) -> Prepared | None:
-        """The pod prepared on this cluster as it is; None where it is asked for the first time."""
-        key = id(plugins), id(pod)
-        asked = self._asked.pop(key, None)
-        if len(self._asked) * len(self.nodes) >= _MAX_COLUMN_CELLS:
-            del self._asked[next(iter(self._asked))]
-        prepared = None if asked is None else asked[2] or plugins.prepare(self.cluster, pod)
-        self._asked[key] = plugins, pod, prepared
-        return prepared
-
-    def _is_bound(self, pod: Pod) -> bool:
-        """Whether the pod depends on claims, which the log does not tell of."""
-        spec = pod.spec
-        return bool(spec.has_scheduled_volumes or spec.resource_claims or self._joined.claim_users.provided)
-
     @property
     def taken(self) -> Taken:
         """What pods take up of all nodes now."""
         if self._taken_at < self.length:
-            rows = self._log.since(self._taken_at)
-            self._taken = self._taken.moved(self._joined.kinds, Moves(rows[_KIND], rows[_NODE], rows[_BY]))
+            self._taken = self._taken.moved(self._joined.kinds, self._journal.moves(self._taken_at, self.length))
             self._taken_at = self.length
         return self._taken
 
     @property
     def nodes(self) -> Nodes:
-        """Its nodes, which never change."""
         return self._joined.nodes
 
     @property
@@ -246,14 +157,27 @@ class LivingCluster:
     @property
     def length(self) -> int:
         """How much happened so far."""
-        return len(self._log)
+        return self._journal.length
 
-    def add(self, pod: Pod, kind: KindNumber, choice: Choice, applicant: int, shared: SharedAnswers) -> None:
-        """A pod of ``applicant`` was placed, which ``shared`` know already."""
-        self._since.append((pod, choice.node, 1))
-        if shared.seen == self.length:
-            shared.seen += 1
-        self._log.add((kind, choice.node, 1, applicant, shared.number))
+    def fork(self) -> LivingCluster:
+        """A copy to go on from in another way."""
+        return LivingCluster(self.cluster, self)
+
+    def use(self, cluster: Cluster) -> None:
+        """Go on with ``cluster``, in which something else than pods was changed."""
+        is_followed = cluster.objects is self._joined.objects and cluster.nodes.names is self.nodes.names
+        self._joined, self._taken, self._since, self._storage = cluster, cluster.running.taken, [], None
+        self._joined_at = self._taken_at = self._changed_at = self._journal.mark()
+        self._asked.clear()
+        if not is_followed:
+            self.begun_at, self._parent = self.length, None
+            self.most_kept = _MOST_CELLS // max(1, len(cluster))
+            self._answers.clear()
+
+    def place(self, pod: Pod, kind: KindNumber, node: int) -> None:
+        """One pod came to a node."""
+        self._since.append((pod, node, 1))
+        self._journal.add(kind, node, 1)
 
     def change(self, come: Sequence[tuple[Pod, int]] = (), gone: Sequence[tuple[Pod, int]] = ()) -> None:
         """Pods came and went otherwise, each with its node."""
@@ -261,7 +185,7 @@ class LivingCluster:
         in_turn = self._joined.claim_users.can_be_any or any(pod.spec.resource_claims for pod, _ in (*gone, *come))
         if in_turn or self._storage is not None:
             _ = self.cluster
-        self._log.add_all(self._joined.moves(ClusterChange(come=come, gone=gone)))
+        self._journal.add_all(self._joined.moves(ClusterChange(come=come, gone=gone)))
         self._since += [(pod, node, -1) for pod, node in gone]
         self._since += [(pod, node, 1) for pod, node in come]
         if in_turn:
@@ -270,72 +194,96 @@ class LivingCluster:
     def change_storage(self, change: StorageChange) -> None:
         """Claims and volumes are new or have changed."""
         self._storage = change if self._storage is None else self._storage.then(change)
-        self.storage_changes += 1
+        self._storage_at = self._journal.mark()
 
-    def moves_since(self, mark: int, but: int = _NOBODY) -> Moves:
-        """What happened since ``mark``, except the placements of the applicant ``but``."""
-        return self._moves(mark, self.length, but)
+    def prepared(self, plugins: Framework, pod: Pod) -> tuple[Prepared, int]:
+        """``pod`` prepared, and up to where in the journal. Raises SchedulingError."""
+        is_bound, parent = self.is_bound(pod), self._unchanged_parent
+        if parent is not None and not is_bound and (known := parent._prepared_for_forks(plugins, pod)) is not None:
+            at = parent.length
+            return (known.fork(), at) if self._changed_at <= at else self.changed(known, at)
+        # As it is, or was a few changes ago: what is prepared follows them.
+        cluster = self.cluster if is_bound or len(self._since) > _MOST_CHANGES else self._joined
+        return plugins.prepare(cluster, pod), self._joined_at
 
-    def _moves(self, mark: int, until: int, but: int) -> Moves:
-        rows = self._log.since(mark)[:, : until - mark]
-        moves = Moves(rows[_KIND], rows[_NODE], rows[_BY])
-        return moves if but == _NOBODY else moves.only(rows[_OWNER] != but)
+    @property
+    def _unchanged_parent(self) -> LivingCluster | None:
+        """What this was forked of, if nothing has happened there since."""
+        parent = self._parent
+        return parent if parent is not None and parent.length == self._journal.begins else None
 
-    def answers_for(self, prepared: Prepared) -> SharedAnswers:
+    def _prepared_for_forks(self, plugins: Framework, pod: Pod) -> Prepared | None:
+        """The pod prepared on this cluster as it is; None where it is asked for the first time."""
+        asked = self._asked.once((id(plugins), id(pod)), lambda: _Asked(plugins, pod), most=self.most_kept)
+        if asked.at < 0:
+            asked.at = 0
+        elif asked.prepared is None:
+            asked.prepared, asked.at = plugins.prepare(self.cluster, pod), self.length
+        elif asked.at < self.length:
+            moves = self._journal.moves(asked.at, self.length)
+            asked.prepared, asked.at = asked.prepared.after(self.cluster, moves), self.length
+        return asked.prepared
+
+    def is_bound(self, pod: Pod) -> bool:
+        """Whether the pod depends on claims, which are read from the cluster as it is."""
+        spec = pod.spec
+        return bool(spec.has_scheduled_volumes or spec.resource_claims or self._joined.claim_users.provided)
+
+    def can_be_followed(self, pod: Pod, since: int) -> bool:
+        """Whether what was prepared for the pod at a position need not be prepared again."""
+        return self.begun_at <= since and (max(self._changed_at, self._storage_at) <= since or not self.is_bound(pod))
+
+    def changed(self, prepared: Prepared, since: int) -> tuple[Prepared, int]:
+        """The same where nodes were changed since that position, and up to where it is then."""
+        if self._changed_at <= since:
+            return prepared, since
+        return prepared.after(self._joined, self._journal.moves(since, self._joined_at)), self._joined_at
+
+    def moves(self, since: int) -> Moves:
+        """The pods that came and left since a position."""
+        return self._journal.moves(since, self.length)
+
+    def answers_for(self, prepared: Prepared) -> OnNodeAnswers:
         """Answers that every pod of the same signature shares, up to date."""
         signature = prepared.on_node_signature
-        shared = self._shared.get(signature) if signature is not None else None
-        if shared is None:
-            answers = self._answers_of_origin(prepared) if signature is not None else None
-            shared = self._share(signature, answers or on_node_answers(prepared, self.cluster))
-        self.bring_up_to_date(shared)
-        return shared
+        if signature is None:
+            return self._new_answers(prepared)
+        answers = self._answers.once(
+            signature, lambda: self._answers_of_parent(prepared) or self._new_answers(prepared), most=self.most_kept
+        )
+        if answers.at < self._changed_at and not answers.go_on_in(self._joined):
+            answers = self._answers[signature] = self._new_answers(prepared)
+        self.bring_up_to_date(answers)
+        return answers
 
-    def _answers_of_origin(self, prepared: Prepared) -> OnNodeAnswers | None:
+    def _new_answers(self, prepared: Prepared) -> OnNodeAnswers:
+        answers = on_node_answers(prepared, self.cluster)
+        answers.at = self.length
+        return answers
+
+    def _answers_of_parent(self, prepared: Prepared) -> OnNodeAnswers | None:
         """The answers that all forks go on with, where nodes have the same for pods as when this was forked."""
-        origin = self._origin
-        if origin is None or not origin.is_unchanged or not self.nodes.give_the_same_as(origin.living.nodes):
+        parent = self._unchanged_parent
+        if parent is None or not self.nodes.give_the_same_as(parent.nodes):
             return None
-        answers = origin.living.answers_for(prepared).answers
-        return answers.on(self._joined, self.taken, self._log.since(0)[_NODE].tolist())
+        answers = parent.answers_for(prepared).fork()
+        return answers if answers.go_on_in(self._joined) else None
 
-    def _share(self, signature: Hashable, answers: OnNodeAnswers) -> SharedAnswers:
-        shared = SharedAnswers(self._answers, answers, self.length)
-        self._answers += 1
-        if signature is not None:
-            self._shared[signature] = shared
-        return shared
-
-    def _touched_since(self, shared: SharedAnswers) -> list[int]:
-        """The nodes of what happened since, that these answers do not know already."""
-        rows = self._log.since(shared.seen)
-        touched: list[int] = rows[_NODE, rows[_ANSWERS] != shared.number].tolist()
-        return touched
-
-    def bring_up_to_date(self, shared: SharedAnswers) -> None:
-        """Let answers know what pods of other signatures did."""
-        if shared.seen == self.length:
-            return
-        if touched := self._touched_since(shared):
-            shared.answers.follow(self.now, self.taken, touched)
-        shared.seen = self.length
+    def bring_up_to_date(self, answers: OnNodeAnswers) -> None:
+        """Let answers know what happened."""
+        if answers.at < self.length:
+            answers.follow(self.now, self.taken, self.moves(answers.at).node.tolist())
+            answers.at = self.length
 
 
-def _stayed(happened: Sequence[tuple[Pod, int, int]]) -> tuple[list[tuple[Pod, int]], list[tuple[Pod, int]]]:
+def _net(happened: Sequence[tuple[Pod, int, int]]) -> tuple[list[tuple[Pod, int]], list[tuple[Pod, int]]]:
     """The pods that came and are still there, and those that were there before and left."""
-    come: list[tuple[Pod, int] | None] = []
-    gone: list[tuple[Pod, int]] = []
-    places: dict[tuple[int, int], list[int]] = {}
+    pods = {id(pod): pod for pod, _, _ in happened}
+    net = dict[tuple[int, int], int]()
     for pod, node, by in happened:
-        came = places.setdefault((id(pod), node), [])
-        if by > 0:
-            came.append(len(come))
-            come.append((pod, node))
-        elif came:
-            come[came.pop()] = None
-        else:
-            gone.append((pod, node))
-    return [each for each in come if each is not None], gone
+        net[id(pod), node] = net.get((id(pod), node), 0) + by
+    come, gone = ([(pods[key], node) for (key, node), by in net.items() for _ in range(sign * by)] for sign in (1, -1))
+    return come, gone
 
 
 class Applicant:
@@ -349,64 +297,39 @@ class Applicant:
         """
         self.pod, self.plugins, self._binds, self._candidates = pod, plugins, binds, candidates
         self._living = living
-        living.applicants += 1
-        self._number = living.applicants
-        """What tells its placements from another's."""
-        self._seen = 0
-        self._storage_seen = 0
-        self._current: tuple[Placing, SharedAnswers] | None = None
-        self._earlier: Known | None = None
-        self._tried_at = self._helpless_at = _NOBODY
-        """How much had happened when the pod was tried last, and when preemption did not help."""
-        self._is_stuck = False
-        """Whether it fitted nowhere then."""
-
-    def go_on_in(self, living: LivingCluster) -> bool:
-        """Whether it can, where nodes were changed."""
-        if living is self._living:
-            return True
-        if not living.goes_on_from(self._living):
-            return False
-        if self._current is not None:
-            self._earlier = Known(self._current[0].prepared, self._seen, self._number)
-            self._current = None
-        self._living, self._tried_at, self._helpless_at = living, _NOBODY, _NOBODY
-        return True
+        self._placing: Placing | None = None
+        self._at = 0
+        self._tried_at = self._stuck_at = self._helpless_at = -1
+        """How much had happened when the pod was tried last, when it fitted nowhere, when preemption did not help."""
 
     def placing(self) -> Placing:
         """The pod on the cluster as it is now. Raises SchedulingError when a PreFilter fails."""
-        living = self._living
+        living, placing = self._living, self._placing
         self._tried_at = living.length
-        if self._storage_seen != living.storage_changes and self.pod.spec.has_scheduled_volumes:
-            self._current = None
-        if self._current is None:
-            self._storage_seen = living.storage_changes
-            prepared, known = living.prepared(self.plugins, self.pod, self._earlier)
-            moves, self._earlier = living.moves_since(known), None
-            shared = living.answers_for(prepared)
-            placing = Placing(prepared, shared.answers, self._candidates, living.now)
-            self._current, self._seen = (placing, shared), living.length
+        if placing is not None and self._at == living.length:
+            return placing
+        if placing is None or not living.can_be_followed(self.pod, self._at):
+            prepared, known = living.changed(*living.prepared(self.plugins, self.pod))
         else:
-            placing, shared = self._current
-            if self._seen == living.length:
-                return placing
-            moves = living.moves_since(self._seen, self._number)
-            living.bring_up_to_date(shared)
-            self._seen = living.length
-        if len(moves):
-            placing.follow(living.now, moves)
+            prepared, known = living.changed(placing.prepared, self._at)
+        if placing is not None and prepared is placing.prepared:
+            living.bring_up_to_date(placing.answers)
+        else:
+            placing = Placing(prepared, living.answers_for(prepared), self._candidates, living.now)
+        if known < living.length:
+            placing.follow(living.moves(known))
+        self._placing, self._at = placing, living.length
         return placing
 
     def take(self, choice: Choice, pod: Pod | None = None) -> None:
         """The pod, or ``pod`` that is a copy of it, runs where `placing` just chose."""
-        assert self._current is not None
-        placing, shared = self._current
+        placing, living = self.placing(), self._living
         binding = placing.binding(choice.node) if self._binds else None
         placing.place(choice.node)
-        self._living.add(pod or self.pod, placing.kind.number, choice, self._number, shared)
-        self._seen += 1
+        living.place(pod or self.pod, placing.kind.number, choice.node)
+        self._at = placing.answers.at = living.length
         if binding is not None:
-            self._living.change_storage(binding)
+            living.change_storage(binding)
 
     @property
     def is_outdated(self) -> bool:
@@ -417,13 +340,14 @@ class Applicant:
         """Where kube-scheduler would put the pod now, None when it fits nowhere: as long as nothing happens it is not
         tried again.
         """
-        if self._is_stuck and not self.is_outdated:
+        if self._stuck_at == self._living.length:
             return None
         try:
             choice = self.placing().choose(break_tie)
         except SchedulingError:
             choice = None
-        self._is_stuck = choice is None
+        if choice is None:
+            self._stuck_at = self._living.length
         return choice
 
     @property
@@ -436,7 +360,7 @@ class Applicant:
 
     def forget(self) -> None:
         """Let go of the columns: of many workloads each would hold on to its own."""
-        self._current = None
+        self._placing = None
 
 
 def constraints_on(cluster: Cluster, pod: Pod, scheduler_of: SchedulerOf) -> list[ConstraintReport]:
@@ -480,19 +404,22 @@ class Waiting:
     """Of a pod that preempted others: as it was before it got a nominated node."""
 
 
-class Queue:
+class Queue(Forking):
     """The pods that wait, over one living cluster after another."""
+
+    _copied = ("waiting",)
 
     def __init__(self, scheduler_of: SchedulerOf, *, preempts: bool = True) -> None:
         self._scheduler_of = scheduler_of
         self._preempts = preempts
         self.waiting: dict[PodKey, Waiting] = {}
-        self._applicants: dict[int, Applicant] = {}
+        self._applicants = Recent[int]()
         """By template."""
+        self._begun_at = 0
 
-    def fork(self) -> Queue:
-        other = Queue(self._scheduler_of, preempts=self._preempts)
-        other.waiting = dict(self.waiting)
+    def fork(self) -> Self:
+        other = super().fork()
+        other._applicants = Recent()
         return other
 
     def add(self, pod: Pod, template: Pod) -> None:
@@ -509,10 +436,6 @@ class Queue:
 
     def remove(self, pod: Pod) -> None:
         self.waiting.pop(key_of(pod), None)
-
-    def start_anew(self) -> None:
-        """What pods ask for has changed: everything about them is worked out again."""
-        self._applicants.clear()
 
     def in_order(self, only: Sequence[PodKey] | None = None) -> list[Waiting]:
         """The order in which pods (all, or only some, which are given as they came) are tried, without those that have
@@ -583,15 +506,15 @@ class Queue:
             return str(error)
 
     def _applicant(self, waiting: Waiting, living: LivingCluster) -> Applicant | None:
-        template = id(waiting.template)
-        cached = self._applicants.pop(template, None)
-        if cached is None or not cached.go_on_in(living):
+        if self._begun_at != living.begun_at:
+            # None of them goes on, and each holds on to columns.
+            self._applicants.clear()
+            self._begun_at = living.begun_at
+        applicant: Applicant | None = self._applicants.pop(id(waiting.template), None)
+        if applicant is None:
             scheduled = self._scheduler_of(waiting.pod)
             if scheduled is None:
                 return None
-            cached = Applicant(living, waiting.template, scheduled[1])
-        if len(self._applicants) * len(living.nodes) >= _MAX_COLUMN_CELLS:
-            # The one asked longest ago; asked again it is prepared from scratch.
-            del self._applicants[next(iter(self._applicants))]
-        self._applicants[template] = cached
-        return cached
+            applicant = Applicant(living, waiting.template, scheduled[1])
+        # The one asked longest ago is let go of; asked again it is prepared from scratch.
+        return self._applicants.once(id(waiting.template), lambda: applicant, most=living.most_kept)

@@ -24,7 +24,7 @@ from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Cause, Causes, ClaimElsewhereDetail, ClaimUnboundDetail, DeviceDetail
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, requested_by_name, shallow
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, requested_by_name
 from kubespread.scheduler.cluster.kinds import KindNumber
 from kubespread.scheduler.cluster.nodes import everywhere
 from kubespread.scheduler.cluster.running import ClaimUsers, Moves
@@ -78,6 +78,8 @@ from kubespread.scheduler.plugins.dynamicresources.ledger import (
 
 
 class DynamicResourcesState(ScaledToHighest, Counted):
+    _copied = ("_outdated", "_table", "_rows", "_scores")
+
     def __init__(self, cluster: Cluster, pod: Pod, rules: Rules, *, is_scored: bool = True) -> None:
         """Raises RefusedError where the claims keep the pod from every node."""
         self._pod, self._rules, self._kinds, self._is_scored = pod, rules, cluster.kinds, is_scored
@@ -177,12 +179,6 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         if changed:
             self.judge = judge
             self._outdated |= judge.inventory.nodes_of({(device.driver, device.pool) for device in changed})
-
-    def fork(self) -> DynamicResourcesState:
-        fork = shallow(self)
-        fork._outdated, fork._rows, fork._scores = self._outdated.copy(), self._rows.copy(), self._scores.copy()
-        fork._table = dict(self._table)
-        return fork
 
 
 def shortages(judge: Judge, node: int, ledger: DeviceLedger) -> Causes:

@@ -29,13 +29,13 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWA
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import (
     Counts,
+    Forking,
     Mask,
     Positions,
     divide,
     greatest,
     least,
     round_half_away,
-    shallow,
 )
 from kubespread.scheduler.cluster.kinds import KindNumber
 from kubespread.scheduler.cluster.memo import Memo
@@ -124,8 +124,10 @@ class SoftConstraint(CountedConstraint):
         return shares.take(self.column.codes)
 
 
-class SoftConstraints:
+class SoftConstraints(Forking):
     """The soft group of one pod."""
+
+    _forked = ("counted",)
 
     def __init__(
         self, cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, *, strict: bool
@@ -145,12 +147,6 @@ class SoftConstraints:
             )
             for constraint in constraints
         ]
-
-    def fork(self) -> SoftConstraints:
-        """A copy whose counts are moved apart from these."""
-        fork = shallow(self)
-        fork.counted = [counted.fork() for counted in self.counted]
-        return fork
 
     def scored(self, feasible: Mask) -> Mask:
         """The feasible nodes that are compared with one another."""
@@ -348,6 +344,8 @@ _DECLARED = Memo[None, tuple[PodTopologySpread, ClusterObjects, PodConstraints]]
 class SpreadState(Counted):
     """One pod's constraints counted over one cluster; what explain shows is read from here."""
 
+    _forked = ("hard", "soft")
+
     def __init__(self, cluster: Cluster, pod: Pod, declared: PodConstraints, rules: SpreadRules) -> None:
         self.declared = declared
         self._nodes, self._pod, self._rules = cluster.nodes, pod, rules
@@ -377,12 +375,6 @@ class SpreadState(Counted):
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
         return self.soft.normalize(raw, extent) if self.soft is not None else raw
-
-    def fork(self) -> Self:
-        fork = shallow(self)
-        fork.hard = [counted.fork() for counted in self.hard]
-        fork.soft = self.soft.fork() if self.soft is not None else None
-        return fork
 
     def after(self, cluster: Cluster, moves: Moves) -> Self | None:
         if not cluster.nodes.have_the_labels_of(self._nodes):

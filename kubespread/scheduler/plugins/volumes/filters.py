@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from msgspec import Struct
@@ -41,7 +41,7 @@ from kubespread.scheduler.causes import (
     name_of,
 )
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings, per_driver
-from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, shallow
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindNumber, PodKind
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.cluster.storage_index import claim_names
@@ -369,6 +369,8 @@ class VolumeRestrictions(VolumePlugin, frozen=True):
 class VolumeRestrictionsState(Counted):
     """``exclusive`` are the claims, by namespace and name, that one pod may use in the whole cluster."""
 
+    _copied = ("_busy", "_users")
+
     def __init__(self, cluster: Cluster, disks: Sequence[Volume], exclusive: frozenset[tuple[str, str]]) -> None:
         self._kinds = cluster.kinds
         self._disks = disks
@@ -399,11 +401,6 @@ class VolumeRestrictionsState(Counted):
         if self._watches_disks and self._holds_disk[kind]:
             self._busy[node] += by
         self._pretended += by * sum(name in self._names for _, name in self._kinds[kind].claims)
-
-    def fork(self) -> Self:
-        fork = shallow(self)
-        fork._busy, fork._users = self._busy.copy(), self._users.copy()
-        return fork
 
     def filter(self, nodes: Positions | None = None) -> Verdicts | None:
         in_use = sum(users > 0 for users in self._users.values()) + self._pretended > 0
