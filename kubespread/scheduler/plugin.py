@@ -105,8 +105,6 @@ class Specification(Struct, frozen=True, kw_only=True):
     """None for a plugin whose arguments are accepted unread."""
     weight: int = 0
     """In the default profile; 0 where none is given, which counts as 1."""
-    weight_before_multi_point: int | None = None
-    """In configurations that list the defaults at every extension point, where it differs."""
     is_default: bool = True
     """False: off unless a profile enables it."""
     since: int = 0

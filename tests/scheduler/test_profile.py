@@ -221,64 +221,11 @@ def test_a_disabled_filter_is_asked_and_decides_nothing() -> None:
     assert ("TaintToleration" in report.filter_plugins, "TaintToleration" in entry.scores) == (False, False)
 
 
-def test_v1beta2_lists_its_defaults_at_every_point() -> None:
-    data = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1beta2",
-        "kind": "KubeSchedulerConfiguration",
-        "profiles": [
-            {
-                "plugins": {
-                    "score": {"enabled": enabled(("PodTopologySpread", 5)), "disabled": [{"name": "ImageLocality"}]}
-                }
-            }
-        ],
-    }
-    (profile,) = load_profiles(data, KubeVersion(27))
-    assert dict(scores(profile)) == {
-        "TaintToleration": 1,
-        "NodeAffinity": 1,
-        "NodeResourcesFit": 1,
-        "VolumeBinding": 1,
-        "PodTopologySpread": 5,
-        "InterPodAffinity": 1,
-        "NodeResourcesBalancedAllocation": 1,
-    }
-    assert profile.filters == default_profile(KubeVersion(27)).filters
-
-
-def test_v1beta1_infers_the_list_and_names_plugins_that_are_gone() -> None:
-    args = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1beta1",
-        "kind": "PodTopologySpreadArgs",
-        "defaultConstraints": [ZONE],
-    }
-    data = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1beta1",
-        "kind": "KubeSchedulerConfiguration",
-        "profiles": [
-            {
-                "plugins": {
-                    "filter": {"enabled": enabled(("NodeLabel", 0)), "disabled": [{"name": "NodePorts"}]},
-                    "score": {"enabled": enabled(("RequestedToCapacityRatio", 2))},
-                },
-                "pluginConfig": [{"name": "PodTopologySpread", "args": args}],
-            }
-        ],
-    }
-    (profile,) = load_profiles(data, KubeVersion(20))
-    assert read_as(PodTopologySpreadArgs, profile.args["PodTopologySpread"]).defaulting_type == "List"
-    assert profile.unread_points == ("filter.NodeLabel", "score.RequestedToCapacityRatio")
-    assert profile.filters == tuple(name for name in default_profile(KubeVersion(20)).filters if name != "NodePorts")
-
-
-@pytest.mark.parametrize(
-    ("api_version", "minor", "served"),
-    [("v1beta3", 28, True), ("v1beta3", 29, False), ("v1beta2", 28, False), ("v1beta1", 23, False), ("v1", 24, False)],
-)
-def test_a_version_of_the_file_is_read_where_it_was_served(api_version: str, minor: int, served: bool) -> None:
-    data = {"apiVersion": f"kubescheduler.config.k8s.io/{api_version}", "kind": "KubeSchedulerConfiguration"}
+@pytest.mark.parametrize(("minor", "served"), [(24, False), (25, True)])
+def test_the_file_is_read_since_its_version_is_served(minor: int, served: bool) -> None:
+    data = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     if served:
         assert load_profiles(data, KubeVersion(minor)) == (default_profile(KubeVersion(minor)),)
     else:
-        with pytest.raises(ConfigurationError, match="is not read by Kubernetes"):
+        with pytest.raises(ConfigurationError, match="is not read by Kubernetes 1.24"):
             load_profiles(data, KubeVersion(minor))

@@ -55,7 +55,7 @@ class Cluster:
         """What answers about it took for granted where the source does not say: one list for this cluster and all that
         come of it by changes, so that nobody who asks has to pass it on.
         """
-        self.claim_users = ClaimUsers(objects)
+        self.claim_users = ClaimUsers.of(objects)
         self.nominated: tuple[Pod, ...] = ()
         """Pods without a node that have one nominated; those with a priority count on it in the first filter pass."""
         self._attached: Attachments | None = None

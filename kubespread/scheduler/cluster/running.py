@@ -7,24 +7,22 @@ DynamicResources when needed.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from itertools import chain, compress
-from typing import NamedTuple, TypeVar
+from itertools import compress
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import DeviceClass, ResourceClaim, extended_resources
 from kubespread.scheduler.cluster.columns import Amounts, Codes, Counts, Mask, Positions, wrapped
 from kubespread.scheduler.cluster.kinds import HostPort, KindNumber, KindTable, PodKind, Requests
-from kubespread.scheduler.cluster.memo import Results
+from kubespread.scheduler.cluster.memo import Recent, Results
 from kubespread.scheduler.cluster.nodes import Nodes
-
-_MAX_REMEMBERED = 16
 
 
 class Use(NamedTuple):
@@ -36,44 +34,37 @@ class Use(NamedTuple):
 
 
 class Happening(Struct, frozen=True, eq=False):
-    """Uses of claims, and the nodes then, with the results about these."""
+    """Uses of claims, and the objects and nodes then, with the results about these."""
 
     uses: Sequence[Use]
+    objects: ClusterObjects
     nodes: Nodes
     results: Results
 
 
-class ClaimUsers:
+class ClaimUsers(Struct, frozen=True, eq=False):
     """What happened up to one cluster. A value: more happenings make another one."""
 
-    def __init__(
-        self, objects: ClusterObjects, before: ClaimUsers | None = None, happening: Happening | None = None
-    ) -> None:
-        self.objects = objects
-        self.before = before
-        self.happening = happening
-        self._start: ClaimUsers = self if before is None or before.objects is not objects else before._start
-        self._remembered: OrderedDict[tuple[ClaimUsers, Hashable], object]
-        """The results that were needed last."""
-        self._remembered = OrderedDict() if before is None else before._remembered
+    objects: ClusterObjects
+    provided: frozenset[str]
+    """Resources that stand for devices."""
+    happened: tuple[Happening, ...] = ()
+    ledgers: Recent[tuple[Hashable, Happening | None]] = field(default_factory=Recent)
+    """Who had which devices by some rules after one of these, shared by all that have gone on from it."""
 
-    @property
-    def provided(self) -> frozenset[str]:
-        """Resources that stand for devices."""
-        return self._start._provided
-
-    @cached_property
-    def _provided(self) -> frozenset[str]:
-        return frozenset(extended_resources(self.objects.of(DeviceClass)))
+    @classmethod
+    def of(cls, objects: ClusterObjects) -> Self:
+        return cls(objects, frozenset(extended_resources(objects.of(DeviceClass))))
 
     @property
     def can_be_any(self) -> bool:
         """Whether some pod could have a claim that was allocated before or since."""
-        return bool(self.provided or self.objects.of(ResourceClaim) or self.before)
+        return bool(self.provided or self.objects.of(ResourceClaim) or self.happened)
 
     def plus(self, uses: Sequence[Use], nodes: Nodes, results: Results) -> ClaimUsers:
         """With what some pods with claims did."""
-        return ClaimUsers(self.objects, self, Happening(tuple(uses), nodes, results)) if uses else self
+        happening = Happening(tuple(uses), self.objects, nodes, results)
+        return replace(self, happened=(*self.happened, happening)) if uses else self
 
     def among(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[Use]:
         """The uses by those of ``pods`` that have claims: usually few of many."""
@@ -88,33 +79,16 @@ class ClaimUsers:
 
     def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
         """These happenings among other objects."""
-        return ClaimUsers(objects, self) if self.before is not None else ClaimUsers(objects)
-
-    def remember(self, rules: Hashable, value: object) -> None:
-        """Keep what follows from all that happened by some ``rules``, for a while."""
-        self._remembered[self, rules] = value
-        while len(self._remembered) > _MAX_REMEMBERED:
-            self._remembered.popitem(last=False)
-
-    def recall(self, rules: Hashable) -> object:
-        return self._remembered.get((self, rules))
-
-    def last_rules(self) -> Hashable:
-        """The rules used last; None if there are none yet."""
-        return next((rules for _, rules in reversed(self._remembered)), None)
-
-    def unknown(self, rules: Hashable) -> Iterator[ClaimUsers]:
-        """This one and those before it, the last first, up to one that is remembered."""
-        users: ClaimUsers | None = self
-        while users is not None and (users, rules) not in self._remembered:
-            yield users
-            users = users.before
+        other = ClaimUsers.of(objects)
+        return replace(self, objects=objects, provided=other.provided) if self.happened else other
 
 
 T = TypeVar("T")
 
 NO_PODS: Codes = np.empty(0, dtype=np.int32)
 GONE = -1
+_Change = tuple[Sequence[tuple[Pod, int]], Sequence[Pod], Codes, Codes] | Codes
+"""Pods that leave, and others that come, by kind and node; or the new positions of all nodes."""
 
 
 class Moves(Struct, frozen=True):
@@ -148,94 +122,67 @@ class Moves(Struct, frozen=True):
 class PodList:
     """Pods in the order they came, each with the number of its kind and the position of its node.
 
-    Changes are cheap for any number of pods: arrivals, departures and new positions of nodes are linked to the previous
-    list, and joined when they are needed.
+    Changes are cheap for any number of pods: they are noted, and made when somebody reads the list.
     """
 
-    __slots__ = ("_before", "_gone", "_kind", "_node", "_pods", "_position")
+    __slots__ = ("_changes", "_kind", "_node", "_pods")
 
-    def __init__(
-        self,
-        before: PodList | None,
-        pods: Sequence[Pod],
-        kind: Codes,
-        node: Codes,
-        gone: Sequence[tuple[Pod, int]] = (),
-    ) -> None:
-        """``gone`` left their nodes before ``pods`` came."""
-        self._before, self._pods, self._kind, self._node, self._gone = before, pods, kind, node, gone
-        self._position: Codes | None = None
-        """Where the nodes of the previous list are in this one, GONE for those that are not."""
+    def __init__(self, pods: Sequence[Pod], kind: Codes, node: Codes, changes: tuple[_Change, ...] = ()) -> None:
+        self._pods, self._kind, self._node, self._changes = pods, kind, node, changes
+
+    def changed(self, gone: Sequence[tuple[Pod, int]], pods: Sequence[Pod], kind: Codes, node: Codes) -> PodList:
+        """Without some pods, and then with others."""
+        return PodList(self._pods, self._kind, self._node, (*self._changes, (gone, pods, kind, node)))
 
     def on_other_nodes(self, position: Codes) -> PodList:
-        """The pods whose nodes stay; ``position`` says where each node is then."""
-        link = self
-        while link._position is None and link._before is not None:
-            link = link._before
-        # Of several such lists one behind the other only the last is not joined.
-        link._join()
-        other = PodList(self, (), NO_PODS, NO_PODS)
-        other._position = position
-        return other
+        """The pods whose nodes stay; ``position`` says where each node is then, GONE for those that are not there."""
+        # GONE is the last entry of what it indexes.
+        return PodList(self._pods, self._kind, self._node, (*self._changes, np.append(position, np.int32(GONE))))
 
-    def _join(self) -> None:
-        if self._before is None:
+    def _change(self) -> None:
+        if not self._changes:
             return
-        if self._position is not None:
-            node = self._position[self._before.node]
-            stays = node != GONE
-            self._pods = tuple(compress(self._before.pods, stays.tolist()))
-            self._kind, self._node = self._before.kind[stays], node[stays]
-            self._before = self._position = None
-            return
-        links, link = list[PodList](), self
-        while True:
-            links.append(link)
-            if link._position is not None:
-                link._join()
-            if link._before is None:
-                break
-            link = link._before
-        stays_of, gone = list[Sequence[bool]](), Counter[tuple[int, int]]()
-        for link in links:
-            stays_of.append(_staying(link._pods, link._node, gone))
-            gone.update((id(pod), node) for pod, node in link._gone)
-        links.reverse()
-        stays = list(chain.from_iterable(reversed(stays_of)))
-        self._pods = tuple(compress(chain.from_iterable(link._pods for link in links), stays))
-        self._kind = np.concatenate([link._kind for link in links])[stays]
-        self._node = np.concatenate([link._node for link in links])[stays]
-        self._before, self._gone = None, ()
+        pods, kinds, node = list(self._pods), [self._kind], self._node.copy()
+        places: dict[int, list[int]] | None = None
+        for change in self._changes:
+            if isinstance(change, np.ndarray):
+                node = change[node]
+                continue
+            gone, come, kind, on = change
+            if gone and places is None:
+                places = {}
+                for place, pod in enumerate(pods):
+                    places.setdefault(id(pod), []).append(place)
+            for pod, at in gone:
+                # Copies may be the same object.
+                assert places is not None
+                of_pod = places[id(pod)]
+                node[of_pod.pop(next(each for each in reversed(range(len(of_pod))) if node[of_pod[each]] == at))] = GONE
+            if places is not None:
+                for place, pod in enumerate(come, start=len(pods)):
+                    places.setdefault(id(pod), []).append(place)
+            pods += come
+            kinds.append(kind)
+            node = np.concatenate([node, on])
+        stays = node != GONE
+        self._pods = tuple(compress(pods, stays.tolist()))
+        self._kind, self._node, self._changes = np.concatenate(kinds)[stays], node[stays], ()
 
     @property
     def pods(self) -> Sequence[Pod]:
-        self._join()
+        self._change()
         return self._pods
 
     @property
     def kind(self) -> Codes:
-        self._join()
+        self._change()
         return self._kind
 
     @property
     def node(self) -> Codes:
         """Where each pod is, whatever its own nodeName says."""
-        self._join()
+        self._change()
         return self._node
-
-
-def _staying(pods: Sequence[Pod], node: Codes, gone: Counter[tuple[int, int]]) -> list[bool]:
-    """Which of ``pods`` did not leave later; copies may be the same object."""
-    if not gone:
-        return [True] * len(pods)
-    stays = []
-    for pair in zip(map(id, reversed(pods)), reversed(node.tolist()), strict=True):
-        leaves = gone[pair] > 0
-        if leaves:
-            gone[pair] -= 1
-        stays.append(not leaves)
-    stays.reverse()
-    return stays
 
 
 class Taken(Struct, frozen=True):
@@ -303,7 +250,7 @@ class RunningPods:
 
     @classmethod
     def none(cls, kinds: KindTable, nodes: int) -> RunningPods:
-        return cls(kinds, PodList(None, (), NO_PODS, NO_PODS), Taken.nothing(nodes), {})
+        return cls(kinds, PodList((), NO_PODS, NO_PODS), Taken.nothing(nodes), {})
 
     def among(self, kinds: KindTable) -> RunningPods:
         """The same pods, whose kinds are those of another table with the same numbers."""
@@ -340,7 +287,7 @@ class RunningPods:
         """
         node = np.fromiter((at for _, at in (*gone, *come)), dtype=np.int32, count=len(kind))
         left, came = kind[: len(gone)], kind[len(gone) :]
-        listed = PodList(self._listed, [pod for pod, _ in come], came, node[len(gone) :], gone)
+        listed = self._listed.changed(gone, [pod for pod, _ in come], came, node[len(gone) :])
         if taken is None:
             by = np.ones(len(kind), dtype=np.int32)
             by[: len(gone)] = -1

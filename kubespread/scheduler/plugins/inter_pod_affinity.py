@@ -338,7 +338,6 @@ INTER_POD_AFFINITY = Specification(
     ),
     args=InterPodAffinityArgs,
     weight=2,
-    weight_before_multi_point=1,
 )
 
 

@@ -238,10 +238,5 @@ def _node_affinity(setting: Setting) -> NodeAffinity:
 
 
 NODE_AFFINITY = Specification(
-    name=NodeAffinity.name,
-    points=JUDGES | RANKS,
-    make=_node_affinity,
-    args=NodeAffinityArgs,
-    weight=2,
-    weight_before_multi_point=1,
+    name=NodeAffinity.name, points=JUDGES | RANKS, make=_node_affinity, args=NodeAffinityArgs, weight=2
 )

@@ -344,7 +344,6 @@ TAINT_TOLERATION = Specification(
         compares=setting.version.has(COMPARISON_GATE),
     ),
     weight=3,
-    weight_before_multi_point=1,
 )
 
 

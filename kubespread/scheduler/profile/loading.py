@@ -12,8 +12,7 @@ Source: staging/src/k8s.io/component-base/config/validation/validation.go, Valid
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import field, structs
@@ -25,11 +24,10 @@ from kubespread.kube.api.unknown_fields import did_you_mean
 from kubespread.kube.name_rules import is_extended, label_key_faults
 from kubespread.kube.time import nanoseconds
 from kubespread.kube.validation.faults import FieldFault, between, one_of
-from kubespread.kube.versions import LATEST, NEWEST, KubeVersion
+from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.scheduler.plugin import INTERFACES, Args, Point, read_as
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
-from kubespread.scheduler.plugins.podtopologyspread.constraints import LIST, PodTopologySpreadArgs
 from kubespread.scheduler.plugins.registry import CLOUD_LIMITS, REGISTRY, default_plugins, removed_plugins
 from kubespread.scheduler.profile.profile import (
     PluginEntry,
@@ -37,7 +35,6 @@ from kubespread.scheduler.profile.profile import (
     Profile,
     ProfileError,
     expand,
-    expand_per_point,
     needed,
     unwritten,
 )
@@ -148,6 +145,7 @@ class KubeSchedulerConfiguration(KubeObject):
 
 GROUP = "kubescheduler.config.k8s.io"
 KIND = "KubeSchedulerConfiguration"
+_V1, _SINCE = f"{GROUP}/v1", 25
 _POINTS_SINCE = {Point.POD_GROUP_POST_FILTER: 37}
 
 T = TypeVar("T", bound=KubeObject)
@@ -331,12 +329,6 @@ def _extender_faults(extenders: Sequence[Extender]) -> Iterator[FieldFault]:
         yield FieldFault("extenders", "only one extender can bind")
 
 
-V1, V1BETA3, V1BETA2, V1BETA1 = (f"{GROUP}/{version}" for version in ("v1", "v1beta3", "v1beta2", "v1beta1"))
-# The minors of Kubernetes 1 that serve each version.
-_SERVED = {V1: range(25, 1000), V1BETA3: range(23, 29), V1BETA2: range(22, 28), V1BETA1: range(19, 23)}
-_PER_POINT = (V1BETA2, V1BETA1)
-
-
 def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ...]:
     """The profiles of a KubeSchedulerConfiguration as plain data. Raises ConfigurationError."""
     configuration, args = decode_configuration(_checked(data, version), version)
@@ -344,8 +336,6 @@ def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ..
         configuration.profiles, args = [KubeSchedulerProfile()], [[]]
     if len(configuration.profiles) == 1 and configuration.profiles[0].scheduler_name is None:
         configuration.profiles[0].scheduler_name = DEFAULT_SCHEDULER
-    if configuration.api_version == V1BETA1:
-        _infer_defaulting_type(args)
     if faults := [*configuration_faults(configuration, args, version)]:
         raise ConfigurationError(*faults)
     return tuple(_profile(position, decoded, configuration, version) for position, decoded in enumerate(args))
@@ -364,24 +354,14 @@ def _checked(data: Any, version: KubeVersion) -> dict[str, Any]:
     """The file, when it is of a kind and a version that this release reads. Raises ConfigurationError."""
     if not isinstance(data, dict) or not data.get("kind"):
         raise ConfigurationError(FieldFault("kind", f"expected {KIND}, found nothing"))
-    kind, api_version = data["kind"], data.get("apiVersion", "")
-    if kind != KIND:
-        raise ConfigurationError(FieldFault("kind", f"expected {KIND}, found {kind}"))
-    if version.minor not in (served := _SERVED.get(str(api_version), range(0))):
-        hint = f"; Kubernetes 1.{served[0]} to 1.{min(served[-1], NEWEST)} read it (--kube-version)" if served else ""
-        raise ConfigurationError(FieldFault("apiVersion", f"{api_version} is not read by Kubernetes {version}{hint}"))
+    for name, expected in (("kind", KIND), ("apiVersion", _V1)):
+        if (stated := data.get(name, "")) != expected:
+            raise ConfigurationError(FieldFault(name, f"expected {expected}, found {stated}"))
+    if not version.since(_SINCE):
+        raise ConfigurationError(
+            FieldFault("apiVersion", f"{_V1} is not read by Kubernetes {version}, since 1.{_SINCE} it is")
+        )
     return data
-
-
-def _infer_defaulting_type(args: Iterable[Sequence[Args | None]]) -> None:
-    """v1beta1 takes constraints without a defaultingType for a List; later versions refuse them."""
-    for arguments in chain.from_iterable(args):
-        if (
-            isinstance(arguments, PodTopologySpreadArgs)
-            and arguments.default_constraints
-            and not arguments.defaulting_type
-        ):
-            arguments.defaulting_type = LIST
 
 
 def _profile(
@@ -390,14 +370,13 @@ def _profile(
     configured = configuration.profiles[position]
     name = configured.scheduler_name or DEFAULT_SCHEDULER
     points = dict(_points(configured, version))
-    per_point = configuration.api_version in _PER_POINT
     args = {
         config.name: arguments
         for config, arguments in zip(configured.plugin_config, decoded, strict=True)
         if arguments is not None
     }
     _ignore_managed_resources(args, configuration)
-    built = default_plugins(version).keys() if per_point else needed(points, version)
+    built = needed(points, version)
     for index, plugin in enumerate(configured.plugin_config):
         arguments = args.get(plugin.name)
         if arguments is None or not arguments.is_checked_by_plugin:
@@ -408,7 +387,7 @@ def _profile(
             # Nobody looks at the arguments of a plugin that is not built.
             del args[plugin.name]
     try:
-        expanded = (expand_per_point if per_point else expand)(points, version)
+        expanded = expand(points, version)
     except ProfileError as error:
         raise ConfigurationError(FieldFault(f"profiles[{position}].plugins", str(error))) from error
     # A profile's own percentage counts, even 0; only without one the global value does.

@@ -2,8 +2,6 @@
 how kube-scheduler derives that from the plugins of a configuration; and the profile made ready, each plugin with its
 arguments.
 
-In apis/config/v1beta2 the defaults stand at every extension point.
-
 Source: pkg/scheduler/framework/runtime/framework.go, NewFramework, expandMultiPointPlugins, getExtensionPoints
 Source: pkg/scheduler/apis/config/v1/default_plugins.go, mergePlugins, mergePluginSet
 """
@@ -21,7 +19,7 @@ from kubespread.scheduler.cluster.nodes import SearchRules
 from kubespread.scheduler.evaluation import PostFilterPlugin, PostFilters
 from kubespread.scheduler.framework import Framework, MessageRules
 from kubespread.scheduler.plugin import INTERFACES, Args, Plugin, Point, Setting
-from kubespread.scheduler.plugins.registry import CLOUD_LIMITS, Specifications, default_plugins, known_plugins
+from kubespread.scheduler.plugins.registry import Specifications, default_plugins, known_plugins
 
 A = TypeVar("A", bound=Args)
 
@@ -208,47 +206,6 @@ def _weights(entries: Iterable[PluginEntry], known_points: Points) -> dict[str, 
         weights[entry.name] = weight
         total += weight * 100
     return weights
-
-
-RETIRED_PLUGINS = frozenset(
-    {
-        "NodeLabel",
-        "NodePreferAvoidPods",
-        "NodeResourcesLeastAllocated",
-        "NodeResourcesMostAllocated",
-        "RequestedToCapacityRatio",
-        "SelectorSpread",
-        "ServiceAffinity",
-    }
-)
-
-
-def expand_per_point(points: Mapping[str, PointConfiguration], version: KubeVersion) -> Profile:
-    """The plugins of a profile of v1beta1 and v1beta2, which list the defaults at every extension point and have no
-    multiPoint. Raises ProfileError.
-    """
-    defaults, known_points = default_plugins(version), _points(known_plugins(version), version)
-    expanded: dict[str, list[str]] = {}
-    weights: dict[str, int] = {}
-    for point in (Point.PRE_FILTER, Point.FILTER, Point.POST_FILTER, Point.RESERVE, Point.PRE_SCORE, Point.SCORE):
-        default = [
-            PluginEntry(
-                name,
-                plugin.weight_in(version)
-                if plugin.weight_before_multi_point is None
-                else plugin.weight_before_multi_point,
-            )
-            for name, plugin in defaults.items()
-            if point in known_points[name]
-        ]
-        merged = [
-            entry
-            for entry in _merge(default, points.get(point, PointConfiguration()))
-            if entry.name not in CLOUD_LIMITS | RETIRED_PLUGINS
-        ]
-        expanded[point] = _specific(point, PointConfiguration(merged), known_points)
-        weights = {entry.name: entry.weight or 1 for entry in merged}
-    return _expansion(expanded, weights, version)
 
 
 def default_profile(version: KubeVersion = LATEST) -> Profile:

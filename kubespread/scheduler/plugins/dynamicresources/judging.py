@@ -36,7 +36,6 @@ from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Counts, Mask
 from kubespread.scheduler.cluster.memo import Memo
 from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, named, nowhere
-from kubespread.scheduler.cluster.running import ClaimUsers
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.allocation import Allocated, SearchTooLongError, allocate
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
@@ -350,31 +349,26 @@ def facts_of(cluster: Cluster) -> Facts:
     return Facts.of(cluster.objects, cluster.nodes, cluster.results)
 
 
+_MOST_LEDGERS = 16
+
+
 def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
     """Who has which devices in ``cluster``; not to be moved, only its copies are."""
     users = cluster.claim_users
-    unknown = list(users.unknown(rules))
-    base = users if not unknown else unknown[-1].before
-    remembered = base.recall(rules) if base is not None else None
-    ledger = remembered if isinstance(remembered, DeviceLedger) else DeviceLedger.of(facts_of(cluster), rules)
-    if unknown:
+    happened = (None, *users.happened)
+    known = next((place for place in reversed(range(len(happened))) if (rules, happened[place]) in users.ledgers), None)
+    ledger = DeviceLedger.of(facts_of(cluster), rules) if known is None else users.ledgers[rules, happened[known]]
+    assert isinstance(ledger, DeviceLedger)
+    if unknown := users.happened[known or 0 :]:
         ledger = ledger.copy()
-        for step in reversed(unknown):
-            _replay(step, ledger, rules)
-        users.remember(rules, ledger)
-    return ledger
-
-
-def _replay(users: ClaimUsers, ledger: DeviceLedger, rules: Rules) -> None:
-    happening = users.happening
-    if happening is None:
-        return
-    facts = Facts.of(users.objects, happening.nodes, happening.results)
-    for pod, node, by in happening.uses:
-        if by > 0:
-            place(pod, node, facts, ledger, rules)
-        else:
-            remove(pod, node, facts, ledger)
+        for happening in unknown:
+            facts = Facts.of(happening.objects, happening.nodes, happening.results)
+            for pod, node, by in happening.uses:
+                if by > 0:
+                    place(pod, node, facts, ledger, rules)
+                else:
+                    remove(pod, node, facts, ledger)
+    return users.ledgers.once((rules, happened[-1]), lambda: ledger, most=_MOST_LEDGERS)
 
 
 def place(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger, rules: Rules) -> None:
@@ -413,9 +407,10 @@ def written_back(
     """``objects`` and ``pods`` of ``cluster`` with the current claims, by the rules used last: allocated, freed, and
     made for pods that were placed.
     """
-    rules = cluster.claim_users.last_rules()
-    if cluster.claim_users.before is None:
+    users = cluster.claim_users
+    if not users.happened:
         return objects, tuple(pods)
+    rules = next((rules for rules, _ in reversed(users.ledgers)), None)
     ledger = ledger_of(cluster, rules if isinstance(rules, Rules) else Rules())
     updated = tuple(_with_statuses(pod, ledger) for pod in pods)
     claims = [_as_it_is(claim, ledger, updated) for claim in objects.of(api.ResourceClaim)]
