@@ -42,28 +42,6 @@ class Bars(Struct, frozen=True):
     bars: Sequence[Bar]
     limit: int | None = None
     """As many pods as a domain may have, the next one included: minimum + maxSkew; None for what is not limited."""
-    is_beside: bool = False
-    """Whether before and after are the question, which a page draws beside each other."""
-
-
-class ChartRow(Struct, frozen=True):
-    """A bar, and what it says in words."""
-
-    name: str
-    parts: Sequence[tuple[Tone, float]]
-    """From left to right."""
-    says: str
-    of: float | None = None
-    """What its whole width is; None for that of the longest bar."""
-
-
-class Chart(Struct, frozen=True):
-    """What a page shows of an answer at a glance: a bar for each row, the worst first."""
-
-    title: str
-    rows: Sequence[ChartRow]
-    meanings: Mapping[Tone, str]
-    """Of the parts."""
 
 
 class NodeFacts(Struct, frozen=True):
@@ -208,8 +186,6 @@ class View(Struct, frozen=True):
     """The answer as paragraphs, where only some of its rows are requested."""
     is_wide_on_terminals: bool = False
     """Whether ``-o wide`` is wide on a terminal too, and not the columns of pipes there."""
-    charts: Sequence[Chart] = ()
-    """Right below the answer on a page."""
     bars: Sequence[Bars] = ()
     tables: Sequence[Table] = ()
     nodes: NodeFacts | None = None

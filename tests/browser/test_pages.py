@@ -402,7 +402,7 @@ AT_A_GLANCE: dict[str, Callable[[], Any]] = {
 def test_a_phone_shows_the_answer_and_its_picture_without_scrolling(page: Page, kind: str, tmp_path: Path) -> None:
     page.look(tmp_path / "blank.png", width=390)
     shown(page, AT_A_GLANCE[kind](), kubespread.topology_map(EVERYDAY), tmp_path / "page.html")
-    first = "document.querySelector('.chart tbody tr, .topology .node, .rows tbody tr').getBoundingClientRect()"
+    first = "document.querySelector('.topology .node, .rows tbody tr').getBoundingClientRect()"
     assert page.run(f"[document.querySelector('.first').getBoundingClientRect().top < 180, {first}.bottom < 700]") == [
         True,
         True,

@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
-from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, Share, preempted_pods
+from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
 from kubespread.reports.reason_words import reasons_in
 from kubespread.wording import count_of, says, short_key, some_of
 
@@ -56,8 +56,6 @@ _FEW = 6
 class CauseRow(Struct, frozen=True, kw_only=True):
     """One cause: what is said of it. How it is undone is a row of `causes.UNDONE`."""
 
-    word: str
-    """What is wrong, where many workloads are one row."""
     means: str
     """For the documentation: which change ends it, else what it is."""
     so: str = ""
@@ -75,133 +73,86 @@ class CauseRow(Struct, frozen=True, kw_only=True):
 
 
 CAUSES: Mapping[Cause, CauseRow] = {
-    "underWay": CauseRow(
-        word="uneven until what is under way is done",
-        means="none, once pods that wait are placed and rollouts are done",
-    ),
+    "underWay": CauseRow(means="none, once pods that wait are placed and rollouts are done"),
     "drift": CauseRow(
-        word="uneven, and would be even placed afresh",
         means="none, once its pods are placed afresh",
         so=", so a scale-down, a rollout, lost nodes or the like left {them}",
     ),
     "terminating": CauseRow(
-        word="uneven because of terminating pods",
         means="pods that are terminating are gone",
         so=", so terminating pods still hold room: {what}; evict again once they are gone",
     ),
     "otherPods": CauseRow(
-        word="uneven because it counts pods of others",
         means="the constraint does not count pods of others",
         so=", so the pods of others that it counts make it uneven: {what}",
     ),
-    "volumes": CauseRow(
-        word="volumes hold it there", means="its pods have none", so=", so its volumes hold {them}: {what}"
-    ),
-    "minDomains": CauseRow(
-        word="too few domains for minDomains",
-        means="there is none",
-        so=", so minDomains {what} makes the minimum 0, as {domains}",
-    ),
+    "volumes": CauseRow(means="its pods have none", so=", so its volumes hold {them}: {what}"),
+    "minDomains": CauseRow(means="there is none", so=", so minDomains {what} makes the minimum 0, as {domains}"),
     "missingLabel": CauseRow(
-        word="nodes without the label",
         means="nodes have the topology key; of a constraint that holds: pods on nodes without it count nowhere, or a "
         "hard constraint lets none come there",
         so=", so nodes without the label are missing: {what}",
         said="nodes without the label {key} count in none of its domains{detail}",
     ),
     "unavailableNodes": CauseRow(
-        word="cordons and taints hold it there",
-        means="nodes are without cordons and taints",
-        so=", so nodes that take no pods hold {them} there: {what}",
+        means="nodes are without cordons and taints", so=", so nodes that take no pods hold {them} there: {what}"
     ),
-    "nodeAffinity": CauseRow(
-        word="node affinity holds it there", means="its pods require none", so=", so its {what} holds {them} there"
-    ),
-    "podAffinity": CauseRow(
-        word="pod affinity holds it there", means="its pods require none", so=", so its {what} holds {them} there"
-    ),
-    "otherConstraints": CauseRow(
-        word="another constraint holds it there",
-        means="it has no others",
-        so=", so its other constraints hold {them} there: {what}",
-    ),
-    "capacity": CauseRow(
-        word="too little room elsewhere",
-        means="its pods ask for no resources",
-        so=", so there is too little room {where}",
-    ),
-    "outweighed": CauseRow(
-        word="outweighed by other scores",
-        means="a soft constraint outweighs other scores",
-        so=", so it is outweighed by {what}",
-    ),
-    "onePod": CauseRow(word="it has one pod", means="there is another pod"),
+    "nodeAffinity": CauseRow(means="its pods require none", so=", so its {what} holds {them} there"),
+    "podAffinity": CauseRow(means="its pods require none", so=", so its {what} holds {them} there"),
+    "otherConstraints": CauseRow(means="it has no others", so=", so its other constraints hold {them} there: {what}"),
+    "capacity": CauseRow(means="its pods ask for no resources", so=", so there is too little room {where}"),
+    "outweighed": CauseRow(means="a soft constraint outweighs other scores", so=", so it is outweighed by {what}"),
+    "onePod": CauseRow(means="there is another pod"),
     "defaultNotApplied": CauseRow(
-        word="default constraints do not apply",
         means="the default constraints apply to it",
         place=": no Service and no controller with a selector gives them default constraints",
     ),
     "noConstraint": CauseRow(
-        word="no constraint", means="it has one over the zone, or the host", place=", and no constraint is about {key}s"
+        means="it has one over the zone, or the host", place=", and no constraint is about {key}s"
     ),
-    "loose": CauseRow(word="a loose constraint", means="the one it has is tighter", place=", which {allowed} allows"),
+    "loose": CauseRow(means="the one it has is tighter", place=", which {allowed} allows"),
     "missesOwnPods": CauseRow(
-        word="a selector that misses its own pods",
         means="the constraint selects the pods' own labels: it counts none of them",
         said="{what}: the constraint over {key} counts none of its {pods}{select}",
     ),
     "stuckRollout": CauseRow(
-        word="rollout stuck",
         means="pods of its new revision find no node, or are refused",
         badness="critical",
         said="rollout stuck{new}: {reasons}",
     ),
     "pending": CauseRow(
-        word="pods pending",
         means="pods wait for a node",
         is_pending=True,
         said="{placed} of {pods} on nodes, {pending} pending{now}{detail}",
     ),
     "notCreated": CauseRow(
-        word="pods not created",
         means="it is to have more pods than there are",
         badness="critical",
         said="not all of its {pods} are created{detail}",
     ),
     "notReady": CauseRow(
-        word="pods not ready",
-        means="pods on nodes are not",
-        badness="critical",
-        said="{ready} of {pods} ready; not ready{detail}",
+        means="pods on nodes are not", badness="critical", said="{ready} of {pods} ready; not ready{detail}"
     ),
-    "noRoom": CauseRow(
-        word="its next pod fits nowhere",
-        means="its next pod fits nowhere",
-        badness="notice",
-        said="its next pod fits nowhere{detail}",
-    ),
+    "noRoom": CauseRow(means="its next pod fits nowhere", badness="notice", said="its next pod fits nowhere{detail}"),
     "refused": CauseRow(
-        word="pods not created again",
         means="the API server refuses its pods when they are made again",
         badness="warning",
         said="a pod of it that goes is not created again{detail}",
     ),
     "gated": CauseRow(
-        word="behind a scheduling gate",
         means="pods wait, or the next one will, behind the scheduling gates in ``detail``",
         badness="notice",
         is_pending=True,
         said="its next pod waits behind scheduling gate {what}",
     ),
     "otherScheduler": CauseRow(
-        word="placed by another scheduler",
         means="the pods name the scheduler in ``detail``, which is not modeled; a risk where some of them wait for it",
         level="unjudged",
         badness="notice",
         is_pending=True,
         said="placed by scheduler {what}, which is not modeled{unknown}",
     ),
-    "unknown": CauseRow(word="no change that was tried helps", means="no change that was tried ends it"),
+    "unknown": CauseRow(means="no change that was tried ends it"),
 }
 
 
@@ -427,8 +378,6 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     unprotected: tuple[WorkloadName, ...] = ()
     """The workloads of several pods that no disruption budget selects, without Jobs; empty where budgets are not known.
     """
-    made_room: tuple[PreemptedPod, ...] = ()
-    """The pods preempted by waiting pods of any workload; empty unless that was needed for an answer."""
 
     def count(self, level: Level) -> int:
         """How many workloads are of one level."""
@@ -472,8 +421,6 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
         for row in self.workloads:
             if under_way := row.under_way:
                 yield f"{row.called}: {under_way}"
-        if self.made_room:
-            yield f"pods that wait preempt {preempted_pods(self.made_room, _MAX_NAMED)}"
 
 
 def without_budget(workloads: Sequence[WorkloadName], most: int) -> str:

@@ -10,14 +10,12 @@ from msgspec.structs import replace
 
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import (
-    CAUSES,
     LEVELS,
     AuditedConstraint,
     AuditedWorkload,
     AuditFinding,
     AuditReport,
     Cause,
-    DomainPods,
     Level,
     constraint_text,
     counts_text,
@@ -25,15 +23,14 @@ from kubespread.questions.audit.report import (
 )
 from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Line, Look, Tone
-from kubespread.views.sheet import Column, Drawn, Sheet, count
-from kubespread.views.terminal import HANGING, INDENT, folded, left_out, remarks
+from kubespread.views.sheet import Column, Sheet
+from kubespread.views.terminal import HANGING, INDENT, folded, remarks
 from kubespread.views.view import Metric, Sample, Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, domain_noun, short_key
 
-_MAX_ROWS, _ROWS_OF_MANY, _SENTENCES_OF_MANY = 20, 8, 4
+_MAX_ROWS = 20
 _MAX_NAMED = 3
 _MAX_VALUES = 6
-_MAX_COLUMNS = 16
 _STATES: dict[Level, str] = {
     "ok": "ok",
     "unjudged": "not judged",
@@ -167,28 +164,6 @@ def _trials(row: AuditedWorkload, finding: AuditFinding) -> Iterator[str]:
         yield f"{trial.how}: {counts_text(trial.counts)}{skew}{placed}"
 
 
-_Sum = tuple[str, Sequence[_Found]]
-_CAUSES: Sequence[Column[_Sum]] = (
-    Column("WHAT IS WRONG", lambda row: row[0], fit=Fit.END, least=24),
-    Column("LEVEL", lambda row: _STATES[row[1][0][1].level], tone=lambda row: _TONES[row[1][0][1].level]),
-    count("WORKLOADS", lambda row: len({workload.workload for workload, _ in row[1]})),
-)
-
-
-def _by_cause(report: AuditReport) -> list[_Sum]:
-    """Findings by what is wrong, the worst first, then what most workloads have."""
-    summed: dict[tuple[Level, str], list[_Found]] = {}
-    for row in report.workloads:
-        for finding in row.findings:
-            where = short_key(finding.topology_key) if finding.topology_key else ""
-            if where and finding.constraint is None and finding.cause not in ("missingLabel", "missesOwnPods"):
-                where = f"all in one {where}"
-            text = f"{where}: {CAUSES[finding.cause].word}" if where else CAUSES[finding.cause].word
-            summed.setdefault((finding.level, text), []).append((row, finding))
-    ordered = sorted(summed.items(), key=lambda item: (-LEVELS.index(item[0][0]), -len(item[1]), item[0][1]))
-    return [(text, found) for (_, text), found in ordered]
-
-
 def view(report: AuditReport) -> View:
     """Workloads, and what is found of them."""
     return View(
@@ -202,7 +177,6 @@ def view(report: AuditReport) -> View:
                 rows=report.workloads,
                 tone=lambda row: _TONES[row.level],
                 is_first=True,
-                legend=_matrix_legend(report),
             ),
             Sheet(
                 title="Findings",
@@ -223,52 +197,7 @@ def view(report: AuditReport) -> View:
     )
 
 
-def _domains(report: AuditReport, row: AuditedWorkload) -> Sequence[DomainPods]:
-    """Its pods by domain of the report's topology key."""
-    return row.zones if report.topology_key == ZONE else row.domains
-
-
-def _matrix(report: AuditReport) -> Iterator[Column[AuditedWorkload]]:
-    """A column for each domain of a page, as long as they are few enough to stand beside each other."""
-    names = [domain.value for domain in _domains(report, report.workloads[0])] if report.workloads else []
-    for place, name in enumerate(names) if len(names) <= _MAX_COLUMNS else ():
-        yield Column(
-            header=name.upper(),
-            title=name or EMPTY,
-            readers=Readers.PAGES,
-            is_number=True,
-            value=partial(_in_domain, report, place),
-            drawn=partial(_drawn, report, place),
-        )
-
-
-def _in_domain(report: AuditReport, place: int, row: AuditedWorkload) -> int:
-    return _domains(report, row)[place].pods
-
-
-def _drawn(report: AuditReport, place: int, row: AuditedWorkload) -> Drawn:
-    """Against the domain with most of its pods, which has the color of what is wrong with them."""
-    counts = [domain.pods for domain in _domains(report, row)]
-    most = max(counts)
-    is_worst = row.level != "ok" and counts[place] == most > min(counts)
-    return Drawn(100 * counts[place] // most if most else 0, _TONES[row.level] if is_worst else Tone.PLAIN)
-
-
-def _matrix_legend(report: AuditReport) -> str:
-    return f"pods by {short_key(report.topology_key)}" if any(_matrix(report)) else ""
-
-
 def _columns(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
-    """With a matrix of domains on a page, and on a terminal with zones or the domains of another key."""
-    columns = _listed(report)
-    if not (matrix := [*_matrix(report)]):
-        return columns
-    place = next(place for place, column in enumerate(columns) if column.header in ("ZONES", "DOMAINS"))
-    summed = replace(columns[place], readers=Readers.ALL & ~Readers.PAGES)
-    return [*columns[:place], *matrix, summed, *columns[place + 1 :]]
-
-
-def _listed(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
     lost = f"left if {domain_noun(report.topology_key)} lost"
     left = replace(_LEFT, short=lost.upper(), title=lost.capitalize())
     domains: Column[AuditedWorkload] = _ZONES
@@ -287,23 +216,12 @@ def _key(report: AuditReport) -> str:
 
 def _parts(report: AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     """In full every workload, and every placing that was tried to find a cause."""
-    is_summed = not look.in_full and report.reaches("unjudged") > _MAX_ROWS
-    if is_summed:
-        yield Sheet(title="", columns=_CAUSES, rows=_by_cause(report))
-    yield Sheet(
-        title="",
-        columns=_columns(report),
-        rows=report.workloads,
-        most=_ROWS_OF_MANY if is_summed else _MAX_ROWS,
-        noun="workload",
-        key=_key(report),
-    )
+    columns = _columns(report)
+    yield Sheet(title="", columns=columns, rows=report.workloads, most=_MAX_ROWS, noun="workload", key=_key(report))
     if look.in_full:
         yield from _in_full(report.workloads)
         return
-    most = _SENTENCES_OF_MANY if is_summed and look.rows is None else len(report.answer)
-    yield from remarks(report.answer[:most])
-    yield from left_out(len(report.answer) - most, "finding")
+    yield from remarks(report.answer)
 
 
 def _in_full(rows: Sequence[AuditedWorkload]) -> Iterator[Line]:

@@ -15,23 +15,7 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import rounded
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.causes.bars import (
-    SELECTION,
-    TAINT,
-    Barring,
-    BarringReason,
-    Failing,
-    barring_constraints,
-    confined_by_volume,
-    failings,
-    fitting_without,
-    in_brief,
-    left_by_selection,
-    listed,
-    rejected_only_by,
-    selected_nowhere,
-    selection_of,
-)
+from kubespread.questions.causes import bars
 from kubespread.questions.causes.own_pods import older_revision
 from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
@@ -108,42 +92,44 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
 
 def _decisive(evaluation: Evaluation) -> str:
     """What rules out all nodes; else what alone rules out most, and what is wrong with the others."""
-    reasons: list[BarringReason] = [*barring_constraints(evaluation), *failings(evaluation)]
-    if (by_volume := confined_by_volume(evaluation, reasons)) is not None:
+    reasons: list[bars.BarringReason] = [*bars.barring_constraints(evaluation), *bars.failings(evaluation)]
+    if (by_volume := bars.confined_by_volume(evaluation, reasons)) is not None:
         return by_volume
     if everywhere := [reason for reason in reasons if reason.rejected.all()]:
         return _everywhere(evaluation, everywhere, reasons)
-    selecting = selection_of(reasons)
-    alone = [int(np.count_nonzero(fitting_without(evaluation, reasons, reason))) for reason in reasons]
+    selecting = bars.selection_of(reasons)
+    alone = [int(np.count_nonzero(bars.fitting_without(evaluation, reasons, reason))) for reason in reasons]
     most = [int(np.count_nonzero(reason.rejected)) for reason in reasons]
     place = max(range(len(reasons)), key=lambda place: (alone[place], most[place], -place))
     decisive = reasons[place]
     if selecting is not None and (decisive is selecting or not alone[place]):
-        return left_by_selection(evaluation, reasons, selecting)
+        return bars.left_by_selection(evaluation, reasons, selecting)
     if not alone[place]:
         every_node = np.ones(len(evaluation.cluster), dtype=np.bool_)
         return f"each node for several reasons: {_wrong(every_node, reasons, _MAX_REASONS)}"
     others = [reason for reason in reasons if reason is not decisive]
-    if isinstance(decisive, Barring):
+    if isinstance(decisive, bars.Barring):
         return _of_constraint(decisive, others)
     return _of_nodes(decisive, others, evaluation)
 
 
-def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], reasons: Sequence[BarringReason]) -> str:
+def _everywhere(
+    evaluation: Evaluation, everywhere: Sequence[bars.BarringReason], reasons: Sequence[bars.BarringReason]
+) -> str:
     """All of the reasons that hold everywhere, since none alone is the cause."""
-    parts = [_of_constraint(reason, []) for reason in everywhere if isinstance(reason, Barring)]
-    failing = [reason for reason in everywhere if isinstance(reason, Failing)]
-    if any(reason.words is SELECTION for reason in failing):
-        parts.append(selected_nowhere(evaluation))
+    parts = [_of_constraint(reason, []) for reason in everywhere if isinstance(reason, bars.Barring)]
+    failing = [reason for reason in everywhere if isinstance(reason, bars.Failing)]
+    if any(reason.words is bars.SELECTION for reason in failing):
+        parts.append(bars.selected_nowhere(evaluation))
     others = [reason for reason in reasons if reason not in everywhere]
     resources = [reason for reason in failing if _is_resource(reason, evaluation)]
     parts += (_of_resource(resource.words.short, others, evaluation) for resource in resources)
-    rest = [reason for reason in failing if reason.words is not SELECTION and reason not in resources]
+    rest = [reason for reason in failing if reason.words is not bars.SELECTION and reason not in resources]
     if rest:
         count = len(evaluation.cluster)
-        parts.append(f"{_all_nodes(count)} {listed([_adjective(reason, count) for reason in rest])}")
+        parts.append(f"{_all_nodes(count)} {bars.listed([_adjective(reason, count) for reason in rest])}")
     every_node = np.ones(len(evaluation.cluster), dtype=np.bool_)
-    if not rejected_only_by(reasons, everywhere).any():
+    if not bars.rejected_only_by(reasons, everywhere).any():
         parts.append(_wrong(every_node, others, _MAX_REASONS))
     return "; ".join(parts)
 
@@ -152,7 +138,7 @@ def _all_nodes(count: int) -> str:
     return {1: "the only node", 2: "both nodes"}.get(count, f"all {count:,} nodes")
 
 
-def _of_constraint(barring: Barring, others: Sequence[BarringReason]) -> str:
+def _of_constraint(barring: bars.Barring, others: Sequence[bars.BarringReason]) -> str:
     """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
     counted = barring.counted
     constraint, column = counted.constraint, counted.column
@@ -173,16 +159,16 @@ def _of_constraint(barring: Barring, others: Sequence[BarringReason]) -> str:
     return f"{limit}: min {minimum} in {where}{f' ({wrong})' if wrong else ''}"
 
 
-def _wrong(among: Mask, others: Sequence[BarringReason], most: int = _MAX_WRONG) -> str:
+def _wrong(among: Mask, others: Sequence[bars.BarringReason], most: int = _MAX_WRONG) -> str:
     """What is wrong with nodes, most of them first."""
     counts = [(int(np.count_nonzero(nodes & among)), words) for other in others for nodes, words in _adjectives(other)]
-    listed = [f"{count} {words(count)}" for count, words in sorted(counts, key=lambda pair: -pair[0]) if count]
-    return ", ".join(listed[:most])
+    wrong = [f"{count} {words(count)}" for count, words in sorted(counts, key=lambda pair: -pair[0]) if count]
+    return ", ".join(wrong[:most])
 
 
-def _adjectives(reason: BarringReason) -> Iterator[tuple[Mask, Callable[[int], str]]]:
+def _adjectives(reason: bars.BarringReason) -> Iterator[tuple[Mask, Callable[[int], str]]]:
     """The rejected nodes, by the adjective for them."""
-    if isinstance(reason, Failing):
+    if isinstance(reason, bars.Failing):
         yield reason.rejected, partial(_adjective, reason)
         return
     present = reason.counted.column.present
@@ -190,11 +176,11 @@ def _adjectives(reason: BarringReason) -> Iterator[tuple[Mask, Callable[[int], s
     yield reason.rejected & ~present, lambda _: f"without a {short_key(reason.counted.constraint.topology_key)} label"
 
 
-def _adjective(failing: Failing, count: int) -> str:
-    return "tainted" if failing.words is TAINT else failing.words.brief_of(count)
+def _adjective(failing: bars.Failing, count: int) -> str:
+    return "tainted" if failing.words is bars.TAINT else failing.words.brief_of(count)
 
 
-def _of_nodes(failing: Failing, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
+def _of_nodes(failing: bars.Failing, others: Sequence[bars.BarringReason], evaluation: Evaluation) -> str:
     """``needs 4Gi memory on one node; most free on one: 3.1Gi``; for any other reason how many nodes it rules out."""
     if _is_resource(failing, evaluation):
         return _of_resource(failing.words.short, others, evaluation)
@@ -204,7 +190,7 @@ def _of_nodes(failing: Failing, others: Sequence[BarringReason], evaluation: Eva
     return f"{sentence}; {wrong}" if wrong else sentence
 
 
-def _is_resource(failing: Failing, evaluation: Evaluation) -> bool:
+def _is_resource(failing: bars.Failing, evaluation: Evaluation) -> bool:
     return f"{_INSUFFICIENT}{failing.words.short}" in _reasons(evaluation)
 
 
@@ -212,7 +198,7 @@ def _reasons(evaluation: Evaluation) -> set[str]:
     return {reason for judged in evaluation.verdicts.values() for status in judged.table for reason in status.reasons}
 
 
-def _of_resource(resource: str, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
+def _of_resource(resource: str, others: Sequence[bars.BarringReason], evaluation: Evaluation) -> str:
     """``needs 2 cpu on one node; most free on one: 1, but 16 on c1 (cordoned)``: the most room on a node that nothing
     else rejects, and where there would be enough; or the most on any node, where something else rejects all.
     """
@@ -230,7 +216,7 @@ def _of_resource(resource: str, others: Sequence[BarringReason], evaluation: Eva
     return f"{sentence}, but {most} on {_where(evaluation, elsewhere, others)}"
 
 
-def _where(evaluation: Evaluation, nodes: Mask, others: Sequence[BarringReason]) -> str:
+def _where(evaluation: Evaluation, nodes: Mask, others: Sequence[bars.BarringReason]) -> str:
     """``c1 (cordoned) and g1 (tainted gpu)``, or how many nodes and what is wrong with them."""
     names = evaluation.cluster.nodes.names
     positions = sorted(np.flatnonzero(nodes).tolist(), key=names.__getitem__)
@@ -239,12 +225,12 @@ def _where(evaluation: Evaluation, nodes: Mask, others: Sequence[BarringReason])
     by_state: dict[str, list[str]] = {}
     for node in positions:
         by_state.setdefault(_state(evaluation, node, others), []).append(names[node])
-    return listed([f"{listed(alike)} ({state})" for state, alike in by_state.items()])
+    return bars.listed([f"{bars.listed(alike)} ({state})" for state, alike in by_state.items()])
 
 
-def _state(evaluation: Evaluation, node: int, others: Sequence[BarringReason]) -> str:
+def _state(evaluation: Evaluation, node: int, others: Sequence[bars.BarringReason]) -> str:
     return ", ".join(
-        other.complaint(node) if isinstance(other, Barring) else in_brief(evaluation, other.words, node)
+        other.complaint(node) if isinstance(other, bars.Barring) else bars.in_brief(evaluation, other.words, node)
         for other in others
         if other.rejected[node]
     )

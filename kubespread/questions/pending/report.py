@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.advice import Suggestion
 from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence, why_waiting
+from kubespread.reports.columns import Col
 from kubespread.reports.outcome import UnmadePods
 from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
 from kubespread.wording import count_of, says, some_of, verb_of
@@ -24,20 +25,20 @@ LATER: Collection[PendingFor] = ("fits", "preempts", "nominated")
 class StuckGroup(Report, frozen=True):
     """Pods that wait for the same thing and that the same change frees."""
 
-    cause: PendingFor
+    cause: Annotated[PendingFor, Col()]
     """``filtered`` where no node fits; ``refused`` where the pod itself is at fault, such as a claim that is missing;
     ``gated``, ``nominated``, ``otherScheduler`` and ``fits`` where it waits for something else; ``preempts`` where
     kube-scheduler makes room for it.
     """
-    why: str
+    why: Annotated[str, Col()]
     """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
-    message: str
+    message: Annotated[str, Col()]
     """kube-scheduler's, for the first of the pods; of gated ones that of their condition PodScheduled. Empty where
     nobody says anything.
     """
-    pods: tuple[NamespacedName, ...]
+    pods: Annotated[tuple[NamespacedName, ...], Col(value=len)]
     """NAMESPACE/name, in the order kube-scheduler tries them."""
-    workloads: tuple[WorkloadName, ...]
+    workloads: Annotated[tuple[WorkloadName, ...], Col()]
     """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
     change: Suggestion | None
     """The least change that was found to free them. Its ``placed`` says how many of them find a node then: of an edit
@@ -58,7 +59,7 @@ class StuckGroup(Report, frozen=True):
     """
 
     @property
-    def freed(self) -> int:
+    def freed(self) -> Annotated[int, Col(header="FREES")]:
         """How many the change frees."""
         return 0 if self.change is None else self.change.placed or 0
 

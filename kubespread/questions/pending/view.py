@@ -16,9 +16,9 @@ from kubespread.reports.columns import Fit, Readers
 from kubespread.views.autoscaling import scaling
 from kubespread.views.lines import line_width
 from kubespread.views.look import Cell, Line, Look, Part, Tone
-from kubespread.views.sheet import Column, Drawn, Sheet, count
+from kubespread.views.sheet import Column, Drawn, Sheet, columns_of
 from kubespread.views.terminal import aim, folded, tabled
-from kubespread.views.view import Chart, ChartRow, Metric, Tile, View, about, chosen_from, unwanted
+from kubespread.views.view import Metric, Tile, View, about, chosen_from, unwanted
 from kubespread.wording import count_of, some_of
 
 _INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
@@ -54,18 +54,10 @@ def _frees(group: StuckGroup) -> str:
     return f"{group.freed:,}" if group.freed == len(group.pods) else f"{group.freed:,} of {len(group.pods):,}"
 
 
-_PODS: Column[StuckGroup] = count("PODS", lambda group: len(group.pods))
-_FREES: Column[StuckGroup] = count("FREES", lambda group: group.freed)
-_WORKLOADS: Column[StuckGroup] = Column("WORKLOADS", lambda group: group.workloads)
-_WHY: Column[StuckGroup] = Column("WHY", lambda group: group.why)
-_GROUP: Sequence[Column[StuckGroup]] = (
-    _PODS,
-    _FREES,
-    Column("CAUSE", lambda group: group.cause),
-    _WORKLOADS,
-    Column("OPTIONS", _options),
-    _WHY,
+_PODS, _FREES, _CAUSE, _WORKLOADS, _WHY, _MESSAGE = columns_of(
+    StuckGroup, "pods", "freed", "cause", "workloads", "why", "message"
 )
+_GROUP: Sequence[Column[StuckGroup]] = (_PODS, _FREES, _CAUSE, _WORKLOADS, Column("OPTIONS", _options), _WHY)
 _CHANGE: Sequence[Column[StuckGroup]] = (
     Column("SMALLEST CHANGE (proven)", _change, tone=lambda group: Tone.FAINT if group.change is None else Tone.GOOD),
     replace(_FREES, text=_frees),
@@ -88,14 +80,7 @@ _ON_PAGE: Sequence[Column[StuckGroup]] = (
         is_command=True,
         hides_empty=True,
     ),
-    Column("MESSAGE", lambda group: group.message),
-)
-
-_Pod = tuple[StuckGroup, str]
-_POD: Sequence[Column[_Pod]] = (
-    Column("POD", lambda row: row[1]),
-    Column("WHY", lambda row: row[0].why),
-    Column("MESSAGE", lambda row: row[0].message),
+    _MESSAGE,
 )
 
 
@@ -118,35 +103,11 @@ def view(report: PendingReport) -> View:
                 is_first=True,
                 tone=lambda group: Tone.WARN if group.freed else Tone.BAD,
             ),
-            Sheet(
-                title="Pods",
-                columns=_POD,
-                readers=Readers.PAGES,
-                is_detail=True,
-                rows=[(group, pod) for group in report.groups for pod in group.pods],
-            ),
         ],
-        charts=[_by_cause(report)],
         tiles=_tiles(report),
         names=[pod for group in report.groups for pod in group.pods],
         answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts(report, look),
-    )
-
-
-def _by_cause(report: PendingReport) -> Chart:
-    """How many pods wait for each cause, and how many of them the smallest change frees."""
-    return Chart(
-        "Pending pods by cause",
-        [
-            ChartRow(
-                group.why,
-                [(Tone.GOOD, group.freed), (Tone.BAD, len(group.pods) - group.freed)],
-                f"{count_of(len(group.pods), 'pod')}; {_change(group)}",
-            )
-            for group in report.groups
-        ],
-        {Tone.GOOD: "freed by the smallest change", Tone.BAD: "still pending"},
     )
 
 

@@ -120,8 +120,8 @@ def _constraints(start: Attempt, after: Attempt) -> Iterator[rows.RebalancedCons
         yield rows.RebalancedConstraint(
             workloads=tuple(goal.workloads),
             topology_key=constraint.topology_key,
-            when_unsatisfiable=constraint.when_unsatisfiable,
             max_skew=constraint.max_skew,
+            when_unsatisfiable=constraint.when_unsatisfiable,
             selector=str(constraint.selector),
             skew_before=goal.skew(before),
             skew_after=goal.skew(now),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.outcome import PlacedPod
 from kubespread.reports.parts import DomainChange, Judgment, OfWorkloads, Report
-from kubespread.wording import count_of
+from kubespread.wording import count_of, short_key
 
 
 class RebalancedConstraint(Report, frozen=True):
@@ -15,13 +17,13 @@ class RebalancedConstraint(Report, frozen=True):
 
     workloads: tuple[WorkloadName, ...]
     """NAMESPACE/Kind/name of those that have it."""
-    topology_key: str
-    when_unsatisfiable: str
-    max_skew: int
+    topology_key: Annotated[str, Col(header="KEY", text=short_key)]
+    max_skew: Annotated[int, Col()]
+    when_unsatisfiable: Annotated[str, Col(header="WHENUNSATISFIABLE", readers=Readers.RECORDS)]
     selector: str
-    skew_before: int
+    skew_before: Annotated[int, Col(header="SKEW")]
     """The fullest domain's pods minus the global minimum, which is 0 while there are fewer domains than minDomains."""
-    skew_after: int
+    skew_after: Annotated[int, Col(short="AFTER")]
     """The skew once the plan is done."""
     domains: tuple[DomainChange, ...]
     """Those that count, by value."""
@@ -34,16 +36,16 @@ class RebalancedConstraint(Report, frozen=True):
 class EvictionStep(Report, frozen=True):
     """One eviction, to be made once the replacement of the one before runs."""
 
-    number: int
+    number: Annotated[int, Col(header="STEP")]
     """From 1."""
-    pod: NamespacedName
+    pod: Annotated[NamespacedName, Col(text=lambda pod: pod.called, fit=Fit.NAMES)]
     """NAMESPACE/name."""
-    workload: WorkloadName
-    """NAMESPACE/Kind/name."""
-    node: str
+    node: Annotated[str, Col(fit=Fit.NAMES)]
     """Where the pod is."""
-    lands_on: str
+    lands_on: Annotated[str, Col(fit=Fit.NAMES)]
     """The node that kube-scheduler chooses for the replacement."""
+    workload: Annotated[WorkloadName, Col(readers=Readers.RECORDS)]
+    """NAMESPACE/Kind/name."""
     commands: tuple[str, ...]
     """kubectl's: evict through the API, wait until the pod is gone, wait until its workload is whole."""
 
@@ -55,6 +57,9 @@ class StayingPods(Report, frozen=True, gc=False):
     """What keeps them, in a few words."""
     pods: int
     """How many."""
+
+    def __str__(self) -> str:
+        return f"{self.pods:,} {self.why}"
 
 
 class Obstacle(Report, frozen=True):
@@ -71,18 +76,18 @@ class Obstacle(Report, frozen=True):
 class DeschedulerRound(Report, frozen=True):
     """One cycle of the descheduler, after which controllers recreate pods and kube-scheduler places them."""
 
-    number: int
+    number: Annotated[int, Col(header="ROUND")]
     """From 1."""
-    evicted: tuple[NamespacedName, ...]
+    evicted: Annotated[tuple[NamespacedName, ...], Col(value=len)]
     """NAMESPACE/name."""
     placed: tuple[PlacedPod, ...]
     """The pods that come for them, and where."""
-    held: tuple[StayingPods, ...]
-    """Chosen pods that stay, by reason."""
-    pending: int
+    pending: Annotated[int, Col(bad=True)]
     """Pods without a node afterwards."""
-    violated: int
+    violated: Annotated[int, Col(bad=True)]
     """Constraints of the question that do not hold afterwards."""
+    held: Annotated[tuple[StayingPods, ...], Col(value=lambda held: list(map(str, held)), fit=Fit.END)]
+    """Chosen pods that stay, by reason."""
 
 
 class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):

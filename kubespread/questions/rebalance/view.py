@@ -12,10 +12,10 @@ from typing import Any
 from kubespread.questions.rebalance.report import DeschedulerRound, EvictionStep, RebalancedConstraint, RebalanceReport
 from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Line, Look, Part, Tone
-from kubespread.views.sheet import Column, Sheet, count
+from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import INDENT, folded, left_out
-from kubespread.views.view import Bar, Bars, Tile, View, about, whose
-from kubespread.wording import EMPTY, count_of, short_key, some_of
+from kubespread.views.view import Tile, View, about, whose
+from kubespread.wording import EMPTY, count_of, some_of
 
 _MAX_STEPS, _MAX_CONSTRAINTS, _MAX_COMMANDS = 20, 10, 10
 _MAX_DOMAINS = 6
@@ -38,17 +38,7 @@ def _domains(row: RebalancedConstraint) -> str:
 
 
 _CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
-    Column("KEY", lambda row: row.topology_key, on_terminal=lambda row: short_key(row.topology_key)),
-    count("MAX-SKEW", lambda row: row.max_skew),
-    Column("WHENUNSATISFIABLE", lambda row: row.when_unsatisfiable, Readers.RECORDS),
-    count("SKEW", lambda row: row.skew_before),
-    Column(
-        "SKEW-AFTER",
-        lambda row: row.skew_after,
-        is_number=True,
-        tone=lambda row: Tone.GOOD if row.holds_after else Tone.BAD,
-        short="AFTER",
-    ),
+    *columns_of(RebalancedConstraint),
     Column(
         "WORKLOADS",
         lambda row: row.workloads,
@@ -63,23 +53,9 @@ _CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
         fit=Fit.END,
     ),
 )
-_STEP: Sequence[Column[EvictionStep]] = (
-    count("STEP", lambda step: step.number),
-    Column("POD", lambda step: step.pod, on_terminal=lambda step: step.pod.called, fit=Fit.NAMES),
-    Column("NODE", lambda step: step.node, fit=Fit.NAMES),
-    Column("LANDS-ON", lambda step: step.lands_on, fit=Fit.NAMES),
-    Column("WORKLOAD", lambda step: step.workload, Readers.RECORDS),
-)
 _COMMAND: Sequence[Column[tuple[EvictionStep, str]]] = (
     count("STEP", lambda row: row[0].number),
     Column("COMMAND", lambda row: row[1], is_command=True),
-)
-_ROUND: Sequence[Column[DeschedulerRound]] = (
-    count("ROUND", lambda row: row.number),
-    count("EVICTED", lambda row: len(row.evicted)),
-    count("PENDING", lambda row: row.pending, bad=True),
-    count("VIOLATED", lambda row: row.violated, bad=True),
-    Column("HELD", lambda row: [f"{staying.pods} {staying.why}" for staying in row.held], fit=Fit.END),
 )
 
 
@@ -97,10 +73,15 @@ def view(report: RebalanceReport) -> View:
         noun="constraint",
     )
     evictions = Sheet(
-        title="Evictions", columns=_STEP, rows=report.steps, is_answer=True, most=_MAX_STEPS, noun="eviction"
+        title="Evictions",
+        columns=columns_of(EvictionStep),
+        rows=report.steps,
+        is_answer=True,
+        most=_MAX_STEPS,
+        noun="eviction",
     )
     commands = [(step, command) for step in report.steps for command in step.commands]
-    rounds = Sheet(title="Rounds of the descheduler", columns=_ROUND, rows=report.rounds)
+    rounds = Sheet(title="Rounds of the descheduler", columns=columns_of(DeschedulerRound), rows=report.rounds)
     return View(
         **about(report),
         title=f"Rebalancing {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}: {violated}",
@@ -118,15 +99,7 @@ def view(report: RebalanceReport) -> View:
             Tile("evictions", f"{len(report.steps):,}"),
             Tile("constraints in force", f"{report.constraints_in_force:,}"),
         ],
-        bars=[_bars(constraint) for constraint in report.constraints],
     )
-
-
-def _bars(row: RebalancedConstraint) -> Bars:
-    limit = f" {'≤' if row.holds_after else '>'} {row.max_skew}"
-    label = f"{short_key(row.topology_key)} {row.when_unsatisfiable} · {row.selector}"
-    bars = [Bar(one.value or EMPTY, one.before, one.after, f"{one.before} → {one.after}") for one in row.domains]
-    return Bars(f"{label} · skew {row.skew_before} → {row.skew_after}{limit}", bars, is_beside=True)
 
 
 def _parts(

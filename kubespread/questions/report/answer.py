@@ -20,15 +20,8 @@ from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.kube.providers import POOLS
 from kubespread.kube.quantity import parse, rounded
 from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.questions.audit import report as audits
 from kubespread.questions.audit.question import Audit
-from kubespread.questions.audit.report import (
-    CAUSES,
-    AuditedWorkload,
-    AuditFinding,
-    AuditReport,
-    sentence,
-    without_budget,
-)
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
@@ -87,7 +80,9 @@ def held_by(kept: Iterable[KeptNode], tight: Iterable[TightBudget], world: World
     return Held(nodes, frozenset(name for name, lets_go in loose.items() if lets_go), len(world.living.nodes))
 
 
-def scores(workloads: Sequence[AuditedWorkload], zones: int, hosts: int, held: Held | None) -> Iterator[AreaScore]:
+def scores(
+    workloads: Sequence[audits.AuditedWorkload], zones: int, hosts: int, held: Held | None
+) -> Iterator[AreaScore]:
     """Score the areas that can be counted so; ``zones`` and ``hosts`` are how many there are, ``held`` is None where
     there was no time for it.
 
@@ -115,7 +110,7 @@ def _score(area: Area, points: float, of: int) -> AreaScore:
     return AreaScore(area=area, score=int(100 * points / of) if of else None, points=round(points, 2), of=of)
 
 
-def _spread(row: AuditedWorkload, key: str, domains: int) -> float:
+def _spread(row: audits.AuditedWorkload, key: str, domains: int) -> float:
     """What is left without the fullest domain, as a part of what is left where pods are spread evenly."""
     loss = row.worst_loss.get(key)
     if loss is None or domains < 2:
@@ -125,7 +120,7 @@ def _spread(row: AuditedWorkload, key: str, domains: int) -> float:
     return min(evenness, 1.0 if _is_kept(row, key) else _UNKEPT)
 
 
-def _is_kept(row: AuditedWorkload, key: str) -> bool:
+def _is_kept(row: audits.AuditedWorkload, key: str) -> bool:
     """Whether a constraint of its own asks for it, and not so loosely that all pods may be in one domain."""
     return any(
         constraint.topology_key == key and constraint.source == "pod" and constraint.max_skew < row.replicas
@@ -197,7 +192,7 @@ class _Asking(Inquiry):
         }
         self.commands = Commands(scene.snapshot, scene.scheduler, question)
 
-    def lines(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
+    def lines(self, rows: Sequence[audits.AuditedWorkload]) -> Iterator[ReportLine]:
         """All but those of the audit, whose ``rows`` say which nodes have the most to lose."""
         if self._is_about("running"):
             yield from self._pending()
@@ -278,7 +273,7 @@ class _Asking(Inquiry):
         )
         yield from of_growth(together, alone, self.commands)
 
-    def _lost(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
+    def _lost(self, rows: Sequence[audits.AuditedWorkload]) -> Iterator[ReportLine]:
         """Lines about losing a zone, a pool or a node."""
         scene = self.scene
         if "audit" not in self.missing and not any(row.placed + row.pending + row.terminating for row in rows):
@@ -295,7 +290,7 @@ class _Asking(Inquiry):
             yield from self._losses(survive)
 
     def _most_to_lose(
-        self, key: str, nodes_of: Mapping[str, Sequence[str]], rows: Sequence[AuditedWorkload]
+        self, key: str, nodes_of: Mapping[str, Sequence[str]], rows: Sequence[audits.AuditedWorkload]
     ) -> Iterator[str]:
         """Those domains that hold the last pods of most workloads, then those that hold most pods; one at least."""
         last = Counter(loss.domain for row in rows if (loss := row.worst_loss.get(key)) and not loss.remaining)
@@ -327,7 +322,7 @@ class _Asking(Inquiry):
                 remedy=group.remedy,
             )
 
-    def audited(self, report: AuditReport, zones: int) -> Iterator[ReportLine]:
+    def audited(self, report: audits.AuditReport, zones: int) -> Iterator[ReportLine]:
         """A line for each finding, except of what `_waiting` tells; one for workloads that nothing keeps in several of
         so many ``zones``, wherever they are now, and one for those that no budget protects.
         """
@@ -351,17 +346,17 @@ class _Asking(Inquiry):
                 area="budgets",
                 question="audit",
                 level="notice",
-                what=without_budget(bare, _MANY_NAMED),
+                what=audits.without_budget(bare, _MANY_NAMED),
                 extent=len(bare),
                 command=command,
                 workloads=bare,
             )
-        closed: dict[str, list[AuditedWorkload]] = {}
+        closed: dict[str, list[audits.AuditedWorkload]] = {}
         for row in report.workloads:
             for finding in row.findings:
                 if finding.cause == "noRoom":
-                    closed.setdefault(sentence(row, finding), []).append(row)
-                elif not (row.pending and CAUSES[finding.cause].is_pending):
+                    closed.setdefault(audits.sentence(row, finding), []).append(row)
+                elif not (row.pending and audits.CAUSES[finding.cause].is_pending):
                     area, level, what, extent = _judged(row, finding)
                     key = f"/{short_key(finding.topology_key)}" if finding.topology_key else ""
                     place = "" if finding.constraint is None else f"/{finding.constraint}"
@@ -370,7 +365,7 @@ class _Asking(Inquiry):
                         area=area,
                         question="audit",
                         level=level,
-                        what=f"{row.called}: {sentence(row, finding)}",
+                        what=f"{row.called}: {audits.sentence(row, finding)}",
                         extent=extent,
                         command=self.commands.of_workload("audit", row.workload, "--why"),
                         workloads=(row.workload,),
@@ -523,9 +518,9 @@ _MAX_NAMED, _MANY_NAMED = 3, 12
 _NUMBER = re.compile(r"\d[\d,]*")
 
 
-def _judged(row: AuditedWorkload, finding: AuditFinding) -> tuple[Area, Badness, str, int]:
+def _judged(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> tuple[Area, Badness, str, int]:
     """Where a finding of an audit belongs, how bad it is, what it is and of what extent."""
-    if (badness := CAUSES[finding.cause].badness) is not None:
+    if (badness := audits.CAUSES[finding.cause].badness) is not None:
         missing = row.replicas - (row.ready if finding.cause == "notReady" else row.placed)
         # What is refused is the pod that comes after one that goes: all are there.
         area: Area = "losses" if finding.cause == "refused" else "running"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from kubespread.kube.owners import WorkloadName
+from kubespread.reports.columns import Col
 from kubespread.reports.parts import Judgment, Report, ScheduledReport, Share
 from kubespread.wording import count_of
 
@@ -17,27 +18,27 @@ Clause = Literal["survives", "ready", "back", "spread", "fits", "rollout", "drai
 class VerifiedClause(Report, frozen=True, kw_only=True):
     """One thing that is promised of one workload, or of the cluster."""
 
-    line: int | None
+    line: Annotated[int | None, Col()]
     """Where it stands in the file, from 1; null where the promises were no file."""
-    clause: Clause
+    clause: Annotated[Clause, Col()]
     """What is promised, by its field in the file; each of them is a promise of its own."""
     workload: WorkloadName | None = None
     """NAMESPACE/Kind/name; null for the cluster."""
-    promised: str
+    promised: Annotated[str, Col()]
     """What is promised, as the file has it: ``any zone``, ``zone 2``."""
-    state: Kept
+    state: Annotated[Kept, Col()]
     """``held``, ``broken``, ``accepted``: broken, and the day in ``until`` is not over, or ``unknown``."""
-    says: str
+    says: Annotated[str, Col()]
     """What was found and what is promised, what breaks it, or why that is not known; until when that is accepted."""
-    margin: float | None = None
+    margin: Annotated[float | None, Col(value=lambda margin: None if margin is None else f"{margin:+.12g}")] = None
     """How much more there is than is promised, below 0 how much is lacking: pods, replicas, skew, percent points or an
     amount of a resource; of ``drain`` nodes. Null where it is no number, or not known.
     """
-    command: str
+    command: Annotated[str, Col(is_command=True)]
     """What shows the answer it is taken from."""
 
     @property
-    def called(self) -> str:
+    def called(self) -> Annotated[str, Col(header="WHOSE")]:
         return "the cluster" if self.workload is None else str(self.workload)
 
     @property

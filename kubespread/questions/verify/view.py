@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kubespread.questions.verify.report import WORST_FIRST, Kept, VerifiedClause, VerifyReport
 from kubespread.views.look import Cell, Line, Look, Tone
-from kubespread.views.sheet import Column, Sheet
+from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.terminal import HANGING, folded
 from kubespread.views.view import View, about
 from kubespread.wording import count_of
 
 _TONES: dict[Kept, Tone] = {"broken": Tone.BAD, "unknown": Tone.WARN, "accepted": Tone.WARN, "held": Tone.GOOD}
 _WIDTH = max(map(len, WORST_FIRST)) + 1
-_COLUMNS: Sequence[Column[VerifiedClause]] = (
-    Column("STATE", lambda row: row.state, tone=lambda row: _TONES[row.state]),
-    Column("LINE", lambda row: row.line, is_number=True),
-    Column("WHOSE", lambda row: row.called),
-    Column("CLAUSE", lambda row: row.clause),
-    Column("PROMISED", lambda row: row.promised),
-    Column("MARGIN", lambda row: None if row.margin is None else f"{row.margin:+.12g}"),
-    Column("SAYS", lambda row: row.says),
-    Column("COMMAND", lambda row: row.command, is_command=True),
-)
 
 
 def view(report: VerifyReport) -> View:
     """The broken ones first: they are the answer."""
     sheet = Sheet(
         title="Promises",
-        columns=_COLUMNS,
+        columns=columns_of(
+            VerifiedClause, "state", "line", "called", "clause", "promised", "margin", "says", "command"
+        ),
         rows=report.of(*WORST_FIRST),
         tone=lambda row: _TONES[row.state],
         is_answer=True,

@@ -318,8 +318,6 @@ def _in_bars(every: Sequence[Bars]) -> Iterator[str]:
         yield sample("came", "that come")
     if any(bar.after < bar.before for bar in bars):
         yield sample("went", "that go")
-    if any(chart.is_beside for chart in every) and changes:
-        yield sample("line", "from where to where they go")
     if any(chart.limit is not None for chart in every):
         yield sample("limit", "the most a domain may have: minimum + maxSkew")
 

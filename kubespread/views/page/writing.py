@@ -17,7 +17,7 @@ from kubespread.questions.map.report import MapNode, TopologyMap, states_in_full
 from kubespread.reports.parts import ClusterReference, Provenance, release_phrase
 from kubespread.views.documents import Answer, document
 from kubespread.views.look import Look, Tone
-from kubespread.views.page import bars, charts, parts, topology
+from kubespread.views.page import bars, parts, topology
 from kubespread.views.page.parts import embedded, foldable, shown, text
 from kubespread.views.page.topology import (
     NOT_YET,
@@ -180,9 +180,6 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
     ends = shared([node.name for node in drawn.nodes]) if drawn is not None else ("", "")
     every, remarks = tables_over_time(account), parts.remarks(account, ends)
     # Tables that answer at a glance are the picture of an answer that has no other.
-    is_drawn = (
-        picture is not None or any(chart.rows for chart in account.charts) or any(bar.is_beside for bar in account.bars)
-    )
     return Template(_resource("page.html")).substitute(
         policy=text(policy),
         title=text(account.title),
@@ -191,12 +188,10 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         script=script,
         tone=account.tone,
         answer=parts.answer(account, ends),
-        charts=charts.charts(account.charts),
         first=parts.tables(every, first=True),
-        sides=bars.sides(account.bars),
         picture="" if picture is None else _topology(picture),
-        remarks_before=remarks if is_drawn else "",
-        remarks_after="" if is_drawn else remarks,
+        remarks_before=remarks if picture is not None else "",
+        remarks_after="" if picture is not None else remarks,
         bars=bars.bars(account.bars),
         tables=parts.tables(every, first=False),
         answers=parts.answers(account.tiles),

@@ -1,21 +1,18 @@
-"""The picture of each answer that no map tells: its bars, what they are called, and what they say in words."""
+"""What a page shows of nodes, and how it shortens names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import pytest
 
 import kubespread
-from kubespread.questions.audit.question import Audit
-from kubespread.views.page.charts import charts
 from kubespread.views.page.parts import answer, foldable, said, short_name
 from kubespread.views.page.writing import write_page
 from kubespread.views.sheet import Row, Table
-from kubespread.views.view import Chart, ChartRow, Tile, View, view_of
+from kubespread.views.view import Tile, View, view_of
 from tests.builders import hard, hosts, pod
 from tests.cli.support import FIXTURES
 
@@ -27,85 +24,12 @@ def aws() -> kubespread.Snapshot:
     return kubespread.load(EVERYDAY / "aws12.json.gz")
 
 
-def fleet() -> Any:
-    lonely = kubespread.Snapshot.from_objects([*hosts("a"), pod("lonely", "n0")])
-    return kubespread.fleet([aws(), lonely], Audit())
-
-
-Bar = tuple[str, Sequence[tuple[str, float]], str]
-
-
-def bars(ask: Callable[[], Any]) -> list[Bar]:
-    (chart,) = view_of(ask()).charts
-    return [(str(row.name), [(str(tone), size) for tone, size in row.parts if size], row.says) for row in chart.rows]
-
-
-@pytest.mark.parametrize(
-    ("ask", "expected"),
-    [
-        (
-            lambda: kubespread.check(aws()),
-            [
-                ("payments/Deployment/fraud", [("bad", 1)], "1 error"),
-                ("shop/Deployment/promo", [("bad", 1)], "1 error"),
-                ("shop/Deployment/api", [("warn", 2)], "2 warnings"),
-                ("payments/Deployment/ledger", [("warn", 1)], "1 warning"),
-                ("shop/Deployment/web", [("warn", 1)], "1 warning"),
-            ],
-        ),
-        (
-            lambda: kubespread.pending(aws()),
-            [
-                ("3 of 4 fit; zone ≤ 1: 3 zones, minDomains 4", [("good", 4)], "4 pods; --set minDomains[zone]=3"),
-                (
-                    "needs 3.5 cpu on one node; most free on one: 2.29",
-                    [("good", 3)],
-                    "3 pods; --add-node ip-10-0-14-124.eu-west-1.compute.internal --add-node ip-10-0-18-69.eu-west-1.compute.internal --add-node ip-10-0-35-130.eu-west-1.compute.internal",
-                ),
-            ],
-        ),
-    ],
-)
-def test_a_bar_for_each_row_the_worst_first(ask: Callable[[], Any], expected: Sequence[Bar]) -> None:
-    assert bars(ask) == expected
-
-
-def test_a_fleet_shows_how_much_is_wrong_in_each_cluster() -> None:
-    (chart,) = view_of(fleet()).charts
-    assert [(row.parts, row.of, row.says) for row in chart.rows] == [
-        ([("bad", 6), ("good", 5)], 11, "no: 55% of 11 workloads"),
-        ([("good", 0), ("good", 1)], 1, "yes: 0 of 1 workloads"),
-    ]
-
-
 def test_nodes_say_on_the_picture_whether_they_go_or_what_holds_them() -> None:
     facts = view_of(kubespread.removable(aws())).nodes
     assert facts is not None
     assert sorted(facts.words.values()) == ["budget: ledger-216cd0f037-5v9zm", *["can go"] * 8, *["goes"] * 3]
     held = next(name for name, word in facts.words.items() if word.startswith("budget"))
     assert {name: str(row.tone) for name, row in facts.rows.items() if row.tone == "bad"} == {held: "bad"}
-
-
-def test_the_picture_stands_between_the_answer_and_what_it_rests_on() -> None:
-    page = write_page(kubespread.report(aws()), None)
-    parts = (
-        '<p class="first">',
-        '<section class="chart">',
-        '<section class="remarks"',
-        'id="t0"',
-        "<h2>This answer</h2>",
-    )
-    places = [page.index(part) for part in parts]
-    assert places == sorted(places)
-
-
-def test_a_chart_of_many_rows_counts_those_it_leaves_out_and_has_no_more_than_its_width() -> None:
-    rows = [ChartRow(f"row {number}", [("bad", number), ("good", 20)], "") for number in range(20)]  # type: ignore[list-item]  # tones are texts
-    drawn = charts([Chart("Many", rows, {}), Chart("None", [], {})])
-    assert (drawn.count("<svg"), drawn.count("and 8 more rows in the table below")) == (12, 1)
-    ends = [int(start) + int(width) for start, width in re.findall(r'x="(\d+)" width="(\d+)"', drawn)]
-    assert max(ends) <= 1000
-    assert "None" not in drawn
 
 
 @pytest.mark.parametrize(
