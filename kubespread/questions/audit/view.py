@@ -9,18 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubespread.kube.well_known import ZONE
-from kubespread.questions.audit.report import (
-    LEVELS,
-    AuditedConstraint,
-    AuditedWorkload,
-    AuditFinding,
-    AuditReport,
-    Cause,
-    Level,
-    constraint_text,
-    counts_text,
-    sentence,
-)
+from kubespread.questions.audit import report as audits
 from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Sheet
@@ -31,14 +20,14 @@ from kubespread.wording import EMPTY, count_of, domain_noun, short_key
 _MAX_ROWS = 20
 _MAX_NAMED = 3
 _MAX_VALUES = 6
-_STATES: dict[Level, str] = {
+_STATES: dict[audits.Level, str] = {
     "ok": "ok",
     "unjudged": "not judged",
     "risk": "at risk",
     "uneven": "uneven",
     "violated": "violated",
 }
-_TONES: dict[Level, Tone] = {
+_TONES: dict[audits.Level, Tone] = {
     "violated": Tone.BAD,
     "uneven": Tone.WARN,
     "risk": Tone.WARN,
@@ -47,7 +36,7 @@ _TONES: dict[Level, Tone] = {
 }
 
 
-def _speaking(row: AuditedWorkload) -> AuditedConstraint | None:
+def _speaking(row: audits.AuditedWorkload) -> audits.AuditedConstraint | None:
     """The constraint shown for a workload: of the worst state, then over zones, then the first."""
     order = ("violated", "uneven", "ok", "vacuous")
     return min(
@@ -57,12 +46,12 @@ def _speaking(row: AuditedWorkload) -> AuditedConstraint | None:
     )
 
 
-def _of_speaking(value: Callable[[AuditedConstraint], object]) -> Callable[[AuditedWorkload], object]:
+def _of_speaking(value: Callable[[audits.AuditedConstraint], object]) -> Callable[[audits.AuditedWorkload], object]:
     """The value of that constraint; None where there is none."""
     return lambda row: None if (constraint := _speaking(row)) is None else value(constraint)
 
 
-def _skew(row: AuditedWorkload) -> str:
+def _skew(row: audits.AuditedWorkload) -> str:
     """``3 > 1`` where the skew exceeds maxSkew, else the skew."""
     constraint = _speaking(row)
     if constraint is None:
@@ -72,32 +61,32 @@ def _skew(row: AuditedWorkload) -> str:
     )
 
 
-def _constraint(row: AuditedWorkload) -> str:
+def _constraint(row: audits.AuditedWorkload) -> str:
     constraint = _speaking(row)
     if constraint is not None:
-        return constraint_text(constraint)
+        return audits.constraint_text(constraint)
     return "?" if _has(row, "otherScheduler") else "none"
 
 
-def _next(row: AuditedWorkload) -> str:
+def _next(row: audits.AuditedWorkload) -> str:
     if row.next_fits is None:
         return "?"
     return "yes" if row.next_fits else "gated" if _has(row, "gated") else "no"
 
 
-def _has(row: AuditedWorkload, cause: Cause) -> bool:
+def _has(row: audits.AuditedWorkload, cause: audits.Cause) -> bool:
     return any(finding.cause == cause for finding in row.findings)
 
 
-_LEFT: Column[AuditedWorkload] = Column(
+_LEFT: Column[audits.AuditedWorkload] = Column(
     "LEFT-IF-DOMAIN-LOST",
     lambda row: row.left,
     is_number=True,
     nothing="-",
     tone=lambda row: Tone.BAD if row.left == 0 and row.placed >= 2 else Tone.PLAIN,
 )
-_ZONES: Column[AuditedWorkload] = Column("ZONES", lambda row: counts_text(row.zones))
-_WORKLOAD: Sequence[Column[AuditedWorkload]] = (
+_ZONES: Column[audits.AuditedWorkload] = Column("ZONES", lambda row: audits.counts_text(row.zones))
+_WORKLOAD: Sequence[Column[audits.AuditedWorkload]] = (
     Column("WORKLOAD", lambda row: row.workload, on_terminal=lambda row: row.called, fit=Fit.APART, least=10),
     Column("LEVEL", lambda row: row.level, Readers.RECORDS),
     Column("REPLICAS", lambda row: row.replicas, Readers.PIPES),
@@ -147,24 +136,28 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
     ),
 )
 
-_Found = tuple[AuditedWorkload, AuditFinding]
+_Found = tuple[audits.AuditedWorkload, audits.AuditFinding]
 _FINDING: Sequence[Column[_Found]] = (
     Column("WORKLOAD", lambda row: row[0].workload),
     Column("LEVEL", lambda row: row[1].level),
     Column("CAUSE", lambda row: row[1].cause),
-    Column("FINDING", lambda row: sentence(*row), in_full=lambda row: "; ".join((sentence(*row), *_trials(*row)))),
+    Column(
+        "FINDING",
+        lambda row: audits.sentence(*row),
+        in_full=lambda row: "; ".join((audits.sentence(*row), *_trials(*row))),
+    ),
 )
 
 
-def _trials(row: AuditedWorkload, finding: AuditFinding) -> Iterator[str]:
+def _trials(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> Iterator[str]:
     """``placed afresh without volumes: 1/1/1, skew 0``."""
     for trial in finding.trials:
         skew = f", skew {trial.skew}" if finding.constraint is not None else ""
         placed = f", {trial.placed} of {row.placed} placed" if trial.placed < row.placed else ""
-        yield f"{trial.how}: {counts_text(trial.counts)}{skew}{placed}"
+        yield f"{trial.how}: {audits.counts_text(trial.counts)}{skew}{placed}"
 
 
-def view(report: AuditReport) -> View:
+def view(report: audits.AuditReport) -> View:
     """Workloads, and what is found of them."""
     return View(
         **about(report),
@@ -197,16 +190,18 @@ def view(report: AuditReport) -> View:
     )
 
 
-def _columns(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
+def _columns(report: audits.AuditReport) -> Sequence[Column[audits.AuditedWorkload]]:
     lost = f"left if {domain_noun(report.topology_key)} lost"
     left = replace(_LEFT, short=lost.upper(), title=lost.capitalize())
-    domains: Column[AuditedWorkload] = _ZONES
+    domains: Column[audits.AuditedWorkload] = _ZONES
     if report.topology_key != ZONE:
-        domains = Column("DOMAINS", lambda row: counts_text(row.domains), short=short_key(report.topology_key).upper())
+        domains = Column(
+            "DOMAINS", lambda row: audits.counts_text(row.domains), short=short_key(report.topology_key).upper()
+        )
     return [{_LEFT: left, _ZONES: domains}.get(column, column) for column in _WORKLOAD]
 
 
-def _key(report: AuditReport) -> str:
+def _key(report: audits.AuditReport) -> str:
     """In which order domains are counted that are not zones."""
     if report.topology_key == ZONE or not report.workloads or len(report.workloads[0].domains) > _MAX_VALUES:
         return ""
@@ -214,7 +209,7 @@ def _key(report: AuditReport) -> str:
     return f"{short_key(report.topology_key).upper()}: pods in {values}"
 
 
-def _parts(report: AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
+def _parts(report: audits.AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     """In full every workload, and every placing that was tried to find a cause."""
     columns = _columns(report)
     yield Sheet(title="", columns=columns, rows=report.workloads, most=_MAX_ROWS, noun="workload", key=_key(report))
@@ -224,23 +219,23 @@ def _parts(report: AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     yield from remarks(report.answer)
 
 
-def _in_full(rows: Sequence[AuditedWorkload]) -> Iterator[Line]:
+def _in_full(rows: Sequence[audits.AuditedWorkload]) -> Iterator[Line]:
     """What is found of each row, with what was tried, and which rollouts are under way."""
     for row in rows:
         if under_way := row.under_way:
             yield folded(f"{row.called}: {under_way}")
         for finding in row.findings:
-            yield folded(f"{row.called}: {sentence(row, finding)}")
+            yield folded(f"{row.called}: {audits.sentence(row, finding)}")
             for trial in _trials(row, finding):
                 yield folded(Cell(trial, Tone.FAINT), indent=INDENT * 2, hanging=HANGING + 2)
 
 
-def _metrics(report: AuditReport) -> Iterator[Metric]:
+def _metrics(report: audits.AuditReport) -> Iterator[Metric]:
     rows = report.workloads
     yield (
         "workloads",
         "Workloads by their worst finding.",
-        [({"level": level}, report.count(level)) for level in LEVELS],
+        [({"level": level}, report.count(level)) for level in audits.LEVELS],
     )
     yield "workload_replicas", "Desired pods of the workload.", [(row.workload.labels, row.replicas) for row in rows]
     yield "workload_placed", "Pods that are on nodes.", [(row.workload.labels, row.placed) for row in rows]
@@ -271,7 +266,7 @@ def _metrics(report: AuditReport) -> Iterator[Metric]:
     yield "finding", "Findings about a workload, by level and cause.", [(labels, 1) for labels in _findings(rows)]
 
 
-def _constraints(rows: Iterable[AuditedWorkload], field: str) -> Iterator[Sample]:
+def _constraints(rows: Iterable[audits.AuditedWorkload], field: str) -> Iterator[Sample]:
     """``constraint`` is the place in the list, since a pod may have several over one key."""
     for row in rows:
         for place, constraint in enumerate(row.constraints):
@@ -285,7 +280,7 @@ def _constraints(rows: Iterable[AuditedWorkload], field: str) -> Iterator[Sample
             yield labels, getattr(constraint, field)
 
 
-def _findings(rows: Iterable[AuditedWorkload]) -> Iterator[dict[str, str]]:
+def _findings(rows: Iterable[audits.AuditedWorkload]) -> Iterator[dict[str, str]]:
     """Each once: a series must not come twice."""
     for row in rows:
         for level, cause, key in dict.fromkeys(
