@@ -82,12 +82,14 @@ class Checking:
         """
         search, worlds, cluster = SharedSearch(), self.gathered.worlds, self.gathered.cluster
         for subject, checked in zip(self.gathered.subjects, parts, strict=False):
-            is_open = [finding.remedy == UNSEARCHED for finding in checked.findings]
-            if any(is_open) and worlds is not None and cluster is not None:
+            is_open = UNSEARCHED in [finding.remedy for finding in checked.findings]
+            if is_open and worlds is not None and cluster is not None:
                 goal = _AllPlaced(self._trial(subject, cluster), worlds)
                 remedy = _way_out(goal, search, QuestionEdits(self.gathered.edits, workload=subject.name))
-                pairs = zip(checked.findings, is_open, strict=True)
-                checked.findings = [replace(finding, remedy=remedy) if open_ else finding for finding, open_ in pairs]
+                checked.findings = [
+                    replace(finding, remedy=remedy) if finding.remedy == UNSEARCHED else finding
+                    for finding in checked.findings
+                ]
             yield checked
 
     def together(self, parts: Iterable[Checked]) -> Checked:
@@ -114,8 +116,8 @@ def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
             before += ((rule, found) for found in rule.check(case))
         elif isinstance(rule, ClusterRule) and case.trial is not None:
             before += ((rule, found) for found in rule.check(case, case.trial))
-    together = with_remedies_together([found for _, found in before], case.trial)
-    after = list(zip((rule for rule, _ in before), together, strict=True))
+    changed = with_remedies_together([found for _, found in before], case.trial)
+    after = list(zip((rule for rule, _ in before), changed, strict=True))
     reported = [found for rule, found in after if not begins(rule.code, case.subject.ignored)]
     last = [(rule, found) for rule in rules if isinstance(rule, LastRule) for found in rule.check(case, reported)]
     for rule, found in (*after, *last):

@@ -58,19 +58,16 @@ class GhostPods(Rule, code="KS101", name="ghost-pods", severity=Severity.ERROR):
 
     def check(self, case: Case) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter, updateWithPod"""
-        subject = case.subject
-        counts_own = any(declared.counts_itself for declared in case.own)
-        may_be_several = subject.replicas > 1 or any(
-            autoscaler.most > 1 for autoscaler in autoscalers_of(subject.name, case.objects)
-        )
+        subject, counts_own = case.subject, any(declared.counts_itself for declared in case.own)
         for declared in () if subject.is_daemon else case.own:
             if declared.constraint.self_match or declared.constraint.selector.nothing:
                 continue
             selector = from_label_selector(declared.written.label_selector)
             others = list(_counted(case, selector))
             if not is_meant(declared.written, others, counts_own=counts_own) and not _may_be_added(subject, selector):
+                most = max(subject.replicas, *(other.most for other in autoscalers_of(subject.name, case.objects)), 1)
+                severity = Severity.ERROR if most > 1 else Severity.WARNING
                 why = missing_them(selector, subject.labels)
-                severity = Severity.ERROR if may_be_several else Severity.WARNING
                 yield _counting_nothing(case, declared, f"{declared.path}.labelSelector", why, severity)
 
 
