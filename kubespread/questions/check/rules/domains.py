@@ -23,7 +23,7 @@ from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION,
 from kubespread.questions.causes.bars import meant_key, near_key
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding
-from kubespread.questions.check.rules.autoscaling import without_nodes
+from kubespread.questions.check.rules.replicas import without_nodes
 from kubespread.questions.check.trial import (
     Mended,
     Placed,
