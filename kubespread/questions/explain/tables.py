@@ -27,7 +27,7 @@ from kubespread.reports.reason_words import short_names, words_of
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT, Spelling, formula, score_steps
 from kubespread.views.lines import cut_end, cut_middle, width_of
 from kubespread.views.look import Cell, Look, Part, Rows, Tone
-from kubespread.views.terminal import Laid, laid_out, told_apart
+from kubespread.views.terminal import Laid, laid_out, left_out, told_apart
 from kubespread.wording import EMPTY, short_key
 
 MAX_NODES = 25
@@ -108,26 +108,6 @@ def _domain_columns(report: ExplainReport) -> list[int]:
         if any(node.constraints[position].domain not in (None, node.name) for node in report.nodes):
             shown.setdefault(constraint.topology_key, position)
     return list(shown.values())
-
-
-def shown_nodes(report: ExplainReport, *, most: int) -> Sequence[NodeReport]:
-    """The nodes that get a row: with many the best fits and the nearest misses."""
-    if len(report.nodes) <= most:
-        return report.nodes
-    fitting = [node for node in report.nodes if node.feasible][: most * 3 // 5]
-    failing = sorted((node for node in report.nodes if not node.feasible), key=_distance)
-    chosen = {node.name for node in (*fitting, *failing[: most - len(fitting)])}
-    return [node for node in report.nodes if node.name in chosen]
-
-
-def _distance(node: NodeReport) -> tuple[int, int]:
-    """How far a node is from fitting: how many rejections, then by how much it exceeds the constraints."""
-    excess = (
-        max(0, constraint.skew - constraint.max_skew) if constraint.skew is not None else constraint.max_skew
-        for constraint in node.constraints
-    )
-    failing = sum(not constraint.satisfied for constraint in node.constraints)
-    return len(node.rejections) + failing, sum(excess)
 
 
 def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = False) -> str:
@@ -481,9 +461,7 @@ def domain_table(rows: DomainRows, look: Look) -> Iterator[Part]:
     if not any(row.also for row in shown):
         columns.pop()
     yield laid_out(columns, look, "domain", gap)
-    if others:
-        nodes, fitting = sum(row.nodes for row in others), sum(row.fitting for row in others)
-        yield [Cell(f"  {len(others):,} more rows with {nodes:,} nodes, of which {fitting:,} fit", Tone.FAINT)]
+    yield from left_out(len(others), "domain")
 
 
 def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: RowForm) -> list[Laid]:

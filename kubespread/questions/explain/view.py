@@ -22,14 +22,13 @@ from kubespread.questions.explain.tables import (
     is_by_domain,
     node_table,
     rows_of,
-    shown_nodes,
 )
 from kubespread.reports.advice import Suggestion
 from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, score_steps
 from kubespread.views.look import Cell, Line, Look, Part, RowOf, Tone, Weight
-from kubespread.views.sheet import Column, Row, Sheet, columns_of, count
+from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import about_pod, folded, left_out, remarks, shared_suffix, tabled
 from kubespread.views.view import NodeFacts, Tile, View, about, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
@@ -82,15 +81,7 @@ def _fitting(report: ExplainReport) -> Sequence[str]:
 
 
 def _sheets(report: ExplainReport) -> Iterator[Sheet[Any]]:
-    rows = rows_of(report, report.nodes)
-    yield Sheet(
-        title="Nodes",
-        columns=list(_columns(rows)),
-        rows=rows.rows,
-        readers=Readers.PIPES,
-        row_of=RowOf.NODE,
-        is_answer=True,
-    )
+    yield _node_sheet(report)
     groups = domain_rows(report)
     yield Sheet(
         title="Domains",
@@ -104,17 +95,31 @@ def _sheets(report: ExplainReport) -> Iterator[Sheet[Any]]:
     yield Sheet(title="Pods", columns=counted, rows=list(_counted_pods(report)), readers=Readers.COLUMNS)
 
 
+def _node_sheet(report: ExplainReport) -> Sheet[NodeRow]:
+    rows = rows_of(report, report.nodes)
+    return Sheet(
+        title="Nodes",
+        columns=list(_columns(rows)),
+        rows=rows.rows,
+        readers=Readers.PIPES,
+        row_of=RowOf.NODE,
+        is_answer=True,
+        tone=lambda row: Tone.GOOD if row.node.feasible else Tone.BAD,
+    )
+
+
 def _columns(rows: NodeRows) -> Iterator[Column[NodeRow]]:
     yield Column("NODE", lambda row: row.node.name)
     for place, key in enumerate(rows.domains):
-        yield Column(header=short_key(key).upper(), value=partial(_domain, place))
+        yield Column(short_key(key).upper(), partial(_domain, place), Readers.PIPES)
     yield Column("FITS", lambda row: row.node.feasible)
-    for place, header in enumerate(_letters(rows)):
-        yield Column(header, partial(_formula, place))
+    for place, (header, constraint) in enumerate(zip(_letters(rows), rows.arithmetic, strict=True)):
+        title = f"{letter(place)} {short_key(constraint.topology_key)}"
+        yield Column(header, partial(_formula, place), text=partial(_pretty, place), title=title)
     for place, plugin in enumerate(rows.scores):
-        yield Column(header=plugin.upper(), readers=Readers.WIDE, value=partial(_score, place))
+        yield Column(plugin.upper(), partial(_score, place), Readers.WIDE)
     yield Column("SCORE", lambda row: row.node.total)
-    yield Column("WHY-NOT", lambda row: row.why_not)
+    yield Column("WHY-NOT", lambda row: row.why_not, text=lambda row: row.with_numbers)
 
 
 def _domain_columns(groups: DomainRows) -> Iterator[Column[DomainRow]]:
@@ -134,6 +139,10 @@ def _domain(place: int, row: NodeRow) -> str | None:
 
 def _formula(place: int, row: NodeRow | DomainRow) -> str:
     return row.arithmetic[place].text(ASCII)
+
+
+def _pretty(place: int, row: NodeRow) -> str:
+    return row.arithmetic[place].text(PRETTY)
 
 
 def _score(place: int, row: NodeRow) -> str | None:
@@ -183,10 +192,10 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
     if by_domain:
         yield from domain_table(domain_rows(report), look)
         if look.by is None:
-            yield node_table(rows_of(report, shown_nodes(report, most=_BEST)), suffix, look)
+            yield node_table(rows_of(report, report.nodes[:_BEST]), suffix, look)
             yield [Cell("  --by node shows nodes one by one", Tone.FAINT)]
     elif report.nodes:
-        shown = shown_nodes(report, most=len(report.nodes) if look.in_full else MAX_NODES)
+        shown = report.nodes if look.in_full else report.nodes[:MAX_NODES]
         yield node_table(rows_of(report, shown), suffix, look)
         yield from left_out(len(report.nodes) - len(shown), "node")
     if counted := list(_counted_pods(report)):
@@ -205,29 +214,12 @@ def _title(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
 
 
 def _facts(report: ExplainReport) -> NodeFacts:
-    constraints = [
-        f"{letter(place)} {short_key(constraint.topology_key)}" for place, constraint in enumerate(report.constraints)
-    ]
-    rows = rows_of(report, report.nodes).rows
-    return NodeFacts(
-        ("Fits", *constraints, "Score", "Why not"),
-        {row.node.name: Row(_cells(row), Tone.GOOD if row.node.feasible else Tone.BAD) for row in rows},
-        {row.node.name: _verdict(row) for row in rows},
-        colors={Tone.GOOD: "fits", Tone.BAD: "does not fit"},
-    )
+    nodes = _node_sheet(report)
+    return NodeFacts.of(nodes, _verdict, {Tone.GOOD: "fits", Tone.BAD: "does not fit"})
 
 
 def _verdict(row: NodeRow) -> str:
     return "fits" if row.node.feasible else f"does not fit: {', '.join(row.short_reasons)}"
-
-
-def _cells(row: NodeRow) -> list[str]:
-    return [
-        "yes" if row.node.feasible else "no",
-        *(term.text(PRETTY) for term in row.arithmetic),
-        "" if row.node.total is None else str(row.node.total),
-        row.with_numbers,
-    ]
 
 
 _LEAST_NAME = 28

@@ -30,7 +30,7 @@ from kubespread.views.constraints import asked_bars
 from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
 from kubespread.views.look import Cell, Line, Look, MapBy, Tone
 from kubespread.views.sheet import NONE, Column, Sheet, columns_of
-from kubespread.views.terminal import GAP, aim, fitted, flowed, folded, headline, said_once
+from kubespread.views.terminal import GAP, aim, fitted, flowed, folded, said_once
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -48,8 +48,6 @@ class Levels(Struct, frozen=True):
     inner: Sequence[int]
     boxes: Mapping[Path, Sequence[MapNode]]
     """The nodes of each box, by the values of its headings and its own."""
-    single: Mapping[str, str | None]
-    """Keys with only one value."""
 
     def headed(self) -> Iterator[tuple[str, Sequence[tuple[Path, Sequence[MapNode]]]]]:
         """The boxes under each heading; the heading is empty where there is none."""
@@ -83,12 +81,7 @@ def levels_of(report: TopologyMap) -> Levels:
     shown = [*headings, *([] if box is None else [box])]
     for node in report.nodes:
         boxes.setdefault(tuple(node.path[place] for place in shown), []).append(node)
-    single = {
-        key: next(iter(domains))
-        for key, domains in zip(report.keys, values, strict=True)
-        if len(domains) == 1 and None not in domains
-    }
-    return Levels(report.keys, headings, box, inner, boxes, single)
+    return Levels(report.keys, headings, box, inner, boxes)
 
 
 def named(key: str, value: str | None) -> str:
@@ -163,19 +156,18 @@ def view(report: TopologyMap) -> View:
         title="Nodes", columns=[*_node_columns(report)], rows=report.nodes, readers=Readers.PIPES, is_answer=True
     )
     counted = count_of(len(report.nodes), "node")
-    whose = (
-        report.workload and f"{report.workload} in {report.namespace}: {count_of(report.marked, 'pod')} on {counted}"
-    )
+    title = f"{counted}, {count_of(report.pods, 'pod')}"
+    if report.workload is not None:
+        holding = sum(bool(node.marked) for node in report.nodes)
+        title = f"{report.workload} in {report.namespace}: {count_of(report.marked, 'pod')} on {holding:,} of {counted}"
     limits = zip(report.skew, report.constraints, strict=True)
-    facts = about(report)
     seen = View(
-        **facts,
-        title=whose or f"{counted}, {count_of(report.pods, 'pod')}",
+        **about(report),
+        title=title,
         sheets=[nodes, replace(_domains(report), readers=Readers.PAGES)],
         nodes=NodeFacts.of(nodes, None, {}) if report.constraints else None,
         bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
         names=[node.name for node in report.nodes],
-        heading=lambda look: headline(_title(report), facts["provenance"], look),
         parts=lambda look: _parts(report, look),
         tiles=[
             Tile("nodes", f"{len(report.nodes):,}"),
@@ -246,15 +238,6 @@ def _parts(report: TopologyMap, look: Look) -> Iterator[Sheet[MapDomain] | Line]
         yield from side_by_side([drawing.box(path, nodes) for path, nodes in boxes], *drawing.columns)
     if look.headers:
         yield from flowed([[Cell(text, Tone.FAINT)] for text in drawing.legend()], look)
-
-
-def _title(report: TopologyMap) -> Line:
-    nodes, pods = count_of(len(report.nodes), "node"), count_of(report.pods, "pod")
-    if report.workload is None:
-        return [Cell(f"{nodes}, {pods}", Tone.STRONG)]
-    holding = sum(bool(node.marked) for node in report.nodes)
-    marked = f" in {report.namespace}: {count_of(report.marked, 'pod')} on {holding:,} of {nodes}"
-    return [Cell(report.workload, Tone.STRONG), Cell(marked)]
 
 
 class _Drawing(Struct, frozen=True, dict=True):
@@ -341,8 +324,6 @@ class _Drawing(Struct, frozen=True, dict=True):
             yield f"{MARK} a pod {whose}, {NOBODY} none"
         if closed := sum(bool(node.closed) for node in self.report.nodes):
             yield f"cordoned, not ready or tainted: {closed:,}"
-        for key, value in self.levels.single.items():
-            yield f"{short_key(key)} {value or EMPTY} throughout"
         names = [escaped(node.name) for node in self.report.nodes]
         if rule := said_once(names, [*self.names.values()]):
             yield rule

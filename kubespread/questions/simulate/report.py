@@ -49,9 +49,9 @@ class Placement(Report, frozen=True, gc=False):
 class DeletedReplica(Report, frozen=True, gc=False):
     """A replica that the workload's controller deletes, since fewer are asked for than run."""
 
-    pod: Annotated[str, Col()]
+    pod: str
     """Its name."""
-    node: Annotated[str, Col()]
+    node: str
     """Where it runs."""
 
 

@@ -13,8 +13,8 @@ from msgspec.structs import asdict
 
 from kubespread.escaping import escaped
 from kubespread.kube.owners import NamespacedName
-from kubespread.questions.simulate.picture import picture, provenance, sampling_sentence
-from kubespread.questions.simulate.report import DeletedReplica, Placement, SimulateReport, totals
+from kubespread.questions.simulate.picture import picture, provenance
+from kubespread.questions.simulate.report import Placement, SimulateReport, totals
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.parts import PreemptedPod
@@ -59,10 +59,9 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
     )
     yield from flowed([_totals(reports)], look, indent="", weight=Weight.VERDICT)
     if look.headers:
-        yield from subject([_overview_title(reports), provenance(reports)], look)
+        yield from subject([[Cell(_title(reports), Tone.STRONG)], provenance(reports)], look)
     yield of_sheet(workloads, look)
     yield from because((escaped(names[id(report)]), why) for report in reports if (why := _cause(report)))
-    yield from flowed(_sampled(reports), look, indent="")
     if look.headers:
         yield [Cell("-v or --name NAME: where the replicas of each land", Tone.FAINT)]
 
@@ -71,17 +70,10 @@ def _tone(report: SimulateReport) -> Tone:
     return Tone.BAD if report.lacking else Tone.GOOD
 
 
-def _sampled(reports: Sequence[SimulateReport]) -> Iterator[Line]:
-    """The requested sampling; that all nodes are scored is told per workload in the full view."""
-    sampled = next((report for report in reports if report.sampling is not None and report.seed is not None), None)
-    if sampled is not None and (sentence := sampling_sentence(sampled)) is not None:
-        yield [Cell(sentence, Tone.FAINT)]
-
-
-def _overview_title(reports: Sequence[SimulateReport]) -> Line:
-    namespaces = {report.pod.namespace for report in reports}
-    where = f" in {namespaces.pop()}" if len(namespaces) == 1 else ""
-    return [Cell(f"{len(reports):,} workloads{where}", Tone.STRONG)]
+def _title(reports: Sequence[SimulateReport]) -> str:
+    namespaces = {report.namespace for report in reports}
+    what = reports[0].subject if len(reports) == 1 else f"{len(reports):,} workloads"
+    return f"{what} in {namespaces.pop()}" if len(namespaces) == 1 else what
 
 
 def _names(reports: Sequence[SimulateReport]) -> list[str]:
@@ -145,7 +137,7 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
     first = reports[0]
     is_one = len(reports) == 1
     return View(
-        title=f"{first.subject} in {first.pod.namespace}" if is_one else f"{len(reports):,} workloads",
+        title=_title(reports),
         provenance=source(first.cluster, first.kube_version, f"profile {first.scheduler_name}"),
         answer=first.said if is_one else [_said(reports)],
         tone=Tone.GOOD if all(report.verdict == "yes" for report in reports) else Tone.BAD,
@@ -226,13 +218,6 @@ def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
         readers=Readers.COLUMNS | Readers.PAGES,
         tone=lambda _: Tone.BAD,
         rows=[pod for report in reports for pod in report.preempted],
-    )
-    yield Sheet(
-        title="Deleted replicas",
-        columns=columns_of(DeletedReplica),
-        readers=Readers.PAGES,
-        is_detail=True,
-        rows=[victim for report in reports for victim in report.deleted],
     )
 
 
