@@ -313,20 +313,16 @@ def upgrade(
     nodes: str,
     scheduler: Scheduler | None = None,
     *,
-    workloads: str | Sequence[str] = (),
     preemption: bool = True,
     ignore_daemonsets: bool = True,
     delete_emptydir_data: bool = True,
     force: bool = False,
-    namespace: str | None = None,
-    selector: str = "",
     to: str = "",
     surge: int = 0,
     batch: int = 1,
     autoscaler: str | None = None,
     node_groups: GroupsGiven | None = None,
     instance_types: InstanceTypesGiven | None = None,
-    prices: PricesGiven | None = None,
     remedies: bool = True,
     jobs: int | None = 1,
     timeout: float | None = None,
@@ -337,20 +333,16 @@ def upgrade(
     Raises UsageError, SnapshotError and ManifestError.
 
     - ``nodes``: Nodes to replace: a name, or labels (pool=a).
-    - ``workloads``: Judge it by these workloads alone, as KIND/NAME (deploy/web, sts/db).
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
     - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
     - ``force``: Also evict pods without a controller; without it kubectl refuses.
-    - ``namespace``: Judge it by the workloads of this namespace alone; that of names without one (default: all).
-    - ``selector``: Judge it by the workloads with these labels alone.
     - ``to``: What the new nodes are, instead of copies: of another size (8x16: 8 CPUs, 16 GiB), or copies of a node or of a Node manifest, each in the zone of the old one.
     - ``surge``: New nodes that join before the ones they replace are drained.
     - ``batch``: Nodes replaced at a time.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
-    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``remedies``: For Python callers only.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.

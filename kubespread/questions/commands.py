@@ -140,4 +140,4 @@ def typed(field: FieldInfo, option: Option, value: Any) -> Iterator[str]:
 def option_of(edit: str) -> str:
     """The edit as a shell takes it: ``--taint 'n0 dedicated:NoSchedule-'``; empty where it is no option."""
     verb, _, text = edit.partition(" ")
-    return f"--{verb} {quote(text)}" if EDITS[verb].form.option else ""
+    return f"--{verb} {quote(text)}" if verb in EDITS and EDITS[verb].form.option else ""

@@ -7,19 +7,20 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.columns import Col, Readers
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, PreemptedPod, Report, SkewChange
-from kubespread.wording import count_of, some_of, verb_of
+from kubespread.wording import count_of, short_key, some_of, verb_of
 
 TroubleKind = Literal[
     "localStorage", "noController", "daemonSet", "blocked", "finalizer", "lost", "budget", "unmade", "pending", "short"
 ]
 """The worst first: what keeps the event from being done, permanent damage, pods that lack, workloads that do."""
 KINDS: Sequence[TroubleKind] = get_args(TroubleKind)
-_MAX_NAMED, _MAX_HOLDERS = 3, 4
+_MAX_NAMED, _LONG_NAME = 3, 40
 
 
 class TroubleWords(Struct, frozen=True):
@@ -113,24 +114,6 @@ class GonePod(Report, frozen=True):
     """Of a preempted pod: the names of the disruption budgets that did not allow it, in its namespace."""
 
 
-class NodeEviction(Report, frozen=True):
-    """The pods of a node that failed, deleted because they do not tolerate that."""
-
-    node: str
-    """Its name."""
-    seconds: int
-    """How long after the first node of its zone was tainted: the nodes follow one another at a limited rate, and pods
-    tolerate the taint for a while.
-    """
-    pods: int
-    """How many are deleted then."""
-
-
-def eviction_order(evictions: Sequence[NodeEviction]) -> str:
-    """``n0 after 300 s, n1 after 310 s``."""
-    return ", ".join(f"{eviction.node} after {eviction.seconds:,} s" for eviction in evictions)
-
-
 class UnmadePods(Report, frozen=True):
     """Pods that a workload is to have and that do not exist."""
 
@@ -174,7 +157,7 @@ class WorkloadChange(Report, frozen=True, gc=False):
     landed: dict[str, int] = {}
     """How many of its pods found each node and are still there."""
     skew: tuple[SkewChange, ...] = ()
-    """Each spread constraint in force, before and after; only of steps."""
+    """Each spread constraint in force, before and after; only of steps, and of nodes that go."""
 
     @property
     def enough(self) -> int:
@@ -249,8 +232,6 @@ class Outcome(Report, frozen=True, kw_only=True):
     down: tuple[WorkloadName, ...] = ()
     """Workloads all of whose ready pods were evicted at once: none is ready until a successor is."""
     nodes: NodesChange = NodesChange()
-    evictions: tuple[NodeEviction, ...] = ()
-    """The order in which nodes that failed lose their pods: one after another, at a limited rate for each zone."""
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -382,11 +363,13 @@ def sentences(rows: Sequence[Outcome], called: Callable[[Sequence[Outcome]], str
     """For each kind of trouble, the worst first, which rows have it and what it comes to: ``losing zone a or b: up to 3
     pods pending``. ``called`` names several rows, the worst first; what is ``told`` already is left out.
     """
-    ordered = [(row, kinds_of(row)) for row in sorted(rows, key=badness)]
+    ordered, named = [(row, kinds_of(row)) for row in sorted(rows, key=badness)], ""
     for kind in KINDS:
         alike = [row for row, kinds in ordered if kind in kinds]
         if len(alike) > 1:
-            yield f"{called(alike)}: {_at_most(kind, alike, called)}"
+            name = called(alike)
+            yield f"{'any of these' if name == named else name}: {_at_most(kind, alike, called)}"
+            named = name if len(name) > _LONG_NAME else ""
         elif alike and (text := phrase(alike[0], kind)) not in told:
             yield f"{called(alike)}: {text}"
 
@@ -401,13 +384,29 @@ def _at_most(kind: TroubleKind, rows: Sequence[Outcome], called: Callable[[Seque
         numbers = [len(row.of(kind)) for row in rows]
     number = count_of(max(numbers), words.noun)
     most = number if len(set(numbers)) == 1 else f"up to {number}"
+    first = "the first" if len(called(rows[:1])) > _LONG_NAME else called(rows[:1])
     if kind != "short":
         why, *others = (_why(row.of(kind)) for row in rows)
         if why and any(other != why for other in others):
-            why = f"; {called(rows[:1])}{why}"
+            why = f"; {first}{why}"
         return f"{most} {words.says}{why}"
     worst, where = min(((change, row) for row in rows for change in row.degraded), key=lambda pair: _share(pair[0]))
-    return f"{most} degraded, at worst {worst.figures} ({called([where])})"
+    return f"{most} degraded, at worst {worst.figures} ({first if where is rows[0] else called([where])})"
+
+
+def uneven(rows: Sequence[Outcome]) -> Iterator[str]:
+    """A phrase for each hard constraint that is further above maxSkew after all ``rows``, one after another, than
+    before: ``zone skew of Deployment/web 1 → 2, above 1``.
+    """
+    changes: dict[tuple[WorkloadName, int], SkewChange] = {}
+    for row in rows:
+        for change in row.workloads:
+            for place, skew in enumerate(change.skew):
+                first = changes.get((change.workload, place), skew)
+                changes[change.workload, place] = replace(skew, before=first.before)
+    for (workload, _), skew in changes.items():
+        if skew.is_violated and skew.most_after > skew.before:
+            yield f"{short_key(skew.topology_key)} skew of {workload.called} {skew.figures}"
 
 
 def down_meanwhile(workloads: Iterable[WorkloadName]) -> Iterator[str]:
@@ -423,38 +422,3 @@ def of_unknown(*rows: Outcome) -> Iterator[str]:
     )
     if names:
         yield f"whether lost pods are made again is not known for {some_of([*names], _MAX_NAMED)}"
-
-
-class Holder(Report, frozen=True):
-    """A namespace whose pods keep nodes."""
-
-    namespace: str
-    """Its name."""
-    nodes: tuple[str, ...]
-    """The nodes that they keep, by name; others may keep them too."""
-    workloads: tuple[WorkloadName, ...]
-    """NAMESPACE/Kind/name of those that the pods are of; NAMESPACE/Pod/name for a pod by itself."""
-
-
-def holders(held: Iterable[tuple[str, WorkloadName]]) -> tuple[Holder, ...]:
-    """By namespace which nodes are ``held`` and by what: the one that keeps most nodes first."""
-    nodes: dict[str, set[str]] = {}
-    workloads: dict[str, set[WorkloadName]] = {}
-    for node, workload in held:
-        nodes.setdefault(workload.namespace, set()).add(node)
-        workloads.setdefault(workload.namespace, set()).add(workload)
-    ordered = sorted(nodes, key=lambda namespace: (-len(nodes[namespace]), namespace))
-    return tuple(Holder(each, tuple(sorted(nodes[each])), tuple(sorted(workloads[each]))) for each in ordered)
-
-
-def held_by(rows: Sequence[Holder]) -> Iterator[str]:
-    """A sentence on who keeps nodes, where they are several: ``held by: shop 12 nodes (web, promo), data 3 nodes
-    (mongo)``.
-    """
-    if len({node for row in rows for node in row.nodes}) > 1:
-        yield f"held by: {some_of([_held_by(row) for row in rows], _MAX_HOLDERS)}"
-
-
-def _held_by(row: Holder) -> str:
-    names = list(dict.fromkeys(workload.name for workload in row.workloads))
-    return f"{row.namespace} {count_of(len(row.nodes), 'node')} ({some_of(names, _MAX_NAMED)})"

@@ -351,10 +351,24 @@ class ClusterReport(QuestionReport, frozen=True, kw_only=True):
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "gaps", tuple(_widest(self.gaps)))
+
     def _doubts(self) -> Iterator[tuple[str, Sequence[Judgment]]]:
         yield from super()._doubts()
         if all(finding.code != "claims" for finding in self.snapshot_findings):
             yield from ((gap, ("yes",)) for gap in self.gaps if isinstance(gap, Decisive))
+
+
+def _widest(gaps: Sequence[str]) -> Iterator[str]:
+    """The gaps, without one of kinds that are all in another: ``no LimitRange, ResourceQuota objects: ...``."""
+    split = [
+        (set(kinds.removeprefix("no ").split(", ")), rest)
+        for kinds, _, rest in (gap.partition(" objects: ") for gap in gaps)
+    ]
+    for gap, (own, consequence) in zip(gaps, split, strict=True):
+        if not any(own < other and consequence == rest for other, rest in split):
+            yield gap
 
 
 class ScheduledReport(ClusterReport, frozen=True, kw_only=True):
@@ -493,6 +507,12 @@ class SkewChange(Report, frozen=True):
     def exceeds(self) -> str:
         """`` > 1``; empty within maxSkew."""
         return exceeding(self.after, self.after_runs, self.max_skew)
+
+    @property
+    def figures(self) -> str:
+        """``4 → 2, above 1``."""
+        moved = dict.fromkeys((str(self.before), self.range_after))
+        return " → ".join(moved) + self.exceeds.replace(" >", ", above")
 
     @property
     def most_after(self) -> int:

@@ -10,8 +10,6 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.reports.parts import ConstraintReport, Range, Report, exceeding, range_of
 from kubespread.wording import count_of, short_key
 
-_MAX_NAMED, _MAX_HOLDERS = 3, 4
-
 
 class RevisionPods(Report, frozen=True):
     """The pods of the old revisions and of the new one."""

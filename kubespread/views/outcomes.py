@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from kubespread.reports.columns import Fit, Readers
-from kubespread.reports.outcome import NodeEviction, Outcome, WorkloadChange, badness
+from kubespread.reports.outcome import Outcome, WorkloadChange, badness
 from kubespread.reports.parts import ConstraintReport
 from kubespread.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.views.lines import cut_middle
@@ -39,12 +39,6 @@ _LANDED: Sequence[Column[tuple[Outcome, WorkloadChange, str, int]]] = (
     Column("NODE", lambda row: row[2]),
     count("PODS", lambda row: row[3]),
 )
-_EVICTIONS: Sequence[Column[tuple[Outcome, NodeEviction]]] = (
-    Column("AFTER", lambda row: row[0].name),
-    Column("NODE", lambda row: row[1].node),
-    count("SECONDS", lambda row: row[1].seconds),
-    count("PODS", lambda row: row[1].pods),
-)
 
 
 def tone(row: Outcome) -> Tone:
@@ -52,7 +46,7 @@ def tone(row: Outcome) -> Tone:
 
 
 def details(rows: Sequence[Outcome]) -> Iterator[Sheet[Any]]:
-    """The workloads that each outcome leaves degraded, where pods land, and the order in which nodes lose theirs."""
+    """The workloads that each outcome leaves degraded, and where pods land."""
     yield Sheet(
         title="Degraded workloads",
         columns=_DEGRADED,
@@ -70,12 +64,6 @@ def details(rows: Sequence[Outcome]) -> Iterator[Sheet[Any]]:
         ],
         readers=Readers.PAGES,
         is_detail=True,
-    )
-    yield Sheet(
-        title="Evictions",
-        columns=_EVICTIONS,
-        rows=[(row, eviction) for row in rows for eviction in row.evictions],
-        readers=Readers.WIDE,
     )
 
 

@@ -90,7 +90,7 @@ def test_notes_on_a_sure_answer_are_one_of_each_kind_and_how_many_more_there_are
             ASSUMED,
             "gap: no LimitRange, PriorityClass, ResourceQuota objects: pods are created as if there were none",
             "gap: no HorizontalPodAutoscaler objects: workloads are taken to keep the replicas that they say",
-            "2 more notes (-v shows all)",
+            "1 more note (-v shows all)",
         ],
     )
 

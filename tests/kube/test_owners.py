@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.reports.outcome import Holder
+from kubespread.reports.outcome import UnmadePods
 
 NAMES = {
     "a pod of the default namespace": (NamespacedName("default", "web-0"), "default/web-0", "web-0"),
@@ -37,5 +37,5 @@ def test_copies_know_their_parts(case: str) -> None:
 
 
 def test_a_report_has_its_names_as_text_in_json() -> None:
-    holder = Holder(namespace="shop", nodes=("n0",), workloads=(WorkloadName("Deployment", "shop", "web"),))
-    assert holder.to_dict() == {"namespace": "shop", "nodes": ["n0"], "workloads": ["shop/Deployment/web"]}
+    unmade = UnmadePods(workload=WorkloadName("Deployment", "shop", "web"), count=1, message="no")
+    assert unmade.to_dict() == {"workload": "shop/Deployment/web", "count": 1, "message": "no"}

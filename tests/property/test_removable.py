@@ -136,7 +136,3 @@ def test_nodes_that_budgets_keep_go_with_the_remedies_as_printed(objects: list[D
             changed = with_options(snapshot, row.remedy)
             assert kubespread.removable(changed, row.name).rows[0].alone, row.name
             assert goes(changed, [[row.name]]), row.name
-    kept = {row.name for row in report.rows if not row.alone}
-    assert {node for holder in report.holders for node in holder.nodes} == kept
-    said = [sentence for sentence in report.answer if sentence.startswith("held by: ")]
-    assert len(said) == (len(kept) > 1)

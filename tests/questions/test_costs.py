@@ -14,7 +14,7 @@ import kubespread
 from kubespread import Snapshot
 from kubespread.reports.cost import Cost
 from tests.builders import Data, node
-from tests.world.clusters import budget, deployment
+from tests.world.clusters import deployment
 
 PRICED: Data = {
     "apiVersion": "kubespread.dev/v1alpha1",
@@ -71,37 +71,16 @@ def said(report: Any) -> list[str]:
     return [sentence for sentence in report.answer if "cost" in sentence]
 
 
-UPGRADES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "by copies": (("l", "s", "s"), "the nodes cost 0.584 EUR per hour before and 0.584 EUR per hour after: the same"),
-    "one of unknown price": (
-        ("l", "x"),
-        "the nodes cost 0.384 EUR per hour before and 0.384 EUR per hour after: the same, not counting 1 node of unknown "
-        "price",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", UPGRADES)
-@pytest.mark.parametrize("surge", [0, 2])
-def test_upgrade_says_what_the_nodes_cost_before_and_after(case: str, surge: int) -> None:
-    types, sentence = UPGRADES[case]
-    report = kubespread.upgrade(Snapshot.from_objects(nodes(*types)), "pool=a", prices=PRICED, surge=surge)
-    assert said(report) == [sentence]
-
-
-def test_an_upgrade_to_nodes_of_unknown_price_has_them_in_its_gaps() -> None:
-    report = kubespread.upgrade(Snapshot.from_objects(nodes("l", "s")), "pool=a", to="4x8@type=new", prices=PRICED)
+def test_new_nodes_of_unknown_price_are_in_the_gaps_of_a_plan() -> None:
+    edited = Snapshot.from_objects(nodes("l", "s")).edited(
+        "add-node n0:2@4x8@type=new", "delete-node n0", "delete-node n1"
+    )
+    report = kubespread.plan(edited, prices=PRICED)
     assert said(report) == [
         "the nodes cost 0.484 EUR per hour before and an unknown amount after: how much more or less is not known, not "
         "counting nodes of unknown price (0 before, 2 after)"
     ]
     assert [gap for gap in report.gaps if "price" in gap] == ["no price is known of 2 nodes: 2 with type=new"]
-
-
-def test_an_upgrade_that_is_blocked_costs_its_surge_in_the_end() -> None:
-    objects = [*nodes("l", "s"), *deployment("web", ("n0",)), budget("web", minAvailable=1)]
-    report = kubespread.upgrade(Snapshot.from_objects(objects), "n0", surge=1, prices=PRICED, remedies=False)
-    assert said(report) == ["the nodes cost 0.484 EUR per hour before and 0.868 EUR per hour after: 0.384 more"]
 
 
 GAPS: Mapping[str, tuple[tuple[str | None, ...], list[str]]] = {
@@ -167,25 +146,6 @@ def test_removable_agrees_with_adding_up_node_by_node(
     assert (report.cost.difference is None) == goes_unknown
     if report.cost.difference is not None:
         assert Fraction(report.cost.difference) == summed(staying, prices)[0] - summed(types, prices)[0]
-    assert [told(saved) for saved in report.together.saved] == [
-        summed([by_name[name] for name in group], prices) for group in report.together.by_group
-    ]
     assert {row.name: row.price is None for row in report.rows} == {
         name: type_ not in prices for name, type_ in by_name.items()
     }
-
-
-@settings(max_examples=20, deadline=None)
-@given(
-    types=st.lists(TYPES, min_size=1, max_size=5), prices=PRICES_OF, surge=st.integers(0, 3), batch=st.integers(1, 3)
-)
-def test_upgrade_agrees_with_adding_up(
-    types: list[str | None], prices: Mapping[str, str], surge: int, batch: int
-) -> None:
-    written = {**PRICED, "prices": {value: float(price) for value, price in prices.items()}}
-    report = kubespread.upgrade(
-        Snapshot.from_objects(nodes(*types)), "pool=a", surge=surge, batch=batch, prices=written
-    )
-    assert report.cost is not None
-    assert told(report.cost.before) == told(report.cost.after) == summed(types, prices)
-    assert report.cost.difference == "0"

@@ -72,7 +72,7 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
     "upgrade": (
         lambda **options: kubespread.upgrade(FULL, "n0", **options),
         [
-            "every step done in full; nothing is worse",
+            "every step done in full; 4 pods were preempted",
             f"step 1 preempts 4 pods: {LOW}",
             "step 1: Deployment/high is down meanwhile: no other pod is ready",
         ],

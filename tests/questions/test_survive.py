@@ -152,7 +152,6 @@ def test_fewer_wait_where_a_zone_is_lost_node_by_node() -> None:
     web = deployment("web", ("n0", "n1", "n2", "n2", "n3"), spec=spread())
     loss = survived([*hosts("a", "a", "b", "c"), *web]).losses[0]
     assert (loss.domain, loss.gone, loss.placed, loss.pending) == ("a", 2, 1, 1)
-    assert [(each.node, each.seconds, each.pods) for each in loss.evictions] == [("n0", 0, 1), ("n1", 10, 1)]
 
 
 def test_without_zones_the_domains_are_hosts() -> None:

@@ -93,7 +93,6 @@ def as_alone(full: RemovableReport, part: RemovableReport) -> RemovableReport:
         full,
         rows=tuple(rows[row.name] for row in part.rows),
         together=part.together,
-        holders=part.holders,
         unfinished=part.unfinished,
         gaps=part.gaps,
         notes=part.notes,

@@ -272,31 +272,6 @@ for each in TWO:
         each["metadata"]["labels"] = {"app": each["metadata"]["name"]}
 
 
-@pytest.mark.parametrize(
-    ("options", "verdict", "pending"),
-    [
-        pytest.param({}, "no", ["default/Deployment/tied"], id="all workloads count"),
-        pytest.param({"workloads": "deploy/web"}, "yes", [], id="by one that finds a node again"),
-        pytest.param({"workloads": ["deploy/tied"]}, "no", ["default/Deployment/tied"], id="by one that does not"),
-        pytest.param({"selector": "app=web"}, "yes", [], id="by labels"),
-        pytest.param({"namespace": "default"}, "no", ["default/Deployment/tied"], id="by a namespace"),
-    ],
-)
-def test_it_is_judged_by_the_workloads_that_are_asked_about(
-    options: dict[str, Any], verdict: str, pending: list[str]
-) -> None:
-    """The same upgrade each time: pods that are tied to the host name of the old node find no other."""
-    report = upgraded(TWO, "n1", remedies=False, **options)
-    assert [str(trouble.subject) for trouble in report.whole.of("pending")] == pending
-    assert (report.verdict, sum(step.pending for step in report.steps) > 0) == (verdict, bool(pending))
-    assert ("what becomes of the pods of other workloads is not counted" in report.answer) == bool(options)
-
-
-def test_a_workload_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(UsageError, match="not found"):
-        upgraded(TWO, workloads="deploy/gone")
-
-
 TYPE = "node.kubernetes.io/instance-type"
 
 
@@ -363,18 +338,3 @@ def test_new_nodes_of_no_kind_are_an_error(to: str, message: str) -> None:
 def test_smaller_nodes_leave_pods_pending() -> None:
     report = upgraded([*hosts("a"), *deployment("web", ("n0", "n0", "n0"), cpu="1")], "n0", to="2x8", remedies=False)
     assert (report.verdict, report.pending) == ("no", 1)
-
-
-def test_all_whose_budgets_hold_the_pool_are_named_though_it_stops_at_the_first() -> None:
-    objects = [
-        *hosts("a", "b", "c"),
-        *deployment("web", ("n0", "n1")),
-        *deployment("db", ("n1", "n2")),
-        budget("web", maxUnavailable=0),
-        budget("db", maxUnavailable=0),
-    ]
-    report = upgraded(objects)
-    (holder,) = report.holders
-    assert (holder.nodes, [workload.name for workload in holder.workloads]) == (("n0", "n1", "n2"), ["db", "web"])
-    assert "held by: default 3 nodes (db, web)" in report.answer
-    assert [workload.name for each in upgraded(objects, nodes="n0").holders for workload in each.workloads] == ["web"]

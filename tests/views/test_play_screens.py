@@ -157,14 +157,13 @@ def keep() -> None:
 
 def test_a_row_a_step_for_a_spreadsheet() -> None:
     assert plain.csv(outage(), Look()).splitlines() == [
-        "step,done,gone,placed,joined,preempted,pending,not_made,lost_for_good,degraded,workload,key,max_skew,before,after,"
-        "name,text,why",
-        "1,yes,0,3,0,0,0,0,0,0,web,topology.kubernetes.io/zone,1,0,0,more replicas,scale deploy/web=9,",
-        "2,yes,9,9,0,0,0,0,0,0,web,topology.kubernetes.io/zone,1,0,0,,rollout deploy/web,",
-        "3,yes,3,0,0,0,3,0,0,0,web,topology.kubernetes.io/zone,1,0,3,,fail zone=a,"
+        "step,what,done,gone,placed,joined,preempted,pending,not_made,lost_for_good,degraded,skew,why",
+        "1,more replicas: scale deploy/web=9,yes,0,3,0,0,0,0,0,0,web: zone skew 0,",
+        '2,rollout deploy/web,yes,9,9,0,0,0,0,0,0,"web: zone skew 0 → 0–2, above 1, ties decide",',
+        '3,fail zone=a,yes,3,0,0,0,3,0,0,0,"web: zone skew 0 → 3–4, above 1",'
         "\"3 pods pending (Deployment/web): 0/6 nodes are available: 2 node(s) had untolerated taint(s), 4 node(s) didn't "
         'match pod topology spread constraints"',
-        "4,yes,0,3,0,0,0,0,0,0,web,topology.kubernetes.io/zone,1,3,0,,restore zone=a,",
+        '4,restore zone=a,yes,0,3,0,0,0,0,0,0,"web: zone skew 3 → 0–2, above 1, ties decide",',
     ]
 
 

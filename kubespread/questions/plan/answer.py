@@ -39,6 +39,7 @@ from kubespread.questions.resolving import cluster_of
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.worlds import as_snapshot
 from kubespread.reports.loads import amounts_of, percent_of, resources_of
+from kubespread.reports.outcome import in_brief
 from kubespread.scenario.reading import Scenario, Step
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.edits.new_nodes import AddNode
@@ -91,21 +92,24 @@ def _played(question: Plan, scene: Scene) -> _Played:
 
 
 def _remedies(question: Plan, scene: Scene, played: _Played) -> Iterator[PlanRemedy]:
-    """The first change of budgets with which all steps get through."""
+    """The first change of budgets with which all steps get through, else the first with which they are done in full."""
     refused = {trouble.subject for trouble in played.report.whole.of("blocked")}
     if played.report.judged() == "yes" or not refused:
         return
     before = Baseline.settled(replace(scene, given=dataclasses.replace(scene.snapshot, edits=())).world).world
     pods = {NamespacedName.of(pod): pod for world in (played.scene.world, before) for pod in world.book}
+    done: list[PlanRemedy] = []
     for change in looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())]):
-        changed = replace(scene, given=scene.snapshot.edited(*change.edits))
+        edits = (*change.edits, *scene.snapshot.edits)
+        changed = replace(scene, given=dataclasses.replace(scene.snapshot, edits=edits))
         if scene.is_over:
-            return
+            break
         # A budget that a manifest brings is not there yet.
         with suppress(KubespreadError), scene.in_time():
-            if _played(question, changed).report.judged() == "yes":
-                yield PlanRemedy(options=change.what)
-                return
+            report = _played(question, changed).report
+            if not report.blocked:
+                done.append(PlanRemedy(options=change.what, left=in_brief(report.whole)))
+    yield from sorted(done, key=lambda remedy: remedy.left != "")[:1]
 
 
 def _compared(question: Plan, scene: Scene, played: _Played) -> PlanReport:

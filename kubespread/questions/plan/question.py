@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from shlex import quote, split
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import msgspec
+
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.question import (
     COMPARED,
@@ -77,11 +81,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     judges_edits = True
     hands_out = True
     doing = "playing what is planned"
-    outputs = {
-        "table": "tables",
-        "wide": "adds the order in which nodes that fail lose their pods",
-        "name": "prints the workloads that change, the worst first",
-    }
+    outputs = {"table": "tables", "name": "prints the workloads that change, the worst first"}
     by_place = "scenario"
 
     scenario: Annotated[
@@ -140,4 +140,28 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         return self.namespace
 
     def next_command(self, report: PlanReport, commands: Commands) -> str:
-        return "" if report.verdict == "yes" or self.by_step or self.prices is not None else commands.same("--steps")
+        if report.verdict == "yes":
+            return ""
+        if report.remedies and commands.typed:
+            command, *words = commands.typed
+            # Budgets are changed before nodes are drained.
+            typed = (command, *split(report.remedies[0].options), *words)
+            return msgspec.structs.replace(commands, typed=typed).same()
+        return next_of(report, commands)
+
+
+def next_of(report: PlanReport, commands: Commands) -> str:
+    """The command that says what would let the first refused node go, or why the first pod waits."""
+    from kubespread.questions.commands import option_of
+
+    refused = next((step for step in report.steps if not step.is_done), None)
+    steps = report.steps if refused is None else report.steps[: refused.number - 1]
+    options = [option_of(step.name) for step in steps]
+    waiting = next((trouble.subject for trouble in report.whole.of("pending")), None)
+    if commands.cluster is not None and all(options):
+        before = msgspec.structs.replace(commands, cluster=dataclasses.replace(commands.cluster, edits=()))
+        if refused is not None and refused.name.startswith("drain "):
+            return before.of_nodes("removable", quote(refused.name.split(" ", 1)[1].partition(" --")[0]), *options)
+        if refused is None and isinstance(waiting, WorkloadName):
+            return before.of_workload("explain", waiting, *options)
+    return commands.same("-v")

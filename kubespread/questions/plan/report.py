@@ -15,20 +15,19 @@ from kubespread.reports.outcome import (
     LACKING,
     REFUSALS,
     GonePod,
-    Holder,
     Outcome,
     PlacedPod,
     Trouble,
     TroubleKind,
     WorkloadChange,
     down_meanwhile,
-    held_by,
     in_brief,
     of_unknown,
     said,
     sentences,
+    uneven,
 )
-from kubespread.reports.parts import Judgment, OfWorkloads, Range, Report, preempted_pods
+from kubespread.reports.parts import Judgment, Range, Report, ScheduledReport, preempted_pods
 from kubespread.reports.rollout import RolloutReport
 from kubespread.wording import count_of, says, some_of, verb_of
 
@@ -110,12 +109,14 @@ def _over(own: WorkloadChange, others: Sequence[WorkloadChange]) -> WorkloadChan
 
 
 class PlanRemedy(Report, frozen=True):
-    """Options with which all steps get through, verified by playing them again."""
+    """Options with which all steps are done in full, verified by playing them again."""
 
     options: str
-    """``--budget NAMESPACE/NAME:maxUnavailable=1``."""
+    """``--budget NAMESPACE/NAME:maxUnavailable=1``, before any others."""
     lost: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods that are lost for good with them."""
+    left: str = ""
+    """What still lacks then, though each step is done in full; empty where nothing does."""
 
     def __str__(self) -> str:
         verb = verb_of(len(self.lost), "are")
@@ -164,7 +165,7 @@ class PlannedWorkload(Report, frozen=True, kw_only=True):
     """The worst finding of the audit, where that is worse than before."""
 
 
-class PlanReport(OfWorkloads, frozen=True, kw_only=True):
+class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     """What is planned, step by step, and with both sides the cluster before and after."""
 
     kind: str = "PlanReport"
@@ -187,11 +188,9 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
     stuck_runs: int = 0
     """In how many of these the answer is no."""
     remedies: tuple[PlanRemedy, ...] = ()
-    """Each alone gets a plan through that does not get through as it is."""
+    """Each alone gets a plan through that does not get through as it is, or has its steps done in full."""
     remedies_tried: int = 0
     """How many changes were tried for that."""
-    holders: tuple[Holder, ...] = ()
-    """Whose pods keep the nodes that are to be replaced, by namespace."""
     before: PlannedSide | None = None
     """Null where only the steps are asked about, as is what follows from both sides."""
     after: PlannedSide | None = None
@@ -314,16 +313,16 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
         return [*failed, *sentences(self.steps, _called, in_brief(self.whole))]
 
     def sentences(self) -> Iterator[str]:
-        left = in_brief(self.whole)
+        left, preempted = in_brief(self.whole), sum(len(step.preempted) for step in self.steps)
+        beside = [] if left else [*([says(preempted, "pod", "were preempted")] if preempted else []), *self._uneven]
         if self.before is not None and self.after is not None:
             fit = left or self._fit(self.before, self.after)
-            yield "; ".join((*self._not_done, *self.chances, fit, *self._worse(self.before, self.after)))
+            yield "; ".join((*self._not_done, *self.chances, fit, *beside, *self._worse(self.before, self.after)))
             yield from self._sides(self.before, self.after)
         else:
-            bad = [*self._not_done, *([left] if left else [])]
-            yield "; ".join((*self.chances, *(bad or ["every step done in full", "nothing is worse"])))
+            bad = [*self._not_done, *([left] if left else [])] or ["every step done in full"]
+            yield "; ".join((*self.chances, *bad, *(beside or ([] if self.blocked or left else ["nothing is worse"]))))
         yield from self.of_steps
-        yield from held_by(self.holders)
         yield from self._remedies()
         yield from of_unknown(self.whole)
         for step in self.steps:
@@ -332,22 +331,30 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
             yield from (f"step {step.number}: {text}" for text in down_meanwhile(step.down))
         if len(self.lost) > self.whole.count("lost"):
             yield f"{says(len(self.lost), 'pod', 'are')} gone for good: {some_of(self.lost, _MAX_NAMED)}"
-        if self.asked or self.namespace is not None or self.selector:
-            yield "what becomes of the pods of other workloads is not counted"
         if self.undone:
             yield f"not begun: {some_of(self.undone, _MAX_STEPS)}"
+        if self.start.placed:
+            yield f"{says(self.start.placed, 'waiting pod', 'were placed')} before the first step"
         if waited := sum(trouble.count for trouble in self.waiting):
             yield f"{count_of(waited, 'pod')} pending before the first step"
         if self.cost is not None:
             yield _cost(self.cost)
 
+    @property
+    def _uneven(self) -> list[str]:
+        skews = [*uneven(self.steps)]
+        return [some_of(skews, 1)] if skews else []
+
     def _remedies(self) -> Iterator[str]:
-        if len(self.remedies) == 1:
-            yield f"with {self.remedies[0]} it gets through"
-        elif self.remedies:
-            yield f"with any one of these it gets through: {' · '.join(map(str, self.remedies))}"
+        through = [str(remedy) for remedy in self.remedies if not remedy.left]
+        if len(through) == 1:
+            yield f"with {through[0]} it gets through"
+        elif through:
+            yield f"with any one of these it gets through: {' · '.join(through)}"
         elif self.remedies_tried:
-            yield f"no change that was tried gets it through: {count_of(self.remedies_tried, 'change')} tried"
+            yield f"{says(self.remedies_tried, 'change', 'were tried')}, and none gets it through"
+        for remedy in [remedy for remedy in self.remedies if remedy.left]:
+            yield f"every step is done in full with {remedy}; then {remedy.left}"
 
     def _sides(self, before: PlannedSide, after: PlannedSide) -> Iterator[str]:
         fill = [

@@ -12,32 +12,30 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.plan.report import Comparison, PlannedSide, PlannedWorkload, PlanReport, PlanStep
+from kubespread.questions.plan.report import Comparison, PlannedWorkload, PlanReport, PlanStep
 from kubespread.reports.columns import Fit, Readers
-from kubespread.reports.outcome import GonePod, Outcome, PlacedPod, by_why, eviction_order, explained, phrase
+from kubespread.reports.outcome import Outcome, by_why, explained, phrase
 from kubespread.reports.parts import SkewChange, range_of
-from kubespread.reports.rollout import DomainRevisions, KeyRevisions, RolloutPass, RolloutReport, rollout_sentence
+from kubespread.reports.rollout import RolloutReport, rollout_sentence
 from kubespread.views.look import Cell, Line, Look, Part, Sentence, Tone, Weight
 from kubespread.views.outcomes import details, frame, pass_frames, passes, tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import GAP, HANGING, INDENT, remarks, room_beside_columns, tabled
 from kubespread.views.view import Frame, Tile, View, about, held_before, source, unwanted
-from kubespread.wording import EMPTY, count_of, says, short_key
+from kubespread.wording import count_of, short_key
 
 if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
 
 ARROW = " → "
 _MAX_ROWS = 20
-_MAX_DETAILS = 3
+_MAX_DETAILS = 2
 _DETAIL = len(INDENT) + 3
 
 
 def view(report: PlanReport) -> View:
-    before, after = report.before, report.after
-    return _of_steps(report) if before is None or after is None else _of_sides(report, before, after)
+    return _of_steps(report) if report.before is None else _of_sides(report)
 
 
 # Before and after.
@@ -92,39 +90,19 @@ _WORKLOAD: Sequence[Column[PlannedWorkload]] = (
 )
 
 
-def _of_sides(report: PlanReport, before: PlannedSide, after: PlannedSide) -> View:
+def _of_sides(report: PlanReport) -> View:
     """Workloads first: they are the answer."""
-    end = len(report.steps)
     return View(
         **about(report),
-        title=f"Plan: {count_of(end, 'step')} on {count_of(report.node_count, 'node')}",
+        title=f"Plan: {count_of(report.step_count, 'step')} on {count_of(report.node_count, 'node')}",
         sheets=[*_sheets(report)],
         parts=lambda look: _parts(report, look),
-        frames_on=lambda drawn: _frames(report, drawn, lambda past: _tiles_of_sides(report, before, after, past)),
+        frames_on=lambda drawn: _frames(report, drawn),
         stand_ins=report.stand_ins,
         names=[row.workload for row in report.workloads],
-        tiles=_tiles_of_sides(report, before, after, end),
-        tiles_before=_tiles_of_sides(report, before, after, 0),
+        tiles=_tiles(report, len(report.steps)),
+        tiles_before=_tiles(report, 0),
     )
-
-
-def _tiles_of_sides(report: PlanReport, before: PlannedSide, after: PlannedSide, past: int) -> list[Tile]:
-    """After so many steps."""
-    steps = report.steps[:past]
-    if past == len(report.steps):
-        worse, nodes, gone = report.changes["worse"], after.nodes, sum(report.gone.values())
-    else:
-        worse = len(steps[-1].troubles) if steps else 0
-        nodes = before.nodes + sum(len(step.nodes.joined) - len(step.nodes.left) for step in steps)
-        gone = sum(pod.node is not None for step in steps for pod in step.pods_gone)
-    ready = {0: before.ready, len(report.steps): after.ready}.get(past, "?")
-    return [
-        unwanted("workloads worse", worse),
-        unwanted("more pods pending", steps[-1].pending if steps else 0),
-        *([] if before.ready is None or ready is None else [Tile("ready pods", f"{before.ready:,}{ARROW}{ready}")]),
-        Tile("nodes", f"{before.nodes:,}{ARROW}{nodes:,}"),
-        Tile("pods that leave their nodes", f"{gone:,}"),
-    ]
 
 
 def _sheets(report: PlanReport) -> Iterator[Sheet[Any]]:
@@ -165,12 +143,9 @@ class _Row(Struct, frozen=True):
 
     @property
     def skew_text(self) -> str:
-        """``web zone 1 → 3 > 1``."""
-        if self.skew is None:
-            return ""
-        before, after = str(self.skew.before), self.skew.range_after
-        moved = after if before == after else f"{before} → {after}"
-        return f"{self.workload} {short_key(self.skew.topology_key)} {moved}{self.skew.exceeds}"
+        """``web: zone skew 1 → 3, above 1``."""
+        skew = self.skew
+        return "" if skew is None else f"{self.workload}: {short_key(skew.topology_key)} skew {skew.figures}"
 
     @property
     def skew_tone(self) -> Tone:
@@ -202,11 +177,6 @@ def _worst_skew(step: PlanStep) -> tuple[str, SkewChange | None]:
     )
 
 
-def _of_change(header: str, value: Callable[[SkewChange], object]) -> Column[_Row]:
-    """A column of that constraint for scripts."""
-    return Column(header=header, readers=Readers.PIPES, value=lambda row: None if row.skew is None else value(row.skew))
-
-
 def _of_step(column: Column[Any]) -> Column[Any]:
     """A column of every outcome."""
     judged = column.tone
@@ -219,7 +189,7 @@ _BY_HEADER: Mapping[str, Column[Any]] = {column.header: _of_step(column) for col
 _STEP: Sequence[Column[_Row]] = (
     Column(header="STEP", value=lambda row: row.step.number, is_number=True, readers=Readers.RECORDS),
     Column(header="", value=lambda row: row.step.number, is_number=True, readers=Readers.TERMINAL),
-    Column(header="WHAT", value=lambda row: row.text, readers=Readers.PAGES),
+    Column(header="WHAT", value=lambda row: row.text, readers=Readers.RECORDS),
     Column(header="STEP", value=lambda row: row.text, readers=Readers.TERMINAL, fit=Fit.APART),
     Column(
         header="DONE", value=lambda row: row.step.is_done, tone=lambda row: Tone.GOOD if row.step.is_done else Tone.BAD
@@ -231,34 +201,20 @@ _STEP: Sequence[Column[_Row]] = (
         tone=lambda row: Tone.BAD if row.step.pending or row.step.pending_runs else Tone.GOOD,
     ),
     *(_BY_HEADER[header] for header in ("NOT-MADE", "LOST-FOR-GOOD", "DEGRADED")),
-    Column(header="WORKLOAD", value=lambda row: row.workload, readers=Readers.PIPES),
-    _of_change("KEY", lambda change: change.topology_key),
-    _of_change("MAX-SKEW", lambda change: change.max_skew),
-    _of_change("BEFORE", lambda change: change.before),
-    _of_change("AFTER", lambda change: change.after),
     Column(
-        header="SKEW",
-        value=lambda row: row.skew_text,
-        nothing="",
-        hides_empty=True,
-        tone=lambda row: row.skew_tone,
-        readers=Readers.PAGES | Readers.TERMINAL,
+        header="SKEW", value=lambda row: row.skew_text, nothing="", hides_empty=True, tone=lambda row: row.skew_tone
     ),
-    Column(header="NAME", value=lambda row: row.step.title, readers=Readers.PIPES),
-    Column(header="TEXT", value=lambda row: row.step.name, readers=Readers.PIPES),
-    replace(_BY_HEADER["WHY"], value=lambda row: "; ".join(_left(row.step, ()))),
+    replace(_BY_HEADER["WHY"], value=lambda row: "; ".join(_left(row.step))),
 )
 
 
-def _left(step: PlanStep, before: Sequence[str]) -> Iterator[str]:
-    """What a step leaves and what is said of the one before it is not."""
+def _left(step: PlanStep) -> Iterator[str]:
     if step.failed is not None:
         yield from (f"not done: {line}" for line in step.failed.split("\n"))
-    texts = dict.fromkeys(
+    yield from dict.fromkeys(
         phrase(step, kind) if kind == "short" else explained(alike)
         for (kind, _), alike in by_why(step.troubles).items()
     )
-    yield from (text for text in texts if text not in before)
 
 
 def _steps(report: PlanReport) -> Sheet[_Row]:
@@ -279,45 +235,16 @@ _ROLLOUT: Sequence[Column[_Rollout]] = (
     Column(header="HOW-IT-WENT", value=lambda row: rollout_sentence(row[1])),
 )
 
-_Pass = tuple[int, WorkloadName, RolloutPass, tuple[KeyRevisions, DomainRevisions] | None]
-_PASS: Sequence[Column[_Pass]] = (
-    count("STEP", lambda row: row[0]),
-    Column(header="WORKLOAD", value=lambda row: row[1]),
-    count("PASS", lambda row: row[2].number),
-    count("OLD", lambda row: row[2].running.old),
-    count("NEW", lambda row: row[2].running.new),
-    count("READY", lambda row: row[2].ready.old + row[2].ready.new),
-    Column(header="KEY", value=lambda row: row[3] and row[3][0].topology_key),
-    Column(header="DOMAIN", value=lambda row: row[3] and (row[3][1].value or EMPTY)),
-    count("OLD-PODS", lambda row: None if row[3] is None else row[3][1].old),
-    count("NEW-PODS", lambda row: None if row[3] is None else row[3][1].new),
-    count("SKEW", lambda row: None if row[3] is None else row[3][0].skew),
-)
-
-_Moved = tuple[int, GonePod | PlacedPod]
-_MOVED: Sequence[Column[_Moved]] = (
-    count("STEP", lambda row: row[0]),
-    Column(header="POD", value=lambda row: row[1].pod),
-    Column(header="WHAT", value=lambda row: _why_gone(row[1]) if isinstance(row[1], GonePod) else "placed"),
-    Column(header="NODE", value=lambda row: row[1].node),
-)
-
-
-def _why_gone(gone: GonePod) -> str:
-    """``preempted for default/crit, breaking db``."""
-    broken = f", breaking {', '.join(gone.broken_budgets)}" if gone.broken_budgets else ""
-    return gone.why if gone.made_room_for is None else f"{gone.why} for {gone.made_room_for}{broken}"
-
 
 def _of_steps(report: PlanReport) -> View:
-    """Steps, their rollouts, what they leave, and the pods that moved."""
+    """Steps, their rollouts, and what they leave."""
     at = _frames_of(report)
     return View(
         **about(report),
         title=f"{report.name or 'Scenario'}: {count_of(report.step_count, 'step')} on "
         f"{count_of(report.node_count, 'node')}",
-        tiles=_tiles_of_steps(report, len(report.steps)),
-        tiles_before=_tiles_of_steps(report, 0),
+        tiles=_tiles(report, len(report.steps)),
+        tiles_before=_tiles(report, 0),
         sheets=[
             _steps(report),
             Sheet(
@@ -328,22 +255,13 @@ def _of_steps(report: PlanReport) -> View:
                 frames=lambda row: (at[row[0]], None),
                 tone=lambda row: Tone.GOOD if row[1].complete else Tone.BAD,
             ),
-            Sheet(title="Passes of rollouts", columns=_PASS, rows=[*_passes(report)], readers=Readers.PIPES),
             *details(report.steps),
-            Sheet(
-                title="Pods that moved",
-                columns=_MOVED,
-                readers=Readers.PAGES,
-                is_detail=True,
-                frames=lambda row: (at[row[0]], None),
-                rows=[(step.number, pod) for step in report.steps for pod in (*step.pods_gone, *step.pods_placed)],
-            ),
         ],
         heading=lambda look: [Sentence(_heading(report), HANGING, Weight.SUBJECT)] if look.headers else (),
         answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts_of_steps(report, look),
         remarks="among",
-        frames_on=lambda drawn: _frames(report, drawn, lambda past: _tiles_of_steps(report, past)),
+        frames_on=lambda drawn: _frames(report, drawn),
         names=report.worse,
         stand_ins=report.stand_ins,
     )
@@ -353,17 +271,7 @@ def _rollouts(report: PlanReport) -> Iterator[_Rollout]:
     return ((step.number, rollout) for step in report.steps for rollout in step.rollouts)
 
 
-def _passes(report: PlanReport) -> Iterator[_Pass]:
-    """One row per pass and domain with pods."""
-    for number, rollout in _rollouts(report):
-        for at_pass in rollout.passes:
-            held: list[Any] = [
-                (key, domain) for key in at_pass.constraints for domain in key.domains if domain.old + domain.new
-            ]
-            yield from ((number, rollout.workload, at_pass, counts) for counts in held or [None])
-
-
-def _tiles_of_steps(report: PlanReport, past: int) -> list[Tile]:
+def _tiles(report: PlanReport, past: int) -> list[Tile]:
     """After so many steps."""
     steps = report.steps[:past]
     done = sum(step.is_done for step in steps)
@@ -389,10 +297,8 @@ def _frames_of(report: PlanReport) -> Mapping[int, int]:
     return dict(zip((step.number for step in report.steps), past, strict=True))
 
 
-def _frames(report: PlanReport, drawn: TopologyMap, tiles: Callable[[int], Sequence[Tile]]) -> Iterator[Frame]:
-    """One frame per step, with what each node holds after it, behind those of the passes of its rollouts. ``tiles`` are
-    those after so many steps.
-    """
+def _frames(report: PlanReport, drawn: TopologyMap) -> Iterator[Frame]:
+    """One frame per step, with what each node holds after it, behind those of the passes of its rollouts."""
     held = held_before(drawn)
     if _moves_first(report):
         yield frame(report.start, held, drawn)
@@ -402,7 +308,7 @@ def _frames(report: PlanReport, drawn: TopologyMap, tiles: Callable[[int], Seque
         for rollout in step.rollouts:
             # The step's own frame repeats all of it, and tells more than the passes of one workload.
             yield from pass_frames(f"{label}:", rollout, Counter(pods), tells_old=False)
-        yield replace(frame(step, held, drawn), label=label, tiles=tiles(past))
+        yield replace(frame(step, held, drawn), label=label, tiles=_tiles(report, past))
 
 
 def _heading(report: PlanReport) -> Line:
@@ -415,13 +321,13 @@ def _heading(report: PlanReport) -> Line:
 def _parts_of_steps(report: PlanReport, look: Look) -> Iterator[Part]:
     rows = _rows(report)
     columns = _columns(rows, look)
-    yield from _indented([*_at_first(report)], look)
     steps = tabled(columns, rows, look)
-    lines, before = list[list[Line]](), list[str]()
-    for row, (line,) in zip(rows, steps.rows, strict=True):
-        lines.append([line, *_skew_below(row, columns), *_indented([*_details(row.step, before, look)], look)])
-        before = [*_left(row.step, ())]
-    yield replace(steps, rows=lines, noun="step")
+    before = [None, *report.steps]
+    lines = [
+        [line, *_skew_below(row, columns), *_indented([*_details(row.step, before[place])], look)]
+        for place, (row, (line,)) in enumerate(zip(rows, steps.rows, strict=True))
+    ]
+    yield replace(steps, rows=lines, noun="step", tones=[row.tone for row in rows])
     told = {*report.of_steps}
     yield from remarks([text for text in report.answer if text not in told])
     rolled = [(number, rollout) for number, rollout in _rollouts(report) if rollout.passes]
@@ -444,7 +350,7 @@ def _columns(rows: Sequence[_Row], look: Look) -> Sequence[Column[_Row]]:
 def _skew_below(row: _Row, columns: Sequence[Column[_Row]]) -> Iterator[Line]:
     if row.skew is not None and all(column.header != "SKEW" for column in columns):
         skew = Cell(row.skew_text, row.skew_tone)
-        yield Sentence([Cell(" " * _DETAIL), Cell("skew "), skew], _DETAIL + 2)
+        yield Sentence([Cell(" " * _DETAIL), skew], _DETAIL + 2)
 
 
 def _indented(details: Sequence[Line], look: Look) -> Iterator[Line]:
@@ -455,20 +361,11 @@ def _indented(details: Sequence[Line], look: Look) -> Iterator[Line]:
         yield [Cell(" " * _DETAIL), Cell(f"and {len(details) - len(shown)} more (-v)", Tone.FAINT)]
 
 
-def _at_first(report: PlanReport) -> Iterator[Line]:
-    """What was placed, and what is pending, before the first step."""
-    if report.start.placed:
-        yield [Cell(f"before the first step {says(report.start.placed, 'waiting pod', 'were placed')}")]
-    for trouble in report.waiting:
-        state = "pending" if trouble.kind == "pending" else "not made"
-        yield [Cell(f"{trouble.subject.called}: {trouble.count:,} {state} from the start: "), Cell(trouble.why)]
-
-
-def _details(step: PlanStep, before: Sequence[str], look: Look) -> Iterator[Line]:
-    for text in _left(step, before):
-        yield [Cell(text, Tone.BAD)]
+def _details(step: PlanStep, before: PlanStep | None) -> Iterator[Line]:
+    """What it leaves, unless that is what the one ``before`` left, and how its rollouts went."""
+    left = [*_left(step)]
+    if before is None or left != [*_left(before)]:
+        yield from ([Cell(text, Tone.BAD)] for text in left)
     for rollout in step.rollouts:
         style = Tone.GOOD if rollout.complete else Tone.BAD
         yield [Cell(f"{rollout.workload.called}: ", style), Cell(rollout_sentence(rollout))]
-    if look.in_full and step.evictions:
-        yield [Cell(f"evicted: {eviction_order(step.evictions)}")]

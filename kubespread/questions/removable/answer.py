@@ -13,31 +13,26 @@ from msgspec.structs import replace
 
 from kubespread.controllers.disruption import DrainPlan
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, is_kept
+from kubespread.kube.owners import NamespacedName, is_active, is_kept
 from kubespread.kube.quantity import rounded
 from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.costs import Prices, cost_change, cost_of, price_gaps, read_prices
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Change
-from kubespread.questions.removable.certain import Certain, kept_by_autoscalers
+from kubespread.questions.removable.certain import Certain
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.removable.report import LeftAlone, NodeRemoval, Remark, RemovableReport, Together
+from kubespread.questions.removable.report import NodeRemoval, Remark, RemovableReport, Together
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
-from kubespread.reports.outcome import REFUSALS, Outcome, holders, phrases
-from kubespread.reports.parts import skew_now
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.reports.outcome import REFUSALS, Outcome, phrases
 from kubespread.scheduler.cluster.columns import BASIC_RESOURCES, Counts, canonical, wrapped
 from kubespread.snapshot.edits.verb import Edit, nodes_of_target, parse_target
 from kubespread.wording import short_key
 from kubespread.world.events.draining import cordon, delete_nodes, down_meanwhile, drain, drain_plan
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Difference, Trial
-from kubespread.world.reporting.happenings import workload_of
 from kubespread.world.reporting.outcomes import outcome, refusals
-from kubespread.world.reporting.tight_budgets import tight_budgets, whose
-from kubespread.world.store.owners import in_order
 from kubespread.world.store.waiting import constraints_on
 
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
@@ -61,7 +56,6 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         names = [name for name in names if name in fewest]
     trials = _Removing.of(question, scene)
     world = trials.baseline.world
-    workload = whose(world, lambda _: True)
     alone = tuple(scene.tasks(trials, names, known=lambda row: f"{row.name} can go alone" if row.alone else ""))
     rows, together, untried = _removals(trials, alone, scene)
     report = RemovableReport(
@@ -72,14 +66,6 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         pending_before=trials.baseline.pending(),
         rows=rows,
         together=together,
-        holders=holders(_held(world, rows)),
-        tight_budgets=tuple(
-            budget.name for budget in tight_budgets(world, workload) if not {*names}.isdisjoint(budget.nodes)
-        ),
-        left_alone=tuple(
-            LeftAlone(node=kept.node, cause=kept.cause, pods=kept.pods)  # type: ignore[arg-type]  # autoscalers have two
-            for kept in kept_by_autoscalers(world, workload, set(names))
-        ),
         gaps=scene.gaps(world.assumed),
         not_modelled=Removable.never_modelled,
         notes=tuple(dict.fromkeys((*scene.notes, *trials.notes, *(tie for row in rows for tie in row.ties)))),
@@ -88,28 +74,14 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
     return report if question.prices is None else _priced(report, nodes, read_prices(question.prices))
 
 
-def _held(world: World, rows: Iterable[NodeRemoval]) -> Iterator[tuple[str, WorkloadName]]:
-    """The nodes that cannot go alone, each with every workload that keeps it."""
-    for row in rows:
-        for trouble in row.troubles:
-            subject = trouble.subject
-            if isinstance(subject, WorkloadName):
-                yield row.name, subject
-            elif (key := (subject.namespace, subject.name)) in world.book:
-                yield row.name, workload_of(world, world.book[key])
-
-
 def _priced(report: RemovableReport, nodes: Sequence[Node], prices: Prices) -> RemovableReport:
     """``report`` with what ``nodes`` cost."""
-    by_name, together = {node.metadata.name: node for node in nodes}, report.together
-    going = frozenset(together.nodes)
-    cost = cost_change(nodes, (node for name, node in by_name.items() if name not in going), prices)
-    saved = (cost_of((by_name[name] for name in group.nodes.left), prices) for group in together.groups)
+    by_name = {node.metadata.name: node for node in nodes}
+    going = frozenset(report.together.nodes)
     return replace(
         report,
-        cost=cost,
+        cost=cost_change(nodes, (node for name, node in by_name.items() if name not in going), prices),
         rows=tuple(replace(row, price=cost_of([by_name[row.name]], prices).amount) for row in report.rows),
-        together=replace(together, saved=tuple(saved)),
         gaps=(*report.gaps, *price_gaps(nodes, prices)),
     )
 
@@ -122,7 +94,6 @@ class _Group(Struct):
     outcomes: list[Outcome] = field(default_factory=list)
     stays: dict[str, str] = field(default_factory=dict)
     """Why a node does not go with these."""
-    placed: list[Pod] = field(default_factory=list)
     untried: Sequence[str] = ()
     is_cut_short: bool = False
     """Whether that is for lack of time."""
@@ -141,12 +112,7 @@ def _removals(
         replace(row, place=place.get(row.name), stays=group.stays.get(row.name, row.set_apart if row.alone else ""))
         for row in alone
     ]
-    together = Together(
-        nodes=tuple(group.nodes),
-        groups=tuple(group.outcomes),
-        violated=violated(group.trial.world, trials.baseline.world.cluster, group.placed),
-        untried=len(group.untried),
-    )
+    together = Together(nodes=tuple(group.nodes), groups=tuple(group.outcomes), untried=len(group.untried))
     ordered = sorted(rows, key=lambda row: (row.place or len(rows) + 1, not row.alone, row.pods, row.name))
     return tuple(ordered), together, group.untried if group.is_cut_short else ()
 
@@ -212,23 +178,13 @@ class _Removing:
             return NodeRemoval(name=name, down=tuple(down_meanwhile(world, plan.evict)), **about)
         trial = self.baseline.trial()
         flags = _ALL_FLAGS if refused else self._flags
-        removed = drained = trial.during(partial(drain, nodes=[name], flags=flags))
-        waited = len(drained.waiting)
-        if all(is_kept(blocked.pod) for blocked in drained.blocked):
+        removed = trial.during(partial(drain, nodes=[name], flags=flags))
+        if all(is_kept(blocked.pod) for blocked in removed.blocked):
             trial.world.wait()
             # Pods that wait may fit once it is gone, and its domain with it.
             removed = trial.during(partial(delete_nodes, nodes=[name]))
         (step,) = removed.happened
-        return outcome(
-            NodeRemoval,
-            name,
-            removed,
-            first=refused,
-            violated=violated(trial.world, world.cluster, step.placed),
-            until_deleted=max(0, waited - len(removed.waiting)),
-            ties=tuple(step.ties),
-            **about,
-        )
+        return outcome(NodeRemoval, name, removed, first=refused, has_skew=True, ties=tuple(step.ties), **about)
 
     def _remarks(self, node: Node, plan: DrainPlan) -> Iterator[Remark]:
         """What is to be known before a node goes: its role, its domain, and whose data its drain deletes."""
@@ -288,11 +244,10 @@ class _Removing:
         else:
             trial.world.wait()
             drained = trial.after(partial(delete_nodes, nodes=names))
-        row = outcome(Outcome, f"group {len(group.outcomes) + 1}", drained, before)
+        row = outcome(Outcome, f"group {len(group.outcomes) + 1}", drained, before, has_skew=True)
         if not row.troubles:
             group.nodes += names
             group.outcomes.append(row)
-            group.placed += drained.happened[-1].placed
             group.trial = trial
         return next(phrases(row), "")
 
@@ -410,27 +365,3 @@ class Asks:
                 amounts = rounded(canonical(resource, needed), up=True), rounded(canonical(resource, remaining))
                 return f"{resource}: its pods ask for {amounts[0]}, the nodes that stay have {amounts[1]} left"
         return ""
-
-
-def violated(world: World, before: Cluster, placed: Iterable[Pod]) -> tuple[str, ...]:
-    """Workloads with pods ``placed`` since the cluster was ``before`` whose skew exceeds maxSkew and grew:
-    ``NAMESPACE/Kind/name: zone skew 2 exceeds maxSkew 1``.
-    """
-    pods: dict[WorkloadName, Pod] = {}
-    for pod in placed:
-        if any(constraint.when_unsatisfiable == DO_NOT_SCHEDULE for constraint in pod.spec.topology_spread_constraints):
-            pods[workload_of(world, pod)] = pod
-    return tuple(_violations(world, before, sorted(pods.items(), key=lambda item: in_order(item[0]))))
-
-
-def _violations(world: World, before: Cluster, pods: Iterable[tuple[WorkloadName, Pod]]) -> Iterator[str]:
-    scheduler_of = world.surroundings.scheduler_of
-    for workload, pod in pods:
-        for position, constraint in enumerate(constraints_on(world.cluster, pod, scheduler_of)):
-            skew = skew_now(constraint)
-            # Few are above maxSkew, and only for those the earlier skew matters.
-            if not constraint.is_hard or skew <= constraint.max_skew:
-                continue
-            if skew > skew_now(constraints_on(before, pod, scheduler_of)[position]):
-                key = short_key(constraint.topology_key)
-                yield f"{workload}: {key} skew {skew} exceeds maxSkew {constraint.max_skew}"

@@ -8,7 +8,7 @@ kubectl and autoscalers of nodes keep pods from being evicted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -18,7 +18,6 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, priority_of
 from kubespread.kube.taint import DrainFlags, cordoned
 from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
-from kubespread.questions.removable.report import LeftBy
 from kubespread.reports.outcome import TroubleKind
 from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
@@ -179,7 +178,7 @@ class Certain:
         return self._cordoned[1]
 
 
-Cause = TroubleKind | LeftBy
+Cause = TroubleKind | Literal["safeToEvict", "doNotDisrupt"]
 KEPT: Mapping[Cause, tuple[Literal["warning", "notice"], str]] = {
     "localStorage": ("notice", "with data in emptyDir volumes, which a drain deletes"),
     "noController": (
@@ -217,14 +216,6 @@ def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
         refused["blocked"] = [NamespacedName.of(pod) for pod in refused_pods(world, workload, name)]
         yield from (KeptNode(cause, name, tuple(held)) for cause, held in refused.items() if held)
         yield from _kept_by_autoscalers(node, pods)
-
-
-def kept_by_autoscalers(world: World, workload: WorkloadOf, names: Collection[str]) -> Iterator[KeptNode]:
-    """Those of the named nodes that autoscalers of nodes leave alone since annotations say so; kubectl does not ask."""
-    for node in world.living.nodes.objects:
-        if (name := node.metadata.name) in names:
-            pods = {NamespacedName.of(pod): pod for pod in world.book.on(name) if workload(pod) is not None}
-            yield from _kept_by_autoscalers(node, pods)
 
 
 def _kept_by_autoscalers(node: Node, pods: dict[NamespacedName, Pod]) -> Iterator[KeptNode]:

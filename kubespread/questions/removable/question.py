@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from kubespread.questions.removable.report import RemovableReport
 
 
+_LONGEST_COMMAND = 300
+
+
 class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     """Find the nodes that can be drained and deleted, alone and together, and say what blocks each of the others.
 
@@ -55,8 +58,14 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     """Whether to look for changes of budgets with which nodes that they keep could go."""
 
     def next_command(self, report: RemovableReport, commands: Commands) -> str:
-        node = quote(next(iter((*report.together.nodes, *(row.name for row in report.rows)))))
-        first = report.rows[0]
+        first, groups = report.rows[0], report.together.by_group
         if len(report.rows) == 1 and first.remedy is not None:
-            return commands.of_nodes("removable", node, first.remedy)
-        return commands.of_nodes("plan", f"--drain {node}", f"--delete-node {node}")
+            return commands.of_nodes("removable", quote(first.name), first.remedy)
+        events = [
+            f"--{verb} {quote(name)}"
+            for group in groups or [(first.name,)]
+            for verb in (*(["cordon"] if len(group) > 1 else []), "drain", "delete-node")
+            for name in group
+        ]
+        command = commands.of_nodes("plan", *events)
+        return command if len(command) <= _LONGEST_COMMAND else commands.same("-o", "name")

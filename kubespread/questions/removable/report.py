@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import ClassVar, Literal
 
 from msgspec import Struct
 
 from kubespread.kube.owners import NamespacedName
-from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
-from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
-from kubespread.reports.outcome import Holder, Outcome, held_by, phrases
+from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
+from kubespread.reports.outcome import Outcome, TroubleKind, phrases, uneven
 from kubespread.reports.parts import Judgment, Report, ScheduledReport, Share
 from kubespread.wording import count_of, some_of
 
 _MAX_NAMED, _MAX_REMEDIES, _MAX_OF_GROUP = 4, 3, 3
-LeftBy = Literal["safeToEvict", "doNotDisrupt"]
 RemarkKind = Literal["controlPlane", "lastOfDomain", "localStorage"]
 
 
@@ -29,10 +27,6 @@ class Meaning(Struct, frozen=True):
     """For the documentation."""
 
 
-LEFT_BY: Mapping[LeftBy, Meaning] = {
-    "safeToEvict": Meaning("safe-to-evict: false", f"pods annotated ``{SAFE_TO_EVICT}: false``"),
-    "doNotDisrupt": Meaning("do-not-disrupt", f"pods, or the node itself, annotated ``{DO_NOT_DISRUPT}: true``"),
-}
 REMARKS: Mapping[RemarkKind, Meaning] = {
     "controlPlane": Meaning("control plane", "its role"),
     "lastOfDomain": Meaning("last of its domain", "the last node of a domain that a hard constraint counts"),
@@ -53,19 +47,6 @@ class Remark(Report, frozen=True):
     """NAMESPACE/name of the pods that it is about, if any."""
 
 
-class LeftAlone(Report, frozen=True):
-    """A node that autoscalers of nodes do not remove, whatever room there is elsewhere. kubectl drain does not ask."""
-
-    meanings: ClassVar = {"cause": LEFT_BY}
-
-    node: str
-    """Its name."""
-    cause: LeftBy
-    """One of these."""
-    pods: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of its pods that have the annotation; empty where only the node has it."""
-
-
 class NodeRemoval(Outcome, frozen=True, kw_only=True):
     """A node that is drained and deleted while all others stay. Where kubectl refuses it is drained all the same, so
     that what else is in the way is known too. Where it is certain that all its pods find another node without moving
@@ -80,12 +61,6 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
     """Its place in the order in which nodes go together, from 1; null where it stays."""
     stays: str = ""
     """Why one that can go alone does not go together with others."""
-    violated: tuple[str, ...] = ()
-    """Workloads that it leaves further from a hard constraint than maxSkew allows: ``WORKLOAD: zone skew 2 exceeds
-    maxSkew 1``.
-    """
-    until_deleted: int = 0
-    """Pods that wait once it is drained, until the Node object is deleted: a cordoned node still counts as a domain."""
     ties: tuple[str, ...] = ()
     """Preemptions on its way whose victims equal other pods, so that their names decided; in the notes too."""
     price: str | None = None
@@ -100,6 +75,16 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
     def alone(self) -> bool:
         """Whether it can go while all other nodes stay."""
         return self.verdict == "yes"
+
+    @property
+    def kinds(self) -> list[TroubleKind]:
+        """Without what follows: where pods are pending or not made, their workload is degraded."""
+        return list(dict.fromkeys(trouble.kind for trouble in self.troubles))
+
+    @property
+    def kept_back(self) -> str:
+        """Why one that can go alone stays, as people read it."""
+        return self.stays if self.stays == self.set_apart or not self.stays else f"after the others, {self.stays}"
 
     @property
     def set_apart(self) -> str:
@@ -121,12 +106,8 @@ class Together(Report, frozen=True):
     """In the order in which they are drained."""
     groups: tuple[Outcome, ...]
     """What each group that is cordoned at once leaves behind."""
-    violated: tuple[str, ...]
-    """As for one node."""
     untried: int
     """Nodes that can go alone and were not tried after many in a row did not go, or before the time was up."""
-    saved: tuple[Cost, ...] = ()
-    """What the nodes of each group cost; empty without prices."""
 
     @property
     def by_group(self) -> list[tuple[str, ...]]:
@@ -151,12 +132,6 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     others; fewest pods first, then by name.
     """
     together: Together
-    holders: tuple[Holder, ...] = ()
-    """Whose pods keep the nodes that cannot go alone, by namespace."""
-    tight_budgets: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of the disruption budgets with pods on ``rows`` that let none of their pods go now."""
-    left_alone: tuple[LeftAlone, ...] = ()
-    """The nodes among ``rows`` that autoscalers of nodes do not remove."""
     cost: CostChange | None = None
     """What all nodes cost, and what those cost that stay when nodes go together; null without prices."""
 
@@ -165,9 +140,6 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         if any(row.alone for row in self.rows) or self.unfinished is not None:
             return "yes"
         return "unknown" if any(row.verdict == "unknown" for row in self.rows) else "no"
-
-    def worst_finding(self) -> str:
-        return next(iter(held_by(self.holders)), "")
 
     def share(self) -> Share:
         return Share(sum(not row.alone for row in self.rows), len(self.rows), "nodes")
@@ -185,20 +157,11 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         else:
             yield from _together(together, f"{len(alone):,} of {count_of(len(self.rows), 'node')} can go alone")
         yield from self._remedies()
-        yield from held_by(self.holders)
         if self.cost is not None:
-            yield _cost(self.cost, together.saved)
-        if self.tight_budgets and len(self.rows) > 1:
-            budgets = some_of(self.tight_budgets, _MAX_NAMED)
-            let = "lets" if len(self.tight_budgets) == 1 else "let"
-            yield f"{count_of(len(self.tight_budgets), 'disruption budget')} {let} no pod go now: {budgets}"
-        if self.left_alone:
-            nodes = dict.fromkeys(left.node for left in self.left_alone)
-            named = some_of([_left_alone(left) for left in self.left_alone], _MAX_NAMED)
-            yield f"autoscalers of nodes leave {count_of(len(nodes), 'node')} alone: {named}"
+            yield _cost(self.cost)
         if lost := list(dict.fromkeys(pod for row in self.rows if row.alone for pod in row.lost)):
             yield f"{count_of(len(lost), 'pod')} would be lost for good: {some_of(lost, _MAX_NAMED)}"
-        yield from (f"together they leave {violation}" for violation in together.violated)
+        yield from (f"together they leave {text}" for text in uneven(together.groups))
         if preempted := sum(len(group.preempted) for group in together.groups):
             yield f"together they preempt {count_of(preempted, 'pod')}, each of which finds another node"
 
@@ -225,21 +188,14 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"{count_of(more, 'more node')} could go alone with other budgets changed"
 
 
-def _cost(cost: CostChange, saved: Sequence[Cost]) -> str:
+def _cost(cost: CostChange) -> str:
     if cost.before.amount is None:
         return UNKNOWN
     whole = f"the nodes cost {cost.pricing.text(cost.before.amount)}"
-    if not saved:
+    if cost.before == cost.after:
         return f"{whole}{not_counted(before=cost.before)}"
     rest = f"{cost.pricing.text(cost.after.amount)} without those that go together: {cost.change}"
-    by_group = ""
-    if 1 < len(saved) <= _MAX_NAMED:
-        by_group = f" ({', '.join(cost.pricing.text(group.amount) for group in saved)} by group)"
-    return f"{whole}, {rest}{by_group}{not_counted(before=cost.before, after=cost.after)}"
-
-
-def _left_alone(left: LeftAlone) -> str:
-    return f"{left.node} ({LEFT_BY[left.cause].word}{f' on {some_of(left.pods, 1)}' if left.pods else ''})"
+    return f"{whole}, {rest}{not_counted(before=cost.before, after=cost.after)}"
 
 
 def _steps(together: Together) -> str:

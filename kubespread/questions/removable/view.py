@@ -9,16 +9,7 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.questions.removable.report import NodeRemoval, RemovableReport
 from kubespread.reports.columns import Fit, Readers
-from kubespread.reports.outcome import (
-    REFUSALS,
-    TROUBLES,
-    TroubleKind,
-    by_why,
-    down_meanwhile,
-    explained,
-    phrase,
-    phrases,
-)
+from kubespread.reports.outcome import REFUSALS, TROUBLES, by_why, down_meanwhile, explained, phrase, phrases, uneven
 from kubespread.views.look import Cell, Line, Look, Tone, Weight
 from kubespread.views.outcomes import details, frames
 from kubespread.views.sheet import Column, Sheet, count
@@ -33,7 +24,7 @@ from kubespread.views.terminal import (
     together,
 )
 from kubespread.views.view import NodeFacts, Tile, View, about, some, unwanted
-from kubespread.wording import count_of, says, some_of, verb_of
+from kubespread.wording import count_of, some_of, verb_of
 
 _MAX_ROWS = 20
 _WIDEST_ZONE = 16
@@ -49,9 +40,7 @@ def _consequences(row: NodeRemoval) -> Iterator[str]:
     if not row.alone:
         return
     yield from down_meanwhile(row.down)
-    yield from (f"leaves {violation}" for violation in row.violated)
-    if row.until_deleted:
-        yield says(row.until_deleted, "pod", "wait until the Node object is deleted")
+    yield from (f"leaves {text}" for text in uneven([row]))
     if row.preempted:
         find = verb_of(len(row.preempted), "find another node")
         yield f"preempts {some_of([each.pod for each in row.preempted], _MAX_PODS)}, which {find}"
@@ -59,13 +48,8 @@ def _consequences(row: NodeRemoval) -> Iterator[str]:
         yield f"loses {some_of(row.lost, _MAX_PODS)} for good"
 
 
-def _kinds(row: NodeRemoval) -> list[TroubleKind]:
-    """Without what follows: where pods are pending or not made, their workload is degraded."""
-    return list(dict.fromkeys(trouble.kind for trouble in row.troubles))
-
-
 def _words(row: NodeRemoval) -> str:
-    return ", ".join(TROUBLES[kind].word for kind in _kinds(row))
+    return ", ".join(TROUBLES[kind].word for kind in row.kinds)
 
 
 _NODE: Sequence[Column[NodeRemoval]] = (
@@ -74,11 +58,17 @@ _NODE: Sequence[Column[NodeRemoval]] = (
     count("PODS", lambda row: row.pods),
     Column("ALONE", lambda row: row.alone, tone=lambda row: Tone.GOOD if row.alone else Tone.BAD),
     Column("TOGETHER", lambda row: row.place, is_number=True, nothing="-"),
-    count("WAIT", lambda row: row.until_deleted if row.alone else 0, hides_empty=True),
-    Column("HELD-BY", _kinds, text=_words, fit=Fit.END, hides_empty=True, readers=Readers.ALL & ~Readers.PAGES),
+    Column(
+        "HELD-BY",
+        lambda row: row.kinds,
+        text=_words,
+        fit=Fit.END,
+        hides_empty=True,
+        readers=Readers.ALL & ~Readers.PAGES,
+    ),
     Column(
         "WHY",
-        lambda row: "; ".join((*phrases(row), *([row.stays] if row.stays else ()), *_consequences(row))),
+        lambda row: "; ".join((*phrases(row), *([row.kept_back] if row.stays else ()), *_consequences(row))),
         readers=Readers.RECORDS,
     ),
 )
@@ -180,6 +170,6 @@ def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] |
 
 def _reasons(row: NodeRemoval) -> Iterator[str]:
     """What comes of it where it is drained, and what else is to be known."""
-    yield from (phrase(row, kind) for kind in _kinds(row) if kind not in REFUSALS)
-    yield from ([row.stays] if row.stays else ())
+    yield from (phrase(row, kind) for kind in row.kinds if kind not in REFUSALS)
+    yield from ([row.kept_back] if row.stays else ())
     yield from (f"goes, and {consequence}" for consequence in _consequences(row))

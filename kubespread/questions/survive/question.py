@@ -50,11 +50,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     )
     hands_out = True
     doing = "losing domains"
-    outputs = {
-        "wide": "adds the order in which nodes lose their pods",
-        "name": "prints the degraded workloads, the worst first",
-        "prometheus": "",
-    }
+    outputs = {"name": "prints the degraded workloads, the worst first", "prometheus": ""}
     is_watched = True
     by_place = "keys"
 

@@ -131,11 +131,11 @@ def can_be_lost(standing: Sequence[LostDomain], *, in_pairs: bool = False) -> st
 
 
 def listed(losses: Sequence[Outcome], conjunction: str) -> str:
-    """``zone a``, ``zone a, b or 3 others``."""
+    """``zone a``, ``zone a, b or 3 more zones``."""
     first, *others = (loss.name for loss in losses)
     noun, _, _ = first.rpartition(" ")
     rest = [name.removeprefix(f"{noun} ") for name in others]
     if len(rest) >= _MAX_NAMED:
-        rest = [*rest[: _MAX_NAMED - 1], count_of(len(rest) - _MAX_NAMED + 1, "other")]
+        rest = [*rest[: _MAX_NAMED - 1], count_of(len(rest) - _MAX_NAMED + 1, f"more {noun}" if noun else "other")]
     *some, last = first, *rest
     return f"{', '.join(some)} {conjunction} {last}" if some else last

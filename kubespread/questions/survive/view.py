@@ -13,7 +13,7 @@ from kubespread.escaping import escaped
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.survive.report import LostDomain, SurviveReport
 from kubespread.reports.columns import Readers
-from kubespread.reports.outcome import WorkloadChange, badness, eviction_order
+from kubespread.reports.outcome import WorkloadChange, badness
 from kubespread.views.look import Line, Look, Tone, Weight
 from kubespread.views.outcomes import details, frames_apart, metrics, tone, worst_changes
 from kubespread.views.sheet import Column, Drawn, Sheet, columns_of
@@ -29,7 +29,7 @@ _MATRIX_LEGEND = (
 
 
 def view(report: SurviveReport) -> View:
-    """Domains, the workloads that losing each leaves degraded, and the order in which its nodes lose their pods."""
+    """Domains, and the workloads that losing each leaves degraded."""
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses)) or "domain"
     ordered = sorted(report.losses, key=badness)
     steps = {id(loss): number for number, loss in enumerate(ordered, 1)}
@@ -160,9 +160,6 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
         )
         for text in dict.fromkeys(note for loss in losses for note in loss.notes):
             yield folded(f"{_named([loss for loss in losses if text in loss.notes])}: {text}")
-        for loss in losses if look.in_full else ():
-            if loss.size > 1 and loss.evictions:
-                yield folded(f"{loss.name}: evicted: {eviction_order(loss.evictions)}")
     degraded = replace(worst_changes(report.losses), most=_MAX_DEGRADED, noun="workload")
     yield degraded
     # Why they are degraded, unless said already.

@@ -4,7 +4,7 @@ playing the upgrade again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from time import monotonic
 from typing import NamedTuple, Self
@@ -17,7 +17,6 @@ from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.questions.costs import cost_change, price_gaps, read_prices
 from kubespread.questions.plan.playing import played_step
 from kubespread.questions.plan.pool import Pool
 from kubespread.questions.plan.report import PlanRemedy, PlanReport, PlanStep
@@ -27,7 +26,7 @@ from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
 from kubespread.questions.remedies.search import Attempts, smallest
 from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade.question import Upgrade
-from kubespread.reports.outcome import Outcome, holders
+from kubespread.reports.outcome import Outcome
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Uncordon
 from kubespread.snapshot.edits.pods import Scale
@@ -50,29 +49,19 @@ def answer(question: Upgrade, scene: Scene) -> PlanReport:
         raise UsageError(f"batch must be at least 1, not {question.batch}")
     since = monotonic()
     through = _Through.of(question, scene)
-    took, trial = monotonic() - since, through.baseline.trial(through.counts)
+    took, trial = monotonic() - since, through.baseline.trial()
     before = through.baseline.world
-    whose = question.asked_in(scene.snapshot)
-    if whose.names or whose.text or whose.namespace is not None:
-        whose.check_any(before, scene.now)
-    settled = Difference(through.baseline, before, (through.baseline.happenings,), through.counts)
+    settled = Difference(through.baseline, before, (through.baseline.happenings,))
     start = outcome(Outcome, "before the first step", settled)
-    waiting = tuple(lacking_now(before, through.counts))
-    report = replace(_played(question, trial, start), waiting=waiting)
-    stopping = [blocked.pod for blocked in trial.difference.blocked]
-    report = replace(report, holders=holders(_held(question, through, stopping, trial.world)))
+    report = replace(_played(question, trial, start), waiting=tuple(lacking_now(before)))
     if question.remedies and report.judged() == "no":
+        stopping = [blocked.pod for blocked in trial.difference.blocked]
         report = _with_remedies(report, through, stopping, scene, took)
-    nodes = scene.now.nodes, trial.world.living.nodes.objects
-    prices = None if question.prices is None else read_prices(question.prices)
-    every = {node.metadata.name: node for side in nodes for node in side}.values()
     return replace(
         report,
-        cost=None if prices is None else cost_change(*nodes, prices),
-        **whose.as_reported(before),
         cluster=scene.source,
         preemption=question.preemption,
-        gaps=(*scene.gaps(trial.world.assumed), *(() if prices is None else price_gaps(every, prices))),
+        gaps=scene.gaps(trial.world.assumed),
         notes=(*scene.notes, *through.notes),
     )
 
@@ -119,7 +108,6 @@ class _Through(Goal):
         self.question = question
         self._as_read = scene.world.fork()
         self.baseline, self.notes = scene.settled("any node is replaced")
-        self.counts = question.asked_in(scene.snapshot).those_in(self.baseline.world)
         self.assumed = self.baseline.world.assumed
 
     @classmethod
@@ -138,13 +126,13 @@ class _Through(Goal):
         baseline = settled_after(self._as_read, change) if change.edits else self.baseline
         if baseline is None:
             return None
-        attempt = replace(baseline, grow=self.baseline.grow).trial(self.counts)
+        attempt = replace(baseline, grow=self.baseline.grow).trial()
         try:
             report = _played(replace(self.question, **dict(change.fields)), attempt, Outcome(name=""))
         except KubespreadError:
             return None
         # The edit itself may leave pods pending.
-        is_worse = Difference(self.baseline, attempt.world, attempt.happened, self.counts).is_worse
+        is_worse = Difference(self.baseline, attempt.world, attempt.happened).is_worse
         return Answer(int(report.judged() == "yes" and not is_worse), lost=tuple(report.lost))
 
 
@@ -232,17 +220,6 @@ def _room(question: Upgrade, pool: Sequence[Node]) -> Iterator[Change]:
     working = (node for node in pool if not is_silent(node))
     if (template := next(working, None)) is not None:
         yield _edit(AddNode(template.metadata.name))
-
-
-def _held(
-    question: Upgrade, through: _Through, stopping: Iterable[Pod], world: World
-) -> Iterator[tuple[str, WorkloadName]]:
-    """The nodes that budgets keep, before anything happens or where it stops, each with every workload that does."""
-    before = through.baseline.world
-    for node in _nodes_of(question, before):
-        for pod in refused_pods(before, whose(before, through.counts), node.metadata.name):
-            yield node.metadata.name, workload_of(before, pod)
-    yield from ((pod.spec.node_name, workload_of(world, pod)) for pod in stopping)
 
 
 def _larger(world: World, stopping: Sequence[Pod]) -> Iterator[Change]:

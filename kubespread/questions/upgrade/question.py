@@ -7,22 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from kubespread.questions.question import (
     AUTOSCALERS,
-    WORKLOADS,
     Argument,
     AutoscalerName,
     DrainingQuestion,
     InstanceTypesFile,
     NodeGroupsFile,
     Option,
-    PriceFile,
-    workloads_in,
 )
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
     from kubespread.questions.plan.report import PlanReport
-    from kubespread.questions.workloads_asked import WorkloadsAsked
-    from kubespread.snapshot.snapshot import Snapshot
 
 
 class Upgrade(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
@@ -31,17 +26,15 @@ class Upgrade(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     Each evicted pod's replacement is placed and ready before the next eviction. A pod without a node does not block the
     upgrade by itself, but a budget can. When the upgrade does not get through, single changes are tried on a full
     replay: a surge, one more replica, one more node. Those that help are named. Exits with 0 when every node is
-    replaced, no pod is left pending that did not wait before, and no budget is broken by preemption. With workloads,
-    only their pods count for that. With --autoscaler nodes are added whenever pods wait.
+    replaced, no pod is left pending that did not wait before, and no budget is broken by preemption. With
+    --autoscaler nodes are added whenever pods wait.
 
     \b
     Examples:
       kubespread upgrade cloud.google.com/gke-nodepool=default-pool
       kubespread upgrade pool=a --surge 1 --batch 2 -S cluster.json.gz
       kubespread upgrade pool=a --scale shop/deploy/web=4
-      kubespread upgrade pool=a deploy/web sts/db -n shop
       kubespread upgrade pool=a --to 8x16@node.kubernetes.io/instance-type=m6i.2xlarge --surge 1
-      kubespread upgrade pool=a --surge 3 --prices prices.yaml
       kubespread upgrade pool=a --autoscaler ca --node-groups groups.yaml
     """
 
@@ -58,31 +51,6 @@ class Upgrade(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     by_place = "nodes"
 
     nodes: Annotated[str, Argument("Nodes to replace: a name, or labels (pool=a).", metavar="NODES")]
-    workloads: Annotated[
-        tuple[str, ...],
-        Argument(
-            "Judge it by these workloads alone, as KIND/NAME (deploy/web, sts/db).",
-            metavar="[WORKLOAD]...",
-            says={WORKLOADS: "by name"},
-        ),
-    ] = ()
-    namespace: Annotated[
-        str | None,
-        Option(
-            "Judge it by the workloads of this namespace alone; that of names without one (default: all).",
-            ("-n", "--namespace"),
-            "NAME",
-        ),
-    ] = None
-    selector: Annotated[
-        str,
-        Option(
-            "Judge it by the workloads with these labels alone.",
-            ("-l", "--selector"),
-            "LABELS",
-            says={WORKLOADS: "of the cluster"},
-        ),
-    ] = ""
     to: Annotated[
         str,
         Option(
@@ -99,7 +67,6 @@ class Upgrade(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
-    prices: PriceFile = None
     remedies: bool = True
     """Whether to look for changes that would get a blocked upgrade through."""
 
@@ -110,9 +77,13 @@ class Upgrade(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
 
         return PlanReport
 
-    def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
-        """The workloads by whose pods it is judged. Raises UsageError for an invalid selector or name."""
-        return workloads_in(snapshot, self.namespace, self.selector, self.workloads)
-
     def next_command(self, report: PlanReport, commands: Commands) -> str:
-        return next((commands.same(*shlex.split(remedy.options)) for remedy in report.remedies), "")
+        if report.verdict == "yes":
+            return ""
+        for remedy in report.remedies:
+            return commands.same(*shlex.split(remedy.options))
+        worst = next((step for step in report.steps if step.troubles), None)
+        if worst is None:
+            return commands.same("-v")
+        node, *_ = worst.name.removeprefix("replace ").split(", ")
+        return commands.of_nodes("removable", shlex.quote(node))

@@ -32,14 +32,6 @@ def desired_replicas(world: World, workload: WorkloadName) -> int:
     return max(stated) if len(below) > 1 and stated else sum(world.owner(owner).replicas for owner in below)
 
 
-def node_evictions(happenings: Happenings) -> Iterator[reports.NodeEviction]:
-    """Failed nodes whose pods are deleted, as a report has them."""
-    return (
-        reports.NodeEviction(node=eviction.node, seconds=round(eviction.seconds), pods=eviction.pods)
-        for eviction in happenings.evictions
-    )
-
-
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
     """Those that made room for others, in order."""
     for gone in happenings.gone:

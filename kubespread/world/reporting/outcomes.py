@@ -19,7 +19,6 @@ from kubespread.world.reporting.difference import NO_DOMAINS, Counted, Differenc
 from kubespread.world.reporting.happenings import (
     CountedWorkloads,
     desired_replicas,
-    node_evictions,
     preempted_pods,
     skew_changes,
     unmade_pods,
@@ -80,7 +79,6 @@ def outcome(
         preempted=tuple(preempted_pods(step)),
         down=tuple(filter(difference.counts, dict.fromkeys(step.down))),
         nodes=_nodes(before, world.cluster),
-        evictions=tuple(node_evictions(step)),
         notes=tuple(note for note in step.notes if _is_about(difference, step.owners.get(note))),
         **fields,
     )
