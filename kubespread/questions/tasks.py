@@ -137,10 +137,14 @@ class Workers:
             except BrokenProcessPool:
                 lost += 1
                 self.on_lost(DIED)
-            except (OSError, ImportError) as error:
-                # Too few file handles; and a browser has no processes.
+            except (OSError, UnboundLocalError, ImportError) as error:
+                # Too few file handles. Where loky meets that while it starts a process, it fails anew in its cleanup.
+                # A browser has no processes, and not all that starts them.
+                fault = error.__context__ if isinstance(error, UnboundLocalError) else error
+                if not isinstance(fault, OSError | ImportError):
+                    raise
                 lost = _MOST_LOST
-                self.on_lost(f"no workers: {getattr(error, 'strerror', '') or error}; the rest is done without any")
+                self.on_lost(f"no workers: {getattr(fault, 'strerror', '') or fault}; the rest is done without any")
         yield from ALONE.results(work, make, items[done:], 0.0, until)
 
 
@@ -233,11 +237,12 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
     from joblib.externals.loky.backend import resource_tracker as of_loky
 
-    # If they were started later, they would unblock what is blocked.
-    resource_tracker.ensure_running()
-    of_loky.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
+        # Where these have to be started first, they unblock the others again, which they ignore.
+        resource_tracker.ensure_running()
+        of_loky.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
