@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.escaping import escaped
 from kubespread.questions.explain.report import ExplainReport, Fix, opening, summary
-from kubespread.questions.explain.sentences import in_sentences, state
 from kubespread.questions.explain.tables import (
     MAX_NODES,
     DomainRow,
@@ -25,8 +25,9 @@ from kubespread.questions.explain.tables import (
 )
 from kubespread.reports.advice import Suggestion
 from kubespread.reports.columns import Col, Fit, Readers
-from kubespread.reports.parts import ConstraintReport, letter
-from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, score_steps
+from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, NodeReport
+from kubespread.reports.parts import ConstraintReport, CountedPod, letter
+from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, formula, policies, score_steps
 from kubespread.views.look import Cell, Line, Look, Part, RowOf, Tone, Weight
 from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import about_pod, folded, left_out, remarks, shared_suffix, tabled
@@ -66,7 +67,7 @@ def view(report: ExplainReport) -> View:
             Tile("nodes fit", f"{len(report.feasible):,} of {len(report.nodes):,}", tone),
             Tile("constraints", f"{len(report.constraints):,}"),
         ],
-        sentences=lambda: in_sentences(report),
+        sentences=lambda: _in_sentences(report),
         is_wide_on_terminals=True,
         bars=[asked_bars(constraint, position) for position, constraint in enumerate(report.constraints)],
         nodes_of=lambda: _facts(report),
@@ -172,7 +173,7 @@ def _counted_pods(report: ExplainReport) -> Iterator[_Counted]:
         for domain in constraint.domains:
             for pod in domain.pods or ():
                 where = domain.value or EMPTY
-                yield _Counted(letter(position), where, pod.name, pod.owner, pod.node, state(pod))
+                yield _Counted(letter(position), where, pod.name, pod.owner, pod.node, _state(pod))
 
 
 def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
@@ -341,3 +342,85 @@ def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Line]:
         yield inside(Cell(f"or {other}", Tone.FAINT))
     if not suggestion.commands and not suggestion.diff:
         yield inside(" ".join(suggestion.options))
+
+
+def _in_sentences(report: ExplainReport) -> str:
+    """A paragraph for every node of ``report``."""
+    return "\n".join("".join(f"{escaped(line)}\n" for line in _paragraph(report, node)) for node in report.nodes)
+
+
+def _state(pod: CountedPod) -> str:
+    """Whether it counts."""
+    return "terminating, not counted" if pod.terminating else "counted"
+
+
+def _paragraph(report: ExplainReport, node: NodeReport) -> list[str]:
+    pod = f"{report.pod.namespace}/{report.pod.name}"
+    lines = [f"Node {node.name}: Pod {pod} {'fits' if node.feasible else 'does not fit'}"]
+    for position, (constraint, spread) in enumerate(zip(node.constraints, report.constraints, strict=True)):
+        lines.append(f"  {letter(position)}  {_constraint_in_full(constraint, spread)}")
+        lines += [f"       {pod}" for pod in _counted_there(constraint, spread)]
+    lines.append(f"  Verdict: {_verdict_in_full(node)}")
+    rejections = {rejection.plugin: rejection for rejection in node.rejections}
+    for plugin in report.filter_plugins:
+        rejection = rejections.get(plugin)
+        judgment = f"rejects ({rejection.code}): {', '.join(rejection.reasons)}" if rejection else "passes"
+        lines.append(f"    {plugin:<22}{judgment}")
+        lines += [f"      {detail.short}" for detail in (rejection.details if rejection else ())]
+    if node.total is not None:
+        lines.append(f"  Score: {_sum(node)}")
+        lines += [f"    {share}" for share in _shares(report, node)]
+    return lines
+
+
+def _counted_there(constraint: NodeConstraint, about: ConstraintReport) -> list[str]:
+    """The pods that the node's domain counts."""
+    domain = next((domain for domain in about.domains if domain.value == constraint.domain), None)
+    pods = domain.pods if domain is not None else None
+    return [f"{pod.name} ({pod.owner or 'no owner'}) on {pod.node}, {_state(pod)}" for pod in pods or ()]
+
+
+def _constraint_in_full(constraint: NodeConstraint, about: ConstraintReport) -> str:
+    text = ", ".join((f"pods {about.selector}", *policies(about)))
+    head = f"{about.topology_key} {about.when_unsatisfiable} maxSkew {about.max_skew} ({text}):"
+    if constraint.domain is None:
+        ending = "which a hard constraint requires" if about.is_hard else "so the constraint does not count for it"
+        return f"{head} the node has no label {about.topology_key}, {ending}."
+    where = f"domain {constraint.domain or '(empty value)'} has {count_of(constraint.matching or 0, 'matching pod')}"
+    itself = "the pod itself adds 1" if constraint.self_match else "the pod itself does not match and adds 0"
+    minimum = (
+        "no domain is compared"
+        if constraint.global_minimum is None
+        else f"the least of all domains{'' if about.is_hard else ' where it fits'} is {constraint.global_minimum}"
+    )
+    skew = formula(constraint, PRETTY, rejects=False)
+    if constraint.satisfied:
+        outcome = f"within maxSkew {about.max_skew}"
+    elif about.is_hard:
+        outcome = f"more than maxSkew {about.max_skew}: rejected"
+    else:
+        outcome = f"more than maxSkew {about.max_skew}, which costs score and rejects nothing"
+    return f"{head} {where}, {itself}, {minimum}; {skew}, {outcome}."
+
+
+def _verdict_in_full(node: NodeReport) -> str:
+    if node.feasible:
+        return node.verdict.code
+    if not node.verdict.code:
+        return "no verdict: every scheduling cycle of the pod ends in an error"
+    by = f" by {node.verdict.plugin}" if node.verdict.plugin else ""
+    return f"{node.verdict.code}{by}: {', '.join(node.verdict.reasons)}"
+
+
+def _sum(node: NodeReport) -> str:
+    terms = " + ".join(f"{plugin} {score}" for plugin, score in node.scores.items())
+    return f"{terms} = {node.total}" if terms else str(node.total)
+
+
+def _shares(report: ExplainReport, node: NodeReport) -> list[str]:
+    """Each soft constraint's part of the raw spread score; smaller is better."""
+    return [
+        f"{SPREAD_PLUGIN} raw, {letter(position)} {about.topology_key}: {share:.3f}"
+        for position, (share, about) in enumerate(zip(node.spread_scores, report.constraints, strict=True))
+        if share is not None
+    ]
