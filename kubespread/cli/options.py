@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kubespread.cli.command import EDITS as EDITED
 from kubespread.cli.command import TYPED_ORDER, Option, Typed, flag
 from kubespread.errors import UsageError
-from kubespread.kube.versions import NEWEST, OLDEST, UPCOMING
+from kubespread.kube.versions import NEWEST, OLDEST, RECORDED_SINCE, UPCOMING
 from kubespread.questions.question import Rule
 from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
 from kubespread.snapshot.edits.registry import EDITS
@@ -36,7 +36,7 @@ def output_in(writers: Mapping[str, Writer]) -> Option:
 
 
 _AHEAD = f", or 1.{UPCOMING}, which is not released yet" if UPCOMING > NEWEST else ""
-RELEASES = f"Kubernetes release to emulate, 1.{OLDEST} to 1.{NEWEST}{_AHEAD}"
+RELEASES = f"Kubernetes release to emulate, 1.{OLDEST} to 1.{NEWEST} (recorded from 1.{RECORDED_SINCE} on){_AHEAD}"
 DEFAULT_RELEASE = f"the cluster's own, else its newest kubelet's, else 1.{NEWEST}"
 SCHEDULING = tuple(
     Option(f"--{name}", metavar=metavar, help=text, panel="Scheduler")

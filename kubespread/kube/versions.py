@@ -177,7 +177,8 @@ _LATEST_PATCH = 10_000
 OLDEST, NEWEST = 18, 37
 UPCOMING, MERGED_UP_TO = 38, "v1.38.0-alpha.2"
 """The release that is modeled ahead, ``NEWEST`` where none is, and the last of its previews whose changes are."""
-SCORES_SINCE = 24
+SCORES_SINCE, RECORDED_SINCE = 24, 34
+"""The first releases whose scores are modeled, and of which any answer was recorded."""
 
 
 class KubeVersion(Struct, frozen=True):

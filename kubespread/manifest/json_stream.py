@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from os.path import commonprefix
 from typing import Any, TypeVar
@@ -38,7 +39,10 @@ _SPACE = re.compile(rb"[ \t\r\n]*")
 _BETWEEN = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
 _OPENING = 40
 """Bytes in which the elements of a list may be alike, and what is inside is not: blanks, apiVersion and kind."""
-_MAX_WRONG_GUESSES = 3
+_GUESSES = 4
+"""How many places in a window are taken for the beginning of an element."""
+_MOST_DOUBLED = 8
+"""How often the number of elements is doubled that are read one by one after wrong guesses."""
 _SHORT_LINE = 64
 """Bytes."""
 _ERROR = re.compile(r"(?:JSON is malformed: )?(?P<reason>.*?)(?: \(byte (?P<offset>\d+)\))?", re.DOTALL)
@@ -106,7 +110,7 @@ class JsonStream:
         """The texts of the array at the cursor, and the line each begins on."""
         self.take(b"[")
         end = self.peek() == b"]" and bool(self.take(b"]"))
-        guesses, last = _MAX_WRONG_GUESSES, b""
+        last, wrong, waiting = b"", 0, 0
         while not end:
             self.peek()
             line = self.line
@@ -114,13 +118,15 @@ class JsonStream:
             yield text, line
             # Of the last two alone: a list may go on with objects of another kind.
             opening = commonprefix([last or text, text[:_OPENING]])
-            last = text
-            if guesses and opening:
+            last, waiting = text, max(0, waiting - 1)
+            if opening and not waiting:
                 following = self._alike(opening)
                 if following:
                     yield from self._with_lines(following)
-                    last = following[-1]
-                guesses = guesses - 1 if following is None else _MAX_WRONG_GUESSES if following else guesses
+                    last, wrong = following[-1], 0
+                elif following is None:
+                    wrong += 1
+                    waiting = 2 ** min(wrong, _MOST_DOUBLED)
             end = self.take(b",", b"]") == b"]"
 
     def _with_lines(self, texts: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
@@ -134,24 +140,25 @@ class JsonStream:
         self._counted, self._at = (counted, line), at
 
     def _alike(self, opening: bytes) -> list[bytes] | None:
-        """The elements after the cursor, which is behind one, that end in the window; None for a wrong guess.
+        """The elements after the cursor, which is behind one, that end in the window; None if none was found.
 
-        The last that begins like those before is taken for an element. If all before it is an array without its
-        brackets, there is only one way to read that, and it is read at once; else it was no element.
+        The last that begins like those before is taken for an element, or one before it. If all before it is an array
+        without its brackets, there is only one way to read that, and it is read at once; else it was no element.
         """
-        start, last = _BETWEEN.match(self._text, self._at), self._text.rfind(opening, self._at)
+        text, last, start = self._text, len(self._text), _BETWEEN.match(self._text, self._at)
         assert start is not None
-        while last > start.end() and self._text[last - 1] in _SPACES:
-            last -= 1
-        if last <= start.end():
-            return []
-        if self._text[last - 1] != _COMMA:
-            return None
-        before = memoryview(self._text)[start.end() : last - 1]
-        try:
-            return list(map(bytes, self._many.decode(b"".join((b"[", before, b"]")))))
-        except (msgspec.DecodeError, RecursionError):
-            return None
+        for _ in range(_GUESSES):
+            last = text.rfind(opening, start.end() + 1, last)
+            if last < 0:
+                return []
+            end = last
+            while text[end - 1] in _SPACES:
+                end -= 1
+            if text[end - 1] == _COMMA:
+                before = memoryview(text)[start.end() : end - 1]
+                with suppress(msgspec.DecodeError, RecursionError):
+                    return list(map(bytes, self._many.decode(b"".join((b"[", before, b"]")))))
+        return None
 
     def key(self) -> str:
         """The next key of the object at the cursor; moves past the colon after it."""
