@@ -39,15 +39,14 @@ _ENDS_OF_PATHS = (":", "@")
 def configured(context: Any) -> Settings:
     """Settings, which become the defaults of options. Raises ManifestError and UsageError."""
     command = context.command
-    ours = {name for key in KEYS.values() for name in key.parameters}
-    if not ours & {parameter.name for parameter in command.params}:
+    if not {key.parameter for key in KEYS.values()} & {parameter.name for parameter in command.params}:
         return {}
     found = settings(os.environ, files=command.reads_files)
     context.default_map = {
         parameter.name: list(setting.values) if parameter.multiple else setting.values[0]
         for key, setting in found.items()
         for parameter in command.params
-        if parameter.name in KEYS[key].parameters and _takes(parameter, key, setting)
+        if parameter.name == KEYS[key].parameter and _takes(parameter, key, setting)
     }
     return found
 
@@ -66,9 +65,9 @@ def settle(context: Any, configured: Settings) -> None:
         if CONTEXT not in typed:
             parameters[CONTEXT] = None
     for key, setting in configured.items():
-        for name in KEYS[key].parameters:
-            if _ONLY_SET.get(name) in parameters:
-                parameters[name] = setting.text == "true" if KEYS[key].is_flag else setting.text
+        name = KEYS[key].parameter
+        if _ONLY_SET.get(name) in parameters:
+            parameters[name] = setting.text == "true" if KEYS[key].is_flag else setting.text
     if not parameters.get("quiet"):
         for key, setting in _decisive(context, configured):
             say(f"note: {key} {setting.text} ({setting.origin})")
@@ -100,8 +99,8 @@ def _decisive(context: Any, configured: Settings) -> Iterator[tuple[str, Setting
     """What files set, answers depend on, and nothing typed took the place of."""
     for key, setting in configured.items():
         if setting.is_from_file and KEYS[key].decides:
-            names = [name for name in KEYS[key].parameters if context.params.get(name)]
-            if any(not _is_typed(context, name) for name in names):
+            name = KEYS[key].parameter
+            if context.params.get(name) and not _is_typed(context, name):
                 yield key, setting
 
 

@@ -25,31 +25,39 @@ SNAPSHOT, CONTEXT, OUTPUT = "snapshot", "context", "output"
 class Key(Struct, frozen=True):
     """One thing that may be set."""
 
-    variable: str
-    """The environment's name for it."""
-    parameters: tuple[str, ...]
-    """The commands' parameters it is a value of, where nothing is typed for them."""
+    parameter: str
+    """The commands' parameter it is the value of, where nothing is typed for it."""
     is_path: bool = False
     is_list: bool = False
     is_flag: bool = False
     is_personal: bool = False
     """True if a project's file may not set it: what the cluster holds is sent there."""
     decides: bool = True
-    """Whether answers depend on it, and not only how they are made and written."""
+    """True if answers depend on it, and not only how they are made and written."""
+
+    @property
+    def variable(self) -> str:
+        """The environment's name for it."""
+        return f"KUBESPREAD_{self.parameter.upper()}"
+
+    @property
+    def expected(self) -> str:
+        if self.is_flag:
+            return "true or false"
+        # Without quotes 1.30 is the number 1.3.
+        return "a string or a list of them" if self.is_list else "a string in quotes"
 
 
 KEYS: Mapping[str, Key] = {
-    SNAPSHOT: Key("KUBESPREAD_SNAPSHOT", ("snapshot",), is_path=True, is_list=True),
-    CONTEXT: Key("KUBESPREAD_CONTEXT", ("context",)),
-    "schedulerConfig": Key("KUBESPREAD_SCHEDULER_CONFIG", ("scheduler_config",), is_path=True),
-    "kubeVersion": Key("KUBESPREAD_KUBE_VERSION", ("kube_version",)),
-    OUTPUT: Key("KUBESPREAD_OUTPUT", ("output",), decides=False),
-    "podNodeSelector": Key("KUBESPREAD_POD_NODE_SELECTOR", ("pod_node_selector",), is_flag=True),
-    "extendedResourceToleration": Key(
-        "KUBESPREAD_EXTENDED_RESOURCE_TOLERATION", ("extended_resource_toleration",), is_flag=True
-    ),
-    "ignore": Key("KUBESPREAD_IGNORE", ("ignore",), is_list=True),
-    "engine": Key("KUBESPREAD_ENGINE", ("engine",), is_personal=True, decides=False),
+    SNAPSHOT: Key("snapshot", is_path=True, is_list=True),
+    CONTEXT: Key("context"),
+    "schedulerConfig": Key("scheduler_config", is_path=True),
+    "kubeVersion": Key("kube_version"),
+    OUTPUT: Key("output", decides=False),
+    "podNodeSelector": Key("pod_node_selector", is_flag=True),
+    "extendedResourceToleration": Key("extended_resource_toleration", is_flag=True),
+    "ignore": Key("ignore", is_list=True),
+    "engine": Key("engine", is_personal=True, decides=False),
 }
 """By the name it has in a file."""
 
@@ -88,61 +96,40 @@ def read_settings(path: Path, *, is_personal: bool) -> Settings:
     if len(documents) > 1 or not isinstance(documents[0], Mapping):
         description = f"{len(documents)} documents" if len(documents) > 1 else describe(documents[0])
         raise ManifestError(shown, [Fault(f"expected an object with {', '.join(KEYS)}, found {description}")])
-    return _Reader(path.parent, shown, FieldLines(text), is_personal=is_personal).settings(documents[0])
+    lines, found, faults = FieldLines(text), dict[str, Setting](), list[Fault]()
+    for name, value in documents[0].items():
+        line = lines.line(0, str(name))
+        try:
+            if value is not None:
+                values = _values(str(name), value, path.parent, is_personal=is_personal)
+                found[str(name)] = Setting(values, f"{shown}:{line or 1}")
+        except UsageError as error:
+            faults.append(Fault(str(error), str(name), line))
+    if {SNAPSHOT, CONTEXT} <= found.keys():
+        faults.append(Fault(BOTH, CONTEXT, lines.line(0, CONTEXT)))
+    if faults:
+        raise ManifestError(shown, sorted(faults, key=lambda fault: fault.line or 0))
+    return found
 
 
-class _Reader:
-    def __init__(self, directory: Path, shown: str, lines: FieldLines, *, is_personal: bool) -> None:
-        self._directory, self._shown, self._lines, self._is_personal = directory, shown, lines, is_personal
-        self._faults: list[Fault] = []
+def _values(name: str, value: Any, directory: Path, *, is_personal: bool) -> tuple[str, ...]:
+    """What a key of a file in ``directory`` is set to. Raises UsageError."""
+    key = KEYS.get(name)
+    if key is None:
+        raise UsageError(_unknown(name))
+    if key.is_personal and not is_personal:
+        raise UsageError("only your own file or the environment may set it, not a project's file")
+    if key.is_flag and isinstance(value, bool):
+        return ("true" if value else "false",)
+    values = value if isinstance(value, list) and key.is_list else [value]
+    for item in values:
+        if not isinstance(item, str) or not item or key.is_flag:
+            raise UsageError(f"expected {key.expected}, found {describe(item) if item != '' else 'an empty one'}")
+    if name == "kubeVersion":
+        from kubespread.kube.versions import KubeVersion
 
-    def settings(self, data: Mapping[str, Any]) -> Settings:
-        settings = {str(name): self._setting(str(name), value) for name, value in data.items() if value is not None}
-        if SNAPSHOT in settings and CONTEXT in settings:
-            self._add(CONTEXT, BOTH)
-        if self._faults:
-            raise ManifestError(self._shown, sorted(self._faults, key=lambda fault: fault.line or 0))
-        return {name: setting for name, setting in settings.items() if setting is not None}
-
-    def _setting(self, name: str, value: Any) -> Setting | None:
-        key = KEYS.get(name)
-        if key is None:
-            self._add(name, _unknown(name))
-            return None
-        if key.is_personal and not self._is_personal:
-            self._add(name, "only your own file or the environment may set it, not a project's file")
-            return None
-        values = value if isinstance(value, list) and key.is_list else [value]
-        if key.is_flag and isinstance(value, bool):
-            values = ["true" if value else "false"]
-        for item in values:
-            if not isinstance(item, str) or not item or (key.is_flag and item is value):
-                self._add(name, f"expected {_expected(key)}, found {describe(item) if item != '' else 'an empty one'}")
-                return None
-        if name == "kubeVersion" and (fault := _version_fault(value)):
-            self._add(name, fault)
-        for item in values if key.is_path else ():
-            if fault := _path_fault(item):
-                self._add(name, fault)
-                return None
-        return Setting(
-            tuple(self._path(item) for item in values) if key.is_path else tuple(values),
-            f"{self._shown}:{self._lines.line(0, name) or 1}",
-        )
-
-    def _path(self, text: str) -> str:
-        """Relative to the file's own directory, which is not named where it is the working directory."""
-        return str(self._directory / Path(text).expanduser())
-
-    def _add(self, name: str, message: str) -> None:
-        self._faults.append(Fault(message, name, self._lines.line(0, name)))
-
-
-def _expected(key: Key) -> str:
-    if key.is_flag:
-        return "true or false"
-    # Without quotes 1.30 is the number 1.3.
-    return "a string or a list of them" if key.is_list else "a string in quotes"
+        KubeVersion.parse(value)
+    return tuple(_path(item, directory) for item in values) if key.is_path else tuple(values)
 
 
 def _unknown(name: str) -> str:
@@ -152,26 +139,16 @@ def _unknown(name: str) -> str:
     return f"unknown key{did_you_mean(meant)}" if meant else f"unknown key; there are {', '.join(KEYS)}"
 
 
-def _path_fault(text: str) -> str:
+def _path(text: str, directory: Path) -> str:
+    """Relative to the file's ``directory``, which is not named where it is the working one. Raises UsageError."""
     if text == STDIN:
-        return "standard input is for the command line to name: expected a path"
+        raise UsageError("standard input is for the command line to name: expected a path")
     if "\0" in text:
-        return "expected a path, found a NUL character in it"
+        raise UsageError("expected a path, found a NUL character in it")
     try:
-        Path(text).expanduser()
+        return str(directory / Path(text).expanduser())
     except RuntimeError:
-        return f"no home directory is known for {Path(text).parts[0]}"
-    return ""
-
-
-def _version_fault(text: str) -> str:
-    from kubespread.kube.versions import KubeVersion
-
-    try:
-        KubeVersion.parse(text)
-    except UsageError as error:
-        return str(error)
-    return ""
+        raise UsageError(f"no home directory is known for {Path(text).parts[0]}") from None
 
 
 PROJECT_FILE = ".kubespread.yaml"
@@ -212,7 +189,7 @@ def _of_environment(environment: Mapping[str, str]) -> Settings:
             separator = os.pathsep if key.is_path else ","
             values = tuple(filter(None, text.split(separator))) if key.is_list else (text,)
             if key.is_flag and text not in ("true", "false"):
-                raise UsageError(f"{key.variable}: expected {_expected(key)}, found {text!r}")
+                raise UsageError(f"{key.variable}: expected {key.expected}, found {text!r}")
             settings[name] = Setting(values, key.variable, is_from_file=False)
     if SNAPSHOT in settings and CONTEXT in settings:
         raise UsageError("KUBESPREAD_SNAPSHOT and KUBESPREAD_CONTEXT both name the cluster: unset one")
