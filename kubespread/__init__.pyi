@@ -101,7 +101,7 @@ def pending(
     - ``namespace``: Ask about the workloads of this namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
-    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
     - ``on_progress``: Called now and then with how far the answer is.
     """
@@ -147,7 +147,7 @@ def simulate(
     - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
-    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
     - ``gang``: Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a multiple of N: one gang after another.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
@@ -197,7 +197,7 @@ def simulate(
     - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
-    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
     - ``gang``: Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a multiple of N: one gang after another.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
@@ -264,7 +264,7 @@ def report(
     - ``namespace``: Ask about the workloads of this namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
-    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
@@ -301,7 +301,7 @@ def survive(
     - ``pairs``: Lose every two domains of a key together, instead of each by itself.
     - ``nodes_deleted``: Delete the Node objects of a lost domain too; without, they stay and do not answer.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
-    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
@@ -341,7 +341,7 @@ def upgrade(
     - ``surge``: New nodes that join before the ones they replace are drained.
     - ``batch``: Nodes replaced at a time.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
-    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
     - ``remedies``: For Python callers only.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
@@ -472,7 +472,7 @@ def plan(
     - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
     - ``by_step``: Show what each step does to pods and their spread, instead of before and after.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
-    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.

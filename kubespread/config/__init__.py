@@ -1,4 +1,1 @@
-"""Command-line settings from files and the environment: only strings.
-
-No key runs a program or holds a credential, and the library never reads any of it.
-"""
+"""Settings of the command line from files and the environment: texts, none of which runs a program or is a secret."""

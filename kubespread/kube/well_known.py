@@ -39,19 +39,6 @@ RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 CHECK_IGNORE = "kubespread.dev/ignore"
 """Codes of findings that ``kubespread check`` is not to report of a workload."""
 
-GROUP_MIN_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
-GROUP_MAX_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
-CAPACITY_PREFIX = "capacity.cluster-autoscaler.kubernetes.io/"
-READ_OF_MACHINES = (
-    GROUP_MIN_SIZE,
-    GROUP_MAX_SIZE,
-    *(
-        f"{CAPACITY_PREFIX}{name}"
-        for name in ("cpu", "memory", "ephemeral-disk", "maxPods", "gpu-type", "gpu-count", "labels", "taints")
-    ),
-)
-"""Those that cluster-autoscaler reads of MachineDeployments."""
-
 READ_OF_PODS = frozenset(
     {
         POD_DELETION_COST,
@@ -80,7 +67,6 @@ READ_ANNOTATIONS = frozenset(
         CHECK_IGNORE,
         RESTARTED_AT,
         *READ_OF_PODS,
-        *READ_OF_MACHINES,
     }
 )
 

@@ -111,10 +111,8 @@ def _group(fields: NodeGroupFields, place: str, folder: Path, faults: _Faults) -
 def _simple_faults(fields: NodeGroupFields) -> Iterator[tuple[str, str]]:
     if not fields.name:
         yield "name", "Required value"
-    else:
-        yield from (
-            ("name", f"Invalid value: {quote(fields.name)}: {fault}") for fault in subdomain_faults(fields.name)
-        )
+    for fault in subdomain_faults(fields.name) if fields.name else ():
+        yield "name", f"Invalid value: {quote(fields.name)}: {fault}"
     for position, zone in enumerate(fields.zones):
         faults = label_value_faults(zone) if zone else ["must not be empty"]
         yield from ((f"zones[{position}]", f"Invalid value: {quote(zone)}: {fault}") for fault in faults)
@@ -129,10 +127,8 @@ def _simple_faults(fields: NodeGroupFields) -> Iterator[tuple[str, str]]:
     if fields.price is not None and not _is_decimal(fields.price):
         yield "price", f"expected a number from 0, found {_described(fields.price)}"
     if fields.template is None and not fields.nodes:
-        yield (
-            "template",
-            "Required value: a Node manifest, its file or a node's name, unless nodes says which there are",
-        )
+        reason = "a Node manifest, its file or a node's name, unless nodes says which there are"
+        yield "template", f"Required value: {reason}"
 
 
 def _is_decimal(value: Any) -> bool:
@@ -155,28 +151,22 @@ def _members(text: str, place: str, faults: _Faults) -> Selector | None:
 
 def _template(fields: NodeGroupFields, place: str, folder: Path, faults: _Faults) -> Node | str | None:
     template = fields.template
-    if isinstance(template, str):
-        return _template_of_file(template, place, folder, faults) if is_file(template) else template
-    if not isinstance(template, dict):
-        if template is not None:
+    if isinstance(template, str) and not is_file(template):
+        return template
+    try:
+        if isinstance(template, str):
+            return read_template(str(folder / template))
+        if isinstance(template, dict):
+            kind = template.get("apiVersion", "v1"), template.get("kind", "Node")
+            if kind == ("v1", "Node"):
+                node, node_faults = checked_node(template, place, fields.name)
+                faults += node_faults
+                return node
+            faults.append((place, f"expected a Node, found {full_kind(*map(str, kind))}"))
+        elif template is not None:
             faults.append((place, f"expected a Node manifest, its file or a node's name, found {describe(template)}"))
-        return None
-    kind = template.get("apiVersion", "v1"), template.get("kind", "Node")
-    if kind != ("v1", "Node"):
-        faults.append((place, f"expected a Node, found {full_kind(*map(str, kind))}"))
-        return None
-    try:
-        node, node_faults = checked_node(template, place, fields.name)
-    except DecodingError as error:
-        faults.append((error.path, str(error)))
-        return None
-    faults += node_faults
-    return node
-
-
-def _template_of_file(template: str, place: str, folder: Path, faults: _Faults) -> Node | None:
-    try:
-        return read_template(str(folder / template))
     except ManifestError as error:
         faults += ((place, fault.describe(error.file)) for fault in error.faults)
-        return None
+    except DecodingError as error:
+        faults.append((error.path, str(error)))
+    return None

@@ -1,14 +1,8 @@
-"""Groups of nodes that an autoscaler may let grow, and those that the cluster has: Karpenter's NodePools, and Cluster
-API's MachineDeployments, whose sizes and capacity are in annotations.
-
-Source of the rules: the clusterapi provider of cluster-autoscaler, and Cluster API's rules for labels that machines
-pass on to their nodes.
-"""
+"""Groups of nodes that an autoscaler may let grow, and those that the cluster has: Karpenter's NodePools."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Protocol
@@ -16,14 +10,12 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from kubespread.errors import SnapshotError, UsageError
-from kubespread.kube.api.cluster_objects import ClusterObjects, MachineDeployment, NodePool
-from kubespread.kube.api.core import Node, NodeSelectorRequirement, NodeSpec, NodeStatus, Taint
-from kubespread.kube.api.meta import ObjectMeta, ResourceList
+from kubespread.kube.api.cluster_objects import ClusterObjects, NodePool
+from kubespread.kube.api.core import Node, NodeSelectorRequirement, Taint
+from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.gotext import parse_int64, quote
-from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import OPERATORS, Requirement, Selector, from_map
-from kubespread.kube.taint import TaintError, parse_taint
-from kubespread.kube.well_known import CAPACITY_PREFIX, GROUP_MAX_SIZE, GROUP_MIN_SIZE, ZONE
+from kubespread.kube.well_known import ZONE
 from kubespread.wording import some_of
 
 
@@ -104,8 +96,6 @@ class NodeGroup(Struct, frozen=True):
     """Empty: that of the template."""
     members: Selector | None = None
     """The labels of its nodes; None where nothing tells them from others."""
-    running: int | None = None
-    """How many nodes it has, where its source says so; None: those with the labels."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels that its source gives every node, regardless of the template."""
     taints: Sequence[Taint] | None = None
@@ -131,41 +121,26 @@ class NodeGroups(Struct, frozen=True):
     expanders: tuple[Expander, ...] = DEFAULT_EXPANDERS
 
 
-_MAX_NAMED = 3
-_TOLD_BY = {Autoscaler.CLUSTER_AUTOSCALER: MachineDeployment, Autoscaler.KARPENTER: NodePool}
-
-
 def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[NodeGroup, ...]:
-    """Karpenter's NodePools, or the MachineDeployments that cluster-autoscaler is configured to scale.
+    """Karpenter's NodePools; nothing in a cluster names the groups of cluster-autoscaler.
 
     Raises UsageError where there are none.
     """
-    if autoscaler is Autoscaler.KARPENTER:
-        groups = tuple(map(node_pool_group, objects.of(NodePool)))
-    else:
-        groups = tuple(_machine_groups(objects))
+    if autoscaler is not Autoscaler.KARPENTER:
+        raise UsageError(f"--autoscaler {autoscaler} needs --node-groups FILE")
+    groups = tuple(map(node_pool_group, objects.of(NodePool)))
     if not groups:
-        kind = _TOLD_BY[autoscaler].__name__
-        reason = objects.unread.get(kind) or f"the cluster's source has no {kind} that may grow"
+        reason = objects.unread.get("NodePool") or "the cluster's source has no NodePool that may grow"
         raise UsageError(f"--autoscaler {autoscaler} needs --node-groups FILE: {reason}")
     return groups
 
 
-def _machine_groups(objects: ClusterObjects) -> Iterator[NodeGroup]:
-    machine_groups = map(_machine_deployment_group, objects.of(MachineDeployment))
-    return (group for group in machine_groups if group is not None)
-
-
 def uncounted_groups(objects: ClusterObjects) -> Iterator[str]:
     """``new nodes of NodePool default are not counted: add --autoscaler karpenter``, where it may get some."""
-    growable = {
-        Autoscaler.KARPENTER: [pool.metadata.name for pool in objects.of(NodePool) if pool.spec.replicas is None],
-        Autoscaler.CLUSTER_AUTOSCALER: [group.name for group in _machine_groups(objects)],
-    }
-    for autoscaler, names in growable.items():
-        if names:
-            kind = f"{_TOLD_BY[autoscaler].__name__}{'s' if len(names) > 1 else ''}"
-            yield f"new nodes of {kind} {some_of(names, _MAX_NAMED)} are not counted: add --autoscaler {autoscaler}"
+    names = [pool.metadata.name for pool in objects.of(NodePool) if pool.spec.replicas is None]
+    if names:
+        kind = f"NodePool{'s' if len(names) > 1 else ''}"
+        yield f"new nodes of {kind} {some_of(names, 3)} are not counted: add --autoscaler karpenter"
 
 
 NODE_POOL_LABEL = "karpenter.sh/nodepool"
@@ -211,73 +186,3 @@ def _requirement(pool: str, written: NodeSelectorRequirement) -> Requirement:
     if faults:
         raise SnapshotError(f"NodePool {pool}: requirement on {written.key}: {faults[0]}")
     return requirement
-
-
-_RESOURCES = {"cpu": "cpu", "memory": "memory", "ephemeral-disk": "ephemeral-storage", "maxPods": "pods"}
-_DEFAULT_PODS = "110"
-_HANDED_ON = ("node-role.kubernetes.io", "node-restriction.kubernetes.io", "node.cluster.x-k8s.io")
-
-
-def _machine_deployment_group(machines: MachineDeployment) -> NodeGroup | None:
-    """The group that cluster-autoscaler finds; None for machines that it is not configured to scale."""
-    meta, annotations = machines.metadata, machines.metadata.annotations
-    maximum, minimum = (annotations.get(key, "") for key in (GROUP_MAX_SIZE, GROUP_MIN_SIZE))
-    if not maximum.isdecimal():
-        return None
-    return NodeGroup(
-        name=meta.name,
-        maximum=int(maximum),
-        minimum=int(minimum) if minimum.isdecimal() else 0,
-        template=_template(machines),
-        running=1 if machines.spec.replicas is None else machines.spec.replicas,
-    )
-
-
-def _template(machines: MachineDeployment) -> Node | None:
-    """What scale from zero makes of the capacity annotations; None where cpu or memory is not said."""
-    capacity = _capacity(machines)
-    if not {"cpu", "memory"} <= capacity.keys():
-        return None
-    annotations, template = machines.metadata.annotations, machines.spec.template
-    labels = {
-        key: value for key, value in template.metadata.labels.items() if key.partition("/")[0].endswith(_HANDED_ON)
-    }
-    if template.spec.failure_domain:
-        labels[ZONE] = template.spec.failure_domain
-    labels |= capacity_labels(annotations)
-    return Node(
-        metadata=ObjectMeta(name=machines.metadata.name, labels=labels),
-        spec=NodeSpec(taints=capacity_taints(annotations)),
-        status=NodeStatus(capacity=capacity, allocatable=capacity),
-    )
-
-
-def _capacity(machines: MachineDeployment) -> ResourceList:
-    annotations = machines.metadata.annotations
-    quantities = {name: annotations.get(f"{CAPACITY_PREFIX}{key}", "") for key, name in _RESOURCES.items()}
-    quantities[annotations.get(f"{CAPACITY_PREFIX}gpu-type", "")] = annotations.get(f"{CAPACITY_PREFIX}gpu-count", "")
-    capacity: ResourceList = {name: text for name, text in quantities.items() if name and _is_quantity(text)}
-    return {"pods": _DEFAULT_PODS, **capacity} if capacity else capacity
-
-
-def _is_quantity(text: str) -> bool:
-    try:
-        parse(text)
-    except QuantityError:
-        return False
-    return True
-
-
-def capacity_labels(annotations: Mapping[str, str]) -> dict[str, str]:
-    """The labels that annotations of a MachineDeployment say its nodes have."""
-    pairs = (pair.partition("=") for pair in annotations.get(f"{CAPACITY_PREFIX}labels", "").split(",") if pair)
-    return {key.strip(): value.strip() for key, _, value in pairs}
-
-
-def capacity_taints(annotations: Mapping[str, str]) -> list[Taint]:
-    """The taints; those that cannot be read are passed over, as cluster-autoscaler does."""
-    taints = []
-    for text in filter(None, map(str.strip, annotations.get(f"{CAPACITY_PREFIX}taints", "").split(","))):
-        with suppress(TaintError):
-            taints.append(parse_taint(text).taint)
-    return taints

@@ -606,7 +606,7 @@ AutoscalerName = Annotated[
 NodeGroupsFile = Annotated[
     str | Any | None,
     NodeGroups(
-        "Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).",
+        "Node groups the autoscaler may grow (default: the snapshot's NodePools).",
         metavar="FILE",
         heading=AUTOSCALING,
         is_path=True,

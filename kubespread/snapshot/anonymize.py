@@ -26,7 +26,7 @@ from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import KubeObject, ObjectMeta
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.name_rules import normalized_image
-from kubespread.kube.well_known import CAPACITY_PREFIX, CONFIG_SOURCE, MIGRATED_PLUGINS, NODE_SELECTOR
+from kubespread.kube.well_known import CONFIG_SOURCE, MIGRATED_PLUGINS, NODE_SELECTOR
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -205,12 +205,7 @@ class _Renaming:
     def _annotation(self, key: str, value: str) -> str:
         if key in (MIGRATED_PLUGINS, CONFIG_SOURCE):
             return value
-        if key == f"{CAPACITY_PREFIX}taints":
-            taints = (taint.partition(":") for taint in value.split(","))
-            return ",".join(f"{self._pairs(taint)}{colon}{effect}" for taint, colon, effect in taints)
-        if key.startswith(CAPACITY_PREFIX) and not key.endswith("/labels"):
-            return value
-        if key == NODE_SELECTOR or key.startswith(CAPACITY_PREFIX):
+        if key == NODE_SELECTOR:
             return self._pairs(value)
         return self._rename(value)
 

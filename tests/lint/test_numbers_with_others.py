@@ -202,7 +202,6 @@ def test_replicas_that_wait_for_a_zone_that_can_be_made_are_meant_to() -> None:
 ZONE = "topology.kubernetes.io/zone"
 GPU = {"key": "gpu", "effect": "NoSchedule"}
 ARMS = {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64", "arm64"]}
-MAXIMUM = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
 
 
 def pool(*requirements: Any, **spec: Any) -> Manifest:
@@ -210,16 +209,6 @@ def pool(*requirements: Any, **spec: Any) -> Manifest:
     template = {"spec": {"requirements": [zones, *requirements], **spec.pop("nodes", {})}}
     made = {"template": template, **spec}
     return {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "np"}, "spec": made}
-
-
-def machines(replicas: int, maximum: str | None) -> Manifest:
-    annotations = {} if maximum is None else {MAXIMUM: maximum}
-    return {
-        "apiVersion": "cluster.x-k8s.io/v1beta1",
-        "kind": "MachineDeployment",
-        "metadata": {"name": "md", "annotations": annotations},
-        "spec": {"replicas": replicas, "template": {"spec": {"failureDomain": "c"}}},
-    }
 
 
 WAITING, TOLERATING = "minDomains: 3, so that replicas wait for the others", "tolerate it before raising minDomains"
@@ -239,9 +228,6 @@ WAITING, TOLERATING = "minDomains: 3, so that replicas wait for the others", "to
         (pool(nodes={"taints": [GPU]}), {"replicas": 2}, []),
         (pool(nodes={"taints": [GPU]}), {"tolerations": [{"key": "gpu", "operator": "Exists"}]}, [WAITING]),
         (pool(nodes={"taints": [{**GPU, "effect": "PreferNoSchedule"}]}), {}, [WAITING]),
-        (machines(1, "3"), {}, [WAITING]),
-        (machines(0, None), {}, []),
-        (machines(3, "3"), {}, []),
     ],
 )
 def test_a_domain_is_waited_for_where_a_group_can_make_it_for_the_pod(

@@ -109,15 +109,6 @@ def test_what_karpenter_adds_for_pods_that_wait(case: Case) -> None:
 
 
 UNREADABLE = {"spec": {"requirements": [{"key": "a", "operator": "Is", "values": ["b"]}]}}
-MACHINES = {
-    "apiVersion": "cluster.x-k8s.io/v1beta1",
-    "kind": "MachineDeployment",
-    "metadata": {"name": "md"},
-    "spec": {"replicas": 1},
-}
-SIZES = {
-    f"cluster.x-k8s.io/cluster-api-autoscaler-node-group-{end}-size": size for end, size in (("min", "1"), ("max", "3"))
-}
 NOTES: dict[str, tuple[list[Data], list[str]]] = {
     "a NodePool": ([node_pool()], ["new nodes of NodePool any are not counted: add --autoscaler karpenter"]),
     "NodePools, whatever is in them": (
@@ -125,11 +116,6 @@ NOTES: dict[str, tuple[list[Data], list[str]]] = {
         ["new nodes of NodePools any, b are not counted: add --autoscaler karpenter"],
     ),
     "a static NodePool gets none": ([node_pool(replicas=1)], []),
-    "a MachineDeployment that is scaled": (
-        [{**MACHINES, "metadata": {"name": "md", "annotations": SIZES}}],
-        ["new nodes of MachineDeployment md are not counted: add --autoscaler ca"],
-    ),
-    "one that is not": ([MACHINES], []),
     "no group": ([], []),
 }
 

@@ -2,8 +2,8 @@
 
 Storage: claims, volumes, classes and what CSI drivers report. How many pods evictions must leave. Priorities, and
 groups of pods that are scheduled together: Workload in 1.35, PodGroup since 1.36. Webhooks and admission policies,
-which decide about pods at creation by code that is not here. What configures autoscalers: NodePools and
-MachineDeployments for nodes, HorizontalPodAutoscalers for pods.
+which decide about pods at creation by code that is not here. What configures autoscalers: NodePools for
+nodes, HorizontalPodAutoscalers for pods.
 """
 
 from __future__ import annotations
@@ -47,26 +47,6 @@ class NodePool(ApiObject):
     """karpenter.sh/v1."""
 
     spec: NodePoolSpec = field(default_factory=NodePoolSpec)
-
-
-class MachineSpec(KubeObject):
-    failure_domain: str = ""
-
-
-class MachineTemplate(KubeObject):
-    metadata: NodeClaimMeta = field(default_factory=NodeClaimMeta)
-    spec: MachineSpec = field(default_factory=MachineSpec)
-
-
-class MachineDeploymentSpec(KubeObject):
-    replicas: Int32 | None = None
-    template: MachineTemplate = field(default_factory=MachineTemplate)
-
-
-class MachineDeployment(ApiObject):
-    """cluster.x-k8s.io. Annotations give the size of its nodes and how many there may be."""
-
-    spec: MachineDeploymentSpec = field(default_factory=MachineDeploymentSpec)
 
 
 class ScaleTarget(KubeObject):

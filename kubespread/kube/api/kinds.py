@@ -252,13 +252,6 @@ KINDS = (
     Kind(objects.Workload, "scheduling.k8s.io/v1alpha1", "workloads", is_listed=False),
     # Of clusters that have such an autoscaler only, and nobody else needs them: read where a file holds them.
     Kind(objects.NodePool, "karpenter.sh/v1", "nodepools", is_namespaced=False, is_listed=False),
-    Kind(
-        objects.MachineDeployment,
-        "cluster.x-k8s.io/v1beta2",
-        "machinedeployments",
-        is_listed=False,
-        other_versions=("cluster.x-k8s.io/v1beta1",),
-    ),
 )
 
 UNKNOWN = Kind(workloads.Workload, "", "", template_path=TEMPLATE_PATH, has_replicas=True)

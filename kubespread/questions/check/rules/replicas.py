@@ -12,14 +12,14 @@ from msgspec.structs import replace
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.controllers.deployment import limits
 from kubespread.kube.admission.quota import allowance, needed
-from kubespread.kube.api.cluster_objects import ClusterObjects, MachineDeployment, NodePool
+from kubespread.kube.api.cluster_objects import ClusterObjects, NodePool
 from kubespread.kube.api.core import Container, LimitRange, Node, NodeSpec, NodeStatus, Pod, ResourceQuota, Taint
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.quantity import NANO, IntOrStringError, QuantityError, parse
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
-from kubespread.kube.well_known import GROUP_MAX_SIZE, HOSTNAME, ZONE
-from kubespread.node_groups.groups import NODE_POOL_LABEL, capacity_labels, capacity_taints
+from kubespread.kube.well_known import HOSTNAME
+from kubespread.node_groups.groups import NODE_POOL_LABEL
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.check.rule import UNSEARCHED, Case, ClusterRule, Declared, LastRule, Rule, RuleFinding
 from kubespread.questions.check.trial import (
@@ -199,9 +199,9 @@ class ScaledToZero(ClusterRule, code="KS208", name="scaled-to-zero", severity=Se
     an autoscaler add a node. minDomains says how many domains there should be: below that number the minimum is 0,
     replicas beyond maxSkew wait, and the autoscaler acts.
 
-    Karpenter's NodePools and autoscaled MachineDeployments tell which domains there could be, as far as their limits
-    and sizes leave room. The remedy is tried on the cluster as it is, where replicas must wait for the domain, and with
-    a node in each domain, where all must find a place. A group whose taint keeps the pod off makes no domain for it.
+    Karpenter's NodePools tell which domains there could be, as far as their limits leave room. The remedy is tried on
+    the cluster as it is, where replicas must wait for the domain, and with a node in each domain, where all must find a
+    place. A group whose taint keeps the pod off makes no domain for it.
 
     Example: a hard constraint over zones, a NodePool for zones a, b and c, and nodes in a and b only.
 
@@ -210,7 +210,7 @@ class ScaledToZero(ClusterRule, code="KS208", name="scaled-to-zero", severity=Se
 
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, calPreFilterState"""
-        if case.subject.replicas < 2 or not any(case.objects.of(cls) for cls in (NodePool, MachineDeployment)):
+        if case.subject.replicas < 2 or not case.objects.of(NodePool):
             return
         for declared, hard in case.hard(trial):
             eligible, constraint = domains(hard), declared.constraint
@@ -436,13 +436,6 @@ def _groups(
     for pool in objects.of(NodePool):
         if _has_room(pool, nodes):
             yield from _of_node_pool(key, pod, pool)
-    for machines in objects.of(MachineDeployment):
-        made, replicas, annotations = machines.spec.template, machines.spec.replicas, machines.metadata.annotations
-        most = annotations.get(GROUP_MAX_SIZE, "")
-        if most.isdecimal() and int(most) > (1 if replicas is None else replicas):
-            zone = {ZONE: made.spec.failure_domain} if made.spec.failure_domain else {}
-            labels = {**zone, **made.metadata.labels, **capacity_labels(annotations)}
-            yield f"MachineDeployment {machines.metadata.name}", labels, capacity_taints(annotations)
 
 
 def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
