@@ -283,8 +283,7 @@ TEMPLATES: dict[str, tuple[str | None, str]] = {
             "[{key: gpu, effect: NoSchedule}]",
             "[{key: gpu, effect: NoSchedule}, {key: gpu, value: b, effect: NoSchedule}]",
         ),
-        '{file}:5: spec.taints[1]: Duplicate value: {{"Key":"gpu","Value":"b","Effect":"NoSchedule","TimeAdded":null}}: '
-        "taints must be unique by key and effect pair",
+        '{file}:5: spec.taints[1]: Duplicate value: "gpu:NoSchedule"',
     ),
 }
 

@@ -33,23 +33,8 @@ from kubespread.kube.name_rules import dns_label_faults, label_key_faults, label
 from kubespread.kube.quantity import QuantityError
 from kubespread.kube.selector import NODE_NAME_FIELD, SelectorError, from_label_selector
 from kubespread.kube.taint import COMPARING_OPERATORS, COMPARISON_GATE, EFFECTS, comparable
-from kubespread.kube.validation.faults import (
-    BAD_OPERATOR,
-    IN_BOTH,
-    FieldFault,
-    between,
-    duplicate,
-    forbidden,
-    invalid,
-    invalid_each,
-    labels_faults,
-    merged_key_faults,
-    one_of,
-    required,
-    requirement_faults,
-    selector_faults,
-    unsupported,
-)
+from kubespread.kube.validation import faults
+from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.fields import Data, field_faults
 from kubespread.kube.validation.resources import overhead_faults, pod_claim_faults, pod_level_faults, resource_faults
 from kubespread.kube.versions import KubeVersion
@@ -72,22 +57,24 @@ def spread_faults(
     for position, constraint in enumerate(constraints):
         field, action = f"{path}[{position}]", constraint.when_unsatisfiable
         if constraint.max_skew <= 0:
-            yield invalid(f"{field}.maxSkew", constraint.max_skew, _POSITIVE)
+            yield faults.invalid(f"{field}.maxSkew", constraint.max_skew, _POSITIVE)
         if not constraint.topology_key:
-            yield required(f"{field}.topologyKey", "can not be empty")
-        yield from one_of(f"{field}.whenUnsatisfiable", action, ACTIONS)
+            yield faults.required(f"{field}.topologyKey", "can not be empty")
+        yield from faults.one_of(f"{field}.whenUnsatisfiable", action, ACTIONS)
         if pairs[position] in pairs[position + 1 :]:
-            yield duplicate(f"{field}.{{topologyKey, whenUnsatisfiable}}", f"{{{constraint.topology_key}, {action}}}")
+            yield faults.duplicate(
+                f"{field}.{{topologyKey, whenUnsatisfiable}}", f"{{{constraint.topology_key}, {action}}}"
+            )
         if constraint.min_domains is not None:
             if constraint.min_domains <= 0:
-                yield invalid(f"{field}.minDomains", constraint.min_domains, _POSITIVE)
+                yield faults.invalid(f"{field}.minDomains", constraint.min_domains, _POSITIVE)
             if action != DO_NOT_SCHEDULE:
                 detail = f"{MIN_DOMAINS_IF_HARD}, not {action}"
-                yield invalid(f"{field}.minDomains", constraint.min_domains, detail)
-        yield from one_of(f"{field}.nodeAffinityPolicy", constraint.node_affinity_policy, _NODE_POLICIES)
-        yield from one_of(f"{field}.nodeTaintsPolicy", constraint.node_taints_policy, _NODE_POLICIES)
+                yield faults.invalid(f"{field}.minDomains", constraint.min_domains, detail)
+        yield from faults.one_of(f"{field}.nodeAffinityPolicy", constraint.node_affinity_policy, _NODE_POLICIES)
+        yield from faults.one_of(f"{field}.nodeTaintsPolicy", constraint.node_taints_policy, _NODE_POLICIES)
         yield from _match_label_keys_faults(constraint, field, merges=merges)
-        yield from selector_faults(constraint.label_selector, f"{field}.labelSelector")
+        yield from faults.selector_faults(constraint.label_selector, f"{field}.labelSelector")
 
 
 def _match_label_keys_faults(
@@ -96,17 +83,17 @@ def _match_label_keys_faults(
     """Where the keys are not merged into the selector, each that it names is told of, also beside no selector."""
     selector, keys = constraint.label_selector, constraint.match_label_keys
     if keys and selector is None:
-        yield forbidden(f"{path}.matchLabelKeys", "must not be specified when labelSelector is not set")
+        yield faults.forbidden(f"{path}.matchLabelKeys", "must not be specified when labelSelector is not set")
         if merges:
             return
     taken = set() if merges or selector is None else {*selector.match_labels, *_keys_of(selector)}
     for position, key in enumerate(keys):
         field = f"{path}.matchLabelKeys[{position}]"
-        yield from invalid_each(field, key, label_key_faults(key))
+        yield from faults.invalid_each(field, key, label_key_faults(key))
         if key in taken:
-            yield invalid(field, key, IN_BOTH)
+            yield faults.invalid(field, key, faults.IN_BOTH)
     if merges:
-        yield from merged_key_faults(selector, keys, path)
+        yield from faults.merged_key_faults(selector, keys, path)
 
 
 def _keys_of(selector: LabelSelector) -> Iterator[str]:
@@ -134,36 +121,38 @@ def _node_affinity_faults(affinity: core.NodeAffinity, path: str) -> Iterator[Fi
     if required_terms is not None:
         terms_path = f"{path}.{_REQUIRED}.nodeSelectorTerms"
         if not required_terms.node_selector_terms:
-            yield required(terms_path, "must have at least one node selector term")
+            yield faults.required(terms_path, "must have at least one node selector term")
         for position, term in enumerate(required_terms.node_selector_terms):
             yield from _term_faults(term, f"{terms_path}[{position}]", check_values=True)
     for position, preferred in enumerate(affinity.preferred_during_scheduling_ignored_during_execution):
         preferred_path = f"{path}.{_PREFERRED}[{position}]"
         if not 1 <= preferred.weight <= 100:
-            yield invalid(f"{preferred_path}.weight", preferred.weight, _WEIGHT_RANGE)
+            yield faults.invalid(f"{preferred_path}.weight", preferred.weight, _WEIGHT_RANGE)
         # The values of preferred terms are not checked; the scheduler may stumble over them later.
         yield from _term_faults(preferred.preference, f"{preferred_path}.preference", check_values=False)
 
 
 def _term_faults(term: core.NodeSelectorTerm, path: str, *, check_values: bool) -> Iterator[FieldFault]:
     for position, expression in enumerate(term.match_expressions):
-        yield from requirement_faults(expression, f"{path}.matchExpressions[{position}]", check_values=check_values)
+        yield from faults.requirement_faults(
+            expression, f"{path}.matchExpressions[{position}]", check_values=check_values
+        )
     for position, expression in enumerate(term.match_fields):
         yield from _field_requirement_faults(expression, f"{path}.matchFields[{position}]")
 
 
 def _field_requirement_faults(expression: core.NodeSelectorRequirement, path: str) -> Iterator[FieldFault]:
     if expression.operator not in ("In", "NotIn"):
-        yield invalid(f"{path}.operator", expression.operator, BAD_OPERATOR)
+        yield faults.invalid(f"{path}.operator", expression.operator, faults.BAD_OPERATOR)
     elif len(expression.values) != 1:
-        yield required(
+        yield faults.required(
             f"{path}.values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
         )
     if expression.key != NODE_NAME_FIELD:
-        yield invalid(f"{path}.key", expression.key, "not a valid field selector key")
+        yield faults.invalid(f"{path}.key", expression.key, "not a valid field selector key")
         return
     for position, value in enumerate(expression.values):
-        yield from invalid_each(f"{path}.values[{position}]", value, subdomain_faults(value))
+        yield from faults.invalid_each(f"{path}.values[{position}]", value, subdomain_faults(value))
 
 
 def _pod_affinity_faults(affinity: core.PodAffinity, path: str) -> Iterator[FieldFault]:
@@ -172,33 +161,33 @@ def _pod_affinity_faults(affinity: core.PodAffinity, path: str) -> Iterator[Fiel
     for position, weighted in enumerate(affinity.preferred_during_scheduling_ignored_during_execution):
         weighted_path = f"{path}.{_PREFERRED}[{position}]"
         if not 1 <= weighted.weight <= 100:
-            yield invalid(f"{weighted_path}.weight", weighted.weight, _WEIGHT_RANGE)
+            yield faults.invalid(f"{weighted_path}.weight", weighted.weight, _WEIGHT_RANGE)
         yield from _pod_term_faults(weighted.pod_affinity_term, f"{weighted_path}.podAffinityTerm")
 
 
 def _pod_term_faults(term: core.PodAffinityTerm, path: str) -> Iterator[FieldFault]:
-    yield from selector_faults(term.label_selector, f"{path}.labelSelector")
-    yield from selector_faults(term.namespace_selector, f"{path}.namespaceSelector")
+    yield from faults.selector_faults(term.label_selector, f"{path}.labelSelector")
+    yield from faults.selector_faults(term.namespace_selector, f"{path}.namespaceSelector")
     for namespace in term.namespaces:
-        yield from invalid_each(f"{path}.namespace", namespace, dns_label_faults(namespace))
+        yield from faults.invalid_each(f"{path}.namespace", namespace, dns_label_faults(namespace))
     yield from _label_keys_faults(term, path)
     if not term.topology_key:
-        yield required(f"{path}.topologyKey", "can not be empty")
-    yield from invalid_each(f"{path}.topologyKey", term.topology_key, label_key_faults(term.topology_key))
+        yield faults.required(f"{path}.topologyKey", "can not be empty")
+    yield from faults.invalid_each(f"{path}.topologyKey", term.topology_key, label_key_faults(term.topology_key))
 
 
 def _label_keys_faults(term: core.PodAffinityTerm, path: str) -> Iterator[FieldFault]:
     for field, keys in (("matchLabelKeys", term.match_label_keys), ("mismatchLabelKeys", term.mismatch_label_keys)):
         if keys and term.label_selector is None:
-            yield forbidden(f"{path}.{field}", "must not be specified when labelSelector is not set")
+            yield faults.forbidden(f"{path}.{field}", "must not be specified when labelSelector is not set")
             continue
         for position, key in enumerate(keys):
-            yield from invalid_each(f"{path}.{field}[{position}]", key, label_key_faults(key))
-    yield from merged_key_faults(term.label_selector, term.match_label_keys, path)
+            yield from faults.invalid_each(f"{path}.{field}[{position}]", key, label_key_faults(key))
+    yield from faults.merged_key_faults(term.label_selector, term.match_label_keys, path)
     for position, key in enumerate(term.match_label_keys):
         if key in term.mismatch_label_keys:
             detail = "exists in both matchLabelKeys and mismatchLabelKeys"
-            yield invalid(f"{path}.matchLabelKeys[{position}]", key, detail)
+            yield faults.invalid(f"{path}.matchLabelKeys[{position}]", key, detail)
 
 
 def pod_faults(pod: core.Pod, version: KubeVersion) -> list[FieldFault]:
@@ -210,14 +199,14 @@ def pod_faults(pod: core.Pod, version: KubeVersion) -> list[FieldFault]:
 
 def template_faults(template: core.Pod, path: str, version: KubeVersion, *, with_spec: bool = True) -> list[FieldFault]:
     """What it would refuse a defaulted pod template at ``path`` for: label keys are not merged, pods have no name."""
-    labels = labels_faults(template.metadata.labels, f"{path}.labels")
+    labels = faults.labels_faults(template.metadata.labels, f"{path}.labels")
     of_spec = _spec_faults(template, f"{path}.spec", version, is_pod=False) if with_spec else ()
     return _until_unreadable(chain(labels, of_spec))
 
 
-def _until_unreadable(faults: Iterator[FieldFault]) -> list[FieldFault]:
+def _until_unreadable(found: Iterator[FieldFault]) -> list[FieldFault]:
     try:
-        return list(faults)
+        return list(found)
     except QuantityError as error:
         return [FieldFault("spec", str(error))]
 
@@ -226,20 +215,20 @@ def _pod_faults(pod: core.Pod, version: KubeVersion) -> Iterator[FieldFault]:
     yield from _metadata_faults(pod.metadata, "metadata")
     yield from _spec_faults(pod, "spec", version, is_pod=True)
     if pod.spec.node_name and pod.spec.scheduling_gates:
-        yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
+        yield faults.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
 
 
 def _metadata_faults(meta: ObjectMeta, path: str) -> Iterator[FieldFault]:
     if prefix := meta.generate_name:
         # It commonly ends with a dash, which precedes the generated characters.
         masked = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
-        yield from invalid_each(f"{path}.generateName", prefix, subdomain_faults(masked))
+        yield from faults.invalid_each(f"{path}.generateName", prefix, subdomain_faults(masked))
     if not meta.name and not meta.generate_name:
-        yield required(f"{path}.name", "name or generateName is required")
+        yield faults.required(f"{path}.name", "name or generateName is required")
     elif meta.name:
-        yield from invalid_each(f"{path}.name", meta.name, subdomain_faults(meta.name))
-    yield from invalid_each(f"{path}.namespace", meta.namespace, dns_label_faults(meta.namespace))
-    yield from labels_faults(meta.labels, f"{path}.labels")
+        yield from faults.invalid_each(f"{path}.name", meta.name, subdomain_faults(meta.name))
+    yield from faults.invalid_each(f"{path}.namespace", meta.namespace, dns_label_faults(meta.namespace))
+    yield from faults.labels_faults(meta.labels, f"{path}.labels")
 
 
 def _spec_faults(pod: core.Pod, path: str, version: KubeVersion, *, is_pod: bool) -> Iterator[FieldFault]:
@@ -248,13 +237,13 @@ def _spec_faults(pod: core.Pod, path: str, version: KubeVersion, *, is_pod: bool
     yield from containers_faults(spec, path, version)
     yield from pod_level_faults(pod, f"{path}.resources", version)
     yield from _host_network_faults(spec, path, is_pod=is_pod)
-    yield from labels_faults(spec.node_selector, f"{path}.nodeSelector")
+    yield from faults.labels_faults(spec.node_selector, f"{path}.nodeSelector")
     yield from affinity_faults(spec.affinity, f"{path}.affinity")
     yield from _gate_faults(spec.scheduling_gates, f"{path}.schedulingGates")
     merges = version.has(SELECTOR_MERGE_GATE)
     yield from spread_faults(spec.topology_spread_constraints, f"{path}.topologySpreadConstraints", merges=merges)
     if spec.node_name:
-        yield from invalid_each(f"{path}.nodeName", spec.node_name, subdomain_faults(spec.node_name))
+        yield from faults.invalid_each(f"{path}.nodeName", spec.node_name, subdomain_faults(spec.node_name))
     compares = version.has(COMPARISON_GATE)
     for position, toleration in enumerate(spec.tolerations):
         yield from _toleration_faults(toleration, f"{path}.tolerations[{position}]", compares=compares)
@@ -268,21 +257,21 @@ def _class_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterat
         ("priorityClassName", spec.priority_class_name or None),
         ("runtimeClassName", spec.runtime_class_name),
     ):
-        yield from [] if name is None else invalid_each(f"{path}.{field}", name, subdomain_faults(name))
+        yield from [] if name is None else faults.invalid_each(f"{path}.{field}", name, subdomain_faults(name))
     if spec.preemption_policy == "":
-        yield required(f"{path}.preemptionPolicy")
+        yield faults.required(f"{path}.preemptionPolicy")
     else:
         supported = ("PreemptLowerPriority", "Never")
-        yield from one_of(f"{path}.preemptionPolicy", spec.preemption_policy, supported)
+        yield from faults.one_of(f"{path}.preemptionPolicy", spec.preemption_policy, supported)
     yield from overhead_faults(spec.overhead, f"{path}.overhead", version)
 
 
 def _gate_faults(gates: Sequence[core.PodSchedulingGate], path: str) -> Iterator[FieldFault]:
     seen: set[str] = set()
     for position, gate in enumerate(gates):
-        yield from invalid_each(f"{path}[{position}]", gate.name, label_key_faults(gate.name))
+        yield from faults.invalid_each(f"{path}[{position}]", gate.name, label_key_faults(gate.name))
         if gate.name in seen:
-            yield duplicate(f"{path}[{position}]", gate.name)
+            yield faults.duplicate(f"{path}[{position}]", gate.name)
         seen.add(gate.name)
 
 
@@ -292,32 +281,34 @@ _OPERATORS = ("Equal", "Exists")
 def _toleration_faults(toleration: core.Toleration, path: str, *, compares: bool) -> Iterator[FieldFault]:
     """One toleration; ``compares`` is whether the gate TaintTolerationComparisonOperators is on."""
     if toleration.key:
-        yield from invalid_each(f"{path}.key", toleration.key, label_key_faults(toleration.key))
+        yield from faults.invalid_each(f"{path}.key", toleration.key, label_key_faults(toleration.key))
     elif toleration.operator != "Exists":
         detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-        yield invalid(f"{path}.operator", toleration.operator, detail)
+        yield faults.invalid(f"{path}.operator", toleration.operator, detail)
     if toleration.toleration_seconds is not None and toleration.effect != "NoExecute":
-        yield invalid(f"{path}.effect", toleration.effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+        yield faults.invalid(
+            f"{path}.effect", toleration.effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"
+        )
     yield from _operator_faults(toleration, path, compares=compares)
-    yield from one_of(f"{path}.effect", toleration.effect or None, EFFECTS)
+    yield from faults.one_of(f"{path}.effect", toleration.effect or None, EFFECTS)
 
 
 def _operator_faults(toleration: core.Toleration, path: str, *, compares: bool) -> Iterator[FieldFault]:
     operator, value = toleration.operator, toleration.value
     if operator in ("", "Equal"):
         if details := label_value_faults(value):
-            yield invalid(f"{path}.operator", value, ";".join(details))
+            yield faults.invalid(f"{path}.operator", value, ";".join(details))
     elif operator == "Exists":
         if value:
-            yield invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
+            yield faults.invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
     elif operator not in COMPARING_OPERATORS:
-        yield unsupported(f"{path}.operator", operator, _OPERATORS)
+        yield faults.unsupported(f"{path}.operator", operator, _OPERATORS)
     elif not compares:
         # Known to the API and switched off by default, hence a list that names what it refuses.
-        yield unsupported(f"{path}.operator", operator, (*_OPERATORS, *COMPARING_OPERATORS))
+        yield faults.unsupported(f"{path}.operator", operator, (*_OPERATORS, *COMPARING_OPERATORS))
     elif comparable(value) is None:
         detail = "must be a valid decimal integer in canonical form" if value else "must be non-empty"
-        yield invalid(f"{path}.value", value, detail)
+        yield faults.invalid(f"{path}.value", value, detail)
 
 
 def _host_network_faults(spec: core.PodSpec, path: str, *, is_pod: bool) -> Iterator[FieldFault]:
@@ -326,7 +317,7 @@ def _host_network_faults(spec: core.PodSpec, path: str, *, is_pod: bool) -> Iter
         for index, port in enumerate(container.ports):
             if port.host_port != port.container_port and (is_pod or port.host_port):
                 field = f"{path}.containers[{position}].ports[{index}].hostPort"
-                yield invalid(field, port.host_port, "must match `containerPort` when `hostNetwork` is true")
+                yield faults.invalid(field, port.host_port, "must match `containerPort` when `hostNetwork` is true")
 
 
 def _group_faults(group: core.PodSchedulingGroup, path: str) -> Iterator[FieldFault]:
@@ -334,7 +325,7 @@ def _group_faults(group: core.PodSchedulingGroup, path: str) -> Iterator[FieldFa
     if name is None:
         yield FieldFault(path, "Invalid value: null: must specify one of: `podGroupName`")
     else:
-        yield from invalid_each(path, name, subdomain_faults(name))
+        yield from faults.invalid_each(path, name, subdomain_faults(name))
 
 
 # Containers: names, ports, resources, and whether they start again.
@@ -346,7 +337,7 @@ def containers_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> It
     """Containers, then init containers; a name may be used once among all."""
     names = set[str]()
     if not spec.containers:
-        yield required(f"{path}.containers")
+        yield faults.required(f"{path}.containers")
     for position, container in enumerate(spec.containers):
         field = f"{path}.containers[{position}]"
         yield from _common_faults(container, spec, field, version)
@@ -354,7 +345,7 @@ def containers_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> It
         if version.has(_RESTART_RULES):
             yield from _restart_faults(container, field)
         elif container.restart_policy is not None and not version.lacks(_RESTART_RULES):
-            yield forbidden(f"{field}.restartPolicy", "may not be set for non-init containers")
+            yield faults.forbidden(f"{field}.restartPolicy", "may not be set for non-init containers")
     yield from _host_port_faults(spec.containers, f"{path}.containers")
     for position, container in enumerate(spec.init_containers):
         field = f"{path}.initContainers[{position}]"
@@ -362,7 +353,7 @@ def containers_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> It
         if version.has(_RESTART_RULES):
             yield from _restart_faults(container, field)
         else:
-            yield from one_of(f"{field}.restartPolicy", container.restart_policy, (ALWAYS,))
+            yield from faults.one_of(f"{field}.restartPolicy", container.restart_policy, (ALWAYS,))
         yield from _name_taken(container, names, field)
         # Init containers run one by one, so each is alone with its ports, and the API server counts it as the first.
         yield from _host_port_faults([container], f"{path}.initContainers")
@@ -372,9 +363,9 @@ def _common_faults(
     container: core.Container, spec: core.PodSpec, path: str, version: KubeVersion
 ) -> Iterator[FieldFault]:
     if container.name:
-        yield from invalid_each(f"{path}.name", container.name, dns_label_faults(container.name))
+        yield from faults.invalid_each(f"{path}.name", container.name, dns_label_faults(container.name))
     else:
-        yield required(f"{path}.name")
+        yield faults.required(f"{path}.name")
     yield from _port_faults(container.ports, path)
     claims = [claim.name for claim in spec.resource_claims]
     yield from resource_faults(container.resources, f"{path}.resources", claims, version)
@@ -382,7 +373,7 @@ def _common_faults(
 
 def _name_taken(container: core.Container, names: set[str], path: str) -> Iterator[FieldFault]:
     if container.name in names:
-        yield duplicate(f"{path}.name", container.name)
+        yield faults.duplicate(f"{path}.name", container.name)
     names.update(filter(None, [container.name]))
 
 
@@ -407,19 +398,19 @@ def _port_faults(ports: Sequence[core.ContainerPort], path: str) -> Iterator[Fie
     names: set[str] = set()
     for position, port in enumerate(ports):
         field = f"{path}.ports[{position}]"
-        faults = invalid_each(f"{field}.name", port.name, _port_name_rule(port.name)) if port.name else []
-        yield from faults
-        if port.name and not faults:
+        found = faults.invalid_each(f"{field}.name", port.name, _port_name_rule(port.name)) if port.name else []
+        yield from found
+        if port.name and not found:
             if port.name in names:
-                yield duplicate(f"{field}.name", port.name)
+                yield faults.duplicate(f"{field}.name", port.name)
             names.add(port.name)
         if port.container_port == 0:
-            yield required(f"{field}.containerPort")
+            yield faults.required(f"{field}.containerPort")
         else:
-            yield from between(port.container_port, 1, 65535, f"{field}.containerPort")
+            yield from faults.between(port.container_port, 1, 65535, f"{field}.containerPort")
         if port.host_port:
-            yield from between(port.host_port, 1, 65535, f"{field}.hostPort")
-        yield from one_of(f"{field}.protocol", port.protocol or None, ("SCTP", "TCP", "UDP"))
+            yield from faults.between(port.host_port, 1, 65535, f"{field}.hostPort")
+        yield from faults.one_of(f"{field}.protocol", port.protocol or None, ("SCTP", "TCP", "UDP"))
 
 
 def _host_port_faults(containers: Sequence[core.Container], path: str) -> Iterator[FieldFault]:
@@ -431,7 +422,7 @@ def _host_port_faults(containers: Sequence[core.Container], path: str) -> Iterat
                 continue
             claim = f"{port.protocol}/{port.host_ip}/{port.host_port}"
             if claim in used:
-                yield duplicate(f"{path}[{position}].ports[{index}].hostPort", claim)
+                yield faults.duplicate(f"{path}[{position}].ports[{index}].hostPort", claim)
             used.add(claim)
 
 
@@ -440,8 +431,8 @@ _RESTART_RULES = "ContainerRestartRules"
 
 def _restart_faults(container: core.Container, path: str) -> Iterator[FieldFault]:
     if container.restart_policy is None and container.restart_policy_rules:
-        yield required(f"{path}.restartPolicy", "must specify restartPolicy when restart rules are used")
-    yield from one_of(f"{path}.restartPolicy", container.restart_policy, (ALWAYS, "Never", "OnFailure"))
+        yield faults.required(f"{path}.restartPolicy", "must specify restartPolicy when restart rules are used")
+    yield from faults.one_of(f"{path}.restartPolicy", container.restart_policy, (ALWAYS, "Never", "OnFailure"))
 
 
 # Nodes, and what holds a pod template; its pods are validated on their own once they are made.
@@ -451,10 +442,10 @@ def node_faults(node: core.Node) -> Iterator[FieldFault]:
     """The faults of a node's name, labels and taints."""
     meta = node.metadata
     if not meta.name:
-        yield required("metadata.name", "name or generateName is required")
+        yield faults.required("metadata.name", "name or generateName is required")
     else:
-        yield from invalid_each("metadata.name", meta.name, subdomain_faults(meta.name))
-    yield from labels_faults(meta.labels, "metadata.labels")
+        yield from faults.invalid_each("metadata.name", meta.name, subdomain_faults(meta.name))
+    yield from faults.labels_faults(meta.labels, "metadata.labels")
     yield from _taints_faults(node.spec.taints, "spec.taints")
 
 
@@ -462,14 +453,14 @@ def _taints_faults(taints: Sequence[core.Taint], path: str) -> Iterator[FieldFau
     seen: set[tuple[str, str]] = set()
     for position, taint in enumerate(taints):
         place = f"{path}[{position}]"
-        yield from invalid_each(f"{place}.key", taint.key, label_key_faults(taint.key))
-        if faults := label_value_faults(taint.value):
-            yield invalid(f"{place}.value", taint.value, ";".join(faults))
+        yield from faults.invalid_each(f"{place}.key", taint.key, label_key_faults(taint.key))
+        if found := label_value_faults(taint.value):
+            yield faults.invalid(f"{place}.value", taint.value, ";".join(found))
         if not taint.effect:
-            yield required(f"{place}.effect")
-        yield from one_of(f"{place}.effect", taint.effect or None, EFFECTS)
+            yield faults.required(f"{place}.effect")
+        yield from faults.one_of(f"{place}.effect", taint.effect or None, EFFECTS)
         if (taint.key, taint.effect) in seen:
-            yield duplicate(place, f"{taint.key}:{taint.effect}")
+            yield faults.duplicate(place, f"{taint.key}:{taint.effect}")
         seen.add((taint.key, taint.effect))
 
 
@@ -479,15 +470,15 @@ def workload_faults(
     """What the API server would refuse ``workload`` for; its ``template``, ``plain`` as data, stands at ``path`` and is
     defaulted.
     """
-    faults = [] if workload.metadata.name else [required("metadata.name", "name or generateName is required")]
-    faults += _replicas_faults(workload)
+    found = [] if workload.metadata.name else [faults.required("metadata.name", "name or generateName is required")]
+    found += _replicas_faults(workload)
     if isinstance(workload, LabelSelectingWorkload):
-        faults += _selector_faults(workload.spec.selector, template, path)
+        found += _selector_faults(workload.spec.selector, template, path)
     # Claims of a StatefulSet become volumes of its pods, so that the API server leaves the spec to those.
     whole = not isinstance(workload, StatefulSet)
-    faults += template_faults(template, path, version, with_spec=whole)
-    faults += field_faults(plain, template, path, version, is_pod=False) if whole else []
-    return faults + list(_life_faults(workload, template, f"{path}.spec"))
+    found += template_faults(template, path, version, with_spec=whole)
+    found += field_faults(plain, template, path, version, is_pod=False) if whole else []
+    return found + list(_life_faults(workload, template, f"{path}.spec"))
 
 
 _ENDLESS = ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "ReplicationController")
@@ -498,16 +489,18 @@ def _life_faults(workload: ApiObject, template: core.Pod, path: str) -> Iterator
     policy, field = template.spec.restart_policy, f"{path}.restartPolicy"
     kind = type(workload).__name__
     if kind in _ENDLESS:
-        yield from one_of(field, policy, ("Always",))
+        yield from faults.one_of(field, policy, ("Always",))
         if template.spec.active_deadline_seconds is not None:
             called = "ReplicaSet" if kind == "Deployment" else kind
-            yield forbidden(f"{path}.activeDeadlineSeconds", f"activeDeadlineSeconds in {called} is not Supported")
+            yield faults.forbidden(
+                f"{path}.activeDeadlineSeconds", f"activeDeadlineSeconds in {called} is not Supported"
+            )
     elif isinstance(workload, Job | CronJob):
         # The default is no choice of the author's.
         if policy == "Always":
-            yield required(field, 'valid values: "OnFailure", "Never"')
+            yield faults.required(field, 'valid values: "OnFailure", "Never"')
         else:
-            yield from one_of(field, policy, ("OnFailure", "Never"))
+            yield from faults.one_of(field, policy, ("OnFailure", "Never"))
 
 
 def _replicas_faults(workload: ApiObject) -> list[FieldFault]:
@@ -515,16 +508,16 @@ def _replicas_faults(workload: ApiObject) -> list[FieldFault]:
     replicas = workload.spec.replicas if row is not None and row.has_replicas else None  # type: ignore[attr-defined]  # those have a spec
     if replicas is None or replicas >= 0:
         return []
-    return [invalid("spec.replicas", replicas, "must be greater than or equal to 0")]
+    return [faults.invalid("spec.replicas", replicas, "must be greater than or equal to 0")]
 
 
 def _selector_faults(selector: LabelSelector | None, template: core.Pod, path: str) -> list[FieldFault]:
     """A controller's selector must be there and match its own template."""
     labels_path = f"{path}.metadata.labels"
     labels = dict(sorted(template.metadata.labels.items()))
-    mismatch = invalid(labels_path, labels, "`selector` does not match template `labels`")
+    mismatch = faults.invalid(labels_path, labels, "`selector` does not match template `labels`")
     if selector is None:
-        return [required("spec.selector"), mismatch]
+        return [faults.required("spec.selector"), mismatch]
     try:
         matches = from_label_selector(selector).matches(template.metadata.labels)
     except SelectorError as error:
