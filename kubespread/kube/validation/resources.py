@@ -16,16 +16,8 @@ from kubespread.kube.api.core import ContainerClaim, Pod, PodResourceClaim, Reso
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
 from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
-from kubespread.kube.validation.faults import (
-    FieldFault,
-    duplicate,
-    forbidden,
-    invalid,
-    invalid_each,
-    not_found,
-    required,
-    unsupported,
-)
+from kubespread.kube.validation import faults
+from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import LATEST, KubeVersion
 
 NameFaults = Callable[[str, str], Iterable[FieldFault]]
@@ -55,10 +47,10 @@ def pod_level_faults(pod: Pod, path: str, version: KubeVersion) -> Iterator[Fiel
     if resources is None:
         return
     if pod.spec.os is not None and pod.spec.os.name == "windows":
-        yield forbidden(path, "may not be set for a windows pod")
+        yield faults.forbidden(path, "may not be set for a windows pod")
         return
     if resources.claims:
-        yield forbidden(f"{path}.claims", "claims may not be set for Resources at pod-level")
+        yield faults.forbidden(f"{path}.claims", "claims may not be set for Resources at pod-level")
     claims = [claim.name for claim in pod.spec.resource_claims]
     yield from _requirement_faults(resources, path, claims, version, _pod_level_name_faults)
     yield from _against_containers(pod, amounts(resources.requests), amounts(resources.limits), path)
@@ -76,10 +68,10 @@ def _requirement_faults(
                 yield from _limit_faults(name, amount, limits.get(name), path)
             if name_rules.is_hugepages(name) and not _is_multiple(amount, name):
                 detail = f"{amount} is not positive integer multiple of {name}"
-                yield invalid(f"{path}.{kind}[{name}]", str(amount), detail)
+                yield faults.invalid(f"{path}.{kind}[{name}]", str(amount), detail)
     named = limits.keys() | requests.keys()
     if any(name_rules.is_hugepages(name) for name in named) and not named & {"cpu", "memory"}:
-        yield forbidden(path, "HugePages require cpu or memory")
+        yield faults.forbidden(path, "HugePages require cpu or memory")
     yield from _claim_faults(resources.claims, sorted(set(filter(None, claims))), f"{path}.claims")
 
 
@@ -91,69 +83,69 @@ def _claim_faults(references: Sequence[ContainerClaim], claims: Sequence[str], p
     for position, reference in enumerate(references):
         name, field = reference.name, f"{path}[{position}]"
         if not name:
-            yield required(field)
+            yield faults.required(field)
             continue
         if name in seen:
-            yield duplicate(field, name)
+            yield faults.duplicate(field, name)
         else:
             key = f"{name}/{reference.request}" if reference.request else name
             if reference.request:
                 details = name_rules.dns_label_faults(reference.request)
-                yield from invalid_each(f"{field}.request", reference.request, details)
+                yield from faults.invalid_each(f"{field}.request", reference.request, details)
             if key in seen:
-                yield duplicate(field, key)
+                yield faults.duplicate(field, key)
             elif key == name:
-                yield from (duplicate(field, name) for other in seen if other.partition("/")[0] == name)
+                yield from (faults.duplicate(field, name) for other in seen if other.partition("/")[0] == name)
             seen.append(key)
         if name not in claims:
-            yield not_found(field, name, rule)
+            yield faults.not_found(field, name, rule)
 
 
 def _against_containers(pod: Pod, requests: Amounts, limits: Amounts, path: str) -> Iterator[FieldFault]:
     for name, aggregate in sorted(container_total(pod, "requests").items()):
         if name in requests and aggregate.nano > requests[name].nano:
             detail = f"must be greater than or equal to aggregate container requests of {aggregate}"
-            yield invalid(f"{path}.requests[{name}]", str(requests[name]), detail)
+            yield faults.invalid(f"{path}.requests[{name}]", str(requests[name]), detail)
     for name, aggregate in sorted(container_total(pod, "limits").items()):
         if name_rules.is_hugepages(name) and name in limits and aggregate.nano > limits[name].nano:
             detail = f"must be greater than or equal to aggregate container limits of {aggregate}"
-            yield invalid(f"{path}.limits[{name}]", str(limits[name]), detail)
+            yield faults.invalid(f"{path}.limits[{name}]", str(limits[name]), detail)
     for position, container in enumerate(pod.spec.containers):
         for name, limit in sorted(amounts(container.resources.limits).items()):
             if name in limits and limit.nano > limits[name].nano:
                 detail = f"must be less than or equal to pod limits of {limits[name]}"
-                yield invalid(f"{path}.containers[{position}][{name}].limits", str(limit), detail)
+                yield faults.invalid(f"{path}.containers[{position}][{name}].limits", str(limit), detail)
 
 
 def _qualified_name_faults(name: str, path: str) -> list[FieldFault]:
-    faults = invalid_each(path, name, name_rules.label_key_faults(name))
-    if not faults and "/" not in name and not name_rules.is_standard(name):
-        faults = [invalid(path, name, "must be a standard resource type or fully qualified")]
-    return faults
+    found = faults.invalid_each(path, name, name_rules.label_key_faults(name))
+    if not found and "/" not in name and not name_rules.is_standard(name):
+        found = [faults.invalid(path, name, "must be a standard resource type or fully qualified")]
+    return found
 
 
 def _container_name_faults(name: str, path: str) -> Iterator[FieldFault]:
     yield from _qualified_name_faults(name, path)
     if "/" not in name:
         if not name_rules.is_standard_for_containers(name):
-            yield invalid(path, name, _NOT_FOR_CONTAINERS)
+            yield faults.invalid(path, name, _NOT_FOR_CONTAINERS)
     elif not name_rules.is_native(name) and not name_rules.is_extended(name):
-        yield invalid(path, name, "doesn't follow extended resource name standard")
+        yield faults.invalid(path, name, "doesn't follow extended resource name standard")
 
 
 def _pod_level_name_faults(name: str, path: str) -> Iterator[FieldFault]:
-    faults = _qualified_name_faults(name, path)
-    yield from faults
-    if not faults and not is_pod_level_resource(name):
-        yield unsupported(path, name, _POD_LEVEL_RESOURCES)
+    found = _qualified_name_faults(name, path)
+    yield from found
+    if not found and not is_pod_level_resource(name):
+        yield faults.unsupported(path, name, _POD_LEVEL_RESOURCES)
 
 
 def _amount_faults(name: str, amount: Quantity, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     if amount.nano < 0:
-        yield invalid(path, str(amount), "must be greater than or equal to 0")
+        yield faults.invalid(path, str(amount), "must be greater than or equal to 0")
     # Up to 1.37 whole amounts whose thousandths are beyond an int64 pass for fractions.
     if name_rules.is_integer(name) and (amount.nano % NANO if version.since(38) else amount.milli_value % 1000):
-        yield invalid(path, str(amount), "must be an integer")
+        yield faults.invalid(path, str(amount), "must be an integer")
 
 
 def _is_multiple(amount: Quantity, name: str) -> bool:
@@ -167,11 +159,11 @@ def _is_multiple(amount: Quantity, name: str) -> bool:
 def _limit_faults(name: str, request: Quantity, limit: Quantity | None, path: str) -> Iterator[FieldFault]:
     if not name_rules.allows_overcommit(name):
         if limit is None:
-            yield required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+            yield faults.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
         elif request.nano != limit.nano:
-            yield invalid(f"{path}.requests", str(request), f"must be equal to {name} limit of {limit}")
+            yield faults.invalid(f"{path}.requests", str(request), f"must be equal to {name} limit of {limit}")
     elif limit is not None and request.nano > limit.nano:
-        yield invalid(f"{path}.requests", str(request), f"must be less than or equal to {name} limit of {limit}")
+        yield faults.invalid(f"{path}.requests", str(request), f"must be less than or equal to {name} limit of {limit}")
 
 
 def pod_claim_faults(claims: Sequence[PodResourceClaim], path: str) -> Iterator[FieldFault]:
@@ -179,12 +171,12 @@ def pod_claim_faults(claims: Sequence[PodResourceClaim], path: str) -> Iterator[
     for position, claim in enumerate(claims):
         field = f"{path}[{position}]"
         if not claim.name:
-            yield required(f"{field}.name")
+            yield faults.required(f"{field}.name")
         elif claim.name in names:
-            yield duplicate(f"{field}.name", claim.name)
+            yield faults.duplicate(f"{field}.name", claim.name)
         else:
             names.add(claim.name)
-            yield from invalid_each(f"{field}.name", claim.name, name_rules.dns_label_faults(claim.name))
+            yield from faults.invalid_each(f"{field}.name", claim.name, name_rules.dns_label_faults(claim.name))
         yield from _source_faults(claim, field)
 
 
@@ -198,8 +190,8 @@ def _source_faults(claim: PodResourceClaim, path: str) -> Iterator[FieldFault]:
         rule = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
         detail = rule if named else "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
         # The API server prints its own struct, whose fields have Go names.
-        yield invalid(
+        yield faults.invalid(
             path, {"Name": claim.name, **{field[0].upper() + field[1:]: name for field, name in sources}}, detail
         )
     for field, name in named:
-        yield from invalid_each(f"{path}.{field}", name, name_rules.subdomain_faults(name))
+        yield from faults.invalid_each(f"{path}.{field}", name, name_rules.subdomain_faults(name))
