@@ -26,7 +26,7 @@ from kubespread.views.formats import IN_PIPE, writers_of
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
-    from kubespread.questions.fleet.clusters import Member
+    from kubespread.questions.fleet.answer import Member
     from kubespread.snapshot.edits.verb import Edit
 
 _OUTPUTS = {"name": "prints the clusters that do not say yes, the worst first", "prometheus": ""}
@@ -69,7 +69,7 @@ _TEXT = """Ask many clusters the same question: a row for each, the worst first,
 
 def _members(typed: Typed, edits: Sequence[Edit] = ()) -> list[Member]:
     """The clusters that are named before the question. Raises UsageError and ManifestError."""
-    from kubespread.questions.fleet.clusters import members_of
+    from kubespread.questions.fleet.answer import members_of
 
     named = typed.before or {}
     if not (named["snapshot"] or named["contexts"]):

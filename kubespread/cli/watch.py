@@ -92,7 +92,7 @@ class _Question:
     @property
     def files(self) -> list[Path]:
         """What the last answer depended on."""
-        from kubespread.questions.fleet.clusters import matching
+        from kubespread.questions.fleet.answer import matching
 
         return [*self._files, *(Path(path) for pattern in self._patterns for path in matching(pattern))]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -140,7 +139,7 @@ def read_scenario(source: ScenarioGiven) -> Scenario:
     if len(files) > 1:
         raise UsageError(f"expected one scenario, with steps beside it, found {' and '.join(files)}")
     settings = next((part for part, text in zip(parts, source, strict=True) if str(text) in files), Scenario(()))
-    return dataclasses.replace(settings, steps=tuple(step for part in parts for step in part.steps))
+    return replace(settings, steps=tuple(step for part in parts for step in part.steps))
 
 
 def _is_step(text: str) -> bool:
