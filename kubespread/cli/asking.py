@@ -32,7 +32,7 @@ from kubespread.cli.streams import ExitCode, complain, emit, epilog, say
 from kubespread.cli.watch import WATCH, watched
 from kubespread.errors import KubespreadError
 from kubespread.questions.commands import Commands
-from kubespread.questions.question import Question, Rule, options_of
+from kubespread.questions.question import Question, Rule, options_of, parts_in, reports_in
 from kubespread.questions.tasks import ALONE, Workers
 from kubespread.views.formats import IN_PIPE, Writer, writers_of
 
@@ -180,7 +180,7 @@ def _answered(question: Question[Any], opened: Snapshot | None, answering: Answe
         refused.append(error)
 
     question = question.written_in(answering.written)
-    with waiting(question.doing, quiet=typed["quiet"], verbose=typed["verbose"] > 0) as hearing:
+    with waiting(question.doing, quiet=typed["quiet"]) as hearing:
         answer = kubespread.ask(
             opened,
             question,
@@ -197,11 +197,11 @@ def _answered(question: Question[Any], opened: Snapshot | None, answering: Answe
         look = structs.replace(look, next_command=question.next_command(answer, commands))
     code = answering.give(
         answer,
-        question.reports(answer),
+        reports_in(answer),
         writer=writers_in(type(question)).get(answering.written.name, IN_PIPE),
         is_yes=question.passes(answer),
         look=look,
-        beside=question.parts(answer),
+        beside=parts_in(answer),
     )
     return ExitCode.BAD_INPUT if refused else code
 

@@ -88,7 +88,7 @@ def _answer(asked: Asked) -> ExitCode:
     typed = asked.typed
     answering = Answering(None, scheduler_of(typed), typed, (), asked.question.never_modelled)
     clusters = _members(typed, edits_of(typed))
-    with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed["quiet"], verbose=True) as hearing:
+    with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed["quiet"]) as hearing:
         report = answers(
             clusters, asked.question, answering.scheduler, asked.workers, hearing.on_part, asked.settle, asked.timeout
         )

@@ -130,13 +130,6 @@ def has_gate(name: str, release: Release) -> bool:
     return name in _gates(release)
 
 
-def settable_gates(release: Release) -> Iterator[str]:
-    """The gates of a release that an operator may set, and that have to do with the placement of pods."""
-    for name, gate in sorted(_gates(release).items()):
-        if gate.is_related and not (gate.removed or gate.locked):
-            yield name
-
-
 @cache
 def parse_gates(text: str, release: Release) -> Mapping[str, bool]:
     """``Name=true,Other=false`` as a component's --feature-gates takes it, in its words. Raises UsageError."""

@@ -20,7 +20,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from kubespread.deadline import Deadline
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.questions.question import DrainingQuestion, Question, Text, edits_of, misplaced, options_of
+from kubespread.questions.question import DrainingQuestion, Question, Text, edits_of, misplaced, only_report, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.scene import ask
@@ -164,7 +164,7 @@ class Tool:
     def call(self, snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]) -> dict[str, Any]:
         """The report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""
         asked, edited, scheduling, arguments = posed(self.asks, snapshot, scheduler, passed)
-        answer = asked.alone(ask(edited, asked, scheduling, timeout=arguments.timeout))
+        answer = only_report(ask(edited, asked, scheduling, timeout=arguments.timeout))
         return bounded(answer.to_dict(), arguments.limit)
 
 

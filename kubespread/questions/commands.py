@@ -13,7 +13,7 @@ from msgspec.structs import FieldInfo
 
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.question import MANIFESTS, Option, Question, options_of
+from kubespread.questions.question import MANIFESTS, Option, Question, WorkloadsQuestion, options_of
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.scene import cluster_reference
 from kubespread.questions.scheduler import Scheduler
@@ -22,7 +22,7 @@ from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.snapshot import Snapshot
 
 _CHOOSING = ("namespace", "selector")
-"""The fields that say whose pods a question is about, which `Question.whose` says for another."""
+"""The fields that say whose pods a question is about, which `Commands.whose` says for another."""
 _NOT_TYPED = ("admission", "default_toleration_seconds", "pod_node_selector", "extended_resource_toleration")
 
 
@@ -40,14 +40,19 @@ class Commands(Struct, frozen=True):
     """The words of the command line that was answered, if one was."""
 
     @property
-    def whose(self) -> str:
-        """``-A``, or ``-n NAMESPACE`` and ``-l LABELS``."""
-        return "" if self.cluster is None or self.question is None else self.question.whose(self.cluster)
+    def whose(self) -> Sequence[str]:
+        """The workloads that are asked about, with ``-A`` or ``-n NAMESPACE``, and ``-l LABELS``."""
+        asked = self.question
+        if self.cluster is None or not isinstance(asked, WorkloadsQuestion):
+            return ()
+        within = asked.asked_in(self.cluster).within
+        chosen = [f"-l {quote(asked.selector)}"] if asked.selector else []
+        return *asked.named, "-A" if within is None else f"-n {quote(within)}", *chosen
 
     def of(self, question: str, *words: str, namespace: str | None = None) -> str:
         """The command that asks ``question`` of the same cluster, of these workloads or of a namespace's."""
-        whose = self.whose if namespace is None else f"-n {quote(namespace)}"
-        return self._command(question, *words, *self._repeated(question, words), *([whose] if whose else []))
+        whose = self.whose if namespace is None else [f"-n {quote(namespace)}"]
+        return self._command(question, *words, *self._repeated(question, words), *whose)
 
     def again(self, question: str, pod: str, *words: str) -> str:
         """The command that asks another ``question`` of the same ``pod``, changed and chosen in the same way."""

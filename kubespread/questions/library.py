@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 from msgspec import structs
 
 from kubespread.errors import UsageError
-from kubespread.questions.question import Option, Question, Workload, misplaced, options_of
+from kubespread.questions.question import Option, Question, Workload, misplaced, only_report, options_of
 from kubespread.questions.scene import ask
 from kubespread.questions.tasks import Workers
 
@@ -148,7 +148,7 @@ def library_function(name: str, question: type[Question[Any]]) -> Callable[..., 
             told.get("timeout"),
         )
         # A list of pods has a report for each.
-        return answer if isinstance(given.get("pods"), list | tuple) else asked.alone(answer)
+        return answer if isinstance(given.get("pods"), list | tuple) else only_report(answer)
 
     helps = [f"- ``{name}``: {each.help}" for name, each in every.items() if each.help]
     says = inspect.cleandoc(question.__doc__ or "").partition("\n\n")[0]

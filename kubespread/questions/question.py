@@ -9,7 +9,6 @@ from functools import cache, reduce
 from itertools import combinations
 from operator import or_
 from pathlib import Path
-from shlex import quote
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -412,6 +411,27 @@ def options_of(question: type[Question[Any]]) -> tuple[tuple[FieldInfo, Any, Opt
     return tuple(sorted(options, key=lambda field: not field[2].is_subject))
 
 
+def reports_in(answer: Any) -> Sequence[tuple[str, Any]]:
+    """The reports in an answer, each with the prefix that says whose it is."""
+    if not isinstance(answer, tuple):
+        return [("", answer)]
+    return [(f"{report.pod.namespace}/{report.subject}: " if len(answer) > 1 else "", report) for report in answer]
+
+
+def parts_in(answer: Any) -> Sequence[tuple[str, Any]]:
+    """The reports with notes of their own, each with its prefix."""
+    return getattr(answer, "sides", None) or reports_in(answer)
+
+
+def only_report(answer: Any) -> Any:
+    """The only report of an answer. Raises UsageError where there are several."""
+    (_, report), *others = reports_in(answer)
+    if others:
+        names = ", ".join(each.subject for each in answer)
+        raise UsageError(f"several workloads ({names}); choose one with name, or ask about a list")
+    return report
+
+
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """Base of all questions. A docstring's first paragraph says what is asked; the rest, and its examples, are help.
 
@@ -509,17 +529,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """As `is_yes`; what is required of an answer that is in doubt is not known to be met."""
         is_yes = self.is_yes(answer)
         is_asked = self.verdict_counts or bool(getattr(self, "fail_on", None))
-        reports = [report for _, report in self.reports(answer)]
-        in_doubt = any(report.verdict == "unknown" and report.doubts for report in reports)
+        in_doubt = any(report.verdict == "unknown" and report.doubts for _, report in reports_in(answer))
         return None if is_yes and is_asked and in_doubt else is_yes
-
-    def reports(self, answer: A) -> Sequence[tuple[str, Any]]:
-        """The reports in the answer, each with the prefix that says whose it is."""
-        return [("", answer)]
-
-    def alone(self, answer: A) -> Any:
-        """The only report. Raises UsageError where there are several."""
-        return answer
 
     def written_in(self, _form: Format) -> Self:
         """This question for an answer in this format."""
@@ -529,18 +540,10 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """How a terminal shows the answer."""
         return look
 
-    def whose(self, _cluster: Snapshot) -> str:
-        """The options of other questions that are about the same workloads of the cluster."""
-        return ""
-
     # Typed as Any since Commands is made of questions: subclasses say Commands.
     def next_command(self, _report: A, _commands: Any) -> str:
         """What to type after this answer; empty where its rows say so, or nothing is to be done."""
         return ""
-
-    def parts(self, report: A) -> Sequence[tuple[str, Any]]:
-        """The parts with notes of their own, each with the prefix of these."""
-        return self.reports(report)
 
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
         """The clusters in question, each with its scheduler; a page draws the last."""
@@ -781,11 +784,6 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
     def named(self) -> tuple[str, ...]:
         """The workloads among what is named."""
         return self.workloads
-
-    def whose(self, cluster: Snapshot) -> str:
-        within = self.asked_in(cluster).within
-        chosen = [f"-l {quote(self.selector)}"] if self.selector else []
-        return " ".join([*self.named, "-A" if within is None else f"-n {quote(within)}", *chosen])
 
     @property
     def names_in(self) -> str | None:

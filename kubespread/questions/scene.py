@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from math import inf
@@ -19,6 +18,7 @@ from kubespread.escaping import escaped
 from kubespread.kube.time import SECOND, printed
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
+from kubespread.questions.question import AUTOSCALER_FIELDS
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Work, Workers
 from kubespread.reports.parts import ClusterReference, ClusterReport, Unfinished
@@ -41,8 +41,6 @@ class Part(Struct, frozen=True):
     """From 1, in the order of the parts."""
     total: int
     """How many there are."""
-    known: str
-    """What is worth knowing of it, in a few words; empty for most."""
     seconds_left: float
     """How long the others take, if they are like those that are known."""
     doing: str = ""
@@ -80,24 +78,86 @@ class Askable(Protocol[A]):
         """The report, including the question."""
 
 
-class Scene(Struct, frozen=True, dict=True):
-    """A cluster, its scheduler, and callbacks for progress and refusals."""
+class Budget(Struct):
+    """The time that an answer may take, who works on its parts, and who hears how far it is."""
 
-    given: Snapshot | None
-    """The snapshot as read, with its edits still to be made; None where the question is about manifests alone."""
-    scheduler: Scheduler
-    question: Askable[Any]
     on_progress: OnProgress | None = None
-    on_refused: OnRefused | None = None
-    """Called with each workload left out of an answer about several; None: the first one raises."""
     workers: Workers = ALONE
     """Who does the independent parts of the answer, which does not depend on that."""
     timeout: float | None = None
     """Seconds after which parts are given up: the answer is then about those that are finished. None: all are."""
     on_part: OnPart | None = None
-    _since: float = field(default_factory=monotonic)
-    _worked: Counter[Literal["finished", "gone"]] = field(default_factory=Counter)
-    """How many parts are finished of all questions that the answer is made of, and whether whoever did them is gone."""
+    since: float = field(default_factory=monotonic)
+    finished: int = 0
+    """Parts of all questions that the answer is made of."""
+    is_abandoned: bool = False
+    """Whether whoever worked on the parts went away."""
+
+    @property
+    def until(self) -> float:
+        return inf if self.timeout is None else self.since + self.timeout
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up, or nobody is left to work."""
+        return self.is_abandoned or monotonic() >= self.until
+
+    def deadline(self) -> Deadline:
+        """What is done within is given up where it is not finished when the time is up."""
+        return Deadline(self.until)
+
+    def kept(self, results: Iterator[Result]) -> Iterator[Result]:
+        """Results received before the workers went away. Raises EngineError where there never was any."""
+        if self.is_abandoned:
+            return
+        try:
+            for result in results:
+                self.finished += 1
+                yield result
+        except EngineError as error:
+            if not self.finished:
+                raise
+            self.is_abandoned = True
+            self.workers.on_lost(str(error))
+
+    def told(self, results: Iterator[Result], total: int, doing: str) -> Iterator[Result]:
+        """``results``, each of which is told of."""
+        begun = monotonic()
+        for number, result in enumerate(results, 1):
+            if self.on_progress is not None:
+                self.on_progress(number)
+            if self.on_part is not None:
+                left = (monotonic() - begun) / number * (total - number)
+                self.on_part(Part(number, total, left, doing))
+            yield result
+
+    def unfinished(self, what: str, parts: int, missing: Sequence[object]) -> Unfinished | None:
+        """What is missing of an answer of so many parts; None where nothing is."""
+        if not missing or (self.timeout is None and not self.is_abandoned):
+            return None
+        text = "" if self.timeout is None or self.is_abandoned else printed(round(self.timeout * SECOND))
+        return Unfinished(timeout=text, what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
+
+
+class Scene(Struct, frozen=True, dict=True):
+    """A cluster and its scheduler, for the answer to one question."""
+
+    given: Snapshot | None
+    """The snapshot as read, with its edits still to be made; None where the question is about manifests alone."""
+    scheduler: Scheduler
+    question: Askable[Any]
+    on_refused: OnRefused | None = None
+    """Called with each workload left out of an answer about several; None: the first one raises."""
+    budget: Budget = field(default_factory=Budget)
+    parent: Scene | None = None
+    """That of the answer which this one is a part of, about the same cluster."""
+    doing: str = ""
+    """What is being done for that; empty: what the question says."""
+    since: float = field(default_factory=monotonic)
+
+    def of(self, given: Snapshot) -> Scene:
+        """The same question of another cluster."""
+        return replace(self, given=given, parent=None)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -109,7 +169,7 @@ class Scene(Struct, frozen=True, dict=True):
     @cached_property
     def release(self) -> KubeVersion:
         """Raises UsageError."""
-        return self.scheduler.release(self.snapshot.origin.release)
+        return self.parent.release if self.parent is not None else self.scheduler.release(self.snapshot.origin.release)
 
     @property
     def source(self) -> ClusterReference | None:
@@ -118,6 +178,8 @@ class Scene(Struct, frozen=True, dict=True):
 
     @cached_property
     def _edited(self) -> tuple[Snapshot, tuple[str, ...]]:
+        if self.parent is not None:
+            return self.parent._edited
         question = self.question
         return edited(self.snapshot, self.scheduler, question.names_in, preempts=question.makes_room)
 
@@ -137,6 +199,8 @@ class Scene(Struct, frozen=True, dict=True):
         # Most questions are about the cluster as it is, and need none.
         from kubespread.questions.worlds import world_of
 
+        if self.parent is not None and self.parent.question.makes_room is self.question.makes_room:
+            return self.parent.world.fork()
         return world_of(self.now, self.scheduler, preempts=self.question.makes_room)
 
     @cached_property
@@ -156,9 +220,7 @@ class Scene(Struct, frozen=True, dict=True):
 
     def grow_in(self, snapshot: Snapshot) -> Grow | None:
         """The autoscaler that the question asks for; None without one. Raises UsageError and ManifestError."""
-        if all(
-            getattr(self.question, field, None) is None for field in ("autoscaler", "node_groups", "instance_types")
-        ):
+        if all(getattr(self.question, field, None) is None for field in AUTOSCALER_FIELDS):
             return None
         from kubespread.questions.autoscaling.asked import growth
 
@@ -173,22 +235,8 @@ class Scene(Struct, frozen=True, dict=True):
         return self.now.origin.undone
 
     def asking(self, question: Askable[Any], doing: str) -> Scene:
-        """This cluster for a question that this one's answer is made of: edits and world are made once for all.
-        It has what is left of the time, and says what it is ``doing``.
-        """
-        tell, begun = self.on_part, monotonic()
-        part = replace(
-            self,
-            question=question,
-            timeout=None if self.timeout is None else self._until - begun,
-            on_part=None if tell is None else lambda part: tell(replace(part, doing=doing)),
-            _since=begun,
-        )
-        made: dict[str, object] = {"release": self.release, "_edited": self._edited}
-        if question.makes_room is self.question.makes_room:
-            made["world"] = self.world.fork()
-        part.__dict__.update(made)
-        return part
+        """This cluster for a question that this one's answer is made of: edits and world are made once for all."""
+        return Scene(self.given, self.scheduler, question, self.on_refused, self.budget, self, doing)
 
     def settled(self, before: str) -> tuple[Baseline, tuple[str, ...]]:
         """The world once it has settled, and notes on that; ``before`` names what follows."""
@@ -202,70 +250,18 @@ class Scene(Struct, frozen=True, dict=True):
         work: Work[Item, Result],
         items: Sequence[Item],
         question: Askable[Any] | None = None,
-        known: Callable[[Result], str] = lambda _: "",
         took: float | None = None,
     ) -> Iterator[Result]:
-        """What ``work``, which its class made of this scene, gives for each of ``items``, in their order; of the first
-        few where the time is up.
+        """The result of ``work``, which its class made of this scene, for each item in order, as far as there is time.
 
-        ``question`` is the same in other words, where this one names what can be read only once; ``known`` says what
-        is worth knowing of a result, ``took`` how many seconds it took to make ``work``: all since the question was
-        asked, if not said.
+        ``question`` is the same in other words, where this one names what can be read only once; ``took`` is how many
+        seconds it took to make ``work``: all since the question was asked, if not said.
         """
-        asked = question or self.asked
+        asked, budget = question or self.asked, self.budget
         make = partial(type(work).of, asked, Scene(self.given, self.scheduler.carried, asked))
-        begun = monotonic()
-        ready = begun - self._since if took is None else took
-        results = self.workers.results(work, make, items, ready, self._until)
-        for number, result in enumerate(self._kept(results), 1):
-            if self.on_progress is not None:
-                self.on_progress(number)
-            if self.on_part is not None:
-                left = (monotonic() - begun) / number * (len(items) - number)
-                self.on_part(Part(number, len(items), known(result), left))
-            yield result
-
-    def _kept(self, results: Iterator[Result]) -> Iterator[Result]:
-        """Those that there are before whoever works on them goes away. Raises EngineError where nobody ever did."""
-        if self.is_abandoned:
-            return
-        try:
-            for result in results:
-                self._worked["finished"] += 1
-                yield result
-        except EngineError as error:
-            if not self._worked["finished"]:
-                raise
-            self._worked["gone"] += 1
-            self.workers.on_lost(str(error))
-
-    @property
-    def _until(self) -> float:
-        return inf if self.timeout is None else self._since + self.timeout
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the time is up, or nobody is left to work."""
-        return self.is_abandoned or monotonic() >= self._until
-
-    @property
-    def is_abandoned(self) -> bool:
-        """Whether whoever worked on the parts went away."""
-        return self._worked["gone"] > 0
-
-    def in_time(self) -> Deadline:
-        """What is done within is given up where it is not finished when the time is up."""
-        return Deadline(self._until)
-
-    def in_the_end(self, work: Callable[[], Result]) -> Result:
-        """What becomes of the whole answer, a moment after its parts. Raises UnansweredError."""
-        with Deadline(self._until + _TO_CONCLUDE):
-            return work()
-        raise UnansweredError(f"not finished within {printed(round((self.timeout or 0.0) * SECOND))}")
-
-    def unfinished(self, what: str, parts: int, missing: Sequence[str]) -> Unfinished | None:
-        """What is missing of an answer of so many parts; None where nothing is."""
-        return unfinished(self.timeout, what, parts, missing, is_abandoned=self.is_abandoned)
+        ready = monotonic() - self.since if took is None else took
+        results = budget.workers.results(work, make, items, ready, budget.until)
+        return budget.told(budget.kept(results), len(items), self.doing)
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
         """What the source lacks, and what was ``assumed``, without duplicates."""
@@ -305,7 +301,7 @@ class Inquiry:
         if not self.begins(name):
             return None
         answer = None
-        with self.scene.in_time():
+        with self.scene.budget.deadline():
             answer = self.of(question, doing)
         if answer is not None and answer.unfinished is None:
             return answer
@@ -316,9 +312,9 @@ class Inquiry:
     def part(self, name: str, made: Callable[[], Iterable[Item]]) -> Sequence[Item]:
         """What is ``made``, one of the things that are to be finished in time; nothing where it is not."""
         if self.begins(name):
-            with self.scene.in_time():
+            with self.scene.budget.deadline():
                 items = [*made()]
-                if not self.scene.is_abandoned:
+                if not self.scene.budget.is_abandoned:
                     return items
             self.missing.append(name)
         return ()
@@ -326,7 +322,7 @@ class Inquiry:
     def begins(self, name: str) -> bool:
         """Whether there is time left for what is called ``name``."""
         self.asked.append(name)
-        if is_over := self.scene.is_over:
+        if is_over := self.scene.budget.is_over:
             self.missing.append(name)
         return not is_over
 
@@ -336,16 +332,6 @@ class Inquiry:
         reports = (report for answer in answers for report in answer if not isinstance(report, KubespreadError))
         texts = (getattr(report, f"all_{name}", getattr(report, name)) for report in reports)
         return tuple(dict.fromkeys(text for own in texts for text in own))
-
-
-def unfinished(
-    timeout: float | None, what: str, parts: int, missing: Sequence[object], *, is_abandoned: bool = False
-) -> Unfinished | None:
-    """What is missing of so many parts after ``timeout`` seconds, or once they are abandoned; None where nothing is."""
-    if not missing or (timeout is None and not is_abandoned):
-        return None
-    text = "" if timeout is None or is_abandoned else printed(round(timeout * SECOND))
-    return Unfinished(timeout=text, what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
 
 
 def _placed_first(baseline: Baseline, before: str) -> Iterator[str]:
@@ -377,17 +363,12 @@ def ask(
     is called with each; ``timeout`` is after how many seconds those are given up that are not finished. Raises
     UsageError, SnapshotError, ManifestError, and UnansweredError where nothing is finished in time.
     """
-    scene = Scene(
-        snapshot,
-        scheduler or Scheduler(),
-        question,
-        on_progress,
-        on_refused,
-        workers,
-        checked_timeout(timeout),
-        on_part,
-    )
-    return scene.in_the_end(lambda: question.answered(scene))
+    budget = Budget(on_progress, workers, checked_timeout(timeout), on_part)
+    scene = Scene(snapshot, scheduler or Scheduler(), question, on_refused, budget)
+    # What is made of finished parts takes a moment more.
+    with Deadline(budget.until + _TO_CONCLUDE):
+        return question.answered(scene)
+    raise UnansweredError(f"not finished within {printed(round((timeout or 0.0) * SECOND))}")
 
 
 def checked_timeout(timeout: float | None) -> float | None:

@@ -21,7 +21,7 @@ from kubespread.kube.owners import controller_of
 from kubespread.questions.calls import Reading, bounded, posed
 from kubespread.questions.commands import Commands, flag_of, option_of, typed
 from kubespread.questions.provenance import CODES, drawn_for, with_provenance
-from kubespread.questions.question import Option, Question, options_of
+from kubespread.questions.question import Option, Question, only_report, options_of, reports_in
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.scene import ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
@@ -109,14 +109,14 @@ def answer_of(name: str, arguments: Mapping[str, Any], output: str, snapshot: Sn
     asked, cluster, scheduling, _ = posed(question, snapshot, scheduler, arguments)
     answer = ask(cluster, asked, scheduling, timeout=arguments.get("timeout"))
     command = command_of(question, arguments, cluster, scheduling)
-    report = with_provenance(asked.alone(answer), shlex.split(command)[1:])
+    report = with_provenance(only_report(answer), shlex.split(command)[1:])
     if output not in ("json", "page"):
         return writers[output].load()(report, Look())
     limit = arguments.get("limit")
     plain = report.to_json() if limit is None else msgspec.json.encode(bounded(report.to_dict(), limit))
     if output == "json":
         return json_escaped(msgspec.json.format(plain, indent=2).decode()) + "\n"
-    reports = [each for _, each in asked.reports(answer)]
+    reports = [each for _, each in reports_in(answer)]
     code = CODES[outcome(reports, asked.passes(answer), is_in_part=bool(cluster.faults))]
     shown = write_page(report, drawn_for(report, asked.clusters(cluster, scheduling)[-1][0], scheduling))
     page = {"exitCode": code, "command": command, "page": shown, "report": msgspec.Raw(plain)}

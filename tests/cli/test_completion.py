@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import kubespread
-from kubespread.cli.completing.answering import FREE, behind_last_break, source_of, split_line, takes_files
+from kubespread.cli.completing.answering import behind_last_break, source_of, split_line, takes_files
 from kubespread.cli.completing.tree import read_commands, read_line
 from kubespread.cli.setup import SCRIPTS, script
 from tests.cli.support import FIXTURES, ROOT, run
@@ -33,6 +33,26 @@ contexts:
 - {name: "$(touch pwned)", context: {cluster: c1, user: ann}}
 """
 CODES = [rule.code for rule in kubespread.rules() if rule.code.startswith("KS10")]
+FREE = frozenset(
+    {
+        "N",
+        "K",
+        "N|all",
+        "STEP",
+        "TIME",
+        "LABELS",
+        "[NS/]LABELS",
+        "FIELD=VALUE",
+        "NAME=true|false,...",
+        "N[:KEY]",
+        "[NS/]NAME:FIELD=VALUE",
+        "RESOURCE=AMOUNT,...",
+        "KEY[=VALUE][:EFFECT]",
+        "REVISION",
+        "POOL=CPUxGI[:COUNT][@KEY=VALUE]",
+    }
+)
+"""What the help calls a value that cannot be completed."""
 UNKNOWABLE = {"engine", "name", "named", "scheduler_name", "to_scheduler_name", "server", "token"}
 """Parameters whose values nobody can know, though the help calls them as it calls known ones."""
 
@@ -114,7 +134,6 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "nodes of an edit": (["survive", "-S", SHOP, "--drain", "c"], "", ["c1", "c2"]),
     "a node whose taint follows": (["survive", "-S", SHOP, "--taint", "c"], "nospace", ["c1=", "c2="]),
     "a workload to scale": (["survive", "-S", SHOP, "--scale", "deploy/w"], "nospace", ["deploy/web="]),
-    "the key of a gang": (["simulate", "-S", SHOP, "--gang", "8:zo"], "", ["8:zone"]),
     "topology keys": (["survive", "-S", SHOP, "--key", "z"], "", ["zone"]),
     "namespaces of the snapshot": (["survive", "-S", SHOP, "-n", ""], "", ["default"]),
     "namespaces of contexts": (["survive", "-n", ""], "", ["shop"]),
@@ -124,16 +143,6 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
         ["arn:aws:eks:eu-west-1:123:cluster/stage", "prod"],
     ),
     "releases, the newest first": (["explain", "--kube-version", "1.3"], "", [f"1.{n}" for n in range(37, 29, -1)]),
-    "gates of the release": (
-        ["explain", "--kube-version", "1.30", "--feature-gates", "MatchLabelKeysInPodT"],
-        "nospace",
-        ["MatchLabelKeysInPodTopologySpread="],
-    ),
-    "what a gate is set to, behind another": (
-        ["explain", "--feature-gates", "A=true,B="],
-        "",
-        ["A=true,B=true", "A=true,B=false"],
-    ),
     "codes": (["check", "--select", "KS10"], "", CODES),
     "codes behind others": (
         ["check", "--ignore", "KS101,KS102,KS10"],

@@ -21,7 +21,7 @@ from kubespread.questions.explain.question import Explain
 from kubespread.questions.fleet import answer
 from kubespread.questions.fleet.report import FleetReport
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.question import Question
+from kubespread.questions.question import Question, reports_in
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.survive.question import Survive
 from kubespread.reports.parts import ClusterReference
@@ -193,7 +193,7 @@ def test_each_cluster_answers_as_if_it_were_the_only_one(objects: list[list[Any]
     rows = {row.name: row for row in kubespread.fleet(snapshots, question).clusters}
     for number, snapshot in enumerate(snapshots, 1):
         alone = kubespread.ask(snapshot, question)
-        reports = [report for _, report in question.reports(alone)]
+        reports = [report for _, report in reports_in(alone)]
         row = rows[f"cluster {number}"]
         assert (list(row.reports), row.error) == (reports, None)
         assert row.verdict in {report.verdict for report in reports}

@@ -272,32 +272,12 @@ def test_a_timeout_that_is_over_already_is_an_error() -> None:
         kubespread.audit(kubespread.load(SHOP), timeout=0)
 
 
-def test_each_part_is_told_with_what_is_known_of_it_and_how_long_the_others_take() -> None:
+def test_each_part_is_told_with_how_long_the_others_take() -> None:
     told: list[Part] = []
     question = Survive(keys=("zone",))
     kubespread.ask(kubespread.load(FIXTURES / "clusters" / "audit.yaml"), question, on_part=told.append)
     assert [(part.number, part.total) for part in told] == [(number, 3) for number in (1, 2, 3)]
     assert told[0].seconds_left > 0 == told[-1].seconds_left
-    assert any("losing zone" in part.known for part in told)
-
-
-def test_long_answers_tell_in_lines_what_is_known_so_far(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from kubespread.cli import cluster
-
-    clock = iter([0.0, 1.0, 6.0, 7.0, 12.0, 20.0])
-    monkeypatch.setattr(cluster, "monotonic", lambda: next(clock))
-    with cluster.waiting("losing domains", quiet=False, verbose=True) as hearing:
-        assert hearing.on_part is not None
-        for number, known in enumerate(["", "zone b is bad", "", "zone d is bad", "zone e is bad"], 1):
-            hearing.on_part(Part(number, 5, known, 60.0 - 10 * number))
-    assert capsys.readouterr().err.splitlines() == [
-        "losing domains: 2 of 5, about 40 s left",
-        "  zone b is bad",
-        "losing domains: 4 of 5, about 20 s left",
-        "  zone d is bad",
-    ]
 
 
 def test_names_of_workloads_are_texts_in_json() -> None:

@@ -56,12 +56,6 @@ def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
         yield from names.labels
 
 
-def gangs(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """``8:KEY``, once the number is typed."""
-    size, colon, _ = line.word.partition(":")
-    return (f"{size}:{key}" for key in topology_keys(line, environment) if colon)
-
-
 def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """The namespaces of the snapshots, or those that the contexts of the kubeconfig name."""
     clusters = _clusters(line, environment)
@@ -111,12 +105,6 @@ def scaled(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
         yield from (f"{row.short}/" for row in REFERABLE if row.has_replicas and row.short in present)
     elif kind is not None and kind.has_replicas:
         yield from (f"{typed}/{name}=" for name in _named(clusters, kind.short, line))
-
-
-def budgeted(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """``deploy/``, then ``deploy/web:maxUnavailable=``."""
-    for word in scaled(line, environment):
-        yield f"{word.removesuffix('=')}:maxUnavailable=" if word.endswith("=") else word
 
 
 def steps(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -198,36 +186,11 @@ def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     return (f"1.{minor}" for minor in range(NEWEST, OLDEST - 1, -1))
 
 
-def feature_gates(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
-    """``Name=``, then ``Name=true``: gates that can be set in the release on the line, after those already typed."""
-    from kubespread.errors import UsageError
-    from kubespread.kube.versions import KubeVersion, settable_gates
-
-    text = next((line.value(name) for name in ("to_kube_version", "kube_version") if line.value(name)), "")
-    try:
-        release = (KubeVersion.parse(text) if text else KubeVersion()).release
-    except UsageError:
-        return
-    before, name, value = _last_of_list(line.word)
-    if value is not None:
-        yield from (f"{before}{name}={value}" for value in ("true", "false"))
-        return
-    taken = {pair.partition("=")[0] for pair in before.split(",")}
-    yield from (f"{before}{gate}=" for gate in settable_gates(release) if gate not in taken)
-
-
 def rule_codes(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     """The codes of ``kubespread check``, after those already typed."""
-    before, _, _ = _last_of_list(line.word)
+    before, comma, _ = line.word.rpartition(",")
     values = line.parameter.listed if line.parameter is not None else ()
-    return (f"{before}{value}" for value in values if value not in before.split(","))
-
-
-def _last_of_list(word: str) -> tuple[str, str, str | None]:
-    """The entries of ``a=b,c=`` before the last with their comma, the last one's name, and its value if it has one."""
-    before, comma, last = word.rpartition(",")
-    name, equals, value = last.partition("=")
-    return before + comma, name, value if equals else None
+    return (f"{before}{comma}{value}" for value in values if value not in before.split(","))
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,12 +223,9 @@ _BY_NAME: Mapping[str, Source] = {
     "namespace": namespaces,
     "kube_version": releases,
     "to_kube_version": releases,
-    "feature_gates": feature_gates,
     "key": topology_keys,
-    "gang": gangs,
     "evict": pods,
     "scale": scaled,
-    "budget": budgeted,
     "spread": topology_keys,
     "add_node": nodes,
     "scenario": steps,
@@ -325,23 +285,6 @@ _PLAIN = re.compile(r"\w[\w.:/@=,+-]*")
 _HELP = Candidate("--help", "Show this message and exit.")
 _VERSION = Candidate("--version", "Print the version and exit.")
 _NEVER_FILES = frozenset({"contexts"})
-FREE = frozenset(
-    {
-        "N",
-        "K",
-        "N|all",
-        "STEP",
-        "TIME",
-        "LABELS",
-        "[NS/]LABELS",
-        "FIELD=VALUE",
-        "RESOURCE=AMOUNT,...",
-        "KEY[=VALUE][:EFFECT]",
-        "REVISION",
-        "POOL=CPUxGI[:COUNT][@KEY=VALUE]",
-    }
-)
-"""What the help calls a value that cannot be completed."""
 
 
 def source_of(command: str, parameter: Parameter) -> Source | None:

@@ -60,7 +60,7 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
         if whose.names:
             raise whose.none_found(now)
         whose.check_any(scene.world, now)
-    done = list(scene.tasks(work, range(len(work.groups)), known=_known))
+    done = list(scene.tasks(work, range(len(work.groups))))
     worst_first = sorted(done, key=lambda row: (-rows.LEVELS.index(row.level), row.workload))
     return rows.AuditReport(
         kube_version=str(scene.release),
@@ -75,7 +75,9 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
         gaps=scene.gaps(work.assumed),
         not_modelled=Audit.never_modelled,
         notes=(*scene.notes, *outside_of_domains([work.key] if work.key else [], now.nodes)),
-        unfinished=scene.unfinished("workload", len(work.groups), [group.name for group in work.groups[len(done) :]]),
+        unfinished=scene.budget.unfinished(
+            "workload", len(work.groups), [group.name for group in work.groups[len(done) :]]
+        ),
     )
 
 
@@ -116,10 +118,6 @@ class _Auditing:
             for budget, selector in self._budgets
             if budget.namespace == namespace and selector.matches(labels)
         )
-
-
-def _known(row: rows.AuditedWorkload) -> str:
-    return f"{row.called}: {rows.sentence(row, row.findings[0])}" if row.findings else ""
 
 
 class NextPod(Struct, frozen=True):

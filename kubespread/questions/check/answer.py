@@ -47,7 +47,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         gathered = work.gathered
         parts = list(work.searched(_checked(work, question, scene)))
         missing = [subject.name for subject in gathered.subjects[len(parts) :]]
-        unfinished = scene.unfinished("workload", len(gathered.subjects), missing)
+        unfinished = scene.budget.unfinished("workload", len(gathered.subjects), missing)
         before, notes = ({}, ()) if earlier is None else _before(question, earlier, scene)
     checked = work.together(parts)
     ignored = (*(subject.ignored for subject in gathered.subjects), *(refused.ignored for refused in gathered.refused))
@@ -86,12 +86,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
 def _checked(work: Checking, question: Check, scene: Scene) -> Iterator[Checked]:
     """Findings in each workload; in the first ones where the time is up. Raises UsageError."""
     same = msgspec.structs.replace(question, pods=tuple(work.gathered.sources))
-    return scene.tasks(work, range(len(work.gathered.subjects)), same, _known)
-
-
-def _known(checked: Checked) -> str:
-    worst = min(checked.findings, key=lambda finding: finding.severity.rank, default=None)
-    return "" if worst is None else f"{worst.called}: {worst.severity} {worst.code}: {worst.message}"
+    return scene.tasks(work, range(len(work.gathered.subjects)), same)
 
 
 def _base_of(question: Check) -> AbstractContextManager[EarlierManifests | None]:

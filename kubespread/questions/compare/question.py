@@ -79,8 +79,5 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
         """What is set is a side's, whose report says it."""
         return {name: value for name, value in super().given.items() if name != "set"}
 
-    def parts(self, report: CompareReport) -> Sequence[tuple[str, Any]]:
-        return ("before: ", report.before), ("after: ", report.after)
-
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
         return [(side.snapshot, side.scheduler) for side in self.pods]

@@ -60,6 +60,11 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
     """
 
     @property
+    def sides(self) -> tuple[tuple[str, SideReport], ...]:
+        """Both, each with its prefix."""
+        return ("before: ", self.before), ("after: ", self.after)
+
+    @property
     def manner(self) -> str:
         return reports.manner_of(self.preemption)
 

@@ -26,8 +26,8 @@ from kubespread.deadline import check
 from kubespread.errors import EngineError, KubespreadError, SnapshotError, UsageError
 from kubespread.questions.editing import connect, load
 from kubespread.questions.fleet.report import FleetCluster, FleetReport, worst
-from kubespread.questions.question import ManifestsQuestion, Question
-from kubespread.questions.scene import OnPart, OnProgress, Part, ask, checked_timeout, cluster_reference, unfinished
+from kubespread.questions.question import ManifestsQuestion, Question, parts_in, reports_in
+from kubespread.questions.scene import Budget, OnPart, OnProgress, ask, checked_timeout, cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Workers
 from kubespread.reports.parts import outcome
@@ -223,24 +223,14 @@ def answers(
         raise UsageError("a fleet without clusters: name some")
     if isinstance(question, ManifestsQuestion):
         question = structs.replace(question, pods=tuple(read_once(pod) for pod in question.pods))
-    until = inf if (limit := checked_timeout(timeout)) is None else monotonic() + limit
+    budget = Budget(None, workers, checked_timeout(timeout), on_part)
     make = partial(_Asking.of, (question, settle), (scheduler.carried, os.path.realpath(".")))
     asking = make()
     if workers.engine:
         # Who does parts elsewhere has neither files nor kubeconfigs: a snapshot travels there with its question.
         asking.workers, workers = workers, ALONE
-    done, begun, is_abandoned = list[_Row](), monotonic(), False
-    try:
-        for row in _rows(asked, partial(workers.results, asking, make, took=0.0, until=until), until):
-            done.append(row)
-            if on_part is not None:
-                left = (monotonic() - begun) / len(done) * (len(asked) - len(done))
-                on_part(Part(len(done), len(asked), f"{row.told.name}: {row.told.error or row.told.headline}", left))
-    except EngineError as error:
-        if not done:
-            raise
-        is_abandoned = True
-        asking.workers.on_lost(str(error))
+    rows = _rows(asked, partial(workers.results, asking, make, took=0.0, until=budget.until), budget.until)
+    done = [*budget.told(budget.kept(rows), len(asked), "")]
     missing = [member.name for member in asked]
     done.sort(key=lambda row: missing.index(row.told.name))
     for row in done:
@@ -255,7 +245,7 @@ def answers(
         gaps=_each_once(done, "gaps"),
         not_modelled=_each_once(done, "not_modelled"),
         notes=_each_once(done, "notes"),
-        unfinished=unfinished(timeout, "cluster", len(asked), missing, is_abandoned=is_abandoned),
+        unfinished=budget.unfinished("cluster", len(asked), missing),
     ).concluded()
 
 
@@ -339,7 +329,7 @@ class _Asking:
         question = self._question if self._settle is None else self._settle(self._question, snapshot)
         refused: list[KubespreadError] = []
         answer = ask(snapshot, question, self._scheduler, on_refused=refused.append, workers=self.workers)
-        reports, parts = [*question.reports(answer)], [*question.parts(answer)]
+        reports, parts = reports_in(answer), parts_in(answer)
         is_yes = question.passes(answer)
         faults = (*snapshot.faults, *map(str, refused))
         verdict = worst(report.verdict for _, report in reports)

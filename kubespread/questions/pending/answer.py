@@ -296,8 +296,8 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Co
     freeing = _Freeing(world, scene.now, scene.release, commands, scene.snapshot.edits)
     for alike in sorted(by_cause.values(), key=lambda alike: -sum(len(stuck.kind) for stuck in alike)):
         groups += freeing.groups(alike)
-        if scene.on_progress is not None:
-            scene.on_progress(sum(len(group.pods) for group in groups))
+        if scene.budget.on_progress is not None:
+            scene.budget.on_progress(sum(len(group.pods) for group in groups))
     return sorted(groups, key=lambda group: (-len(group.pods), group.cause == "fits", group.why))
 
 

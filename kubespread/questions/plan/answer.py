@@ -65,7 +65,7 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
     if missing is not None:
         # Of the time that was given, not of what was left of it.
         runs = missing.finished + len(missing.missing)
-        report = replace(report, unfinished=scene.unfinished(missing.what, runs, missing.missing))
+        report = replace(report, unfinished=scene.budget.unfinished(missing.what, runs, missing.missing))
     report = replace(report, remedies=tuple(_remedies(question, scene, played)))
     return report if question.by_step else _compared(question, scene, replace(played, report=report))
 
@@ -81,7 +81,7 @@ class _Played(Struct, frozen=True):
 
 def _played(question: Plan, scene: Scene) -> _Played:
     """Raises UsageError where there is nothing to play."""
-    unedited = replace(scene, given=dataclasses.replace(scene.snapshot, edits=()))
+    unedited = scene.of(dataclasses.replace(scene.snapshot, edits=()))
     steps = planned(question, unedited, scene.snapshot.edits)
     if not steps and (question.by_step or scene.scheduler.kube_version is None):
         none = "no autoscaler may ask for more than its workload has"
@@ -96,16 +96,16 @@ def _remedies(question: Plan, scene: Scene, played: _Played) -> Iterator[PlanRem
     refused = {trouble.subject for trouble in played.report.whole.of("blocked")}
     if played.report.judged() == "yes" or not refused:
         return
-    before = Baseline.settled(replace(scene, given=dataclasses.replace(scene.snapshot, edits=())).world).world
+    before = Baseline.settled(scene.of(dataclasses.replace(scene.snapshot, edits=())).world).world
     pods = {NamespacedName.of(pod): pod for world in (played.scene.world, before) for pod in world.book}
     done: list[PlanRemedy] = []
     for change in looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())]):
         edits = (*change.edits, *scene.snapshot.edits)
-        changed = replace(scene, given=dataclasses.replace(scene.snapshot, edits=edits))
-        if scene.is_over:
+        changed = scene.of(dataclasses.replace(scene.snapshot, edits=edits))
+        if scene.budget.is_over:
             break
         # A budget that a manifest brings is not there yet.
-        with suppress(KubespreadError), scene.in_time():
+        with suppress(KubespreadError), scene.budget.deadline():
             report = _played(question, changed).report
             if not report.blocked:
                 done.append(PlanRemedy(options=change.what, left=in_brief(report.whole)))
@@ -119,9 +119,9 @@ def _compared(question: Plan, scene: Scene, played: _Played) -> PlanReport:
         # Gates are those of the release that is asked for.
         own = dataclasses.replace(own, kube_version=None, feature_gates=None)
     settled = after_steps(given, scenario, 0, own, namespace=question.namespace)
-    before = _Side(question, replace(scene, given=settled, scheduler=own), "before")
+    before = _Side(question, replace(scene.of(settled), scheduler=own), "before")
     world = played.scene.world
-    after = _Side(question, replace(scene, given=as_snapshot(world, played.scene.now)), "after")
+    after = _Side(question, scene.of(as_snapshot(world, played.scene.now)), "after")
     after.want(world)
     prices = None if question.prices is None else read_prices(question.prices)
     nodes = [side.now.nodes for side in (before.scene, after.scene)]
@@ -143,7 +143,9 @@ def _compared(question: Plan, scene: Scene, played: _Played) -> PlanReport:
         gaps=tuple(dict.fromkeys((*report.gaps, *before.said("gaps"), *after.said("gaps"), *unpriced))),
         not_modelled=(*report.not_modelled, *Plan.never_modelled[len(OF_STEPS) :]),
         notes=tuple(dict.fromkeys((*report.notes, *before.said("notes"), *after.said("notes")))),
-        unfinished=scene.unfinished("question", len(before.asked) + len(after.asked), (*before.missing, *after.missing))
+        unfinished=scene.budget.unfinished(
+            "question", len(before.asked) + len(after.asked), (*before.missing, *after.missing)
+        )
         or report.unfinished,
     )
 
@@ -267,7 +269,7 @@ def _grown(question: Plan, scene: Scene, steps: Sequence[Step]) -> Iterator[Step
     then = after_steps(
         scene.snapshot, scenario_of(question, steps), None, scene.scheduler, namespace=question.namespace
     )
-    for name, _, most in growing(replace(scene, given=then).world, lambda _: True):
+    for name, _, most in growing(scene.of(then).world, lambda _: True):
         scale = Scale(name.kind, name.name, most, name.namespace)
         yield Step(str(scale), scale)
 

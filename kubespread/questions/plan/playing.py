@@ -108,24 +108,20 @@ class Steps(Struct, frozen=True):
         playing.check()
         report, happenings = playing.play()
         count = runs_worth(happenings) if self.runs is None else self.runs
-        if scene.workers.engine and any(_names_files(step.action) for step in self.scenario.steps):
+        if scene.budget.workers.engine and any(_names_files(step.action) for step in self.scenario.steps):
             # Which other machines do not have.
-            scene = replace(scene, workers=ALONE)
-        others = list(scene.tasks(playing, list(seeds(self.seed, count)), known=_known, took=took))
+            scene = replace(scene, budget=replace(scene.budget, workers=ALONE))
+        others = list(scene.tasks(playing, list(seeds(self.seed, count)), took=took))
         missing = [f"run {number}" for number in range(len(others) + 2, count + 1)]
         return replace(
             report.over(others) if others else report,
             cluster=scene.source,
             gaps=scene.gaps(scene.world.assumed),
             notes=(*scene.notes, *report.notes, *notes_on_runs(self.seed, len(others) + 1)),
-            unfinished=scene.unfinished("run", count, missing),
+            unfinished=scene.budget.unfinished("run", count, missing),
         )
 
     answered = answer
-
-
-def _known(run: PlanReport) -> str:
-    return next(run.sentences()) if run.judged() == "no" else ""
 
 
 def _names_files(action: Verb) -> bool:

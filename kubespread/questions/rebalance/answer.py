@@ -59,7 +59,7 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
     groups = together(len(found_goals), goals_of, (pod.pod for pod in pods))
     waiting = Counter(position for each in world.queue.waiting.values() for position in goals_of(each.pod))
     arriving = [waiting[position] for position in range(len(found_goals))]
-    start = Attempt(world.fork(), Aim(found_goals, goals_of, groups, arriving, scene.on_progress))
+    start = Attempt(world.fork(), Aim(found_goals, goals_of, groups, arriving, scene.budget.on_progress))
     after, obstacles = search(start, pods)
     at_least = start.total[0]
     return rows.RebalanceReport(

@@ -56,7 +56,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         names = [name for name in names if name in fewest]
     trials = _Removing.of(question, scene)
     world = trials.baseline.world
-    alone = tuple(scene.tasks(trials, names, known=lambda row: f"{row.name} can go alone" if row.alone else ""))
+    alone = tuple(scene.tasks(trials, names))
     rows, together, untried = _removals(trials, alone, scene)
     report = RemovableReport(
         kube_version=str(scene.release),
@@ -69,7 +69,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         gaps=scene.gaps(world.assumed),
         not_modelled=Removable.never_modelled,
         notes=tuple(dict.fromkeys((*scene.notes, *trials.notes, *(tie for row in rows for tie in row.ties)))),
-        unfinished=scene.unfinished("node", len(names), names[len(alone) :] or untried),
+        unfinished=scene.budget.unfinished("node", len(names), names[len(alone) :] or untried),
     )
     return report if question.prices is None else _priced(report, nodes, read_prices(question.prices))
 
@@ -209,14 +209,14 @@ class _Removing:
         group = _Group(self.baseline.trial())
         most, start, misses = len(names), 0, 0
         asks, since = Asks(group.trial.world, names, self._flags), 0
-        while start < len(names) and misses < _IN_A_ROW and not scene.is_over:
+        while start < len(names) and misses < _IN_A_ROW and not scene.budget.is_over:
             size = max(1, min(asks.likely(start - since, _SHARE), most))
             batch = names[start : start + size]
             stays = next((f"the last node of {domain}" for domain in self._domains.lost(group.trial.world, batch)), "")
             stays = stays or asks.short(start - since, size)
             if not stays:
                 tried = None
-                with scene.in_time():
+                with scene.budget.deadline():
                     tried = self._try(group, batch)
                 if tried is None:
                     break

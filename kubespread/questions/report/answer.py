@@ -157,7 +157,7 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
         not_modelled=Report.never_modelled,
         notes=(*asking.said("notes"), *asking.notes),
-        unfinished=scene.unfinished("question", len(asking.asked), asking.missing),
+        unfinished=scene.budget.unfinished("question", len(asking.asked), asking.missing),
     )
 
 

@@ -149,11 +149,11 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
 def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[SimulateReport, ...]:
     # Other processes pose the question too, and standard input can be read only once.
     question = _with_pods(question, (read_once(pod) if pod == STDIN else pod for pod in question.pods))
-    queue = Queue.posing(question, scene, scene.on_progress, scene.on_refused)
+    queue = Queue.posing(question, scene, scene.budget.on_progress, scene.on_refused)
     posed = queue.posed
     resolved = posed.resolved
     # Progress is that of the first run's replicas.
-    of_runs = msgspec.structs.replace(scene, on_progress=None)
+    of_runs = msgspec.structs.replace(scene, budget=msgspec.structs.replace(scene.budget, on_progress=None))
     reports = queue.reports(
         lambda seeds: of_runs.tasks(queue, seeds, _with_pods(question, map(read_once, question.pods)))
     )
@@ -203,7 +203,7 @@ def _with_pods(question: Simulate, pods: Iterable[PodGiven]) -> Simulate:
 
 def _unfinished(report: SimulateReport, scene: Scene, runs: int) -> Unfinished | None:
     missing = () if report.runs is None else range(report.runs.count + 1, runs + 1)
-    return scene.unfinished("run", runs, [f"run {number}" for number in missing])
+    return scene.budget.unfinished("run", runs, [f"run {number}" for number in missing])
 
 
 def _chance(report: SimulateReport, version: KubeVersion) -> Iterator[str]:

@@ -170,15 +170,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         elif isinstance(placed, int) and report.running < placed:
             yield f"--require-placed {placed}: {says(report.running, 'replica', 'are placed')}"
 
-    def reports(self, answer: Sequence[SimulateReport]) -> Sequence[tuple[str, SimulateReport]]:
-        return [(f"{report.pod.namespace}/{report.subject}: " if len(answer) > 1 else "", report) for report in answer]
-
-    def alone(self, answer: Sequence[SimulateReport]) -> SimulateReport:
-        if len(answer) > 1:
-            names = ", ".join(report.subject for report in answer)
-            raise UsageError(f"several workloads ({names}); choose one with name, or ask about a list")
-        return answer[0]
-
     def shown(self, look: Look) -> Look:
         return replace(look, in_full=look.in_full or self.named is not None)
 

@@ -18,7 +18,6 @@ from kubespread.questions.scene import Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import LostDomain, SurviveReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
-from kubespread.reports.outcome import phrases
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import EMPTY, domain_noun
 from kubespread.world.events.draining import fail, remove_failed
@@ -41,7 +40,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
             raise whose.none_found(scene.now)
         whose.check_any(world, scene.now)
     domains = list(_domains_to_lose(world, question))
-    losses = tuple(scene.tasks(losing, domains, known=_known))
+    losses = tuple(scene.tasks(losing, domains))
     return SurviveReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -61,12 +60,10 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
             *losing.notes,
             *outside_of_domains((domain.key for domain in domains), world.living.nodes.objects),
         ),
-        unfinished=scene.unfinished("domain", len(domains), [domain.called for domain in domains[len(losses) :]]),
+        unfinished=scene.budget.unfinished(
+            "domain", len(domains), [domain.called for domain in domains[len(losses) :]]
+        ),
     )
-
-
-def _known(loss: LostDomain) -> str:
-    return next((f"losing {loss.name}: {text}" for text in phrases(loss)), "")
 
 
 class _Domain(Struct, frozen=True):

@@ -159,12 +159,12 @@ def _with_remedies(
         if decided.isdisjoint(QuestionEdits(sizes[0].edits).decided(nodes, Pod()))
     ]
     asked = trials[:_MAX_TRIED]
-    done = list(scene.tasks(through, asked, known=lambda tried: tried.helps and f"helps: {tried.helps}", took=took))
+    done = list(scene.tasks(through, asked, took=took))
     return replace(
         report,
         remedies=tuple(PlanRemedy(options=tried.helps, lost=tried.lost) for tried in done if tried.helps),
         remedies_tried=sum(tried.played for tried in done),
-        unfinished=scene.unfinished("change", len(asked), [first.what for first, *_ in asked[len(done) :]]),
+        unfinished=scene.budget.unfinished("change", len(asked), [first.what for first, *_ in asked[len(done) :]]),
     )
 
 

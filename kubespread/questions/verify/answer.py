@@ -8,8 +8,6 @@ from functools import cached_property, partial
 from shlex import quote
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.candidate.sources import Reference
 from kubespread.errors import EngineError, Fault, KubespreadError, ManifestError, UsageError
@@ -58,7 +56,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         step = Step(" ".join(("apply", *question.filename)), Apply(question.filename))
         apply = Scenario((step,), preemption=question.preemption)
         after = after_steps(scene.snapshot, apply, scheduler=scene.scheduler, namespace=namespace)
-        scene = replace(scene, given=after)
+        scene = scene.of(after)
     asking = _Asking(scene, question, namespace)
     if faults := [fault for promise in promises.promises for fault in asking.chosen_for(promise)]:
         raise ManifestError(promises.file or "<promises>", faults)
@@ -75,7 +73,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         gaps=(*asking.unread, *asking.said("gaps")),
         not_modelled=Verify.never_modelled,
         notes=tuple(dict.fromkeys((*notes, *asking.said("notes")))),
-        unfinished=scene.unfinished("promise", len(asking.asked), asking.missing),
+        unfinished=scene.budget.unfinished("promise", len(asking.asked), asking.missing),
     )
 
 
