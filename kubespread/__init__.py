@@ -20,7 +20,7 @@ _NAMES = {
     "questions.capacity.report": "CapacityReport",
     "questions.check.answer": "rule rules",
     "questions.check.report": "CheckReport Finding RuleReport",
-    "questions.compare.answer": "Side",
+    "questions.compare.question": "Side",
     "questions.compare.report": "CompareReport",
     "questions.editing": "after_edits connect load",
     "questions.explain.report": "ExplainReport",

@@ -12,7 +12,7 @@ from kubespread.questions.autoscaling.asked import GroupsGiven
 from kubespread.questions.capacity.report import CapacityReport as CapacityReport
 from kubespread.questions.check.answer import rule as rule, rules as rules
 from kubespread.questions.check.report import CheckReport as CheckReport, Finding as Finding, RuleReport as RuleReport, Severity
-from kubespread.questions.compare.answer import Side as Side
+from kubespread.questions.compare.question import Side as Side
 from kubespread.questions.compare.report import CompareReport as CompareReport
 from kubespread.questions.costs import PricesGiven
 from kubespread.questions.editing import after_edits as after_edits, connect as connect, load as load

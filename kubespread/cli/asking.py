@@ -11,23 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from kubespread.cli import options
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster_if_any, waiting
 from kubespread.cli.command import Command, Option, Parameter, Typed
 from kubespread.cli.field import Late, field_of
-from kubespread.cli.options import (
-    CHANGES,
-    CLUSTER,
-    LIVE,
-    NO_HEADERS,
-    SCHEDULING,
-    SPEAKING,
-    STRICT,
-    number_of,
-    output_in,
-    parse_duration,
-    scheduler_of,
-)
 from kubespread.cli.streams import ExitCode, complain, emit, epilog, say
 from kubespread.cli.watch import WATCH, watched
 from kubespread.errors import KubespreadError
@@ -86,7 +74,7 @@ def _settled(settling: Mapping[str, Late], question: Question[Any], cluster: Sna
 
 def command_of(question: type[Question[Any]]) -> Command:
     """The question's own command."""
-    cluster = [*CLUSTER, *([LIVE] if question.may_lack_cluster else [])]
+    cluster = [*options.CLUSTER, *([options.LIVE] if question.may_lack_cluster else [])]
     parameters, run = asking(question, _answer, writers_in(question), cluster)
     return Command(
         question.name,
@@ -119,13 +107,13 @@ def asking(
     parameters = [
         *(parameter for field in declared.values() for parameter in field.parameters),
         *([jobs(of_parts), _timeout(of_parts)] if question.hands_out or not is_alone else []),
-        *SCHEDULING,
-        output_in(writers),
-        NO_HEADERS,
-        STRICT,
+        *options.SCHEDULING,
+        options.output_in(writers),
+        options.NO_HEADERS,
+        options.STRICT,
         *cluster,
-        *CHANGES,
-        *SPEAKING,
+        *options.CHANGES,
+        *options.SPEAKING,
         *([WATCH] if question.is_watched else []),
     ]
     endings = [field.name for field, _, option in options_of(question) if option.prints and is_alone]
@@ -151,17 +139,17 @@ def _limits(typed: Typed) -> tuple[Workers, float | None]:
     # What is typed goes before what is set.
     engine = "" if number else typed.get("engine") or ""
     workers = Workers(
-        None if number is None else int(number_of("--jobs", number, 1)),
+        None if number is None else int(options.number_of("--jobs", number, 1)),
         engine,
         (lambda _: None) if typed["quiet"] else say,
     )
-    return workers, None if timeout is None else parse_duration(timeout) or None
+    return workers, None if timeout is None else options.parse_duration(timeout) or None
 
 
 def _answer(asked: Asked) -> ExitCode:
     """About the one cluster that is named, if any."""
     question, typed = asked.question, asked.typed
-    scheduler, others = scheduler_of(typed), list[tuple[Any, Any]]()
+    scheduler, others = options.scheduler_of(typed), list[tuple[Any, Any]]()
     opened = cluster = open_cluster_if_any(typed, is_needed=question.needs_cluster, quiet=typed["quiet"])
     if opened is not None:
         question = asked.settle(question, opened)

@@ -7,22 +7,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kubespread.cli import options
 from kubespread.cli.answering import read_of
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.command import Command, Option, Typed, flag
-from kubespread.cli.options import (
-    CHANGES,
-    CLUSTER,
-    CONTEXT,
-    RUNNING,
-    SCHEDULING,
-    SNAPSHOT,
-    SPEAKING,
-    number_of,
-    parse_duration,
-    scheduler_of,
-    sources_of,
-)
 from kubespread.cli.streams import ExitCode, emit, epilog, say, stdout_is_terminal
 from kubespread.errors import UsageError
 from kubespread.questions.question import Rule
@@ -50,18 +38,18 @@ def _mcp(typed: Typed) -> int:
     from kubespread.assistants.server import serve
     from kubespread.questions.calls import Reading
 
-    sources, max_age = sources_of(typed), None
+    sources, max_age = options.sources_of(typed), None
     if typed["live"] and sources:
         raise UsageError("--live and -S/--snapshot (or KUBESPREAD_SNAPSHOT) both name the cluster: leave one out")
     if _STDOUT in sources:
         raise UsageError("standard input is where the assistant asks: name a file with -S/--snapshot")
     if typed["live"]:
-        max_age = parse_duration(typed["max_age"])
+        max_age = options.parse_duration(typed["max_age"])
     elif not sources:
         raise UsageError(
             "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live"
         )
-    serve(Reading(partial(open_cluster, typed, quiet=True), max_age), scheduler_of(typed))
+    serve(Reading(partial(open_cluster, typed, quiet=True), max_age), options.scheduler_of(typed))
     return ExitCode.YES
 
 
@@ -82,13 +70,13 @@ def _serve(typed: Typed) -> int:
     from kubespread.serving.server import serve as serve_until_interrupted
     from kubespread.snapshot.live.watching import Watching
 
-    sources = sources_of(typed)
+    sources = options.sources_of(typed)
     if _STDOUT in sources:
         raise UsageError("standard input can be read only once: name a file with -S/--snapshot")
-    port = int(number_of("--port", typed["port"], most=65535))
+    port = int(options.number_of("--port", typed["port"], most=65535))
     reading = Reading(
         partial(open_cluster, typed.having(connect=Watching(say).connect), quiet=typed["quiet"] or not sources),
-        None if sources else parse_duration(typed["max_age"]),
+        None if sources else options.parse_duration(typed["max_age"]),
     )
 
     def on_ready(url: str) -> None:
@@ -99,7 +87,7 @@ def _serve(typed: Typed) -> int:
             webbrowser.open(url)
 
     with suppress(KeyboardInterrupt):
-        serve_until_interrupted(reading, scheduler_of(typed), port, on_ready)
+        serve_until_interrupted(reading, options.scheduler_of(typed), port, on_ready)
     return ExitCode.YES
 
 
@@ -144,7 +132,7 @@ def _saved(opened: Snapshot, output: str, typed: Typed) -> Sequence[str]:
     import kubespread
     from kubespread.snapshot.save import save, save_map
 
-    opened, notes = kubespread.after_edits(opened.stamped(", ".join(sources_of(typed))))
+    opened, notes = kubespread.after_edits(opened.stamped(", ".join(options.sources_of(typed))))
     if typed["anonymize"]:
         from kubespread.snapshot.anonymize import anonymize
 
@@ -203,9 +191,9 @@ COMMANDS = {
                 rule=Rule(prints="what is in doubt about that file", beside=("strict", "quiet")),
             ),
             STRICT,
-            *CLUSTER,
-            *CHANGES,
-            *SPEAKING,
+            *options.CLUSTER,
+            *options.CHANGES,
+            *options.SPEAKING,
         ),
         summary="Save what scheduling needs from a cluster as one file.",
         codes=epilog("the file is written", None),
@@ -216,14 +204,14 @@ COMMANDS = {
         (
             Option("--port", metavar="N", default="0", help="Port (default: a free one)."),
             flag("--no-browser", help="Print the URL only, and open nothing."),
-            *SCHEDULING,
-            *CLUSTER,
+            *options.SCHEDULING,
+            *options.CLUSTER,
             _max_age(
                 "Look at a running cluster again when its data is older than this; large ones are read less often.",
                 "5s",
-                RUNNING,
+                options.RUNNING,
             ),
-            *SPEAKING,
+            *options.SPEAKING,
         ),
         summary="Ask the cluster by hand, in a browser.",
         codes=epilog("it was ended with Ctrl-C", None),
@@ -232,9 +220,9 @@ COMMANDS = {
         "mcp",
         _mcp,
         (
-            *SCHEDULING,
-            SNAPSHOT,
-            CONTEXT,
+            *options.SCHEDULING,
+            options.SNAPSHOT,
+            options.CONTEXT,
             Option(
                 "--kubeconfig",
                 metavar="FILE",
@@ -246,7 +234,7 @@ COMMANDS = {
                 "--live",
                 help="Read the kubeconfig's running cluster (default: contact no cluster).",
                 panel="Cluster",
-                rule=RUNNING,
+                rule=options.RUNNING,
             ),
             _max_age("Read the running cluster again when its data is older than this.", "1m", Rule(needs=("live",))),
         ),

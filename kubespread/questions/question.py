@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import combinations
 from operator import or_
@@ -223,7 +223,7 @@ class Workload(Option):
 
     def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         is_given = field.required or arguments.manifest is not None or arguments.workload is not None
-        return (_workload_of(arguments),) if is_given else field.default
+        return (passed_workload(arguments),) if is_given else field.default
 
 
 class Pod(Workload):
@@ -232,42 +232,6 @@ class Pod(Workload):
     form = "pod"
     is_subject = False
     called = "pod"
-
-
-class Sides(Workload):
-    """A workload BEFORE and one AFTER, or one for both, each with its cluster, scheduler and settings."""
-
-    form = "sides"
-    by_default = " Without it and without a manifest every workload is asked about."
-
-    def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
-        yield from super().arguments(field, kind)
-        for name, kind, text in (
-            ("to_manifest", str, "The manifest after, as text (default: as before)."),
-            ("to_set", list[Text], "'set' after (default: as before)."),
-            ("to_edits", list[Text], "'edits' after (default: as before)."),
-            ("to_kube_version", str, "'kubeVersion' after (default: as before)."),
-        ):
-            yield name, Annotated[kind | None, Meta(description=text)], None
-
-    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
-        """All workloads of both clusters where none is named."""
-        from kubespread.candidate.sources import ClusterWorkloads
-
-        side = part("compare", "answer", "Side")
-        unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(arguments.edits)])
-        edits, release = arguments.to_edits, arguments.to_kube_version
-        later = snapshot if edits is None else unedited.edited(*edits_of(arguments, edits))
-        scheduled = scheduler if release is None else replace(scheduler, kube_version=release)
-        settings = arguments.settings if arguments.to_set is None else arguments.to_set
-        if arguments.manifest is None and arguments.workload is None and arguments.to_manifest is None:
-            pod = after = ClusterWorkloads(all_namespaces=arguments.namespace is None)
-        elif arguments.selector:
-            raise UsageError("name a workload or choose them by labels, not both")
-        else:
-            pod = _workload_of(arguments)
-            after = pod if arguments.to_manifest is None else _manifest_of(arguments.to_manifest)
-        return side(snapshot, pod, scheduler, arguments.settings), side(later, after, scheduled, settings)
 
 
 class Applied(Workload):
@@ -282,7 +246,7 @@ class Applied(Workload):
         yield "manifest", _FIRST, None
 
     def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
-        return () if arguments.manifest is None else (_manifest_of(arguments.manifest),)
+        return () if arguments.manifest is None else (passed_manifest(arguments.manifest),)
 
 
 class Scenario(Argument):
@@ -381,21 +345,21 @@ def edits_of(arguments: Any, texts: Sequence[str]) -> tuple[Edit, ...]:
     return tuple(with_flags(parse(text, None), flags) for text in texts)
 
 
-def _workload_of(arguments: Any) -> Any:
+def passed_workload(arguments: Any) -> Any:
     """What an assistant's question is about, never a path. Raises UsageError and ManifestError."""
     from kubespread.candidate.sources import reference, reference_kinds
 
     if (arguments.manifest is None) == (arguments.workload is None):
         raise UsageError("expected either manifest, as text, or workload, as KIND/NAME")
     if arguments.manifest is not None:
-        return _manifest_of(arguments.manifest)
+        return passed_manifest(arguments.manifest)
     named = reference(arguments.workload or "")
     if named is None:
         raise UsageError(f"workload {arguments.workload!r}: expected KIND/NAME, KIND one of {reference_kinds()}")
     return named
 
 
-def _manifest_of(text: str) -> Any:
+def passed_manifest(text: str) -> Any:
     """The manifest in a text, which errors name as their source. Raises ManifestError."""
     from kubespread.candidate.manifest import manifest_from_text
 
@@ -622,7 +586,6 @@ InstanceTypesFile = Annotated[
         "Instance types Karpenter may launch.", metavar="FILE", heading=AUTOSCALING, is_path=True, needs=("autoscaler",)
     ),
 ]
-AUTOSCALER_FIELDS = ("autoscaler", "node_groups", "instance_types")
 AUTOSCALERS = "autoscalers: no replicas are added, and nodes only with --autoscaler"
 Preemption = Annotated[
     bool,

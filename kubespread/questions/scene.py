@@ -18,7 +18,6 @@ from kubespread.escaping import escaped
 from kubespread.kube.time import SECOND, printed
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
-from kubespread.questions.question import AUTOSCALER_FIELDS
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Work, Workers
 from kubespread.reports.parts import ClusterReference, ClusterReport, Unfinished
@@ -220,7 +219,8 @@ class Scene(Struct, frozen=True, dict=True):
 
     def grow_in(self, snapshot: Snapshot) -> Grow | None:
         """The autoscaler that the question asks for; None without one. Raises UsageError and ManifestError."""
-        if all(getattr(self.question, field, None) is None for field in AUTOSCALER_FIELDS):
+        names = ("autoscaler", "node_groups", "instance_types")
+        if all(getattr(self.question, name, None) is None for name in names):
             return None
         from kubespread.questions.autoscaling.asked import growth
 

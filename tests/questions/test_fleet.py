@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot, UsageError
-from kubespread.questions import tasks
+from kubespread.questions import scene, tasks
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.explain.question import Explain
-from kubespread.questions.fleet import answer
 from kubespread.questions.fleet.report import FleetReport
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import Question, reports_in
@@ -213,7 +212,7 @@ def test_in_time_rows_are_those_of_the_full_answer_and_it_never_says_yes(objects
     snapshots = [snapshot_of(each) for each in objects]
     full, start, looks = kubespread.fleet(snapshots, Audit()), monotonic(), count()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (tasks, answer):
+        for module in (tasks, scene):
             patch.setattr(module, "monotonic", lambda: start + 1000.0 * next(looks))
         part = kubespread.fleet(snapshots, Audit(), timeout=1000.0 * (ticks + 0.5))
     assert {row.name: row for row in part.clusters}.items() <= {row.name: row for row in full.clusters}.items()

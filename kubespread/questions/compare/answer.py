@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from msgspec import Struct
@@ -14,35 +13,20 @@ from kubespread.errors import KubespreadError
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
-from kubespread.questions.compare.question import Compare
+from kubespread.questions.compare.question import Compare, Side
 from kubespread.questions.compare.report import CompareReport, SideReport
 from kubespread.questions.editing import edited
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.resolving import given_pods
 from kubespread.questions.scene import Scene, ask, cluster_reference
-from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.changes import Cell, Rows, changes_between
 from kubespread.scheduler.evaluation import NO_NODES
-from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
 
 _NOT_PLACED = f"where replicas land, which depends on scores: they are modeled since 1.{SCORES_SINCE}"
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of two questions that are compared: BEFORE or AFTER."""
-
-    snapshot: Snapshot
-    """The cluster, with its edits."""
-    pod: PodGiven | Sequence[PodGiven]
-    """As `explain` takes it; `ClusterWorkloads` for all workloads."""
-    scheduler: Scheduler = Scheduler()
-    set: Sequence[str] = ()
-    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
 
 
 def answer(question: Compare, _scene: Scene) -> CompareReport:

@@ -2,15 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kubespread.questions.question import OF_CLUSTER, REPLICAS, Namespace, Option, PodQuestion, Preemption, Sides
+from msgspec import Meta
+
+from kubespread.errors import UsageError
+from kubespread.questions.question import (
+    OF_CLUSTER,
+    REPLICAS,
+    Namespace,
+    Option,
+    PodQuestion,
+    Preemption,
+    Workload,
+    edits_of,
+    passed_manifest,
+    passed_workload,
+)
+from kubespread.questions.scheduler import Scheduler
 
 if TYPE_CHECKING:
+    from msgspec.structs import FieldInfo
+
+    from kubespread.candidate.sources import PodGiven
     from kubespread.questions.compare.report import CompareReport
-    from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two questions that are compared: BEFORE or AFTER."""
+
+    snapshot: Snapshot
+    """The cluster, with its edits."""
+    pod: PodGiven | Sequence[PodGiven]
+    """As `explain` takes it; `ClusterWorkloads` for all workloads."""
+    scheduler: Scheduler = Scheduler()
+    set: Sequence[str] = ()
+    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
+
+
+_TEXTS = list[Annotated[str, Meta(min_length=1)]]
+
+
+class Sides(Workload):
+    """A workload BEFORE and one AFTER, or one for both, each with its cluster, scheduler and settings."""
+
+    form = "sides"
+    by_default = " Without it and without a manifest every workload is asked about."
+
+    def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
+        yield from super().arguments(field, kind)
+        for name, kind, text in (
+            ("to_manifest", str, "The manifest after, as text (default: as before)."),
+            ("to_set", _TEXTS, "'set' after (default: as before)."),
+            ("to_edits", _TEXTS, "'edits' after (default: as before)."),
+            ("to_kube_version", str, "'kubeVersion' after (default: as before)."),
+        ):
+            yield name, Annotated[kind | None, Meta(description=text)], None
+
+    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+        """All workloads of both clusters where none is named."""
+        from kubespread.candidate.sources import ClusterWorkloads
+
+        unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(arguments.edits)])
+        edits, release = arguments.to_edits, arguments.to_kube_version
+        later = snapshot if edits is None else unedited.edited(*edits_of(arguments, edits))
+        scheduled = scheduler if release is None else replace(scheduler, kube_version=release)
+        settings = arguments.settings if arguments.to_set is None else arguments.to_set
+        if arguments.manifest is None and arguments.workload is None and arguments.to_manifest is None:
+            pod = after = ClusterWorkloads(all_namespaces=arguments.namespace is None)
+        elif arguments.selector:
+            raise UsageError("name a workload or choose them by labels, not both")
+        else:
+            pod = passed_workload(arguments)
+            after = pod if arguments.to_manifest is None else passed_manifest(arguments.to_manifest)
+        return Side(snapshot, pod, scheduler, arguments.settings), Side(later, after, scheduled, settings)
 
 
 class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
