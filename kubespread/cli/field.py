@@ -20,17 +20,7 @@ from kubespread.cli.command import Parameter, Typed, flag
 from kubespread.cli.options import edits_of, number_of, scheduler_of, sources_of
 from kubespread.cli.parsing import STDIN
 from kubespread.errors import UsageError
-from kubespread.questions.question import (
-    MANIFESTS,
-    NAMESPACES,
-    OF_CLUSTER,
-    WORKLOADS,
-    ManifestsQuestion,
-    Option,
-    Rule,
-    Scenario,
-    Workload,
-)
+from kubespread.questions.question import MANIFESTS, NAMESPACES, OF_CLUSTER, WORKLOADS, ManifestsQuestion, Option, Rule
 
 if TYPE_CHECKING:
     from kubespread.questions.scheduler import Scheduler
@@ -76,7 +66,7 @@ def _applied(_field: FieldInfo, _kind: Any, option: Option) -> Field:
     return Field((_manifests(option.help),), lambda typed: _there(tuple(typed["filename"] or ())))
 
 
-def _pods(field: FieldInfo, _kind: Any, option: Workload) -> Field:
+def _pods(field: FieldInfo, _kind: Any, option: Any) -> Field:
     """Manifests and KIND/NAME by their place, and kubectl's -f."""
     place = option.metavar.strip("[].").partition("]")[0].lower()
     several = option.is_several
@@ -95,7 +85,7 @@ def _pods(field: FieldInfo, _kind: Any, option: Workload) -> Field:
     return Field((named, files, *([_all_namespaces(_EVERY_POD, WORKLOADS)] if several else ())), value)
 
 
-def _scenario(field: FieldInfo, _kind: Any, option: Scenario) -> Field:
+def _scenario(field: FieldInfo, _kind: Any, option: Any) -> Field:
     """A scenario's file and steps, by their place."""
     name = field.name
 
@@ -283,7 +273,7 @@ def _afterwards(typed: Typed) -> Typed:
     return typed.having(**to)
 
 
-def _sides(field: FieldInfo, kind: Any, option: Workload) -> Field:
+def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
     """One or two by their place, and all that may be otherwise with the second."""
 
     def value(typed: Typed) -> tuple[Any, ...]:

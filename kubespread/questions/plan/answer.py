@@ -61,12 +61,7 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
     given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
     question = replace(question, manifests=given)
     played = _played(question, scene)
-    report, missing = played.report, played.report.unfinished
-    if missing is not None:
-        # Of the time that was given, not of what was left of it.
-        runs = missing.finished + len(missing.missing)
-        report = replace(report, unfinished=scene.budget.unfinished(missing.what, runs, missing.missing))
-    report = replace(report, remedies=tuple(_remedies(question, scene, played)))
+    report = replace(played.report, remedies=tuple(_remedies(question, scene, played)))
     return report if question.by_step else _compared(question, scene, replace(played, report=report))
 
 
