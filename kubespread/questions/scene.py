@@ -236,7 +236,7 @@ class Scene(Struct, frozen=True, dict=True):
 
     def asking(self, question: Askable[Any], doing: str) -> Scene:
         """This cluster for a question that this one's answer is made of: edits and world are made once for all."""
-        return Scene(self.given, self.scheduler, question, self.on_refused, self.budget, self, doing)
+        return Scene(self.given, self.scheduler, question, self.on_refused, self.budget, self, doing, monotonic())
 
     def settled(self, before: str) -> tuple[Baseline, tuple[str, ...]]:
         """The world once it has settled, and notes on that; ``before`` names what follows."""
@@ -259,8 +259,8 @@ class Scene(Struct, frozen=True, dict=True):
         """
         asked, budget = question or self.asked, self.budget
         make = partial(type(work).of, asked, Scene(self.given, self.scheduler.carried, asked))
-        ready = monotonic() - self.since if took is None else took
-        results = budget.workers.results(work, make, items, ready, budget.until)
+        ready = monotonic() - self.since
+        results = budget.workers.results(work, make, items, ready if took is None else took, budget.until)
         return budget.told(budget.kept(results), len(items), self.doing)
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from glob import glob
-from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Semaphore, Thread
