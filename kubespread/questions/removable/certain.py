@@ -28,8 +28,8 @@ from kubespread.scheduler.plugin import Counted, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, SpreadState
 from kubespread.world.events.draining import drain_plan
 from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import WorkloadOf, refused_pods
 from kubespread.world.reporting.outcomes import refusals
-from kubespread.world.reporting.tight_budgets import WorkloadOf, refused_pods
 
 _MADE_ALIKE = frozenset({"ReplicaSet", "ReplicationController"})
 """Controllers that immediately create an identical pod."""

@@ -43,7 +43,7 @@ from kubespread.reports.outcome import badness
 from kubespread.wording import count_of, domain_noun, says, short_key, some_of
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import everything
-from kubespread.world.reporting.tight_budgets import TightBudget, WorkloadOf, tight_budgets, whose
+from kubespread.world.reporting.happenings import TightBudget, WorkloadOf, tight_budgets, whose
 
 # Scores of what pods do, whatever is asked for: a constraint that is deleted takes nothing wrong away.
 #

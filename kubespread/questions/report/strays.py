@@ -21,7 +21,7 @@ from kubespread.scheduler.plugins.inter_pod_affinity import AFFINITY, ANTI_AFFIN
 from kubespread.scheduler.plugins.node_affinity import CONFLICT, NodeAffinity, NodeAffinityState
 from kubespread.scheduler.plugins.node_properties import TaintToleration
 from kubespread.world.events.world import World
-from kubespread.world.reporting.tight_budgets import WorkloadOf
+from kubespread.world.reporting.happenings import WorkloadOf
 
 Rule = Literal["nodeAffinity", "taint", "podAffinity", "podAntiAffinity"]
 _OF_NODES = "node.kubernetes.io/"

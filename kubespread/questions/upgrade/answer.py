@@ -34,9 +34,8 @@ from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target, parse_
 from kubespread.wording import some_of
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Difference, Trial, everything
-from kubespread.world.reporting.happenings import desired_replicas, workload_of
+from kubespread.world.reporting.happenings import desired_replicas, refused_pods, whose, workload_of
 from kubespread.world.reporting.outcomes import lacking_now, outcome
-from kubespread.world.reporting.tight_budgets import refused_pods, whose
 
 _MAX_TRIED, _MAX_NAMED = 12, 3
 

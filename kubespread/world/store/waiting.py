@@ -24,7 +24,6 @@ from kubespread.reports.judged_nodes import constraint_reports
 from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import ABSENT, Forking, Mask
-from kubespread.scheduler.cluster.kinds import KindNumber
 from kubespread.scheduler.cluster.memo import Recent
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import Moves, Taken
@@ -174,7 +173,7 @@ class LivingCluster:
             self.most_kept = _MOST_CELLS // max(1, len(cluster))
             self._answers.clear()
 
-    def place(self, pod: Pod, kind: KindNumber, node: int) -> None:
+    def place(self, pod: Pod, kind: int, node: int) -> None:
         """One pod came to a node."""
         self._since.append((pod, node, 1))
         self._journal.add(kind, node, 1)
@@ -278,11 +277,11 @@ class LivingCluster:
 
 def _net(happened: Sequence[tuple[Pod, int, int]]) -> tuple[list[tuple[Pod, int]], list[tuple[Pod, int]]]:
     """The pods that came and are still there, and those that were there before and left."""
-    pods = {id(pod): pod for pod, _, _ in happened}
-    net = dict[tuple[int, int], int]()
+    net = dict[tuple[int, int], tuple[Pod, int]]()
     for pod, node, by in happened:
-        net[id(pod), node] = net.get((id(pod), node), 0) + by
-    come, gone = ([(pods[key], node) for (key, node), by in net.items() for _ in range(sign * by)] for sign in (1, -1))
+        key = id(pod), node
+        net[key] = pod, net.get(key, (pod, 0))[1] + by
+    come, gone = ([(pod, node) for (_, node), (pod, by) in net.items() for _ in range(sign * by)] for sign in (1, -1))
     return come, gone
 
 
