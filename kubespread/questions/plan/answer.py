@@ -25,14 +25,7 @@ from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFind
 from kubespread.questions.costs import cost_change, price_gaps, read_prices
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.plan.question import OF_STEPS, Plan
-from kubespread.questions.plan.report import (
-    WORST_FIRST,
-    Comparison,
-    PlannedSide,
-    PlannedWorkload,
-    PlanRemedy,
-    PlanReport,
-)
+from kubespread.questions.plan.report import Comparison, PlannedSide, PlannedWorkload, PlanRemedy, PlanReport
 from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.report.at_maximum import growing
 from kubespread.questions.resolving import cluster_of
@@ -124,14 +117,12 @@ def _compared(question: Plan, scene: Scene, played: _Played) -> PlanReport:
     unpriced = () if prices is None else price_gaps(by_name.values(), prices)
     names = sorted({*before.rows, *after.rows}) if before.is_audited and after.is_audited else []
     rows = [row for name in names if (row := _planned(name, before, after, is_worse=name in report.worse))]
-    changes = Counter(row.change for row in rows)
     return replace(
         report,
-        changes={change: changes[change] for change in WORST_FIRST},
         kube_version=str(scene.release),
         before=before.told,
         after=after.told,
-        workloads=tuple(sorted(rows, key=lambda row: WORST_FIRST.index(row.change))),
+        workloads=tuple(sorted(rows, key=lambda row: row.rank)),
         unchanged=len(names) - len(rows),
         gone=dict(_gone(report, given)),
         cost=None if prices is None else cost_change(nodes[0], nodes[1], prices),

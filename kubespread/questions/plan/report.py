@@ -124,7 +124,6 @@ class PlanRemedy(Report, frozen=True):
 
 
 Comparison = Literal["worse", "riskier", "new", "gone", "better", "different"]
-WORST_FIRST: tuple[Comparison, ...] = get_args(Comparison)
 
 
 class PlannedSide(Report, frozen=True, kw_only=True):
@@ -164,6 +163,11 @@ class PlannedWorkload(Report, frozen=True, kw_only=True):
     why: str = ""
     """The worst finding of the audit, where that is worse than before."""
 
+    @property
+    def rank(self) -> int:
+        """Sorts rows, the worst first."""
+        return get_args(Comparison).index(self.change)
+
 
 class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     """What is planned, step by step, and with both sides the cluster before and after."""
@@ -197,8 +201,6 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     """Null where only the steps are asked about."""
     workloads: tuple[PlannedWorkload, ...] = ()
     """Those that change, the worst first, then by namespace, kind and name."""
-    changes: dict[Comparison, int] = {}
-    """How many workloads are of each change; empty where only the steps are asked about."""
     unchanged: int = 0
     """How many are the same before and after."""
     gone: dict[str, int] = {}

@@ -13,22 +13,13 @@ from kubespread.reports.outcome import REFUSALS, TROUBLES, by_why, down_meanwhil
 from kubespread.views.look import Cell, Line, Look, Tone, Weight
 from kubespread.views.outcomes import details, frames
 from kubespread.views.sheet import Column, Sheet, count
-from kubespread.views.terminal import (
-    fitted,
-    folded,
-    headline,
-    left_out,
-    remarks,
-    room_beside_columns,
-    said_once,
-    together,
-)
+from kubespread.views.terminal import fitted, folded, headline, remarks, room_beside_columns, said_once, together
 from kubespread.views.view import NodeFacts, Tile, View, about, some, unwanted
 from kubespread.wording import count_of, some_of, verb_of
 
 _MAX_ROWS = 20
 _WIDEST_ZONE = 16
-_MAX_REASONS, _MAX_NAMED = 6, 2
+_MAX_NAMED = 2
 _LEAST_NAME = 12
 _MAX_PODS = 3
 
@@ -161,11 +152,8 @@ def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] |
         for text in (*(explained(kept[each]) for each in by_why(row.of(*REFUSALS))), *_reasons(row))
         if text not in report.answer[0]
     )
-    ordered = sorted(reasons.items(), key=lambda reason: -len(reason[1]))
-    shown = ordered if look.in_full or look.rows is not None else ordered[:_MAX_REASONS]
-    for text, nodes in shown:
+    for text, nodes in sorted(reasons.items(), key=lambda reason: -len(reason[1])):
         yield folded(f"{some_of(nodes, _MAX_NAMED)}: {text}", weight=Weight.REASON)
-    yield from left_out(len(ordered) - len(shown), "reason")
 
 
 def _reasons(row: NodeRemoval) -> Iterator[str]:
