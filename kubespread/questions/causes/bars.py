@@ -225,17 +225,22 @@ def bars(evaluation: Evaluation) -> str | None:
 
 
 def _bars(evaluation: Evaluation) -> str | None:
-    constraints = barring_constraints(evaluation)
-    reasons: list[BarringReason] = [*constraints, *failings(evaluation)]
+    reasons = reasons_of(evaluation)
     if (by_volume := confined_by_volume(evaluation, reasons)) is not None:
         return by_volume
     if everywhere := [reason for reason in reasons if reason.rejected.all()]:
         return _everywhere(evaluation, everywhere, reasons)
-    confined = _confined(evaluation, constraints, reasons)
-    selecting = selection_of(reasons)
-    if selecting is None or (confined is not None and confined[1] < _left(selecting)):
-        return None if confined is None else confined[0]
-    return left_by_selection(evaluation, reasons, selecting)
+    among = [reason for reason in reasons if isinstance(reason, Barring) or reason.words is SELECTION]
+    reason = decisive(evaluation, reasons, among)
+    if isinstance(reason, Failing):
+        return left_by_selection(evaluation, reasons, reason)
+    if reason is None:
+        constraints = (each for each in among if isinstance(each, Barring))
+        reason = next((each for each in constraints if _leaves_one_thing(reasons, each)), None)
+    if reason is None:
+        return None
+    allowed = ~reason.rejected
+    return f"{reason.called} allows only {_domains(reason.counted, allowed)}; there {_wrong(reasons, allowed)}"
 
 
 def confined_by_volume(evaluation: Evaluation, reasons: Sequence[BarringReason]) -> str | None:
@@ -345,29 +350,21 @@ def _of_cordon(evaluation: Evaluation) -> Mask | None:
     return is_alone & ~cordoned.passes
 
 
-def _confined(
-    evaluation: Evaluation, constraints: Sequence[Barring], reasons: Sequence[BarringReason]
-) -> tuple[str, int] | None:
-    """The constraint without which most nodes would fit, where it lets the pod, and what is wrong there; and how many
-    nodes that are.
+def reasons_of(evaluation: Evaluation) -> list[BarringReason]:
+    """Every constraint and every other reason, with the nodes that it rejects."""
+    return [*barring_constraints(evaluation), *failings(evaluation)]
 
-    If no constraint is such, one whose remaining nodes are all rejected for one same reason, some for that alone.
+
+def decisive(
+    evaluation: Evaluation, reasons: Sequence[BarringReason], among: Sequence[BarringReason]
+) -> BarringReason | None:
+    """The one ``among`` the reasons without which most nodes would fit, else the pod's node selection; None where each
+    node has several. Of equals the one that rejects most nodes.
     """
-    alone = {
-        constraint.position: int(np.count_nonzero(fitting_without(evaluation, reasons, constraint)))
-        for constraint in constraints
-    }
-    confining = max(constraints, key=lambda constraint: alone[constraint.position], default=None)
-    if confining is None:
-        return None
-    if not alone[confining.position]:
-        confining = next((constraint for constraint in constraints if _leaves_one_thing(reasons, constraint)), None)
-    if confining is None:
-        return None
-    allowed = ~confining.rejected
-    domains = _domains(confining.counted, allowed)
-    sentence = f"{confining.called} allows only {domains}; there {_wrong(reasons, allowed)}"
-    return sentence, _left(confining)
+    alone = [int(np.count_nonzero(fitting_without(evaluation, reasons, reason))) for reason in among]
+    most = [int(np.count_nonzero(reason.rejected)) for reason in among]
+    place = max(range(len(among)), key=lambda place: (alone[place], most[place], -place), default=None)
+    return selection_of(among) if place is None or not alone[place] else among[place]
 
 
 def _wrong(reasons: Sequence[BarringReason], allowed: Mask) -> str:

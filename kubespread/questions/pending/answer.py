@@ -92,21 +92,17 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
 
 def _decisive(evaluation: Evaluation) -> str:
     """What rules out all nodes; else what alone rules out most, and what is wrong with the others."""
-    reasons: list[bars.BarringReason] = [*bars.barring_constraints(evaluation), *bars.failings(evaluation)]
+    reasons = bars.reasons_of(evaluation)
     if (by_volume := bars.confined_by_volume(evaluation, reasons)) is not None:
         return by_volume
     if everywhere := [reason for reason in reasons if reason.rejected.all()]:
         return _everywhere(evaluation, everywhere, reasons)
-    selecting = bars.selection_of(reasons)
-    alone = [int(np.count_nonzero(bars.fitting_without(evaluation, reasons, reason))) for reason in reasons]
-    most = [int(np.count_nonzero(reason.rejected)) for reason in reasons]
-    place = max(range(len(reasons)), key=lambda place: (alone[place], most[place], -place))
-    decisive = reasons[place]
-    if selecting is not None and (decisive is selecting or not alone[place]):
-        return bars.left_by_selection(evaluation, reasons, selecting)
-    if not alone[place]:
+    decisive = bars.decisive(evaluation, reasons, reasons)
+    if decisive is None:
         every_node = np.ones(len(evaluation.cluster), dtype=np.bool_)
         return f"each node for several reasons: {_wrong(every_node, reasons, _MAX_REASONS)}"
+    if isinstance(decisive, bars.Failing) and decisive.words is bars.SELECTION:
+        return bars.left_by_selection(evaluation, reasons, decisive)
     others = [reason for reason in reasons if reason is not decisive]
     if isinstance(decisive, bars.Barring):
         return _of_constraint(decisive, others)
