@@ -15,7 +15,7 @@ class CellChange(Report, frozen=True):
     """A cell that differs."""
 
     key: str
-    """The row: a node, NAMESPACE/Kind/name of a workload, or the key of a report's line."""
+    """The row: a node, or NAMESPACE/Kind/name of a workload."""
     column: str
     """The name of the cell."""
     before: Cell

@@ -451,7 +451,7 @@ def _finding_sentences(report: AuditReport) -> Iterator[str]:
 
 
 def sentence(row: AuditedWorkload, finding: AuditFinding) -> str:
-    """What is found, and why: ``zone skew 3 exceeds maxSkew 1: placed afresh it would be 3/3/3, ...``."""
+    """What is found, and why: ``zone skew 3 exceeds maxSkew 1 (5/2/2): placed afresh it would be 3/3/3``."""
     if finding.constraint is not None:
         constraint = row.constraints[finding.constraint]
         head = f"{short_key(constraint.topology_key)} skew {constraint.skew} exceeds maxSkew {constraint.max_skew}"
