@@ -7,6 +7,7 @@ from typing import Annotated
 
 from kubespread.reports.columns import Col, Fit
 from kubespread.reports.parts import Report
+from kubespread.reports.reason_words import reasons_in
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 
@@ -34,6 +35,11 @@ class GangDomain(Report, frozen=True):
     def score(self) -> Annotated[str, Col(nothing="", hide_empty=True)]:
         """``100+51 = 151``."""
         return "" if self.total is None else f"{self.pods_score}+{self.resources_score or 0} = {self.total}"
+
+    @property
+    def why_not(self) -> Annotated[str, Col(header="WHY-NOT", nothing="", fit=Fit.END, hide_empty=True)]:
+        """What keeps the gang from fitting."""
+        return "" if self.fits else reasons_in(self.stopped or "")
 
 
 class BlockedMember(Report, frozen=True):

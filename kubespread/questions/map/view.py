@@ -30,37 +30,25 @@ from kubespread.views.constraints import asked_bars
 from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
 from kubespread.views.look import Cell, Line, Look, MapBy, Tone
 from kubespread.views.sheet import NONE, Column, Sheet, columns_of
-from kubespread.views.terminal import GAP, aim, fitted, flowed, folded, said_once
+from kubespread.views.terminal import GAP, aim, fitted, flowed, said_once
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
 _ZONE = "zone"
-Path = tuple[str | None, ...]
 
 
 class Levels(Struct, frozen=True):
-    """Positions in the keys of a map: those before ``box`` are headings, those after it groups."""
+    """Positions in the keys of a map: those after ``box`` are groups."""
 
-    keys: Sequence[str]
-    headings: Sequence[int]
     box: int | None
     """None where no key tells nodes apart: all are in one box."""
     inner: Sequence[int]
-    boxes: Mapping[Path, Sequence[MapNode]]
-    """The nodes of each box, by the values of its headings and its own."""
-
-    def headed(self) -> Iterator[tuple[str, Sequence[tuple[Path, Sequence[MapNode]]]]]:
-        """The boxes under each heading; the heading is empty where there is none."""
-        under: dict[Path, list[tuple[Path, Sequence[MapNode]]]] = {}
-        for path, nodes in self.boxes.items():
-            under.setdefault(path[: len(self.headings)], []).append((path, nodes))
-        for values, boxes in under.items():
-            keys = [self.keys[position] for position in self.headings]
-            yield " · ".join(named(key, value) for key, value in zip(keys, values, strict=True)), boxes
+    boxes: Mapping[str | None, Sequence[MapNode]]
+    """The nodes of each box, by its value."""
 
     def groups(self, nodes: Sequence[MapNode]) -> Sequence[tuple[str, Sequence[MapNode]]]:
         """The nodes of a box by the domains within it."""
-        by_domain: dict[Path, list[MapNode]] = {}
+        by_domain: dict[tuple[str | None, ...], list[MapNode]] = {}
         for node in nodes:
             by_domain.setdefault(tuple(node.path[position] for position in self.inner), []).append(node)
         return [
@@ -75,18 +63,11 @@ def levels_of(report: TopologyMap) -> Levels:
     several = [place for place, domains in enumerate(values) if len(domains) > 1]
     zone = next((place for place in several if short_key(report.keys[place]) == _ZONE), None)
     box = zone if zone is not None else next(iter(several), None)
-    headings = [place for place in several if box is not None and place < box]
     inner = [place for place in several if box is not None and place > box]
-    boxes: dict[Path, list[MapNode]] = {}
-    shown = [*headings, *([] if box is None else [box])]
+    boxes: dict[str | None, list[MapNode]] = {}
     for node in report.nodes:
-        boxes.setdefault(tuple(node.path[place] for place in shown), []).append(node)
-    return Levels(report.keys, headings, box, inner, boxes)
-
-
-def named(key: str, value: str | None) -> str:
-    """``zone eu-west-1a``; nodes without the label are in none."""
-    return f"no {short_key(key)}" if value is None else f"{short_key(key)} {value or EMPTY}"
+        boxes.setdefault(None if box is None else node.path[box], []).append(node)
+    return Levels(box, inner, boxes)
 
 
 class Box(Struct, frozen=True):
@@ -99,17 +80,17 @@ class Box(Struct, frozen=True):
 
 
 def box_of(
-    report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[MapNode], lines: Sequence[Line], by: MapBy
+    report: TopologyMap, levels: Levels, value: str | None, nodes: Sequence[MapNode], lines: Sequence[Line], by: MapBy
 ) -> Box:
     """A box, with what stands above it: ``zone-a · 4−1 = 3 > 1``."""
-    value = path[-1] if levels.box is not None else None
     name = "all nodes" if levels.box is None else f"no {short_key(report.keys[levels.box])}"
     name = escaped(name if value is None else value or EMPTY)
     counted = count_of(len(nodes), "node")
     if by is MapBy.LOAD:
-        by_path = {domain.path: domain for domain in report.domains}
-        domain = None if levels.box is None else by_path.get(nodes[0].path[: levels.box + 1])
-        load = fullest(report.load if domain is None else domain.load)
+        paths = {node.path[: (levels.box or 0) + 1] for node in nodes}
+        # A value that stands in several wider domains has no load of its own.
+        own = [domain.load for domain in report.domains if {domain.path} == paths]
+        load = fullest(report.load if levels.box is None else next(iter(own), ()))
         facts = [counted] if load is None else [f"{counted} · {_percent(load)}", _percent(load)]
         return Box(name, facts, Tone.PLAIN, lines)
     constraint = _constraint(report, levels)
@@ -232,10 +213,8 @@ def _parts(report: TopologyMap, look: Look) -> Iterator[Sheet[MapDomain] | Line]
         yield replace(_domains(report), key="-v draws every node")
         return
     drawing = _Drawing(report, look)
-    for heading, boxes in drawing.levels.headed():
-        if heading:
-            yield folded(Cell(heading, Tone.STRONG), indent="")
-        yield from side_by_side([drawing.box(path, nodes) for path, nodes in boxes], *drawing.columns)
+    boxes = [drawing.box(value, nodes) for value, nodes in drawing.levels.boxes.items()]
+    yield from side_by_side(boxes, *drawing.columns)
     if look.headers:
         yield from flowed([[Cell(text, Tone.FAINT)] for text in drawing.legend()], look)
 
@@ -253,9 +232,8 @@ class _Drawing(Struct, frozen=True, dict=True):
     @cached_property
     def columns(self) -> tuple[int, int]:
         """How many boxes stand side by side, and how wide they are inside."""
-        side = max((len(boxes) for _, boxes in self.levels.headed()), default=1)
         name = min(_LEAST_NAME, max((width_of(escaped(node.name)) for node in self.report.nodes), default=0))
-        return boxes_beside(side, self.label_width + self._beside_name + name, aim(self.look))
+        return boxes_beside(len(self.levels.boxes), self.label_width + self._beside_name + name, aim(self.look))
 
     @cached_property
     def label_width(self) -> int:
@@ -279,8 +257,8 @@ class _Drawing(Struct, frozen=True, dict=True):
     def _name_room(self) -> int:
         return max(1, self.columns[1] - self.label_width - self._beside_name)
 
-    def box(self, path: Path, nodes: Sequence[MapNode]) -> Box:
-        return box_of(self.report, self.levels, path, nodes, [*self._rows(nodes)], self.look.map_by)
+    def box(self, value: str | None, nodes: Sequence[MapNode]) -> Box:
+        return box_of(self.report, self.levels, value, nodes, [*self._rows(nodes)], self.look.map_by)
 
     def _rows(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
         inner = self.columns[1]

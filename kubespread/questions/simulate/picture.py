@@ -22,26 +22,13 @@ from kubespread.questions.simulate.report import (
 )
 from kubespread.reports.gang import GangDomain, GangReport, gang_outcome
 from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter
-from kubespread.reports.reason_words import reasons_in
 from kubespread.reports.rollout import rollout_sentence
 from kubespread.views.constraints import policies
 from kubespread.views.lines import CUT, cut_middle, width_of
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight
 from kubespread.views.outcomes import passes
 from kubespread.views.sheet import Sheet, columns_of
-from kubespread.views.terminal import (
-    HANGING,
-    INDENT,
-    Laid,
-    aim,
-    because,
-    flowed,
-    folded,
-    of_sheet,
-    room_beside,
-    shared,
-    tabulated,
-)
+from kubespread.views.terminal import HANGING, Laid, aim, flowed, folded, of_sheet, room_beside, shared, tabulated
 from kubespread.views.view import source
 from kubespread.wording import EMPTY, count_of, counted_in, short_key
 
@@ -99,8 +86,6 @@ def _verdicts(gang: GangReport, look: Look) -> Iterator[Part]:
             key=key if any(domain.fits for domain in gang.domains) else "",
         )
         yield of_sheet(verdicts, look)
-        stopped = [domain for domain in verdicts.on_screen(look) if not domain.fits]
-        yield from because((escaped(domain.value) or EMPTY, reasons_in(domain.stopped or "")) for domain in stopped)
 
 
 def _headline(report: SimulateReport) -> Line:
@@ -147,7 +132,7 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Part]:
     columns.append(Laid("", nodes))
     yield Rows([], [[Sentence(line, HANGING)] for line in tabulated(columns, headers=False)], short_key(key))
     if between:
-        yield [Cell(f"{INDENT}and {count_of(between, 'domain')} between these")]
+        yield folded(f"and {count_of(between, 'domain')} between these")
     if left_out:
         yield folded(Cell(f"node names: {left_out}", Tone.FAINT))
 
