@@ -338,7 +338,7 @@ def _take_file(read: Sources, file: str, choosing: Choosing, *, is_one_of_many: 
             read.errors.append(error)
 
 
-def check_there(pods: Iterable[PodGiven], selector: str = "") -> None:
+def check_there(pods: Iterable[PodGiven], selector: str = "", *, recursive: bool = False) -> None:
     """Look, before a cluster is read, whether files are there and labels choose among several. Nothing is opened: a
     pipe can be read only once. Raises ManifestError and UsageError.
     """
@@ -348,6 +348,8 @@ def check_there(pods: Iterable[PodGiven], selector: str = "") -> None:
             _refuse_selector(named, selector)
         elif isinstance(named, str) and named != STDIN:
             _refuse_missing(named)
+            if Path(named).is_dir():
+                manifest_files(named, recursive=recursive)
 
 
 def _refuse_selector(named: Reference, selector: str) -> None:

@@ -63,7 +63,7 @@ def _pod(field: FieldInfo, kind: Any, option: Option) -> Field:
 
 def _applied(_field: FieldInfo, _kind: Any, option: Option) -> Field:
     """Manifests that are applied, as options."""
-    return Field((_manifests(option.help),), lambda typed: _there(tuple(typed["filename"] or ())))
+    return Field((_manifests(option.help),), lambda typed: _there(tuple(typed["filename"] or ()), recursive=True))
 
 
 def _pods(field: FieldInfo, _kind: Any, option: Any) -> Field:
@@ -77,7 +77,7 @@ def _pods(field: FieldInfo, _kind: Any, option: Any) -> Field:
         else:
             is_stdin = option.is_piped and not typed.get(EVERYWHERE) and is_piped(sources_of(typed))
             pods = [STDIN] if is_stdin else []
-        return _there(tuple(pods), typed.get("selector") or "")
+        return _there(tuple(pods), typed.get("selector") or "", recursive=typed["recursive"])
 
     rule = _BY_NAME if option.form == "pods" and not several else option
     named = command.Argument(place, nargs=-1, metavar=option.metavar, help=option.help, rule=rule)
@@ -116,11 +116,11 @@ def _asked_about(
     return pods or [_default_pod(sources)]
 
 
-def _there(pods: tuple[Any, ...], selector: str = "") -> tuple[Any, ...]:
+def _there(pods: tuple[Any, ...], selector: str = "", *, recursive: bool = False) -> tuple[Any, ...]:
     """``pods``, whose files are there, before a cluster is read. Raises ManifestError and UsageError."""
     from kubespread.candidate.sources import check_there
 
-    check_there(pods, selector)
+    check_there(pods, selector, recursive=recursive)
     return pods
 
 
@@ -287,7 +287,7 @@ def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
         is_otherwise = any(typed[str(each.name)] for each in _AFTER) or edits_of(typed) or typed["settings"]
         if len(pods) == 1 and not is_otherwise:
             raise UsageError(_NOTHING_DIFFERS)
-        return _there(tuple(pods))
+        return _there(tuple(pods), recursive=typed["recursive"])
 
     def late(typed: Typed) -> Late:
         schedulers = scheduler_of(typed), scheduler_of(_afterwards(typed))

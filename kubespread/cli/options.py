@@ -49,15 +49,18 @@ SCHEDULING = tuple(
 
 
 def scheduler_of(typed: Typed) -> Scheduler:
+    """How it is scheduled, as far as there is such a release and file. Raises UsageError and ManifestError."""
     from kubespread import Scheduler
 
-    return Scheduler(
+    scheduler = Scheduler(
         config=typed["scheduler_config"],
         kube_version=typed["kube_version"],
         feature_gates=typed["feature_gates"],
         pod_node_selector=typed.get("pod_node_selector") or False,
         extended_resource_toleration=typed.get("extended_resource_toleration") or False,
     )
+    scheduler.check()
+    return scheduler
 
 
 _READ = "which cluster is read"

@@ -54,6 +54,15 @@ class Scheduler:
         )
         return version.with_gates(self.feature_gates or "")
 
+    def check(self) -> None:
+        """Raise UsageError or ManifestError for a release, gate or file that does not exist."""
+        if self.kube_version is not None:
+            self.release("")
+        text = str(self.config or STDIN)
+        if text != STDIN and not _is_text(text) and not Path(text).exists():
+            # Which says why not.
+            read_file(text)
+
     def source_gaps(self, origin: Origin) -> Iterator[str]:
         """What a snapshot of ``origin`` lacks. A missing kind is a gap only where a question needs it."""
         yield from (gap for gap in origin.gaps if gap not in origin.unread.values())
@@ -152,9 +161,13 @@ def _stdin_text() -> bytes:
     return read_file(STDIN)
 
 
+def _is_text(config: str) -> bool:
+    """Whether it has what no path has: a line break, or a leading brace."""
+    return "\n" in config or config.lstrip().startswith("{")
+
+
 def _config_text(text: str) -> tuple[str, bytes]:
-    """A path, unless the text contains what no path does: a line break, or a leading brace."""
-    if "\n" in text or text.lstrip().startswith("{"):
+    if _is_text(text):
         with faults_of(_CONFIG_TEXT):
             return _CONFIG_TEXT, text_bytes(os.fsencode(text))
     return display_name(text), _stdin_text() if text == STDIN else read_file(text)
