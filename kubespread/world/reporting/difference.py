@@ -229,7 +229,9 @@ class Trial:
             event(world)
             world.settle()
         while self.baseline.grow is not None and world.waiting:
-            self._growth = self.baseline.grow(world, Lost(barred, self._removed))
+            before, now = self.baseline.world.living.nodes.objects, world.living.nodes.index
+            removed = [node for node in before if node.metadata.name not in now]
+            self._growth = self.baseline.grow(world, Lost(barred, removed))
             if not self._growth.added or len(world.happenings.blocked) == stuck:
                 break
             # kubectl goes on asking for as long as a budget waits for pods, which have room now.
@@ -237,12 +239,6 @@ class Trial:
             event(world)
             world.settle()
         return self.difference
-
-    @property
-    def _removed(self) -> Sequence[Node]:
-        """The nodes that are not there any more."""
-        now = self.world.living.nodes.index
-        return [node for node in self.baseline.world.living.nodes.objects if node.metadata.name not in now]
 
     @property
     def difference(self) -> Difference:

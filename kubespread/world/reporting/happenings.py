@@ -72,16 +72,12 @@ def workload_of(world: World, pod: Pod) -> WorkloadName:
 
 def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[reports.UnmadePods]:
     """Pods that should exist but do not, by workload."""
-    for workload, rows in sorted(_by_workload(world, missing).items(), key=lambda group: in_order(group[0])):
-        count = sum(pods.count for pods in rows)
-        yield reports.UnmadePods(workload=workload, count=count, message=rows[0].message)
-
-
-def _by_workload(world: World, missing: Iterable[Unmade]) -> dict[WorkloadName, list[Unmade]]:
     groups: dict[WorkloadName, list[Unmade]] = {}
     for row in missing:
         groups.setdefault(world.above(row.owner), []).append(row)
-    return groups
+    for workload, rows in sorted(groups.items(), key=lambda group: in_order(group[0])):
+        count = sum(pods.count for pods in rows)
+        yield reports.UnmadePods(workload=workload, count=count, message=rows[0].message)
 
 
 def skew_changes(

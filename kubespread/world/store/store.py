@@ -143,7 +143,7 @@ class Start(Struct, frozen=True):
 class Store(Forking):
     """One cluster through time: its state, how that changes, and what happened."""
 
-    _copied = ("dirty", "watchers", "_above", "leaving")
+    _copied = ("dirty", "watchers", "_above", "_below", "leaving")
     _forked = ("living", "book", "queue", "api_server", "owners", "rollouts", "stateful_sets")
 
     def __init__(self, start: Start, surroundings: Surroundings) -> None:
@@ -171,7 +171,7 @@ class Store(Forking):
         # others their own. Of a ReplicaSet that is known only by its pods it is read from them, and kept after they are
         # gone.
         self._above: dict[WorkloadName, WorkloadName] = {}
-        self._below: dict[WorkloadName, list[WorkloadName]] = {}
+        self._below: dict[WorkloadName, tuple[WorkloadName, ...]] = {}
         self.leaving: dict[PodKey, str] = {}
         """Pods that their kubelets are about to stop, and why."""
         self.happenings = Happenings()
@@ -185,7 +185,6 @@ class Store(Forking):
     def fork(self) -> Self:
         """A copy to go on from in another way; nothing has happened in it yet."""
         other = super().fork()
-        other._below = {above: list(names) for above, names in self._below.items()}
         other.happenings, other._budgets = Happenings(), None
         return other
 
@@ -302,7 +301,7 @@ class Store(Forking):
         """What ``name`` belongs to, unless that is known."""
         if name not in self._above:
             above = self._above[name] = self.workloads.above(name, pods)
-            self._below.setdefault(above, []).append(name)
+            self._below[above] = (*self._below.get(above, ()), name)
 
     def above(self, owner: WorkloadName) -> WorkloadName:
         """What people call the workload whose pods ``owner`` makes: the Deployment of a ReplicaSet."""

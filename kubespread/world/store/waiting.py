@@ -298,7 +298,7 @@ class Applicant:
         self._living = living
         self._placing: Placing | None = None
         self._at = 0
-        self._tried_at = self._stuck_at = self._helpless_at = -1
+        self._tried_at = self._stuck_at = self.helpless_at = -1
         """How much had happened when the pod was tried last, when it fitted nowhere, when preemption did not help."""
 
     def placing(self) -> Placing:
@@ -348,14 +348,6 @@ class Applicant:
         if choice is None:
             self._stuck_at = self._living.length
         return choice
-
-    @property
-    def is_helpless(self) -> bool:
-        """Whether preemption did not help, and nothing has happened since."""
-        return self._helpless_at == self._living.length
-
-    def note_helpless(self) -> None:
-        self._helpless_at = self._living.length
 
     def forget(self) -> None:
         """Let go of the columns: of many workloads each would hold on to its own."""
@@ -457,11 +449,11 @@ class Queue(Forking):
     ) -> PreemptionCandidate | None:
         """The node that kube-scheduler would free for a pod that fits nowhere, and which pods it would evict there."""
         applicant = self._applicant(waiting, living)
-        if not self._preempts or applicant is None or applicant.is_helpless:
+        if not self._preempts or applicant is None or applicant.helpless_at == living.length:
             return None
         candidate = self._candidate(waiting, living, budgets, turns)
         if candidate is None:
-            applicant.note_helpless()
+            applicant.helpless_at = living.length
         return candidate
 
     def _candidate(
