@@ -184,11 +184,6 @@ def archive_errors(archive: str, *others: type[Exception]) -> Iterator[None]:
         raise SnapshotError(f"{archive}: damaged archive: {' '.join(str(error).split())}") from error
 
 
-_LOGS_BEGIN = b"\n==== START logs for container "
-_LOGS_END = b"\n==== END logs for container "
-_RULE = b"===="
-"""What follows the line break in both markers."""
-_FEW = 1000
 _BEGINNING = rb"(?:Error from server|error: |Unable to connect to the server|Warning: |[EWIF]\d{4} \d\d:\d\d:)"
 """What the messages of kubectl begin with, and those of the client that it is made of."""
 _MESSAGE = re.compile(_BEGINNING)
@@ -197,40 +192,25 @@ _WARNING = re.compile(r"Warning: |[WI]\d{4} ")
 """Those that do not mean that something is missing."""
 _LAST = 2**12
 """Bytes at the end of a text in which the last messages stand."""
-_ERRORS = "kubectl wrote an error in the place of objects"
 _BUNDLED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/.]+)(?:/[^/]+)?\.json$")
 _COLLECTION_FAILED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-errors\.json$")
 
 
-class Layout(Struct, frozen=True):
-    """One tool's way of laying out files. It is recognized by a path; reading never depends on it."""
-
-    tool: str
-    path: re.Pattern[str]
-    lacks: str = ""
-    hint: str = ""
-
-
-_DUMP = Layout(
-    "kubectl cluster-info dump",
-    re.compile(r"(?:^|/)[^/]+/replication-controllers\.(?:json|yaml)$"),
-    "no StatefulSet, Namespace, PersistentVolumeClaim, PersistentVolume or StorageClass, and without "
-    "--all-namespaces only the pods of kube-system and one more namespace",
-)
-LAYOUTS = (
-    _DUMP,
-    Layout(
-        "Velero backup",
-        re.compile(r"(?:^|/)resources/[^/]+/(?:cluster|namespaces)/"),
-        hint="a Velero backup may leave nodes out",
-    ),
+_DUMPED = re.compile(r"(?:^|/)[^/]+/replication-controllers\.(?:json|yaml)$")
+_BACKED_UP = re.compile(r"(?:^|/)resources/[^/]+/(?:cluster|namespaces)/")
+_LACKING = (
+    "a kubectl cluster-info dump holds no StatefulSet, Namespace, PersistentVolumeClaim, PersistentVolume or "
+    "StorageClass, and without --all-namespaces only the pods of kube-system and one more namespace"
 )
 
 
 class Recognized(Struct):
     """What the paths of one source have revealed so far."""
 
-    layouts: dict[str, Layout] = field(default_factory=dict)
+    is_dump: bool = False
+    """Of kubectl cluster-info."""
+    is_backup: bool = False
+    """Of Velero."""
     not_collected: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     """Of kubectl, in the place of objects."""
@@ -239,22 +219,18 @@ class Recognized(Struct):
         failed = _COLLECTION_FAILED.search(path)
         if failed is not None:
             self.not_collected.append(failed["resource"])
-        for layout in LAYOUTS:
-            if layout.tool not in self.layouts and layout.path.search(path):
-                self.layouts[layout.tool] = layout
+        self.is_dump = self.is_dump or _DUMPED.search(path) is not None
+        self.is_backup = self.is_backup or _BACKED_UP.search(path) is not None
 
     @property
     def gaps(self) -> Iterator[str]:
-        for layout in self.layouts.values():
-            if layout.lacks:
-                yield f"a {layout.tool} holds {layout.lacks}"
+        if self.is_dump:
+            yield _LACKING
         for resource in self.not_collected:
             yield f"the support bundle says that {resource} could not be collected in full"
 
     def plain(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The text of objects alone, without logs, and without what kubectl writes to standard error, which ``2>&1``
-        puts before or after them.
-        """
+        """The text of objects, without what kubectl writes to standard error, which ``2>&1`` puts before or after."""
         start = next(chunks, b"")
         if _MESSAGE.match(start):
             lines = start.split(b"\n")
@@ -263,7 +239,7 @@ class Recognized(Struct):
             # The lines that stay keep their numbers.
             start = b"\n" * first + b"\n".join(lines[first:])
         last = b""
-        for chunk in self.without_logs(chain([start], chunks)):
+        for chunk in chain([start], chunks):
             text = last + chunk
             yield text[:-_LAST]
             last = text[-_LAST:]
@@ -282,51 +258,9 @@ class Recognized(Struct):
     def errors(self) -> Sequence[str]:
         return [message for message in self.messages if not _WARNING.match(message)]
 
-    def without_logs(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The text without the containers' logs that ``kubectl cluster-info dump`` prints between its objects."""
-        text = b""
-        in_logs = False
-        for chunk in chunks:
-            text += chunk
-            while (position := _position(_LOGS_END if in_logs else _LOGS_BEGIN, text)) >= 0:
-                self.layouts.setdefault(_DUMP.tool, _DUMP)
-                if in_logs:
-                    # The marker's own line ends them; it may not be here in full.
-                    if (end := text.find(b"\n", position + len(_LOGS_END))) < 0:
-                        break
-                    text = text[end:]
-                else:
-                    yield text[:position]
-                    text = text[position + len(_LOGS_BEGIN) :]
-                in_logs = not in_logs
-            done = position if position >= 0 else _without_begun(_LOGS_END if in_logs else _LOGS_BEGIN, text)
-            if not in_logs:
-                yield text[:done]
-            text = text[done:]
-        if not in_logs:
-            yield text
-
     @property
     def hint(self) -> str:
-        return "; ".join(layout.hint for layout in self.layouts.values() if layout.hint)
-
-
-def _position(marker: bytes, text: bytes) -> int:
-    """As ``find``, several times as fast where there are few equals signs, which one byte's search says."""
-    at = text.find(_RULE[:1])
-    for _ in range(_FEW):
-        if at < 0:
-            return -1
-        if text.startswith(_RULE, at):
-            break
-        at = text.find(_RULE[:1], at + 1)
-    return text.find(marker, max(0, at - 1))
-
-
-def _without_begun(marker: bytes, text: bytes) -> int:
-    """The length of ``text`` without a marker that may begin at its very end."""
-    begun = text.rfind(b"\n", max(0, len(text) - len(marker)))
-    return begun if begun >= 0 and marker.startswith(text[begun:]) else len(text)
+        return "a Velero backup may leave nodes out" if self.is_backup else ""
 
 
 NO_PODS = "no Pod objects: every node counts as empty"
@@ -407,8 +341,9 @@ def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
         more = len(snapshot.faults) - 1
         raise SnapshotError(f"{snapshot.faults[0]}{f' (and {more} more)' if more else ''}")
     if not snapshot.nodes and not builder.nodes_listed:
-        hint = recognized.hint or f"list them with: {LIST_COMMAND}"
-        why = f"{_ERRORS}: {recognized.errors[0]}" if recognized.errors else f"{_no_nodes(snapshot)}; {hint}"
+        why = f"{_no_nodes(snapshot)}; {recognized.hint or f'list them with: {LIST_COMMAND}'}"
+        if recognized.errors:
+            why = f"kubectl wrote an error in the place of objects: {recognized.errors[0]}"
         raise SnapshotError(f"{', '.join(map(display_name, paths))}: {why}")
     return snapshot, not builder.has_faults
 
