@@ -1,1 +1,1 @@
-"""What controllers do with pods, as pure functions on typed objects."""
+"""Effects of controllers on pods, as pure functions on typed objects."""

@@ -1,4 +1,4 @@
-"""Which pods are a workload's: those it controls, and orphans that its selector matches.
+"""Pods of a workload: those it controls, and orphans that its selector matches.
 
 Source: pkg/controller/controller_ref_manager.go, ClaimObject, ClaimPods
 Source: pkg/controller/replicaset/replica_set.go, syncReplicaSet, claimPods
@@ -40,7 +40,7 @@ class PodsByController:
                 self._orphans.setdefault(meta.namespace, {}).setdefault(id(meta.labels), []).append((position, pod))
 
     def of(self, namespace: str, owners: Mapping[_Owner, Selector | None]) -> list[Pod]:
-        """Those that ``owners`` control or adopt, in the order they were listed."""
+        """Pods that ``owners`` control or adopt, in the order they were listed."""
         belonging: dict[int, Pod] = {}
         for (kind, name), selector in owners.items():
             controlled = self._controlled.get((namespace, kind, name), ())

@@ -54,7 +54,7 @@ _EVICTING_EFFECTS = frozenset({"NoExecute"})
 
 
 def should_run(pod: core.Pod, node: core.Node, *, compares: bool = False) -> bool:
-    """Whether the controller creates a pod for ``node``.
+    """True if the controller creates a pod for ``node``.
 
     ``pod`` is what the DaemonSet makes of its template: with the tolerations that the controller adds, and before it is
     pinned to a node. ``compares``: the tolerations' operators Gt and Lt count (a feature gate, off up to 1.36).
@@ -63,7 +63,7 @@ def should_run(pod: core.Pod, node: core.Node, *, compares: bool = False) -> boo
 
 
 def should_continue(pod: core.Pod, node: core.Node, *, compares: bool = False) -> bool:
-    """Whether one that is on ``node`` already may stay: a taint NoSchedule does not drive it away."""
+    """True if a pod already on ``node`` may stay: a taint NoSchedule does not drive it away."""
     return _selects(pod, node) and _tolerates(pod, node, _EVICTING_EFFECTS, compares=compares)
 
 

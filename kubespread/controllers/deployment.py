@@ -82,7 +82,7 @@ def revision_hash(workload: ApiObject, replica_sets: Iterable[ReplicaSet]) -> st
 
 
 def replica_set_name(deployment: str, digest: str) -> str:
-    """What the ReplicaSet of a Deployment's template is called, ``digest`` being the template's hash."""
+    """Name of the ReplicaSet of a Deployment's template, ``digest`` being the template's hash."""
     return f"{deployment[: _MAX_NAME - 1 - len(digest)]}-{digest}"
 
 
@@ -94,7 +94,7 @@ def selector_with_hash(selector: LabelSelector | None, digest: str) -> LabelSele
 
 
 def _counts_by_hash(spec: PodSpec) -> bool:
-    """Whether the hash decides which pods are counted. Default constraints take it from the ReplicaSet's selector."""
+    """True if the hash decides which pods are counted. Default constraints take it from the ReplicaSet's selector."""
     return not spec.topology_spread_constraints or TEMPLATE_HASH in spec.counted_keys
 
 
@@ -163,7 +163,7 @@ def current_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSe
 
 
 def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
-    """Of the Deployment's ReplicaSets the oldest that has its template.
+    """Oldest of the Deployment's ReplicaSets that has its template.
 
     Not all is known of every template, so different ones may look equal; then the one with the revision that the
     Deployment itself names counts.
@@ -183,7 +183,7 @@ def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) 
 
 
 def _has_template_of(replica_set: ReplicaSet, deployment: Deployment) -> bool:
-    """Whether all that is known of both templates is equal, but for the hash, which only the ReplicaSet's has."""
+    """True if all that is known of both templates is equal, except for the hash, which only the ReplicaSet's has."""
     one, other = without_hash(replica_set.spec.template), without_hash(deployment.spec.template)
     if one is not None and other is not None and None in (one.unread, other.unread):
         one, other = replace(one, unread=None), replace(other, unread=None)
@@ -191,8 +191,8 @@ def _has_template_of(replica_set: ReplicaSet, deployment: Deployment) -> bool:
 
 
 def is_one_template(one: PodTemplateSpec, other: PodTemplateSpec) -> bool | None:
-    """Whether a workload is not rolled out from one to the other; None where scheduling cannot tell them apart, and
-    what else they hold is not known.
+    """True if a workload is not rolled out from one template to the other; None where scheduling cannot tell them
+    apart, and what else they hold is not known.
     """
     if one.unread is None or other.unread is None:
         return None if scheduled_alike(one, other) else False
@@ -200,7 +200,7 @@ def is_one_template(one: PodTemplateSpec, other: PodTemplateSpec) -> bool | None
 
 
 def scheduled_alike(one: PodTemplateSpec | Pod, other: PodTemplateSpec | Pod) -> bool:
-    """Whether scheduling cannot tell pods of two templates apart."""
+    """True if scheduling cannot tell pods of the two templates apart."""
     return bool(_scheduled_as(one) == _scheduled_as(other))
 
 
@@ -283,7 +283,7 @@ class _Rollout:
 
     @property
     def active(self) -> list[ReplicaSet]:
-        """Those with pods, the youngest of the old ones first and the new one last."""
+        """ReplicaSets with pods, the youngest of the old ones first and the new one last."""
         return [*reversed(self.active_old), *([self.new] if self.new is not None and replicas_of(self.new) > 0 else [])]
 
     @property
@@ -358,7 +358,7 @@ _MAX_INT32 = 2**31 - 1
 
 
 def _is_scaling(rollout: _Rollout) -> bool:
-    """Whether an active ReplicaSet was sized for another number of replicas.
+    """True if an active ReplicaSet was sized for another number of replicas.
 
     Source: pkg/controller/deployment/sync.go, isScalingEvent
     """
@@ -387,7 +387,7 @@ def _only_active_or_newest(rollout: _Rollout) -> ReplicaSet | None:
 
 
 def _is_saturated(rollout: _Rollout) -> bool:
-    """Whether the new ReplicaSet has all desired pods and was sized for that number."""
+    """True if the new ReplicaSet has all desired pods and was sized for that number."""
     new = rollout.new
     if new is None:
         return False
@@ -412,7 +412,7 @@ def _scale_in_proportion(rollout: _Rollout) -> None:
 
 
 def _largest_first(active: Sequence[ReplicaSet], add: int) -> list[ReplicaSet]:
-    """Of one size, the younger grow first and the older shrink first."""
+    """Sort by size, the largest first; of equals the younger grow first and the older shrink first."""
     if add == 0:
         return list(active)
     by_age = sorted(active, key=age_order, reverse=add > 0)
@@ -420,7 +420,7 @@ def _largest_first(active: Sequence[ReplicaSet], add: int) -> list[ReplicaSet]:
 
 
 def _share(rollout: _Rollout, replica_set: ReplicaSet, add: int, added: int) -> int:
-    """How many of the pods to add, or to take away where ``add`` is negative, are this ReplicaSet's."""
+    """Number of the pods to add, or to take away where ``add`` is negative, that fall to this ReplicaSet."""
     if add == added:
         return 0
     fraction = _fraction(rollout, replica_set)
@@ -452,7 +452,7 @@ _NO_LIMIT = 2**31 - 1
 
 
 class DeploymentPass(Struct, frozen=True):
-    """What one pass of the controller leaves behind."""
+    """State that one pass of the controller leaves behind."""
 
     deployment: Deployment
     """With the status and the revision that the controller writes."""
@@ -580,7 +580,7 @@ def _recreate(rollout: _Rollout, pods: Iterable[Pod], digest: str, now: datetime
 
 
 def _old_pods_are_running(rollout: _Rollout, pods: Iterable[Pod]) -> bool:
-    """Whether an old pod holds up the new ones: terminating ones do, those that ended do not."""
+    """True if an old pod holds up the new ones: terminating pods do, those that ended do not."""
     old, meta = rollout.old, rollout.deployment.metadata
     if any(replica_set.status.replicas > 0 for replica_set in old):
         return True
@@ -611,7 +611,7 @@ def _desired(rollout: _Rollout, new: ReplicaSet) -> int:
 
 
 def _grown(rollout: _Rollout, present: int) -> int:
-    """What the new ReplicaSet may grow to.
+    """Size the new ReplicaSet may grow to.
 
     Source: pkg/controller/deployment/util/deployment_util.go, NewRSNewReplicas
     """

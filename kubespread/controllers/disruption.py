@@ -46,7 +46,7 @@ UNMANAGED_ERROR = "Pods that declare no controller (use --force to override)"
 
 
 class DrainPlan(Struct, frozen=True):
-    """Which pods a drain would evict, in the order they were listed; kubectl evicts them all at once.
+    """Pods a drain would evict, in the order they were listed; kubectl evicts them all at once.
 
     Warnings and errors are sorted, while kubectl prints them in any order. With an error nothing is evicted at all, and
     ``evict`` holds the pods without one.
@@ -59,12 +59,12 @@ class DrainPlan(Struct, frozen=True):
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """As kubectl prints them."""
+        """Errors as kubectl prints them."""
         return _lines({f"cannot delete {error}": pods for error, pods in self.refused.items()})
 
 
 class _Verdict(NamedTuple):
-    """What the last filter that was asked said of a pod: the others' warnings are never printed."""
+    """Verdict of the last filter consulted on a pod: the others' warnings are never printed."""
 
     evicts: bool
     warning: str = ""
@@ -180,7 +180,7 @@ class CustomKind(Struct, frozen=True):
     resource: str
     """``widgets.example.com``"""
     scales: Mapping[tuple[str, str], CustomScale] | None = None
-    """Those of its objects by namespace and name, None where it has no scale subresource."""
+    """Scales of its objects by namespace and name, None where it has no scale subresource."""
 
 
 class ClusterScales:
@@ -270,18 +270,18 @@ def _is(owner: OwnerReference, uid: str) -> bool:
 DISRUPTION_ALLOWED = "DisruptionAllowed"
 SUFFICIENT_PODS, INSUFFICIENT_PODS, SYNC_FAILED = "SufficientPods", "InsufficientPods", "SyncFailed"
 DELETION_TIMEOUT = timedelta(minutes=2)
-"""How long an evicted pod counts as gone though it is not deleted yet."""
+"""Time an evicted pod counts as gone though it is not deleted yet."""
 
 
 class Expectation(NamedTuple):
-    """How many pods a budget expects, and how many of them must be healthy."""
+    """Number of pods a budget expects, and of those that must be healthy."""
 
     expected: int
     desired: int
 
 
 def selector_of(budget: PodDisruptionBudget) -> Selector:
-    """Which pods of its namespace the budget protects: ``{}`` all, an absent or a malformed selector none."""
+    """Selector of the pods that the budget protects in its namespace: ``{}`` all, an absent or malformed one none."""
     try:
         return from_label_selector(budget.spec.selector)
     except SelectorError:
@@ -294,12 +294,12 @@ def protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
 
 
 def reads_scale(spec: PodDisruptionBudgetSpec) -> bool:
-    """Whether the budget expects what the pods' controllers ask for, and not the pods that are there."""
+    """True if the budget counts the replicas the pods' controllers ask for, not the pods that exist."""
     return spec.max_unavailable is not None or isinstance(spec.min_available, str)
 
 
 def desired_and_expected(spec: PodDisruptionBudgetSpec, matching: int, scale: int) -> Expectation:
-    """What a budget asks for over ``matching`` pods, whose controllers ask for ``scale`` replicas together.
+    """Expectation of a budget over ``matching`` pods, whose controllers ask for ``scale`` replicas together.
 
     ``scale`` is looked at only where `reads_scale` says so. Raises IntOrStringError.
     """
@@ -313,7 +313,7 @@ def desired_and_expected(spec: PodDisruptionBudgetSpec, matching: int, scale: in
 
 
 def disruptions_allowed(expectation: Expectation, healthy: int) -> int:
-    """How many evictions the budget lets through now. Without expected pods none: the first ones are safe that way."""
+    """Number of evictions the budget allows now. Without expected pods none: the first ones are safe that way."""
     return max(0, healthy - expectation.desired) if expectation.expected > 0 else 0
 
 
@@ -368,7 +368,7 @@ def _is_healthy(pod: Pod, disrupted: Mapping[str, str], now: datetime) -> bool:
 
 
 def _still_disrupted(disrupted: Mapping[str, str], pods: Sequence[Pod], now: datetime) -> dict[str, str]:
-    """Those of the evicted pods that are still expected to be deleted."""
+    """Evicted pods that are still expected to be deleted."""
     waiting = {}
     for pod in pods:
         since = instant(disrupted.get(pod.metadata.name))
@@ -395,16 +395,16 @@ _RETRY_SECONDS = 10
 
 
 class Eviction(Struct, frozen=True):
-    """What the API server answered."""
+    """Answer of the API server."""
 
     code: int
     """The HTTP status."""
     message: str | None = None
     cause: str | None = None
-    """What the budget says, where it refused."""
+    """Message of the budget, where it refused."""
     retry_after_seconds: int | None = None
     gone: bool = False
-    """Whether the pod was removed at once, and does not stay as a terminating one."""
+    """True if the pod was removed at once, without staying as a terminating one."""
     budget_after: PodDisruptionBudget | None = None
     """The budget that the eviction was charged to, None where none was."""
 
@@ -432,7 +432,7 @@ def _needs_no_budget(pod: Pod) -> bool:
 
 
 def _spares_unready(budget: PodDisruptionBudget) -> bool:
-    """Whether a pod that is not ready goes without being charged."""
+    """True if a pod that is not ready may go without being charged."""
     if budget.spec.unhealthy_pod_eviction_policy == _ALWAYS_ALLOW:
         return True
     return budget.status.current_healthy >= budget.status.desired_healthy > 0

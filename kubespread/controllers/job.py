@@ -50,7 +50,7 @@ def new_pod_of_cron_job(cron_job: PodCreator[CronJob]) -> NewPod:
 
 
 def parallelism(spec: WorkloadSpec) -> int:
-    """How many pods of a Job run at once."""
+    """Number of pods of a Job that run at once."""
     at_once = 1 if spec.parallelism is None else spec.parallelism
     return at_once if spec.completions is None else min(at_once, spec.completions)
 
@@ -144,17 +144,17 @@ _SORTED_BY_INSERTION = 12
 
 
 class Surplus(Struct, frozen=True):
-    """What goes. Kubernetes does not say which of equal pods; those chosen here have the smallest names."""
+    """Pods to delete. Kubernetes does not say which of equal pods go; those chosen here have the smallest names."""
 
     chosen: tuple[Pod, ...] = ()
     always: tuple[Pod, ...] = ()
-    """Those that go regardless of the order in which the pods were listed."""
+    """Pods that go regardless of the order in which the pods were listed."""
     sometimes: tuple[Pod, ...] = ()
     """Equal pods, some of which go."""
 
 
 def surplus(pods: Sequence[Pod], at_least: int, completions: int | None) -> Surplus:
-    """Which of the active ``pods`` go, at least ``at_least`` of them. ``completions``: of an Indexed Job, else None.
+    """Choose the active ``pods`` that go, at least ``at_least``. ``completions``: of an Indexed Job, else None.
 
     In an Indexed Job pods without a valid index, and all but the last of each index, go even if there are not too
     many. Raises SnapshotError for a time that cannot be read.
@@ -182,7 +182,7 @@ def surplus(pods: Sequence[Pod], at_least: int, completions: int | None) -> Surp
 
 
 def _tied(slots: Sequence[Sequence[Pod]], key: Callable[[Pod], _Key], more: int) -> _Key | None:
-    """What the last one that goes and the first one that stays have in common, where nothing decides between them."""
+    """Key that the last pod to go and the first to stay share, where nothing decides between them."""
     if not 0 < more < len(slots):
         return None
     last_going, first_staying = key(slots[more - 1][-1]), key(slots[more][-1])
@@ -206,7 +206,7 @@ def _duplicates(
 
 
 def _key(pod: Pod) -> _Key:
-    """What is compared, smaller first."""
+    """Sort key of a pod, smaller first."""
     since = ready_since(pod)
     created = moment(pod, "metadata.creationTimestamp", pod.metadata.creation_timestamp)
     return (
@@ -220,7 +220,7 @@ def _key(pod: Pod) -> _Key:
 
 
 def _later_first(time: datetime | None) -> tuple[bool, float]:
-    """What is not known comes before everything."""
+    """Sort key that puts an unknown time before everything, then the later first."""
     return time is not None, -time.timestamp() if time is not None else 0.0
 
 
@@ -233,11 +233,11 @@ _BACKOFF_LIMIT, _UNLIMITED = 6, 2**31 - 1
 class JobPass(Struct, frozen=True):
     create: int = 0
     indexes: tuple[int, ...] = ()
-    """Of an Indexed Job: those of the created pods."""
+    """Indexes of the created pods, for an Indexed Job."""
     surplus: Surplus = Surplus()
     """The pods that are deleted."""
     conditions: tuple[str, ...] = ()
-    """Those that are true after the pass, as ``type/reason``."""
+    """Conditions that are true after the pass, as ``type/reason``."""
 
 
 def not_modeled(spec: WorkloadSpec) -> tuple[str, ...]:
@@ -251,7 +251,7 @@ def not_modeled(spec: WorkloadSpec) -> tuple[str, ...]:
 
 
 def reconcile(job: Job, pods: Sequence[Pod], now: datetime) -> JobPass:
-    """What the controller does about ``pods``: all of the Job's own except those its status already counts.
+    """Compute one pass of the controller over ``pods``: all of the Job's own except those its status already counts.
 
     A pod that has ended is counted once it has lost the finalizer batch.kubernetes.io/job-tracking; it must be left
     out, or it counts twice. Raises SnapshotError for a time that cannot be read.
@@ -288,16 +288,16 @@ def _shown(conditions: Mapping[str, str]) -> tuple[str, ...]:
 
 
 class _Progress(Struct, frozen=True):
-    """How far a Job has come."""
+    """Progress of a Job."""
 
     completions: int | None
     indexes: int | None
-    """How many an Indexed Job has, its completions; None for any other."""
+    """Number of indexes of an Indexed Job, its completions; None for any other."""
     active: tuple[Pod, ...]
     terminating: tuple[Pod, ...]
     newly_succeeded: Sequence[Pod]
     newly_failed: Sequence[Pod]
-    """Those that the status does not count yet."""
+    """Failed pods that the status does not count yet."""
     succeeded: int
     failed: int
     succeeded_indexes: Sequence[range]
@@ -341,7 +341,7 @@ def _indexes_of(pods: Iterable[Pod], indexes: int) -> list[int]:
 
 
 def _waits_for_the_end(spec: WorkloadSpec) -> bool:
-    """Whether a terminating pod is replaced, and counted as a failure, only once it has ended."""
+    """True if a terminating pod is replaced, and counted as a failure, only once it has ended."""
     return spec.pod_replacement_policy == "Failed" or spec.pod_failure_policy is not None
 
 
@@ -366,14 +366,14 @@ def _ending(
 
 
 def backoff_limit(spec: WorkloadSpec) -> int:
-    """How many failed pods a Job lives through."""
+    """Number of failed pods a Job tolerates."""
     if spec.backoff_limit is not None:
         return spec.backoff_limit
     return _BACKOFF_LIMIT if spec.backoff_limit_per_index is None else _UNLIMITED
 
 
 def _restarts_too_often(spec: WorkloadSpec, pods: Sequence[Pod]) -> bool:
-    """Where containers are restarted in place: all restarts together."""
+    """Compare the sum of all restarts with the limit, where containers restart in place."""
     if spec.template is None or spec.template.spec.restart_policy != "OnFailure":
         return False
     restarts = sum(
@@ -418,7 +418,7 @@ def _manage(spec: WorkloadSpec, progress: _Progress, now: datetime) -> JobPass:
 
 
 def _desired(spec: WorkloadSpec, progress: _Progress) -> int:
-    """How many pods should be active."""
+    """Number of pods that should be active."""
     parallelism = 1 if spec.parallelism is None else spec.parallelism
     if progress.completions is not None:
         return max(0, min(parallelism, progress.completions - progress.succeeded))
@@ -434,7 +434,7 @@ _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 def remaining_backoff(succeeded: Sequence[Pod], failed: Sequence[Pod], now: datetime) -> timedelta:
-    """How much longer from ``now``; zero if there is no back-off. Failures before the last success do not count.
+    """Time left of the back-off from ``now``; zero if there is none. Failures before the last success do not count.
 
     Raises SnapshotError for a time that cannot be read.
     """
@@ -447,7 +447,7 @@ def remaining_backoff(succeeded: Sequence[Pod], failed: Sequence[Pod], now: date
 
 
 def _finished(pod: Pod) -> datetime:
-    """When its last container ended; else when it stopped being ready, was due to be deleted, or was created."""
+    """Time when its last container ended; else when it stopped being ready, was due to be deleted, or was created."""
     meta = pod.metadata
     if (ended := _containers_finished(pod)) is not None:
         return ended

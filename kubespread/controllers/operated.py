@@ -48,7 +48,7 @@ def another(pod: Pod, name: str, objects: ClusterObjects) -> tuple[Pod, list[Per
 
 
 def has_own_claims(pod: Pod) -> bool:
-    """Whether a claim of it has its name."""
+    """True if one of its claims has its name."""
     sources = (volume.persistent_volume_claim for volume in pod.spec.volumes)
     return any(source is not None and f"-{pod.metadata.name}-" in f"-{source.claim_name}-" for source in sources)
 

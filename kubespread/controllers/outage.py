@@ -90,7 +90,7 @@ def is_ready(node: Node) -> bool:
 
 
 def stops_evictions(zones: Mapping[tuple[str, str], Zone]) -> bool:
-    """Whether every zone is fully disrupted.
+    """True if every zone is fully disrupted.
 
     The controller then suspects its own connection: it takes back all nodes' NoExecute taints and evicts nothing.
     """
@@ -98,7 +98,7 @@ def stops_evictions(zones: Mapping[tuple[str, str], Zone]) -> bool:
 
 
 def nodes_per_second(zone: Zone, *, stopped: bool) -> float:
-    """How many nodes of ``zone`` get their NoExecute taint; ``stopped`` is what `stops_evictions` says."""
+    """Number of nodes of ``zone`` that get their NoExecute taint; ``stopped`` is the result of `stops_evictions`."""
     if stopped:
         return 0
     if zone.state is not ZoneState.PARTIAL_DISRUPTION:
@@ -125,7 +125,7 @@ def failed_node(node: Node) -> Node:
 
 
 def is_silent(node: Node) -> bool:
-    """Whether the kubelet of ``node`` does not answer, so that its pods stay terminating when deleted."""
+    """True if the kubelet of ``node`` does not answer, so that its pods stay terminating when deleted."""
     return any(condition.type == READY and condition.status == "Unknown" for condition in node.status.conditions)
 
 
@@ -195,7 +195,7 @@ def _duration(seconds: int) -> float | None:
 
 
 class Replacement(Enum):
-    """When a controller replaces a pod that terminates, be it for a moment or, as pods of a dead node do, for good."""
+    """Moment when a controller replaces a terminating pod, whether it ends soon or, on a dead node, never."""
 
     AT_ONCE = "at once"
     WHEN_GONE = "when the pod is gone"
@@ -207,7 +207,7 @@ class Replacement(Enum):
 
 
 def replacement(controller: OwnerReference | None, owner: Job | DaemonSet | None = None) -> Replacement:
-    """When the pod of ``controller`` is replaced; ``owner`` is that Job or DaemonSet, where it is one and known."""
+    """Moment the pod of ``controller`` is replaced; ``owner`` is that Job or DaemonSet, where it is one and known."""
     if controller is None:
         return Replacement.NEVER
     match group_of(controller.api_version), controller.kind:

@@ -47,7 +47,7 @@ def admitted_claims(claims: Iterable[PersistentVolumeClaim], objects: ClusterObj
 
 
 def is_made_for_pod(claim: PersistentVolumeClaim) -> bool:
-    """Whether the claim is that of some pod's ephemeral volume, and goes with it."""
+    """True if the claim is that of some pod's ephemeral volume, and goes with it."""
     return any(owner.controller and owner.kind == "Pod" for owner in claim.metadata.owner_references)
 
 
@@ -80,9 +80,9 @@ class NewPod(Struct, frozen=True):
 
     pod: Pod
     companions: tuple[ApiObject, ...] = ()
-    """What its controller created before it, and the controlling object itself where scheduling reads its selector."""
+    """Objects its controller created first, and the controlling object itself where scheduling reads its selector."""
     notes: tuple[str, ...] = ()
-    """What was made up on the way."""
+    """Notes on what was made up on the way."""
 
 
 def pod_of_template(
@@ -106,7 +106,7 @@ def pod_of_template(
 
 
 def controlled_by(cls: type[ApiObject], name: str) -> OwnerReference:
-    """What a pod says of its controller, one of Kubernetes' own kinds."""
+    """Owner reference that a pod has to its controller, one of Kubernetes' own kinds."""
     row = KEPT[cls]
     return OwnerReference(api_version=row.api_version, kind=row.kind, name=name, controller=True)
 

@@ -1,4 +1,4 @@
-"""Which controller makes a pod of an object, and how many."""
+"""Controllers by kind: the pod that each makes of an object, and how many."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def new_pod(creator: PodCreator[ApiObject]) -> NewPod:
 
 
 def replicas(creator: PodCreator[ApiObject]) -> int:
-    """How many pods it runs at once; one where it does not say."""
+    """Number of pods it runs at once; one where it does not say."""
     match creator.object:
         case workloads.Job():
             return of_job.parallelism(creator.object.spec)

@@ -54,19 +54,19 @@ _LONGEST = 2**63 - 1
 
 
 class _Time(Struct, frozen=True):
-    """When something was; pods of one bucket are about as old."""
+    """Time of an event; pods of one bucket are about equally old."""
 
     moment: datetime | None
     bucket: int
 
     @property
     def place(self) -> tuple[bool, int]:
-        """What is not known comes first, then the younger."""
+        """Sort key that puts unknown times first, then the younger."""
         return self.moment is not None, self.bucket
 
 
 class _Standing(Struct, frozen=True):
-    """What is compared of one pod."""
+    """Properties of one pod that are compared."""
 
     uid: str
     is_ready: bool
@@ -201,11 +201,11 @@ def _bucket(age: timedelta) -> int:
 
 
 BURST_REPLICAS = 500
-"""How many pods one pass of the controller deletes, or creates, at most."""
+"""Most pods that one pass of the controller deletes, or creates."""
 
 
 Pick = Callable[[Sequence[Pod], int], Sequence[Pod]]
-"""Which of several equal pods go, given how many; all are sorted by name."""
+"""Choice among several equal pods, given how many go; all are sorted by name."""
 
 
 def first_by_name(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
@@ -216,7 +216,7 @@ class Victims(Struct, frozen=True):
     pods: tuple[Pod, ...]
     """In the order they are chosen."""
     arbitrary: bool
-    """Whether pods that were kept could as well have gone, in place of some of these."""
+    """True if pods that were kept could as well have gone, in place of some of these."""
 
 
 def crowding(active: Iterable[Pod], related: Iterable[Pod]) -> dict[str, int]:

@@ -69,7 +69,7 @@ def ordinal_of(pod: Pod, stateful_set: str) -> int | None:
 
 
 def creates_one_by_one(creator: PodCreator[Any]) -> bool:
-    """Whether the next pod is only created once the last one runs; namesakes of other groups do the same."""
+    """True if the next pod is only created once the last one runs; namesakes of other groups do the same."""
     return creator.kind == "StatefulSet" and creator.object.spec.pod_management_policy != "Parallel"
 
 
@@ -135,7 +135,7 @@ class Revisions(Struct, frozen=True):
 
 
 class UpdateRules(Struct, frozen=True):
-    """How a release replaces the pods of an old revision."""
+    """Rules by which a release replaces the pods of an old revision."""
 
     max_unavailable: bool = False
     """The feature gate MaxUnavailableStatefulSet: without it the field of that name means nothing."""
@@ -178,7 +178,7 @@ class StatefulSetPass(Struct, frozen=True):
     actions: tuple[Action, ...]
     """In the order of their calls; those of a Parallel StatefulSet go out at once, in no order."""
     status: StatefulSetStatus
-    """What the controller writes: it counts the pods that were there before the pass."""
+    """Status the controller writes: it counts the pods that were there before the pass."""
 
 
 def reconcile(
@@ -188,7 +188,7 @@ def reconcile(
     now: datetime,
     rules: UpdateRules = _ONE_BY_ONE,
 ) -> StatefulSetPass:
-    """What the controller does about ``pods``, all that the StatefulSet owns, terminating and ended ones included.
+    """Compute the controller's pass over ``pods``, all that the StatefulSet owns, terminating and ended ones included.
 
     ``rules`` are those of the release (`UpdateRules.of`), without them those of 1.36. Raises IntOrStringError for a
     maxUnavailable that is no percentage, SnapshotError for a pod's time that cannot be read.
@@ -242,9 +242,9 @@ class _Members(Struct, frozen=True):
     replicas: Sequence[_Member]
     """One per ordinal, ascending; one by one, none after the first that is beyond all pods there are."""
     condemned: Sequence[_Member]
-    """Those beyond the ordinals, descending."""
+    """Pods beyond the ordinals, descending."""
     monotonic: bool
-    """Whether one waits for the other: everywhere but in a Parallel StatefulSet."""
+    """True if one waits for the other: everywhere but in a Parallel StatefulSet."""
 
     @classmethod
     def of(cls, stateful_set: StatefulSet, pods: Sequence[Pod], revisions: Revisions, now: datetime) -> _Members:
@@ -289,7 +289,7 @@ def _defaulted(strategy: UpdateStrategy | None) -> UpdateStrategy:
 
 
 def _not_updated(stateful_set: StatefulSet) -> int:
-    """How many of the lowest ordinals are recreated with the current revision."""
+    """Number of the lowest ordinals that are recreated with the current revision."""
     strategy = _defaulted(stateful_set.spec.update_strategy)
     if strategy.type != _ROLLING_UPDATE:
         return 0
@@ -329,7 +329,7 @@ def _scale_down(members: _Members) -> tuple[list[Action], bool]:
 
 
 def max_unavailable(stateful_set: StatefulSet, rules: UpdateRules = _ONE_BY_ONE) -> int:
-    """How many pods a rolling update may make unavailable at once. Raises IntOrStringError for no percentage."""
+    """Most pods a rolling update may make unavailable at once. Raises IntOrStringError for no percentage."""
     rolling_update = _defaulted(stateful_set.spec.update_strategy).rolling_update or RollingUpdate()
     return _limit(rolling_update, _replicas(stateful_set), rules)
 

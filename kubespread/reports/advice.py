@@ -18,21 +18,21 @@ class Suggestion(Report, frozen=True):
     change: str
     """``A maxSkew 2``, ``uncordon node-7``: constraints by their letter."""
     family: str
-    """What kind of change it is; several joined by `` + ``."""
+    """Kind of change; several joined by `` + ``."""
     options: tuple[str, ...]
-    """What reproduces it on the command line: ``--set maxSkew[zone]=2``."""
+    """Options that reproduce it on the command line: ``--set maxSkew[zone]=2``."""
     nodes: int | None
-    """How many nodes fit then; null of several pods."""
+    """Number of nodes that fit then; null for several pods."""
     placed: int | None
-    """How many of the pods find a node then; null of one pod."""
+    """Number of the pods that find a node then; null for one pod."""
     consequences: tuple[str, ...] = ()
-    """What becomes of other pods."""
+    """Consequences for other pods."""
     notes: tuple[str, ...] = ()
     """For how long it lasts; what disruption budgets and priorities say of it."""
     alternatives: tuple[str, ...] = ()
     """Options for other changes of the same kind that also suffice."""
     commands: tuple[str, ...] = ()
-    """What kubectl is told for it, where it has something to change in the cluster."""
+    """kubectl commands that make the change, where it changes something in the cluster."""
     diff: str | None = None
     """A unified diff of the manifest, where its text can be told."""
     constraints: tuple[str, ...] = ()
@@ -45,41 +45,41 @@ class NotEnough(Report, frozen=True):
     """Changes that were tried alone, at their largest, and do not suffice."""
 
     family: str
-    """What kind of change it is."""
+    """Kind of change."""
     changes: tuple[str, ...]
     """``relaxing A``."""
     constraints: tuple[str, ...] = ()
     """The constraints they are about, by their letters."""
     together: tuple[str, ...] = ()
-    """Those of ``changes`` that are made to several nodes at once."""
+    """Subset of ``changes`` that are made to several nodes at once."""
 
 
 class Costly(Report, frozen=True):
     """Changes that were tried alone and would do, but for what others lose by them."""
 
     family: str
-    """What kind of change it is."""
+    """Kind of change."""
     changes: tuple[str, ...]
     """``evicting shop/web-0``."""
     harm: tuple[str, ...]
-    """What the first of them costs: ``shop/web-3 would be pending``, ``shop/tool would be lost for good``."""
+    """Cost of the first of them: ``shop/web-3 would be pending``, ``shop/tool would be lost for good``."""
     together: tuple[str, ...] = ()
-    """Those of ``changes`` that are made to several nodes at once."""
+    """Subset of ``changes`` that are made to several nodes at once."""
 
 
 class Advice(Report, frozen=True):
-    """Which changes suffice and which do not."""
+    """Changes that were tried, by whether they suffice."""
 
     families: tuple[str, ...]
     """The kinds of changes that were tried."""
     enough: tuple[Suggestion, ...]
     """Single changes, what gives a promise up last; combinations only where no single change suffices."""
     not_enough: tuple[NotEnough, ...]
-    """What was tried and does not suffice."""
+    """Changes that were tried and do not suffice."""
     costly: tuple[Costly, ...] = ()
-    """What was tried and would do, but only at others' cost."""
+    """Changes that were tried and would do, but only at others' cost."""
     tried: int = 0
-    """How many changes were tried, at each of their sizes and together."""
+    """Number of changes tried, at each of their sizes and together."""
     untried: dict[str, int] = {}
     """Per family how many changes were left untried; ``combination`` counts several changes together."""
 
@@ -89,7 +89,7 @@ SCHEDULE_ANYWAY = "ScheduleAnyway"
 
 
 class _Kind(NamedTuple):
-    """How a family's changes are phrased: one, or any of several."""
+    """Phrases for a family's changes: one, or any of several."""
 
     one: str
     several: str
@@ -107,7 +107,7 @@ _COUNTED: Mapping[str, _Kind] = {
 """Families that may have very many changes, each of one node or pod."""
 
 _IMPLIED = frozenset({"maxSkew", "policy", "minDomains"})
-"""What also fails where relaxing the whole constraint does not suffice."""
+"""Kinds of changes that cannot suffice where relaxing the whole constraint does not."""
 
 
 def not_enough(advice: Advice) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _counted(changes: NotEnough | Costly) -> str:
 
 
 def untried(advice: Advice) -> str:
-    """How many changes, and how many combinations, were not tried; empty where all were."""
+    """Note on how many changes, and how many combinations, were not tried; empty where all were."""
     changes = dict(advice.untried)
     together = changes.pop(COMBINATION, 0)
     listed = [f"{number:,} more of {family}" for family, number in changes.items()]

@@ -1,4 +1,4 @@
-"""Which nodes an autoscaler adds for pods that wait, and what comes of it."""
+"""Nodes that an autoscaler adds for pending pods, and the effect they have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class GroupNodes(Report, frozen=True):
     """New nodes of one group in one zone."""
 
     group: str
-    """As the autoscaler has it: NAME/ZONE where a group has several zones."""
+    """Name that the autoscaler uses: NAME/ZONE where a group has several zones."""
     zone: str | None
     """Null where the group has none."""
     nodes: tuple[str, ...]
@@ -42,7 +42,7 @@ class ScalingLoop(Report, frozen=True):
     left: int
     """Pods that wait after it."""
     why: str | None
-    """Why it added no more; null where all pods that the group helps found room."""
+    """Reason it added no more; null where all pods that the group helps found room."""
     tied: tuple[str, ...] = ()
     """Further groups that the expanders leave: cluster-autoscaler takes any one of them and of that in ``added``."""
 
@@ -51,7 +51,7 @@ class NodeGroupState(Report, frozen=True):
     """One group in one zone, before and after."""
 
     group: str
-    """As the autoscaler has it."""
+    """Name that the autoscaler uses."""
     zone: str | None
     """Null where the group has none."""
     maximum: int | None
@@ -59,7 +59,7 @@ class NodeGroupState(Report, frozen=True):
     before: int | None
     """Null where nothing tells which nodes it has."""
     added: int
-    """How many new nodes it gets."""
+    """Number of new nodes it gets."""
     pool: str
     """NAME, which the groups of all its zones share."""
 
@@ -70,20 +70,20 @@ class LaunchedType(Report, frozen=True):
     name: str
     """The instance type."""
     nodes: int
-    """How many new nodes are of it."""
+    """Number of new nodes of this type."""
     price: str | None
-    """Of one node, in the unit of the file; null where the file has none."""
+    """Price of one node, in the unit of the file; null where the file has none."""
 
 
 class GroupVerdict(Report, frozen=True):
-    """What one more node of a group would be to a pod."""
+    """Verdict on one more node of a group, as seen by a pod."""
 
     group: str
-    """As the autoscaler has it."""
+    """Name that the autoscaler uses."""
     reason: str
-    """Why a node of it does not help, or why it gets none."""
+    """Reason a node of it does not help, or why it gets none."""
     too_large: bool = False
-    """Whether the reason is that the limits of its NodePool leave less than the pod requests, whatever its nodes are
+    """True if the reason is that the limits of its NodePool leave less than the pod requests, whatever its nodes are
     like.
     """
 
@@ -102,7 +102,7 @@ class UnhelpedPods(Report, frozen=True):
 
 
 class AutoscalingReport(Report, frozen=True, kw_only=True):
-    """What an autoscaler adds for pods that wait, and what comes of it."""
+    """Nodes that an autoscaler adds for pending pods, and the effect they have."""
 
     autoscaler: str
     """``cluster-autoscaler`` or ``karpenter``."""
@@ -115,9 +115,9 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     groups: tuple[NodeGroupState, ...]
     """Each group in each of its zones."""
     types: tuple[LaunchedType, ...] = ()
-    """What the new nodes are, by name, where instance types were given."""
+    """Instance types of the new nodes, by name, where instance types were given."""
     pending: tuple[UnhelpedPods, ...]
-    """Those that no further node helps."""
+    """Pods that no further node helps."""
     unknown_groups: tuple[str, ...] = ()
     """Karpenter's pools without a template that may take all pods that still wait, as far as taints and labels tell: it
     would launch machines of types that the cluster does not tell.
@@ -131,16 +131,18 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
 
     @property
     def left(self) -> int:
-        """How many pods still wait."""
+        """Number of pods still pending."""
         return sum(len(kind.pods) for kind in self.pending)
 
     def reasons(self, kind: UnhelpedPods) -> Iterator[str]:
-        """Why pods still wait; where nothing tells what new nodes are like, only the limits that keep them off any."""
+        """Reasons pods are pending; where nothing tells what new nodes are like, only the limits that keep them off
+        any.
+        """
         return (verdict.reason for verdict in kind.groups if verdict.too_large or not self.unknown_groups)
 
     @property
     def why(self) -> dict[WorkloadName, str]:
-        """Why pods of each workload still wait: ``cluster-autoscaler: it may have 3 nodes and has them``."""
+        """Reason pods of each workload are still pending: ``cluster-autoscaler: it may have 3 nodes and has them``."""
         reasons = {kind.workload: list(dict.fromkeys(self.reasons(kind))) for kind in self.pending}
         unknown = [whether_taken(self.unknown_groups, "them")] if self.unknown_groups else []
         texts = ((workload, some_of([*unknown, *own], _MAX_NAMED)) for workload, own in reasons.items())
@@ -162,7 +164,7 @@ def autoscaler_sentence(report: AutoscalingReport) -> str:
 
 
 def whether_taken(pools: Sequence[str], whom: str) -> str:
-    """Of pools without a template."""
+    """Clause about pools without a template: it is not known if their nodes would take the pods."""
     why = "as their instance types are not in the cluster"
     return f"whether new nodes of {some_of(pools, _MAX_NAMED)} would take {whom} is not known, {why}"
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 
 class Readers(Flag):
-    """Who gets a column or a sheet."""
+    """Readers of a column or a sheet."""
 
     TERMINAL = auto()
     COLUMNS = auto()
@@ -28,7 +28,7 @@ class Readers(Flag):
 
 
 class Fit(StrEnum):
-    """How a terminal that is too narrow shortens the cells of a column."""
+    """Way to shorten the cells of a column on a terminal that is too narrow."""
 
     WHOLE = "whole"
     NAMES = "names"
@@ -40,42 +40,42 @@ class Fit(StrEnum):
 
 
 class Col(Struct, frozen=True, kw_only=True):
-    """How a field or a property of a row is shown: all that is said of its column, whatever the format.
+    """Layout of the column of a row's field or property: all that is said of it, whatever the format.
 
     ``pending: Annotated[int, Col(bad=True)]``. Its docstring is what the column means: the help of its metric, and its
     row in docs/json.md.
     """
 
     header: str = ""
-    """As pipes have it: upper case, words joined by dashes; the name of the field unless given. Terminals, spreadsheets
+    """Header in pipes: upper case, words joined by dashes; the name of the field unless given. Terminals, spreadsheets
     and pages spell it their way.
     """
     short: str = ""
     """The header on a terminal, where the whole one is too wide for it."""
     readers: Readers = Readers.ALL
     value: Callable[[Any], Any] | None = None
-    """What every format shows in its place: ``len`` of several things."""
+    """Value that every format shows in its place: ``len`` of several things."""
     text: Callable[[Any], str] | None = None
-    """What people read, where that is not the value."""
+    """Text for people, where that is not the value."""
     is_number: bool = False
     """A number that is written as a text: ``4Gi``."""
     nothing: str | None = None
-    """What a terminal shows for an empty cell."""
+    """Text that a terminal shows for an empty cell."""
     bad: bool = False
-    """What there should be none of: red where there is some, else green."""
+    """True if there should be none: red where there is some, else green."""
     good: bool = False
     """The opposite."""
     hide_empty: bool = False
-    """Whether a terminal leaves it out where no row has anything in it."""
+    """True if a terminal leaves it out where no row has anything in it."""
     fit: Fit = Fit.WHOLE
     least: int = 12
-    """How narrow a terminal may make it, in columns."""
+    """Minimum width on a terminal, in columns."""
     most: int | None = None
-    """How wide it may get there, however much room there is."""
+    """Maximum width there, however much room there is."""
     gives_way: bool = False
-    """Whether a terminal leaves it out before it shortens the names beside it."""
+    """True if a terminal leaves it out before it shortens the names beside it."""
     is_command: bool = False
-    """Whether its cells are commands, which a page lets one copy."""
+    """True if its cells are commands, which a page lets one copy."""
     metric: str = ""
     """Its name in Prometheus, behind that of the question; the texts of the row are its labels."""
     tile: str = ""
@@ -88,7 +88,6 @@ class Declared(Struct, frozen=True):
     name: str
     col: Col
     type: Any
-    """What it holds."""
     is_field: bool
 
     @property
@@ -101,7 +100,7 @@ class Declared(Struct, frozen=True):
 
     @property
     def is_label(self) -> bool:
-        """Whether it is a text that tells rows apart."""
+        """True if it is a text that tells rows apart."""
         return self.is_field and (self.type is str or get_origin(self.type) is Literal)
 
     def value(self, row: Any) -> Any:
@@ -156,5 +155,5 @@ def docstrings(struct: type) -> Mapping[str, str]:
 
 
 def docstring(row: type, name: str) -> str:
-    """What is said of a field, by the type or by the base that declares it; empty where nothing is."""
+    """Docstring of a field, from the type or the base that declares it; empty where there is none."""
     return next((docs[name] for each in row.__mro__ if name in (docs := docstrings(each))), "")

@@ -1,4 +1,4 @@
-"""What nodes cost, by prices that the user gives. Amounts are exact decimals as text, in the currency of the prices."""
+"""Cost of nodes, by prices that the user gives. Amounts are exact decimals as text, in the currency of the prices."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class UnpricedNodes(Report, frozen=True):
     value: str | None
     """Their value of the label, which the prices do not have; null without the label."""
     nodes: int
-    """How many there are."""
+    """Number of such nodes."""
 
 
 class Cost(Report, frozen=True):
-    """What some nodes cost together."""
+    """Cost of some nodes together."""
 
     nodes: int
-    """How many there are, those of unknown price too."""
+    """Number of nodes, those of unknown price too."""
     amount: str | None
     """The sum of the known prices, such as ``2.304``; null where there are nodes and no price of any is known."""
     unpriced: tuple[UnpricedNodes, ...] = ()
@@ -31,7 +31,7 @@ class Cost(Report, frozen=True):
 
     @property
     def unknown(self) -> int:
-        """How many nodes are not in the sum."""
+        """Number of nodes that are not in the sum."""
         return sum(row.nodes for row in self.unpriced)
 
     @property
@@ -40,14 +40,14 @@ class Cost(Report, frozen=True):
 
 
 class Pricing(Report, frozen=True):
-    """What prices are."""
+    """Meaning of the prices."""
 
     label: str
     """The node label whose values have prices."""
     currency: str | None
-    """As the user calls it; null where they do not."""
+    """Currency as the user calls it; null where they do not."""
     per: str | None
-    """What time prices are for, as the user says; null where they do not."""
+    """Time that prices are for, as the user says; null where they do not."""
 
     def text(self, amount: str | None) -> str:
         """``2.304 EUR per hour``."""
@@ -59,15 +59,13 @@ class Pricing(Report, frozen=True):
 
 
 class CostChange(Report, frozen=True):
-    """What the nodes of a cluster cost, before and after what happens in the question."""
+    """Cost of the nodes of a cluster, before and after what happens in the question."""
 
     pricing: Pricing
     before: Cost
     after: Cost
     difference: str | None
-    """What it costs after without what it costs before: ``-1.536`` where it costs less; null where nodes of unknown
-    price come or go.
-    """
+    """Cost after minus cost before: ``-1.536`` where it costs less; null where nodes of unknown price come or go."""
 
     @property
     def change(self) -> str:
@@ -80,8 +78,8 @@ class CostChange(Report, frozen=True):
 
 
 def not_counted(**costs: Cost) -> str:
-    """How many nodes are not in amounts, as the end of a sentence: ``, not counting 3 nodes of unknown price``, and
-    where numbers differ ``, not counting nodes of unknown price (1 before, 0 after)``.
+    """Ending of a sentence that counts the nodes not in amounts: ``, not counting 3 nodes of unknown price``, and where
+    numbers differ ``, not counting nodes of unknown price (1 before, 0 after)``.
     """
     numbers = {name.replace("_", " "): cost.unknown for name, cost in costs.items()}
     first, *others = {*numbers.values()}

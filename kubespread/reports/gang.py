@@ -1,4 +1,4 @@
-"""What became of pods that are scheduled together or not at all."""
+"""Outcome of pods that are scheduled together or not at all."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class GangDomain(Report, frozen=True):
     """One value of the topology key that all members share: whether the gang fits there, and what stops it."""
 
     value: Annotated[str, Col(header="DOMAIN", value=lambda value: value or EMPTY, fit=Fit.MIDDLE)]
-    """What its nodes have as the label's value."""
+    """Value of the label on its nodes."""
     nodes: Annotated[int, Col()]
-    """How many nodes have it."""
+    """Number of nodes with this value."""
     members: Annotated[int, Col(header="FIT", good=True)]
-    """How many members find a node there, one after another in kube-scheduler's order."""
+    """Number of members that find a node there, one after another in kube-scheduler's order."""
     fits: bool
-    """Whether as many as have to find one."""
+    """True if enough of them find one."""
     stopped: str | None
     """kube-scheduler's message for the member after those, about the nodes of the domain; null when all find one."""
     pods_score: int | None
@@ -38,7 +38,7 @@ class GangDomain(Report, frozen=True):
 
     @property
     def why_not(self) -> Annotated[str, Col(header="WHY-NOT", nothing="", fit=Fit.END, hide_empty=True)]:
-        """What keeps the gang from fitting."""
+        """Reason the gang does not fit."""
         return "" if self.fits else reasons_in(self.stopped or "")
 
 
@@ -46,44 +46,44 @@ class BlockedMember(Report, frozen=True):
     """The first member without a node."""
 
     member: int
-    """Which one, counted from 1 among those to be placed."""
+    """Position of the member, counted from 1 among those to be placed."""
     pod: str
     """Its name."""
     stopped: str
     """kube-scheduler's message for it; in one topology domain where its gang has to share one, else in the cluster."""
     conclusion: str | None
-    """What bars it, where it is one thing."""
+    """Cause that bars it, where there is a single one."""
 
 
 class GangReport(Report, frozen=True):
     pod_group: str | None
     """The PodGroup, or group of a Workload, that asks for it; null where a what-if does."""
     size: int
-    """How many members have to be scheduled for any of them to be: minCount."""
+    """Number of members that must be scheduled for any of them to be: minCount."""
     scheduled: int
-    """How many members were running before."""
+    """Number of members that were running before."""
     members: int
-    """How many are to be placed: of several gangs in the one that is told about, the first that does not fit."""
+    """Number of members to be placed; of several gangs, in the one reported on: the first that does not fit."""
     gangs: int | None
-    """How many gangs are to be placed, those that run in full not among them; null for as many as fit."""
+    """Number of gangs to be placed, without those that run in full; null for as many as fit."""
     placed: int
-    """How many of them are placed."""
+    """Number of gangs that are placed."""
     fits: bool
-    """Whether all are; of as many as fit at least one."""
+    """True if all are placed; for as many as fit, if at least one is."""
     fitted: int
-    """How many of ``members`` find a node in kube-scheduler's order, though none is bound unless enough do."""
+    """Number of ``members`` that find a node in kube-scheduler's order, though none is bound unless enough do."""
     blocked: BlockedMember | None = None
     """Null where all find a node."""
     waiting: str | None = None
-    """What kube-scheduler says of members that are not tried, or that find a node and have to wait for the others."""
+    """Message of kube-scheduler for members that are not tried, or that find a node and have to wait for the others."""
     topology_key: str | None = None
-    """What all members share a value of."""
+    """Topology key of which all members share a value."""
     domains: tuple[GangDomain, ...] = ()
     """Every domain's verdict for the last gang that was tried, the best first, then by how many members fit."""
     chosen: tuple[str, ...] = ()
     """The domain of each gang that is placed, in order."""
     ties: int = 0
-    """How many domains share the best total of the last gang that is placed: kube-scheduler takes any, at random."""
+    """Number of domains that share the best total of the last gang placed: kube-scheduler takes any, at random."""
 
 
 _MAX_NODES = 3
@@ -105,7 +105,7 @@ def gang_outcome(gang: GangReport, running: int, replicas: int | None) -> str:
 
 
 def gang_sentences(gang: GangReport) -> Iterator[str]:
-    """Which domain is taken; else which member is stuck, and last whether all would fit otherwise."""
+    """Yield sentences: the domains that are taken, the member that is stuck, and what members wait for."""
     if gang.chosen:
         where = some_of([name or EMPTY for name in gang.chosen], _MAX_NODES)
         yield f"all members of {'the' if len(gang.chosen) == 1 else 'each'} gang in one {_key(gang)}: {where}"

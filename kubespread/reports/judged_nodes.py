@@ -1,4 +1,4 @@
-"""What kube-scheduler says of one node, and the arithmetic behind it.
+"""Judgment of kube-scheduler on one node, and the arithmetic behind it.
 
 The constraints of a pod with their counts: in every domain, and of which pods.
 """
@@ -32,7 +32,7 @@ KEEPING_OFF = {TAINTED: "tainted", "NodeUnschedulable": "cordoned", EXCLUDED: "e
 
 
 def preemption_report(preemption: Preemption, version: KubeVersion) -> PreemptionReport:
-    """What preemption does for a pod that fits nowhere."""
+    """Report on what preemption does for a pod that fits nowhere."""
     candidate, tail = preemption.candidate, (preemption.tail or None) if version.since(24) else None
     if candidate is None:
         return PreemptionReport(node=None, victims=(), violations=0, tail=tail)
@@ -173,14 +173,14 @@ class NodeConstraint(Report, frozen=True):
     self_match: int
     """1 where the selector matches the pod itself, else 0."""
     global_minimum: int | None
-    """As the constraint has it."""
+    """Global minimum of the constraint."""
     skew: int | None
     """matching + selfMatch - globalMinimum."""
     max_skew: int
     satisfied: bool
-    """Whether the skew is at most maxSkew; a soft constraint that is not only costs score."""
+    """True if the skew is at most maxSkew; a soft constraint that is not satisfied only costs score."""
     reason: str | None
-    """Why not, in one line; null where it is satisfied."""
+    """Reason it is not satisfied, in one line; null where it is."""
 
 
 class Verdict(Report, frozen=True):
@@ -189,18 +189,18 @@ class Verdict(Report, frozen=True):
     code: str
     """A scheduler framework code: ``Success``, ``Unschedulable``, ``UnschedulableAndUnresolvable`` or ``Error``."""
     plugin: str | None
-    """Who rejects it; null for ``Success``."""
+    """Plugin that rejects the node; null for ``Success``."""
     reasons: tuple[str, ...]
     """In kube-scheduler's words."""
 
 
 class Rejection(Report, frozen=True):
-    """What one filter plugin has against a node."""
+    """Objection of one filter plugin to a node."""
 
     plugin: str
     """The filter plugin that rejects the node."""
     code: str
-    """As that of a verdict."""
+    """Scheduler framework code, as in a verdict."""
     reasons: tuple[str, ...]
     """In kube-scheduler's words."""
     details: Causes = ()
@@ -220,10 +220,10 @@ def _is_of_cordon(rejection: Rejection) -> bool:
 
 
 class ScoreDetail(Report, frozen=True):
-    """How one plugin's score of one node came about: raw, brought to 0..100, times weight."""
+    """Steps of one plugin's score of one node: raw, brought to 0..100, times weight."""
 
     raw: int
-    """What the plugin gave."""
+    """Score that the plugin gave."""
     normalized: int
     """From 0 to 100, in view of the other nodes' scores."""
     weight: int
@@ -236,11 +236,11 @@ class NodeReport(Report, frozen=True):
     name: str
     """The node's."""
     feasible: bool
-    """Whether every filter plugin of the profile passes."""
+    """True if every filter plugin of the profile passes."""
     verdict: Verdict
     """kube-scheduler's own judgment of the node: the first plugin that rejects it."""
     rejections: tuple[Rejection, ...]
-    """Of every filter plugin, not the first only; those that the profile switches off are asked too and decide
+    """Rejections by every filter plugin, not the first only; plugins that the profile disables are asked too and decide
     nothing.
     """
     constraints: tuple[NodeConstraint, ...]

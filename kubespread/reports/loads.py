@@ -1,4 +1,4 @@
-"""How much of each node pods request, and where a change shows in that."""
+"""Part of each node that pods request, and where a change shows in it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _USUAL, _PODS = ("cpu", "memory"), "pods"
 
 
 class NodeLoad(Report, frozen=True, gc=False):
-    """What pods take of a node, now that this changed."""
+    """Part of a node that pods take, where a change shows in it."""
 
     node: str
     """Its name."""
     pods: int
-    """How many run there, terminating ones included: they take room until they are gone."""
+    """Number of pods that run there, terminating ones included: they take room until they are gone."""
     percent: dict[str, int | None]
-    """How much of each resource is requested, by its name: of cpu, memory and pods, and what else some pod requests.
-    Rounded down; null where nothing is allocatable.
+    """Percentage of each resource that is requested, by its name: of cpu, memory and pods, and what else some pod
+    requests. Rounded down; null where nothing is allocatable.
     """
 
 

@@ -1,4 +1,4 @@
-"""What an event leaves behind: one row, whichever question made it happen."""
+"""Outcome of an event: one row, whichever question made it happen."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_NAMED, _LONG_NAME = 3, 40
 
 
 class TroubleWords(Struct, frozen=True):
-    """How one kind of trouble reads."""
+    """Wording for one kind of trouble."""
 
     word: str
     """In a column."""
@@ -81,7 +81,7 @@ class Trouble(Report, frozen=True, gc=False):
     subject: NamespacedName
     """NAMESPACE/Kind/name of the workload that lacks pods, NAMESPACE/name of the pod or the disruption budget."""
     count: int = 1
-    """How many pods it concerns."""
+    """Number of pods it concerns."""
     why: str = ""
     """The message of kube-scheduler, the API server or kubectl."""
     certain: bool = True
@@ -92,7 +92,7 @@ class PlacedPod(Report, frozen=True):
     pod: NamespacedName
     """NAMESPACE/name."""
     node: str
-    """Where it runs now."""
+    """Node it runs on now."""
 
 
 class GonePod(Report, frozen=True):
@@ -107,11 +107,11 @@ class GonePod(Report, frozen=True):
     DaemonSets ``no longer selected``.
     """
     lost_for_good: bool
-    """Whether it had no controller, so that nobody makes it again."""
+    """True if it had no controller, so that nothing recreates it."""
     made_room_for: NamespacedName | None = None
-    """Of a preempted pod: NAMESPACE/name of the one that took its place."""
+    """NAMESPACE/name of the pod that took the place of a preempted one."""
     broken_budgets: tuple[str, ...] = ()
-    """Of a preempted pod: the names of the disruption budgets that did not allow it, in its namespace."""
+    """Names of the disruption budgets, in its namespace, that did not allow its preemption."""
 
 
 class UnmadePods(Report, frozen=True):
@@ -120,9 +120,9 @@ class UnmadePods(Report, frozen=True):
     workload: WorkloadName
     """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
     count: int
-    """How many."""
+    """Number of such pods."""
     message: str
-    """What the API server says to the first of them, or what their controller waits for."""
+    """Message of the API server for the first of them, or what their controller waits for."""
 
 
 class WorkloadChange(Report, frozen=True, gc=False):
@@ -143,8 +143,8 @@ class WorkloadChange(Report, frozen=True, gc=False):
     unmade: int = 0
     """Pods that are not made, those beyond as many as before."""
     why: str = ""
-    """Why it is degraded, as kube-scheduler or the API server says it, or what its controller waits for; empty where it
-    is not.
+    """Reason it is degraded, as kube-scheduler or the API server says it, or what its controller waits for; empty where
+    it is not.
     """
     controller_unknown: bool = False
     """True if its controller may make other pods, so that this is not known: it is not modeled, or waits for a pod that
@@ -155,7 +155,7 @@ class WorkloadChange(Report, frozen=True, gc=False):
     created: int = 0
     """Pods that its controllers made."""
     landed: dict[str, int] = {}
-    """How many of its pods found each node and are still there."""
+    """Number of its pods that found each node and are still there."""
     skew: tuple[SkewChange, ...] = ()
     """Each spread constraint in force, before and after; only of steps, and of nodes that go."""
 
@@ -166,7 +166,7 @@ class WorkloadChange(Report, frozen=True, gc=False):
 
     @property
     def lacks(self) -> int:
-        """How many ready pods fewer it has."""
+        """Number of ready pods that it is short of."""
         return max(0, self.enough - self.ready)
 
     @property
@@ -175,7 +175,7 @@ class WorkloadChange(Report, frozen=True, gc=False):
 
     @property
     def is_moved(self) -> bool:
-        """Whether anything became of its pods, as opposed to those that went on waiting."""
+        """True if anything became of its pods, as opposed to those that went on waiting."""
         return bool(self.gone or self.created or self.landed)
 
     @property
@@ -192,15 +192,15 @@ class NodesChange(Report, frozen=True):
     left: tuple[str, ...] = ()
     """Nodes that were deleted, by name."""
     states: dict[str, tuple[str, ...]] = {}
-    """What keeps pods away from nodes where that changed, by name: ``cordoned``, ``not ready``; nothing where they are
-    open again.
+    """Reasons that nodes keep pods away, where these changed, by name: ``cordoned``, ``not ready``; nothing where the
+    nodes are open again.
     """
     loads: tuple[NodeLoad, ...] = ()
-    """How full nodes are where that changed, in the order of the cluster."""
+    """Loads of the nodes where these changed, in the order of the cluster."""
 
 
 class Outcome(Report, frozen=True, kw_only=True):
-    """What an event leaves behind."""
+    """State that an event leaves behind."""
 
     name: Annotated[str, Col()]
     """The domain that is lost, the node that goes, the step that is done."""
@@ -209,7 +209,7 @@ class Outcome(Report, frozen=True, kw_only=True):
     troubles: tuple[Trouble, ...] = ()
     """The worst first; empty for a yes."""
     workloads: tuple[WorkloadChange, ...] = ()
-    """Those that the event touched, by namespace, kind and name; without single pods and those that every node runs."""
+    """Workloads the event touched, by namespace, kind and name; without single pods and those that every node runs."""
     gone: Annotated[int, Col()] = 0
     """Pods that left their nodes, or are on their way out."""
     placed: Annotated[int, Col()] = 0
@@ -271,19 +271,19 @@ class Outcome(Report, frozen=True, kw_only=True):
 
     @property
     def explanation(self) -> Annotated[str, Col(header="WHY", readers=Readers.RECORDS)]:
-        """What the event leaves, the worst first."""
+        """Troubles that the event leaves, the worst first."""
         return "; ".join(phrases(self))
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing was refused or kept."""
+        """True if nothing was refused or kept."""
         return not self.of(*REFUSALS)
 
 
 REFUSALS: Sequence[TroubleKind] = KINDS[: KINDS.index("lost")]
-"""What keeps an event from being done."""
+"""Kinds that keep an event from being done."""
 LACKING: Sequence[TroubleKind] = ("unmade", "pending", "short")
-"""What may be mended by what happens next."""
+"""Kinds that may be mended by what happens next."""
 
 
 def verdict_of(troubles: Sequence[Trouble]) -> Judgment:
@@ -308,7 +308,7 @@ def kinds_of(row: Outcome) -> list[TroubleKind]:
 
 
 def phrase(row: Outcome, kind: TroubleKind, *, says_why: bool = True) -> str:
-    """What the event leaves of one kind: ``2 pods pending (Deployment/web): 0/3 nodes are available``."""
+    """Phrase for one kind of trouble the event leaves: ``2 pods pending (Deployment/web): 0/3 nodes are available``."""
     if kind != "short":
         troubles = row.of(kind)
         return explained(troubles) if says_why else said(troubles, most=2)
@@ -318,7 +318,7 @@ def phrase(row: Outcome, kind: TroubleKind, *, says_why: bool = True) -> str:
 
 
 def phrases(row: Outcome) -> Iterator[str]:
-    """What the event leaves, a phrase for each kind of trouble, the worst first, and for each budget and finalizer."""
+    """Yield a phrase for each kind of trouble the event leaves, the worst first, and for each budget and finalizer."""
     yield from map(explained, by_why(row.of(*REFUSALS)).values())
     yield from (phrase(row, kind) for kind in kinds_of(row) if kind not in REFUSALS)
 

@@ -1,4 +1,4 @@
-"""What several reports are made of.
+"""Parts that several reports are made of.
 
 What the environment and configuration files set. What keeps new pods away from a node whatever they tolerate: it is
 cordoned, or not ready. How unevenly pods are spread over the domains of a constraint.
@@ -57,7 +57,7 @@ def closing_states(node: Node) -> Iterator[str]:
 API_VERSION = "kubespread.dev/v1alpha2"
 Judgment = Literal["yes", "no", "unknown"]
 WORDS: Mapping[Judgment, str] = {"yes": "", "no": "No: ", "unknown": ""}
-"""How an answer of each verdict begins: what is not a no says itself what it is."""
+"""Beginning of an answer by its verdict: what is not a no says itself what it is."""
 _MAX_MISSING = 3
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -71,7 +71,7 @@ class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """Base of all reports and of their parts."""
 
     def to_json(self) -> bytes:
-        """What ``-o json`` prints, without indentation."""
+        """JSON that ``-o json`` prints, without indentation."""
         return msgspec.json.encode(self, enc_hook=str)
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,22 +86,22 @@ class PodReference(Report, frozen=True):
 
     namespace: str
     name: str
-    """That of the manifest or of the pod; of a pod that a controller would create, one it could have."""
+    """Name in the manifest or of the pod; for a pod that a controller would create, one it could have."""
 
 
 class ClusterReference(Report, frozen=True):
-    """Which cluster an answer is about, as far as its source says."""
+    """Cluster that an answer is about, as far as its source says."""
 
     context: str | None = None
-    """Of the kubeconfig; null for files."""
+    """Context of the kubeconfig; null for files."""
     server: str | None = None
     """The API server's URL; null where the source does not say."""
     snapshot: str | None = None
     """The files it was read from; null for a running cluster."""
     time: str | None = None
-    """When the cluster was read, RFC 3339."""
+    """Time when the cluster was read, RFC 3339."""
     age_seconds: int | None = None
-    """How long before the answer that was."""
+    """Seconds between that time and the answer."""
     server_version: str | None = None
     """The API server's own, ``v1.36.2``; null where the source does not say."""
 
@@ -131,7 +131,7 @@ class SnapshotFinding(Report, frozen=True):
     hours. ``claims``, ``volumes``: those of pods. ``owners``: the controllers of pods.
     """
     text: str
-    """What is missing, of whom, and what follows from it, in one line."""
+    """Line that says what is missing, of whom, and what follows from it."""
     workloads: tuple[WorkloadName, ...] = ()
     """The workloads that it is about; empty: the whole cluster."""
 
@@ -144,20 +144,20 @@ class SnapshotFinding(Report, frozen=True):
 
 
 class Unfinished(Report, frozen=True):
-    """What was not done before the time was up. The rest of the report is about what was, each part in full."""
+    """Parts that were not done before the time was up. The rest of the report is about what was, each part in full."""
 
     timeout: str
-    """How long the answer was to take, as Go prints durations: ``1m0s``. Empty where whoever worked on it went away."""
+    """Time limit of the answer, as Go prints durations: ``1m0s``. Empty where whoever worked on it went away."""
     what: str
-    """What the parts are, in the singular: ``domain``, ``node``, ``workload``, ``run``."""
+    """Noun for the parts, in the singular: ``domain``, ``node``, ``workload``, ``run``."""
     finished: int
-    """How many are done."""
+    """Number of parts that are done."""
     missing: tuple[str, ...]
     """The names of the others, in the order in which they would have been done."""
 
     @property
     def sentence(self) -> str:
-        """How far the answer is, and what is missing."""
+        """Progress of the answer, and the parts that are missing."""
         total = count_of(self.finished + len(self.missing), self.what)
         begin = f"not finished within {self.timeout}" if self.timeout else "not finished"
         if not self.finished:
@@ -167,27 +167,27 @@ class Unfinished(Report, frozen=True):
 
 
 class Provenance(Report, frozen=True):
-    """What made an answer, beside the cluster and the release that it names."""
+    """Origin of an answer, beside the cluster and the release that it names."""
 
     version: str
     """kubespread's own."""
     command: str
     """The question as it was typed, quoted for a shell."""
     time: str
-    """When it was answered, RFC 3339; what SOURCE_DATE_EPOCH says where that is set, for answers that are kept."""
+    """Time of the answer, RFC 3339; SOURCE_DATE_EPOCH where that is set, for answers that are kept."""
 
 
 class Share(Report, frozen=True):
-    """How much of what was asked about something is wrong with."""
+    """Share of the things in question that something is wrong with."""
 
     bad: int
-    """How many: workloads, pods, domains."""
+    """Number with something wrong: workloads, pods, domains."""
     total: int
-    """Of how many."""
+    """Total number in question."""
     noun: str
-    """What they are, in the plural."""
+    """Noun for them, in the plural."""
     rank: int = 0
-    """How bad the worst is by the levels of the question, where it has any; more is worse."""
+    """Severity of the worst by the levels of the question, where it has any; more is worse."""
 
     @property
     def part(self) -> float:
@@ -208,18 +208,17 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     answer: tuple[str, ...] = ()
     unmet: tuple[str, ...] = ()
     question: dict[str, Any] = {}
-    """What was asked: the name of the question, and what was given to it that it does not assume by itself. Empty for
-    what is part of another answer."""
+    """Question asked: its name, and parameters that differ from its defaults. Empty for a part of another answer."""
     doubts: tuple[str, ...] = ()
     snapshot_findings: tuple[SnapshotFinding, ...] = ()
-    """What the snapshot seems to lack, or has of another cluster or hour, as far as the answer rests on it."""
+    """Findings on what the snapshot seems to lack, or has of another cluster or hour, if the answer rests on it."""
     unfinished: Unfinished | None = None
     provenance: Provenance | None = None
-    """What made the answer; null where it was not asked for on the command line."""
+    """Origin of the answer; null where it was not asked for on the command line."""
     notes: tuple[str, ...] = ()
 
     is_yes_or_no: ClassVar[bool] = True
-    """Whether the question is one; else nothing is shown of the verdict."""
+    """True if the question is a yes-or-no one; otherwise nothing is shown of the verdict."""
 
     def concluded(
         self,
@@ -254,15 +253,15 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return msgspec.structs.replace(report, verdict=verdict, answer=sentences, doubts=tuple(doubts), **noted)
 
     def _doubts(self) -> Iterator[tuple[str, Sequence[Judgment]]]:
-        """What is not known of the cluster, and the verdicts that may be others if it were."""
+        """Yield what is not known of the cluster, and the verdicts that may be others if it were."""
         yield from ((finding.text, finding.refutes) for finding in self.snapshot_findings)
 
     def rests_on(self, finding: SnapshotFinding) -> bool:
-        """Whether what is in doubt is part of what the answer is made of."""
+        """True if the answer rests on what is in doubt."""
         return not finding.workloads
 
     def judged(self) -> Judgment:
-        """How the question is answered, by what was asked of it; a no is one whatever is missing."""
+        """Verdict on the question as it was asked; a no is one whatever is missing."""
         raise NotImplementedError
 
     def sentences(self) -> Iterator[str]:
@@ -271,12 +270,12 @@ class QuestionReport(Report, frozen=True, kw_only=True):
 
     @property
     def is_no(self) -> bool:
-        """Whether it is wrong enough for a no, where the question itself sets no other bar."""
+        """True if enough is wrong for a no, where the question itself sets no other bar."""
         return self.verdict == "no"
 
     @property
     def word(self) -> str:
-        """What the answer begins with where people read it; machines have the verdict beside it."""
+        """Beginning of the answer where people read it; machines have the verdict beside it."""
         is_no = bool(self.unmet) or self.is_no
         return WORDS["no" if is_no else "yes"] if self.is_yes_or_no else ""
 
@@ -287,7 +286,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return (f"{self.word}{(is_as_judged and self.brief()) or self.answer[0]}", *self.answer[1:])
 
     def brief(self) -> str:
-        """What is read instead of the first sentence where that is long; empty elsewhere."""
+        """Short form of the first sentence where that is long; empty elsewhere."""
         return ""
 
     def worst_finding(self) -> str:
@@ -295,12 +294,12 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return ""
 
     def share(self) -> Share | None:
-        """How much is wrong; None where nothing is counted."""
+        """Share that is wrong; None where nothing is counted."""
         return None
 
     @property
     def manner(self) -> str:
-        """What is not as kube-scheduler does it by default, in a few words."""
+        """Differences from kube-scheduler's defaults, in a few words."""
         return ""
 
     @property
@@ -310,7 +309,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
 
 
 def outcome(reports: Sequence[QuestionReport], is_yes: bool | None, *, is_in_part: bool) -> Judgment:
-    """What a question ends with: unknown where its cluster was read in part, no where a requirement is not met, else
+    """Verdict of a question: unknown where its cluster was read in part, no where a requirement is not met, else
     unknown where some verdict is. Else the verdicts decide, or ``is_yes`` for a question whose options define what a no
     is, regardless of the verdict; a yes with a part missing is unknown.
     """
@@ -375,7 +374,7 @@ class ScheduledReport(ClusterReport, frozen=True, kw_only=True):
     """A report about a cluster that kube-scheduler goes on with."""
 
     preemption: bool = True
-    """Whether pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
+    """True if pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
 
     def rests_on(self, finding: SnapshotFinding) -> bool:
         return True
@@ -404,7 +403,7 @@ class OfWorkloads(ScheduledReport, frozen=True, kw_only=True):
 
 
 def manner_of(preempts: bool) -> str:
-    """What there is to say of how pods are scheduled, where that is not as kube-scheduler does it by default."""
+    """Note on how pods are scheduled, where that is not as kube-scheduler does it by default."""
     return "" if preempts else "no preemption"
 
 
@@ -419,25 +418,25 @@ class CountedPod(Report, frozen=True):
     node: str
     """The name of its node."""
     terminating: bool
-    """Whether it has a deletionTimestamp, and so is not counted."""
+    """True if it has a deletionTimestamp, and so is not counted."""
 
 
 class Domain(Report, frozen=True, kw_only=False, gc=False):
     """One value of a topology key. ``matching`` counts pods on eligible nodes only."""
 
     value: str
-    """What its nodes have as the label's value."""
+    """Value of the label on its nodes."""
     matching: int
-    """How many pods there the constraint's selector matches."""
+    """Number of pods there that the constraint's selector matches."""
     nodes: int
-    """How many nodes have this value."""
+    """Number of nodes with this value."""
     eligible_nodes: int
-    """How many of them the constraint's policies let count."""
+    """Number of those nodes that the constraint's policies let count."""
     pods: tuple[CountedPod, ...] | None = None
     """The pods behind ``matching``, by node and name, and those that match and are terminating; only when asked for."""
     not_counted: Literal["nodeAffinity", "nodeTaints", "topologyKeys"] | None = None
-    """Why none of its nodes counts: none matches nodeSelector and node affinity, those that do have taints that the pod
-    does not tolerate, or lack the key of another constraint. Null where some count.
+    """Reason none of its nodes counts: none matches nodeSelector and node affinity, those that do have taints that the
+    pod does not tolerate, or lack the key of another constraint. Null where some count.
     """
 
 
@@ -445,7 +444,7 @@ class DomainChange(Report, frozen=True, kw_only=False, gc=False):
     """Matching pods of one domain, before and after what happens in the question."""
 
     value: str
-    """What its nodes have as the label's value."""
+    """Value of the label on its nodes."""
     before: int
     """Matching pods at first."""
     after: int
@@ -521,11 +520,11 @@ class SkewChange(Report, frozen=True):
 
     @property
     def is_violated(self) -> bool:
-        """Whether pods are further apart now than a hard constraint lets new ones be; a soft one asks for nothing."""
+        """True if the skew is now larger than a hard constraint allows for new pods; a soft one asks for nothing."""
         return self.when_unsatisfiable == DO_NOT_SCHEDULE and self.most_after > self.max_skew
 
     def is_of(self, other: SkewChange) -> bool:
-        """Whether it is about the same constraint."""
+        """True if both are about the same constraint."""
         own = self.topology_key, self.when_unsatisfiable, self.max_skew
         return own == (other.topology_key, other.when_unsatisfiable, other.max_skew)
 
@@ -572,7 +571,7 @@ class ConstraintReport(Report, frozen=True):
         return f"min {self.global_minimum}{'' if is_least else ' where it fits'}"
 
     def skew_with(self, matching: int, more: int) -> int:
-        """Of a domain that has ``matching`` pods once ``more`` come."""
+        """Skew of a domain that has ``matching`` pods once ``more`` come."""
         return matching + more - (self.global_minimum or 0)
 
 
@@ -582,7 +581,7 @@ class PreemptedPod(Report, frozen=True):
     pod: Annotated[NamespacedName, Col(header="PREEMPTED")]
     """NAMESPACE/name."""
     node: Annotated[str, Col()]
-    """Where it ran."""
+    """Node it ran on."""
     owner: str | None
     """Kind/name of its controller, which makes another one; null where it has none."""
     made_room_for: Annotated[NamespacedName, Col(header="FOR")]
@@ -592,7 +591,7 @@ class PreemptedPod(Report, frozen=True):
 
 
 def preempted_pods(pods: Sequence[PreemptedPod], most: int) -> str:
-    """How many, who they are, as far as ``most`` allows, and which budgets their eviction breaks."""
+    """Number of pods, their names as far as ``most`` allows, and the budgets that their eviction breaks."""
     broken = dict.fromkeys(f"{pod.pod.namespace}/{name}" for pod in pods for name in pod.broken_budgets)
     breaking = f", breaking disruption budget{'' if len(broken) == 1 else 's'} {', '.join(broken)}" if broken else ""
     return f"{count_of(len(pods), 'pod')}: {some_of([pod.pod for pod in pods], most)}{breaking}"
@@ -609,13 +608,13 @@ class PreemptionReport(Report, frozen=True):
     victims: tuple[NamespacedName, ...]
     """NAMESPACE/name of the pods that would be evicted there, the most important first."""
     violations: int
-    """How many of them violate a disruption budget."""
+    """Number of victims whose eviction violates a disruption budget."""
     tail: str | None
-    """What the scheduler's message ends with; null where the release appends nothing."""
+    """Ending of the scheduler's message; null where the release appends nothing."""
 
     @property
     def sentence(self) -> str:
-        """What preemption would do."""
+        """Sentence on what preemption would do."""
         if self.node is None:
             return f"preemption finds no node: {self.tail}" if self.tail else "preemption finds no node"
         violated = f", against {count_of(self.violations, 'disruption budget')}" if self.violations else ""
@@ -623,13 +622,13 @@ class PreemptionReport(Report, frozen=True):
 
 
 class LookAhead(Report, frozen=True):
-    """Whether replicas that got stuck would all fit in another order."""
+    """Search for another order in which replicas that got stuck would all fit."""
 
     nodes: tuple[str, ...] | None
     """A node for each replica, in order; null when no such order was found."""
     steps: int
-    """How many placements the search tried."""
+    """Number of placements the search tried."""
     exhausted: bool
-    """Whether every order was tried, so that none exists; otherwise the search found one or ended at its bound."""
+    """True if every order was tried, so that none exists; otherwise the search found one or ended at its bound."""
     blocking: tuple[str, ...]
     """Removing any one of these constraints would let all replicas fit."""

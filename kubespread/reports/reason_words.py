@@ -9,17 +9,17 @@ from msgspec import Struct
 
 
 class ReasonWords(Struct, frozen=True):
-    """Why nodes fail, as a word and as what is said of one node and of several."""
+    """Words for why nodes fail: a short one, and what is said of one node and of several."""
 
     short: str
     of_one: str
     of_many: str
     is_state: bool = False
-    """Whether it is what nodes are, and not what they have or lack."""
+    """True if it is a state of nodes, not something they have or lack."""
 
     @property
     def lacks_room(self) -> bool:
-        """Whether the pod would fit in more room."""
+        """True if the pod would fit given more room."""
         return self.of_one.startswith((_TOO_LITTLE, "has no room"))
 
     def said_of(self, count: int) -> str:
@@ -82,7 +82,7 @@ _BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
 
 @cache
 def words_of(reason: str) -> ReasonWords:
-    """What is said of a reason of kube-scheduler; one that is not known here is its own short name."""
+    """Words for a reason of kube-scheduler; one that is not known here is its own short name."""
     if reason.startswith(_INSUFFICIENT):
         resource = reason.removeprefix(_INSUFFICIENT)
         return ReasonWords(resource, f"{_TOO_LITTLE}{resource}", f"have too little {resource}")

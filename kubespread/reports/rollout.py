@@ -1,4 +1,4 @@
-"""What a rollout does, pass by pass."""
+"""Passes of a rollout."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ class RevisionPods(Report, frozen=True):
     """The pods of the old revisions and of the new one."""
 
     old: int
-    """Of all older revisions."""
+    """Pods of all older revisions."""
     new: int
-    """Of the new one."""
+    """Pods of the new revision."""
 
 
 class DomainRevisions(Report, frozen=True):
     """One domain of a topology key."""
 
     value: str
-    """What its nodes have as the label's value."""
+    """Value of the label on its nodes."""
     old: int
     """Pods of older revisions there."""
     new: int
@@ -68,13 +68,13 @@ class RolloutPass(Report, frozen=True):
     ready: RevisionPods
     """Pods that are ready."""
     constraints: tuple[KeyRevisions, ...]
-    """Those of the new template."""
+    """Constraints of the new template."""
     nodes: tuple[NodeRevisions, ...] = ()
     """The nodes on which that changed since the pass before, by name."""
 
 
 class RevisionSkew(Report, frozen=True):
-    """How the pods of the new revision alone are spread in the end."""
+    """Spread of the pods of the new revision alone, in the end."""
 
     topology_key: str
     max_skew: int
@@ -105,18 +105,18 @@ class RolloutReport(Report, frozen=True):
     strategy: str
     """``RollingUpdate``, ``Recreate`` or ``OnDelete``."""
     replicas: int
-    """How many there are to be."""
+    """Number of desired replicas."""
     max_surge: int
-    """How many pods more than that there may be."""
+    """Number of pods that may exist beyond ``replicas``."""
     max_unavailable: int
-    """How many fewer may be ready."""
+    """Number by which ready pods may fall below ``replicas``."""
     passes: tuple[RolloutPass, ...]
-    """Those that changed a size, in order."""
+    """Passes that changed a size, in order."""
     complete: bool
-    """Whether all replicas are ready, and of the new revision but for those that a StatefulSet's partition keeps."""
+    """True if all replicas are ready, and of the new revision except those that a StatefulSet's partition keeps."""
     wedged_on: str | None
-    """Why it goes no further: what kube-scheduler says of the new pod that waits, what the API server says to the one
-    that it refuses, or that new pods never get ready.
+    """Reason it goes no further: what kube-scheduler says of the new pod that waits, what the API server says to the
+    one that it refuses, or that new pods never get ready.
     """
     pending: int
     """New pods without a node in the end."""
@@ -131,7 +131,7 @@ class RolloutReport(Report, frozen=True):
     with_match_label_keys: tuple[RevisionSkew, ...] | None
     """``final`` had the constraints matchLabelKeys: [pod-template-hash]; null where they have it, or there are none."""
     constraints: tuple[ConstraintReport, ...]
-    """As they stand in the end."""
+    """Constraints as they stand in the end."""
     start: tuple[NodeRevisions, ...] = ()
     """The nodes that hold pods of the workload before the first pass, by name."""
     not_created: int = 0
@@ -139,15 +139,15 @@ class RolloutReport(Report, frozen=True):
     kept: int = 0
     """Pods that keep an older revision on purpose: those below the partition of a StatefulSet."""
     runs: int = 1
-    """How often it was played: more than once where controllers deleted some of several equal pods."""
+    """Number of times it was played: more than one where controllers deleted some of several equal pods."""
     stuck_runs: int = 0
     """In how many of these it is not complete."""
     stuck_on: str | None = None
-    """Why not, in the first of those; null where it always is."""
+    """Reason it is not complete, in the first of those; null where it always is."""
 
     @property
     def may_get_stuck(self) -> bool:
-        """Whether it depends on chance that it is complete."""
+        """True if chance decides whether it is complete."""
         return 0 < self.stuck_runs < self.runs
 
     def over(self, others: Sequence[RolloutReport]) -> RolloutReport:
@@ -174,7 +174,7 @@ def _over(skews: Sequence[RevisionSkew], others: Sequence[Sequence[RevisionSkew]
 
 
 def rollout_sentence(rollout: RolloutReport) -> str:
-    """How a rollout ended, and how even its pods are."""
+    """Sentence on how a rollout ended, and how even its pods are."""
     # Why pods are pending is said of them.
     lacking = {"pending": rollout.pending, "not created": rollout.not_created}
     counts = [f"{count_of(count, 'new pod')} {what}" for what, count in lacking.items() if count]

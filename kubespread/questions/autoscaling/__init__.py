@@ -1,1 +1,1 @@
-"""What an autoscaler of nodes would add for pods that wait, and what kube-scheduler then makes of it."""
+"""Nodes that an autoscaler would add for pending pods, and what kube-scheduler then does with them."""

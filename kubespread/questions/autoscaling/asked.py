@@ -56,7 +56,7 @@ def _groups(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> NodeGr
 
 
 def _types(kind: Autoscaler, chosen: InstanceTypesGiven | None) -> Sequence[InstanceType]:
-    """What Karpenter may launch; nothing where nobody says."""
+    """Instance types that Karpenter may launch; empty where none are given."""
     if chosen is not None and kind is not Autoscaler.KARPENTER:
         raise UsageError(f"instance types are what karpenter chooses among: to {kind} a node group is of one kind")
     return () if chosen is None else read_instance_types(chosen)

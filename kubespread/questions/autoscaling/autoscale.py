@@ -1,4 +1,4 @@
-"""What an autoscaler adds for the waiting pods of a world, and what follows."""
+"""Nodes that an autoscaler adds for the pending pods of a world, and what follows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from kubespread.world.reporting.happenings import workload_of
 
 
 def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: Sequence[Alike]) -> str | None:
-    """Why no node of ``group`` can take any of the pods; None where one may."""
+    """Reason no node of ``group`` can take any of the pods; None where one may."""
     if group.template is None:
         return "no instance type of the file is for it" if group.has_types else "nothing tells what its nodes are like"
     if group.room == 0:
@@ -146,7 +146,7 @@ def _launched(groups: Sequence[ZoneGroup]) -> tuple[LaunchedType, ...]:
 def _expander_notes(
     groups: Sequence[ZoneGroup], expanders: Sequence[Expander], loops: Sequence[ScalingLoop]
 ) -> Iterator[str]:
-    """What the expanders do not know, and where they leave several groups."""
+    """Yield what the expanders do not know, and where they leave several groups."""
     able = [group for group in groups if group.machines]
     if Expander.PRICE in expanders and (
         lacking := [group.name for group in able if all(machine.price is None for machine in group.machines)]
@@ -190,7 +190,7 @@ def _state(group: ZoneGroup) -> NodeGroupState:
 
 
 def _may_take(group: ZoneGroup, pods: Alike) -> bool:
-    """Whether some machine of a group may take the pods, by the taints and labels that all its nodes have."""
+    """True if some machine of a group may take the pods, by the taints and labels that all its nodes have."""
     spec, zone = pods.pod.spec, {} if group.zone is None else {ZONE: group.zone}
     labels = {**zone, **group.group.labels}
     is_tolerated = not untolerated(group.group.taints or (), spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)
@@ -230,7 +230,7 @@ def _unhelped(
         return GroupVerdict(group=group.name, reason=left or reason(group, pods), too_large=bool(left))
 
     def reason(group: ZoneGroup, pods: Alike) -> str:
-        """Why a group does not help."""
+        """Reason a group does not help."""
         if group.name in limited:
             return limited[group.name]
         if group.template is None and not _may_take(group, pods):

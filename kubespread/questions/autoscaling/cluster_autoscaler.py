@@ -41,26 +41,26 @@ from kubespread.world.events.world import World
 
 
 class Option(Struct, frozen=True):
-    """What one scale-up of one group would be."""
+    """Possible scale-up of one group."""
 
     group: ZoneGroup
     nodes: int
     """Nodes to request: one for every node that gets a pod in the simulation."""
     pods: int
-    """How many of the pending pods find room in the simulation."""
+    """Number of pending pods that find room in the simulation."""
     helped: int
     """Pending pods that one node of the group would help."""
     waste: float
     """The shares of the new nodes' cpu and memory that stay free, added up."""
     why: str | None
-    """Why the estimate stopped before all pods it helps found room."""
+    """Reason the estimate stopped before all pods it helps found room."""
 
 
 Options = Sequence[Option]
 
 
 def best(options: Options, expanders: Sequence[Expander]) -> list[Option]:
-    """What the expanders leave, one after the other until there is but one; by name. Empty where one takes none."""
+    """Narrow the options down, one expander after the other, until one is left; by name. Empty where one takes none."""
     left = sorted(options, key=lambda option: option.group.name)
     for expander in expanders:
         if len(left) > 1 or expander is Expander.PRICE:
@@ -101,7 +101,7 @@ _EXPANDERS: Mapping[Expander, Callable[[Options], list[Option]]] = {
 
 
 MAX_NODES = 1000
-"""What one estimate adds at most: cluster-autoscaler's default."""
+"""Most nodes that one estimate adds: cluster-autoscaler's default."""
 
 
 def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[Alike]) -> Option | None:
@@ -138,8 +138,8 @@ class _Packing:
 
     @property
     def asked_for(self) -> int:
-        """How many nodes are asked for. A node that was there before counts as well once a constraint on host names
-        has sent a pod back to it: trackScheduledPod does not tell it from a new one. The group's room is the limit.
+        """Number of nodes to request. A node that was there before counts as well once a constraint on host names has
+        sent a pod back to it: trackScheduledPod does not tell it from a new one. The group's room is the limit.
         """
         room = self._group.room
         return len(self._used) if room is None else min(len(self._used), room)

@@ -44,8 +44,8 @@ class Alike(Struct, frozen=True):
 
 
 def pod_groups(world: World) -> list[Alike]:
-    """Those that an autoscaler provisions for, in the order they came: kube-scheduler found no node for them. A pod of
-    a DaemonSet is for a node that exists.
+    """Pods that an autoscaler provisions for, in the order they came: kube-scheduler found no node for them. A pod of a
+    DaemonSet is for a node that exists.
 
     Source: karpenter v1.14: pkg/utils/pod/scheduling.go, IsProvisionable
     Source: cluster-autoscaler 1.36.1: cluster-autoscaler/core/podlistprocessor/filter_out_daemon_sets.go, Process
@@ -86,7 +86,7 @@ class GrowingCluster:
         """By the identities of what they are made of."""
 
     def __len__(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self._living.nodes)
 
     @property
@@ -112,7 +112,7 @@ class GrowingCluster:
             return np.zeros(len(self), dtype=np.bool_)
 
     def verdict(self, pod: Pod, plugins: Framework, node: int) -> Status:
-        """What the first filter that rejects the node says."""
+        """Status by the first filter that rejects the node."""
         try:
             return self._applicant(pod, plugins).placing().evaluation().verdict(node)
         except SchedulingError as error:
@@ -149,11 +149,11 @@ def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence
 
 
 Additions = Sequence[tuple[ZoneGroup, Sequence[Machine]]]
-"""Which nodes of which groups."""
+"""Machines to add to each group."""
 
 
 class Decision(Struct, frozen=True):
-    """What an autoscaler does about pods that wait."""
+    """Decision of an autoscaler on pending pods."""
 
     additions: Additions
     expected: int
@@ -213,7 +213,7 @@ def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
 
 
 def _placed_since(world: World, mark: int) -> int:
-    """How many pods were placed since there were ``mark`` of them, without those of DaemonSets."""
+    """Number of pods placed since there were ``mark`` of them, without those of DaemonSets."""
     return sum(not is_daemons(world, pod) for pod in world.happenings.placed[mark:])
 
 

@@ -77,7 +77,7 @@ Relaxation = Callable[[PodSpec], PodSpec | None]
 
 
 class Stage(Struct, frozen=True):
-    """What a pod asks for, some of its preferences dropped."""
+    """Pod with some of its preferences dropped."""
 
     pod: Pod
     """With its remaining preferences as requirements."""
@@ -226,7 +226,7 @@ class TopologyGroup(Struct, frozen=True):
         return self.constraint.topology_key
 
     def admits(self, domain: str | None) -> bool:
-        """Whether the pod may go to ``domain``; a node without the label is none."""
+        """True if the pod may go to ``domain``; never for a node without the label."""
         if domain is None:
             return False
         return self.counts[domain] + self.constraint.self_match - self.minimum <= self.constraint.max_skew
@@ -338,12 +338,12 @@ class _PodKind(Struct, frozen=True):
 
     group: Alike
     plugins: Framework
-    """Those for existing nodes."""
+    """Filters for existing nodes."""
     planning: Framework
-    """Those for planned nodes, whose machine is open: its labels and its size are judged for each that it may be."""
+    """Filters for planned nodes, whose machine is open: its labels and its size are judged for each that it may be."""
     stages: tuple[Stage, ...]
     requests: Mapping[str, int]
-    """What one requests, with 1 of ``pods``."""
+    """Requests of one pod, with 1 of ``pods``."""
 
 
 class _Claim(Struct):
@@ -351,9 +351,9 @@ class _Claim(Struct):
 
     group: ZoneGroup
     machines: list[Machine]
-    """What it may still be."""
+    """Machines that it may still be."""
     requests: Counter[str] = field(default_factory=Counter)
-    """Those of its pods, which are counted as ``pods``."""
+    """Requests of its pods, which are counted as ``pods``."""
 
 
 class _Round:
@@ -469,7 +469,7 @@ class _Round:
             remaining[name] -= max(_amount(machine.node, name) for machine in claim.machines)
 
     def _taking(self, machines: Sequence[Machine], claim: _Claim, kind: _PodKind, pod: Pod) -> list[Machine]:
-        """Those of ``machines`` that take one more pod beside what ``claim`` has, by their labels and their room."""
+        """Machines that take one more pod beside what ``claim`` has, by their labels and their room."""
         allowed = self._allowed_for(claim.group, pod)
         needed = {name: amount + claim.requests[name] for name, amount in kind.requests.items() if amount}
         return [
@@ -487,7 +487,7 @@ class _Round:
         return self._allowed[key]
 
     def _room(self, machine: Machine) -> Mapping[str, int]:
-        """What an empty node of the machine offers beside the pods of its DaemonSets."""
+        """Room on an empty node of the machine beside the pods of its DaemonSets."""
         if id(machine) not in self._rooms:
             room = Counter({**allocatable(machine.node), _PODS: allowed_pods(machine.node)})
             for daemon in self._daemons:
@@ -505,12 +505,12 @@ class _Round:
         return bool(growing.fitting(pod, kind.planning)[node])
 
     def _reason(self, kind: _PodKind) -> str:
-        """Why no pool can help a pod, once all its preferences are dropped."""
+        """Reason no pool can help a pod, once all its preferences are dropped."""
         reasons = dict.fromkeys(filter(None, (self.hindrance(group, kind.group) for group in self._groups)))
         return "; ".join(reasons) or "no node that a pool makes has room for the pod"
 
     def hindrance(self, group: ZoneGroup, pods: Alike) -> str | None:
-        """What keeps Karpenter from a node of ``group`` that would take one of the pods; None where none would."""
+        """Reason Karpenter does not add a node of ``group`` that would take one of the pods; None where none would."""
         kind = _kind_of(pods)
         stage = kind.stages[-1]
         claim = _Claim(group, [])
@@ -549,7 +549,7 @@ def _printed(nano: int) -> str:
 
 
 def at_their_limits(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[str, str]:
-    """Why those get no further node whose pools have limits that leave too little for any machine, by name."""
+    """Reasons, by name, for groups that get no further node: their pools' limits leave too little for any machine."""
     able = [group for group in groups if group.machines]
     remaining = _remaining_of_pools(able, nodes)
     why = dict[str, str]()
@@ -562,7 +562,7 @@ def at_their_limits(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[
 
 
 def too_little_for(pod: Pod, group: ZoneGroup, nodes: Sequence[Node]) -> str:
-    """What the limits of a pool leave, if less than a pod requests: a machine for it has that, of whatever type."""
+    """Note on what a pool's limits leave, if less than a pod requests: a machine for it has that, of whatever type."""
     requests = requested(pod)[0]
     remaining = _remaining([group], nodes, requests)
     short = [name for name, left in remaining.items() if parse(canonical(name, requests[name])).nano > left]
@@ -585,7 +585,7 @@ def _within(remaining: Mapping[str, int], group: ZoneGroup) -> list[Machine]:
 
 
 def _remaining_of_pools(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[str, dict[str, int]]:
-    """What the limits of each pool leave of each resource, in billionths."""
+    """Amount of each resource that the limits of each pool leave, in billionths."""
     pools = dict[str, list[ZoneGroup]]()
     for group in groups:
         pools.setdefault(group.group.name, []).append(group)
@@ -593,12 +593,12 @@ def _remaining_of_pools(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> d
 
 
 def _resources(pool: Sequence[ZoneGroup]) -> set[str]:
-    """What limits are asked about: a resource that no machine has is not."""
+    """Resources that limits are checked for: a resource that no machine has is not."""
     return {_NODES, *(name for each in pool for machine in each.machines for name in _sizes(machine.node))}
 
 
 def _remaining(pool: Sequence[ZoneGroup], nodes: Sequence[Node], resources: Collection[str]) -> dict[str, int]:
-    """What the limits of a pool leave of ``resources`` beside the nodes that it has."""
+    """Amount of each of ``resources`` that the limits of a pool leave beside the nodes that it has."""
     group = pool[0].group
     added = {name for each in pool for name in each.added}
     members = [] if group.members is None else nodes_with(group.members, nodes)

@@ -29,7 +29,7 @@ from kubespread.snapshot.edits.verb import nodes_with
 from kubespread.wording import count_of
 
 TEMPLATE_LABEL = "cluster-autoscaler.kubernetes.io/template-node"
-"""What the templates of the simulation have and nodes that arrive do not."""
+"""Label that the templates of the simulation have and nodes that arrive do not."""
 _TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 _OLDER_KEYS = {
     ZONE: BETA_ZONE,
@@ -41,7 +41,7 @@ _OLDER_KEYS = {
 
 
 class Machine(Struct, frozen=True):
-    """What a new node may be like."""
+    """Kind of machine that a new node may be."""
 
     node: Node
     """Without a name."""
@@ -62,20 +62,20 @@ class ZoneGroup(Struct):
     made_of: str
     """``node worker-1``, ``its template``, ``3 instance types``."""
     before: int
-    """How many nodes it has."""
+    """Number of nodes it has at first."""
     is_unknown: bool = False
-    """Whether nothing tells which nodes it has: ``before`` is 0 for that reason."""
+    """True if nothing tells which nodes it has: ``before`` is 0 for that reason."""
     pool_limit: int | None = None
-    """How many nodes all zones of the group may have together, None for any number."""
+    """Most nodes that all zones of the group may have together, None for any number."""
     machines: tuple[Machine, ...] = ()
-    """What its new nodes may be like: its instance types, else its template alone."""
+    """Machines its new nodes may be: its instance types, else its template alone."""
     has_types: bool = False
-    """Whether instance types were given for it; the template then has what is common to all, and the most of each
+    """True if instance types were given for it; the template then has what is common to all, and the most of each
     resource.
     """
     added: list[str] = field(default_factory=list)
     launched: list[Machine] = field(default_factory=list)
-    """What the nodes that were added are."""
+    """Machines of the nodes that were added."""
 
     @property
     def size(self) -> int:
@@ -83,12 +83,12 @@ class ZoneGroup(Struct):
 
     @property
     def room(self) -> int | None:
-        """How many more there may be, None for any number."""
+        """Number of nodes that may still be added, None for any number."""
         return None if self.group.maximum is None else max(0, self.group.maximum - self.size)
 
     @property
     def _base(self) -> str:
-        """What names of nodes begin with."""
+        """Prefix of its nodes' names."""
         return self.name.replace("/", "-")
 
     def new_nodes(self, machines: Sequence[Machine], taken: set[str]) -> list[Node]:
@@ -205,7 +205,7 @@ def _of_types(
 
 
 def _zones_of(group: NodeGroup, nodes: Sequence[Node], types: Sequence[InstanceType]) -> Sequence[str | None]:
-    """Those that a group names, else those of the types and of the cluster's nodes; of them what it may use."""
+    """Zones that a group names, else those of the types and of the cluster's nodes; only those it may use."""
     known = {zone for instance_type in types for zone in instance_type.zones}
     known |= {zone for node in nodes if (zone := zone_of(node)) is not None}
     zones = [*(group.zones or sorted(known))]
@@ -239,7 +239,7 @@ def _machines(group: NodeGroup, instance_type: InstanceType, zone: Mapping[str, 
 
 
 def _meets(labels: Mapping[str, str], requirements: Sequence[Requirement]) -> bool:
-    """Whether labels are none that the requirements exclude: a label that is not there may be any."""
+    """True if the requirements exclude none of the labels: a label that is not there may be any."""
     return all(requirement.matches(labels) for requirement in requirements if requirement.key in labels)
 
 
@@ -254,7 +254,7 @@ def _common(nodes: Sequence[Node]) -> Node:
 
 
 def _pool_limit(group: NodeGroup, template: Node | None) -> int | None:
-    """How many nodes like ``template`` the limits of a NodePool allow."""
+    """Number of nodes like ``template`` that the limits of a NodePool allow."""
     if template is None:
         return None
     capacity = template.status.capacity or template.status.allocatable

@@ -1,1 +1,1 @@
-"""What is wrong with manifests, or with the workloads of a cluster."""
+"""Problems of manifests, or of the workloads of a cluster."""

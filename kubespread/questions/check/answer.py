@@ -1,4 +1,4 @@
-"""What is wrong with manifests, or with a cluster's own workloads: gather them, run the rules, report."""
+"""Problems of manifests, or of a cluster's own workloads: gather them, run the rules, report."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def patch(findings: Iterable[Finding], written: Mapping[tuple[str | None, str], 
 
 
 def _not_applied(finding: Finding, written: Mapping[tuple[str | None, str], Manifest], files: dict[str, _Patch]) -> str:
-    """Why the remedy is not in ``files``; empty where it is, as far as it is about the manifest."""
+    """Reason the remedy is not in ``files``; empty where it is, as far as it is about the manifest."""
     remedy, workload = finding.remedy, str(finding.workload)
     manifest = written.get((finding.file, workload))
     if finding.file is None:

@@ -1,4 +1,4 @@
-"""What is asked of manifests before they are applied, or of the workloads of a cluster."""
+"""Question about manifests before they are applied, or about the workloads of a cluster."""
 
 from __future__ import annotations
 

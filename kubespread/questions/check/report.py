@@ -1,4 +1,4 @@
-"""What is wrong with manifests, or with the workloads of a cluster, and what to do about it."""
+"""Problems of manifests, or of the workloads of a cluster, and what to do about them."""
 
 from __future__ import annotations
 

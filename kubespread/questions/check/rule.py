@@ -99,7 +99,7 @@ class Declared(Struct, frozen=True, eq=False):
 
     @property
     def counts_itself(self) -> bool:
-        """Whether it counts the pods that carry it."""
+        """True if it counts the pods that carry it."""
         return bool(self.constraint.self_match and self.constraint.counts_pods)
 
     def with_fields(self, **fields: object) -> FieldChange:
@@ -204,7 +204,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @property
     def counts_by_revision(self) -> bool:
-        """Whether the release has matchLabelKeys."""
+        """True if the release has matchLabelKeys."""
         return self.subject.profile.version.has(_GATE)
 
     @cached_property
@@ -257,7 +257,7 @@ class RefusedManifest(Struct, frozen=True):
 
 
 UNSEARCHED = Remedy(text="")
-"""Of a finding whose remedy is still to be searched for."""
+"""Placeholder while the remedy of a finding is still to be searched for."""
 
 
 class AnyRule:

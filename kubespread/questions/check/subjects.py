@@ -349,7 +349,7 @@ class _Part(Struct, frozen=True):
     """A patch of a kustomization, or a pod template that a controller completes: no whole workload."""
 
     text: str
-    """Why it is a part, and what to do about it."""
+    """Reason it is a part, and what to do about it."""
     is_of_pods: bool
     """True for Kubernetes' own kinds, whose fields are known."""
 
@@ -361,7 +361,7 @@ class _Part(Struct, frozen=True):
 
 
 def _part_of(item: KubernetesObject) -> _Part | None:
-    """Why ``item`` is only a part of a workload; None where it has to be a whole one."""
+    """Reason ``item`` is only a part of a workload; None where it has to be a whole one."""
     row = pod_creator(item.api_version, item.kind)
     if row is not None:
         patch = "is a patch: pipe `kubectl kustomize DIRECTORY` into kubespread"

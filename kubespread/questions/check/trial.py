@@ -342,8 +342,9 @@ class ReplicaTrial:
         return _rehearsed(self.cluster, deployment, change(self.subject.pod), (self.subject.profile, self.plugins))
 
     def stall_at_once(self, deployment: Deployment) -> tuple[int, str] | None:
-        """Where the first pass of a restart is its last, and no old pod may go, its maxSurge, and why the first new pod
-        is not created, in the API server's words, or finds no node, in kube-scheduler's. That costs placing one pod.
+        """Deployment's maxSurge, and why its first new pod is not created, in the API server's words, or finds no node,
+        in kube-scheduler's; None unless the first pass of a restart is its last, and no old pod may go. That costs
+        placing one pod.
         """
         surge, unavailable = limits(deployment)
         if not surge or unavailable:

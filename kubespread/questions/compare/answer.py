@@ -114,7 +114,7 @@ def _answered(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_s
 
 
 def _called(pod: PodGiven) -> str:
-    """What was typed for it; objects at hand were not."""
+    """Name as it was typed; empty for objects at hand and all workloads."""
     if isinstance(pod, Mapping | ClusterWorkloads):
         return ""
     if isinstance(pod, Manifest):

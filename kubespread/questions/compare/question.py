@@ -1,4 +1,4 @@
-"""What is asked of two sides."""
+"""Question about two sides."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Side:
     snapshot: Snapshot
     """The cluster, with its edits."""
     pod: PodGiven | Sequence[PodGiven]
-    """As `explain` takes it; `ClusterWorkloads` for all workloads."""
+    """Pod as `explain` takes it; `ClusterWorkloads` for all workloads."""
     scheduler: Scheduler = Scheduler()
     set: Sequence[str] = ()
     """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
@@ -145,7 +145,7 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
 
     @property
     def given(self) -> dict[str, Any]:
-        """What is set is a side's, whose report says it."""
+        """Parameters without ``set``, which is a side's, whose report says it."""
         return {name: value for name, value in super().given.items() if name != "set"}
 
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:

@@ -17,11 +17,11 @@ class SideReport(reports.Report, frozen=True):
     settings: tuple[str, ...]
     """Fields of the pod that were changed, ``maxSkew[zone]=2``."""
     edits: tuple[str, ...]
-    """What was changed in the cluster, ``cordon node-7``, in that order."""
+    """Changes to the cluster, ``cordon node-7``, in that order."""
     scheduler_config: str | None
     """The file; null where there is none."""
     feature_gates: str | None
-    """As they were given, ``Name=true``; null where none were."""
+    """Feature gates as they were given, ``Name=true``; null where none were."""
     kube_version: str
     cluster: reports.ClusterReference | None
     gaps: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class SideReport(reports.Report, frozen=True):
 class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
     kind: str = "CompareReport"
     preemption: bool = True
-    """Whether pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
+    """True if pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
     before: SideReport
     after: SideReport
     nodes: int
@@ -70,7 +70,7 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Those of either side."""
+        """Gaps of either side."""
         return (*self.before.gaps, *self.after.gaps)
 
     def judged(self) -> reports.Judgment:

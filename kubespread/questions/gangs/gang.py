@@ -120,7 +120,7 @@ class DomainTrial(Struct, frozen=True):
     value: str
     nodes: int
     placed: tuple[int, ...]
-    """How many members of each entry found a node."""
+    """Number of members of each entry that found a node."""
     stopped: str | None
     """kube-scheduler's message for the first that found none."""
 
@@ -142,7 +142,7 @@ def trials(cluster: Cluster, entries: Sequence[Entry], gang: Gang, break_tie: Ti
 
 
 def _are_copies(entry: Entry) -> bool:
-    """Whether all members are identical, claims included."""
+    """True if all members are identical, claims included."""
     return entry.count is not None and entry.replicas is None and not entry.pod.spec.has_scheduled_volumes
 
 
@@ -217,9 +217,9 @@ class Gang(Struct, frozen=True, eq=False):
     """One group; the workloads of its pods share this object."""
 
     size: int
-    """How many members have to be scheduled for any of them to be: minCount."""
+    """Number of members that must be scheduled for any of them to be: minCount."""
     scheduled: int = 0
-    """How many members run already."""
+    """Number of members already running."""
     pod_group: str | None = None
     """The PodGroup that asks for it, whose pods may be more than ``size``. None for a what-if: then a workload with a
     multiple of ``size`` replicas is as many gangs, one after another.
@@ -229,17 +229,17 @@ class Gang(Struct, frozen=True, eq=False):
     domain: str | None = None
     """The one that members run in."""
     fault: str = ""
-    """Why its pods are not tried at all."""
+    """Reason its pods are not tried at all."""
     permit: str = ""
     """The message for members that find a node while too few others do."""
     refusal: str = ""
     """Admission's message for members that it refuses."""
     not_modelled: tuple[str, ...] = ()
-    """What kube-scheduler considers for it and kubespread does not."""
+    """Names of what kube-scheduler considers for it and kubespread does not."""
 
     @property
     def needed(self) -> int:
-        """How many members have to find a node."""
+        """Number of members that have to find a node."""
         return max(0, self.size - self.scheduled)
 
 
@@ -257,7 +257,7 @@ class Attempt(Struct, frozen=True):
 
     @property
     def fitted(self) -> int:
-        """How many members found a node."""
+        """Number of members that found a node."""
         return sum(len(outcome.choices) for outcome in self.outcomes)
 
 
@@ -268,7 +268,7 @@ class Unit:
         """``positions`` are those of the entries in the queue."""
         self.positions, self.entries = positions, entries
         self.outcomes = [ScheduleResult(entry.count) for entry in entries]
-        """What is bound, per entry."""
+        """Results that are bound, per entry."""
 
     @property
     def priority(self) -> int:
@@ -276,12 +276,12 @@ class Unit:
 
     @property
     def count(self) -> int:
-        """How many pods are placed so far."""
+        """Number of pods placed so far."""
         return sum(len(outcome.choices) for outcome in self.outcomes)
 
     @property
     def lacks_some(self) -> bool:
-        """Whether some pod has no node yet."""
+        """True if some pod has no node yet."""
         pairs = zip(self.entries, self.outcomes, strict=True)
         return any(entry.count is not None and len(outcome.choices) < entry.count for entry, outcome in pairs)
 
@@ -294,7 +294,7 @@ class Unit:
         raise NotImplementedError
 
     def _rest(self) -> list[Entry]:
-        """What is not placed yet, per entry."""
+        """Entries for the pods that are not placed yet."""
         return [_further(entry, outcome) for entry, outcome in zip(self.entries, self.outcomes, strict=True)]
 
     def _bind(self, outcomes: Sequence[ScheduleResult]) -> None:
@@ -455,7 +455,7 @@ def gang_report(
 
 
 def _requested_gangs(gang: Gang, entries: Sequence[Entry]) -> int | None:
-    """How many gangs; replicas that run are part of the first, or all of it."""
+    """Number of gangs; replicas that run are part of the first, or all of it."""
     count = entries[0].count
     if gang.pod_group is not None or count is None:
         return None if gang.pod_group is None else 1

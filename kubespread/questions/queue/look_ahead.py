@@ -50,7 +50,7 @@ class Search:
         self._replicas = replicas
         self.steps = 0
         self.exhausted = False
-        """Whether every order was tried."""
+        """True if every order was tried."""
 
     def order_from(self, start: Placing) -> list[int] | None:
         """A node for each, by position; None when there is none, or the bound was reached."""

@@ -43,7 +43,7 @@ class Preempted(Struct, frozen=True):
 
     pod: Pod
     node: int
-    """Where it ran, by position."""
+    """Position of the node it ran on."""
     broken_budgets: tuple[str, ...]
     """The names of the disruption budgets that did not allow it."""
 
@@ -96,7 +96,7 @@ class Entry(Struct, frozen=True):
     pod: Pod
     plugins: Framework
     count: int | None
-    """How many copies to place; None for as many as fit."""
+    """Number of copies to place; None for as many as fit."""
     per_node: bool = False
     """A DaemonSet: one on every node that the pod's affinity and tolerations allow, pinned to it as its controller pins
     it.
@@ -112,7 +112,7 @@ class Entry(Struct, frozen=True):
     where all are made at once.
     """
     binds: bool = True
-    """Whether the claims that a pod waits with are bound once it has a node."""
+    """True if the claims that a pod waits with are bound once it has a node."""
     candidates: Mask | None = None
     """The nodes that may be chosen, None for all of them."""
     preempts_as: Profile | None = None
@@ -129,15 +129,15 @@ class ScheduleResult(Struct):
     before: Sequence[Sequence[int]] | None = None
     """The matching pods of every domain of each constraint before the first copy was placed."""
     listed: int = 0
-    """How many nodes PreFilter plugins leave to look at."""
+    """Number of nodes that PreFilter plugins leave to look at."""
     after: Sequence[ConstraintReport] = ()
     """The constraints once the queue is done."""
     unplaced: Evaluation | None = None
     """Every plugin's verdict on the stuck copy."""
     stopped: str | None = None
-    """Why the next copy found no node, None when all are placed."""
+    """Reason the next copy found no node, None when all are placed."""
     stuck: bool = False
-    """Whether it found none, as opposed to an error."""
+    """True if it found none, as opposed to an error."""
     gang: GangReport | None = None
     """Its report as a gang, where it is one."""
     preempted: list[tuple[int, Preempted]] = field(default_factory=list)
@@ -149,7 +149,7 @@ class ScheduleResult(Struct):
 
 
 class Cycles(Struct, frozen=True):
-    """What the scheduling cycles of one queue hand on to later ones."""
+    """State that the scheduling cycles of one queue hand on to later ones."""
 
     search: Search
     batch: Batch | None = None
@@ -193,12 +193,12 @@ class Waiting:
         return placing
 
     def place(self, break_tie: Tiebreaker) -> bool:
-        """Whether the next pod found a node."""
+        """Place the next pod; True if it found a node."""
         raise NotImplementedError
 
     @property
     def lacks_some(self) -> bool:
-        """Whether some pod of the entry has no node yet."""
+        """True if some pod of the entry has no node yet."""
         raise NotImplementedError
 
     def lose(self, node: int) -> None:
@@ -357,7 +357,7 @@ class _Daemons(Waiting):
         self.is_waiting = self.is_waiting and self._next is not None
 
     def _nodes(self) -> list[int]:
-        """Where the controller creates pods, by name."""
+        """Positions of the nodes where the controller creates pods, by name."""
         cluster = self._living.cluster
         verdicts = self._start().evaluation().verdicts
         allowed = np.ones(len(cluster), dtype=np.bool_)
@@ -478,7 +478,7 @@ def run(
 
 
 def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[ScheduleResult]:
-    """As `run`, but constraints are not recorded once all copies have a node."""
+    """Place copies as `run` does, but record no constraints once all copies have a node."""
     waiting = waiting_for(LivingCluster(cluster), entries, Cycles(Search(samples=False)))
     _place_all(waiting, break_tie)
     for unit in waiting:

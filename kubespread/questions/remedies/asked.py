@@ -1,4 +1,4 @@
-"""What a question itself changes, which no remedy changes back."""
+"""Settings that a question itself changes, which no remedy changes back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class QuestionEdits(Struct, frozen=True):
     workload: WorkloadName | None = None
 
     def decided(self, nodes: Sequence[Node], pod: Pod) -> frozenset[Hashable]:
-        """What of nodes, and of the pod as these have left it, has a value because they say so."""
+        """Properties of nodes, and of the pod as edits leave it, whose values the question decides."""
         of_edits = [setting for edit in self.edits for setting in self._settings(edit, pod)]
         return frozenset(
             [

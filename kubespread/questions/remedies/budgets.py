@@ -98,15 +98,15 @@ def _one_for_each_pod(budgets: _Budgets, pods: Sequence[Pod]) -> _Budgets:
 
 
 def _one_unavailable(budgets: _Budgets) -> Iterator[SetBudget]:
-    """Those that ask for all pods let one be unavailable."""
+    """Yield budgets that ask for all pods, changed so that one may be unavailable."""
     for name, budget in budgets.items():
         if budget.status.expected_pods <= budget.status.desired_healthy:
             yield SetBudget(name.name, "", MAX_UNAVAILABLE, 1, name.namespace)
 
 
 def _one_more_unavailable(world: World, budgets: _Budgets) -> Iterator[SetBudget]:
-    """Those that let none go now ask for one healthy pod less than there are: some are not, or what controls them has
-    no scale, which maxUnavailable is of.
+    """Yield budgets that let none go now, changed to ask for one healthy pod less than there are: some are not healthy,
+    or what controls them has no scale, which maxUnavailable needs.
     """
     for name, budget in budgets.items():
         if budget.status.disruptions_allowed == 0:

@@ -21,11 +21,10 @@ class Change(Struct, frozen=True):
     what: str
     """``maxSkew 2``, ``uncordon node-7``."""
     cost: int
-    """How much it changes: what costs less is suggested first."""
+    """Extent of the change: what costs less is suggested first."""
     settings: tuple[str, ...] = ()
     """Fields of the pod, as ``--set`` has them."""
     edits: tuple[Edit, ...] = ()
-    """What is done to the cluster."""
     fields: tuple[tuple[str, Any], ...] = ()
     """Other values of fields of the question, by name."""
     pieces: tuple[Change, ...] = ()
@@ -37,7 +36,7 @@ class Change(Struct, frozen=True):
     together: tuple[Change, ...] = ()
     """The parts, if it combines several changes."""
     brief: str = ""
-    """Where names of nodes make it long: ``3 more nodes in zone a``."""
+    """Short form where names of nodes make it long: ``3 more nodes in zone a``."""
 
     @property
     def said(self) -> str:
@@ -46,7 +45,7 @@ class Change(Struct, frozen=True):
 
     @property
     def key(self) -> Hashable:
-        """What it does, however it is called."""
+        """Effect of the change, whatever it is called."""
         return self.settings, self.edits, self.fields
 
     @property
@@ -99,7 +98,7 @@ class Ladder(Struct, frozen=True):
     letter: str = ""
     """The letter of its constraint, if it has one."""
     of_many: bool = False
-    """Whether several nodes are changed at once."""
+    """True if several nodes are changed at once."""
 
     @classmethod
     def of(cls, change: Change, summary: str) -> Ladder:
@@ -128,17 +127,17 @@ class Answer(Struct, frozen=True):
     count: int
     """The nodes that fit the pod; for several pods, how many of them find a node; 1 for anything else that is done."""
     needed: int = 1
-    """How many are needed."""
+    """Number of them that is needed."""
     consequences: tuple[str, ...] = ()
-    """What happens to others: ``preempting shop/api-1``."""
+    """Consequences for others: ``preempting shop/api-1``."""
     harm: tuple[str, ...] = ()
-    """What others lose: a change that only shifts the problem to another pod solves nothing."""
+    """Losses of others: a change that only shifts the problem to another pod solves nothing."""
     lost: tuple[NamespacedName, ...] = ()
     """Pods that are lost for good, which is part of the price of what is asked, and no harm."""
 
     @property
     def is_met(self) -> bool:
-        """Whether the pods in question find their nodes, whatever happens to others."""
+        """True if the pods in question find their nodes, whatever happens to others."""
         return self.count >= self.needed
 
     @property

@@ -29,7 +29,7 @@ class Edited(Struct, frozen=True):
 
     world: World
     happened: tuple[Happenings, ...] = ()
-    """What happened since the world was as it is, one edit after another."""
+    """Happenings since the world was in its first state, one edit after another."""
 
     def then(self, world: World) -> Edited:
         """This result extended by what happened in ``world`` since."""
@@ -107,8 +107,8 @@ class EditedWorlds(Struct, dict=True):
                 yield f"{name} leaves {gone.pod.spec.node_name}: its DaemonSet no longer selects the node"
 
     def harm(self, edited: Edited, is_own: Callable[[Pod], bool]) -> Iterator[str]:
-        """What others lose: pods that wait, or are gone, only because of the edits. A pod that waits in place of one's
-        own pod is another, also of the same workload.
+        """Yield what others lose: pods that wait, or are gone, only because of the edits. A pod that waits in place of
+        one's own pod is another, also of the same workload.
         """
         difference = Difference(self._left_alone, edited.world, edited.happened)
         others = [_waiting(world, is_own) for world in (edited.world, self._left_alone.world, self.unchanged.world)]
@@ -131,7 +131,7 @@ class EditedWorlds(Struct, dict=True):
 
 
 def _waiting(world: World, is_own: Callable[[Pod], bool]) -> Counter[WorkloadName]:
-    """How many other pods of each workload wait."""
+    """Number of other waiting pods of each workload."""
     return Counter(workload_of(world, waiting.pod) for waiting in world.waiting if not is_own(waiting.pod))
 
 
@@ -141,7 +141,7 @@ class PlayedGoal(Goal):
     worlds: EditedWorlds
 
     def is_own(self, pod: Pod) -> bool:
-        """Whether it is one of these pods."""
+        """True if it is one of these pods."""
         raise NotImplementedError
 
     def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
@@ -156,7 +156,7 @@ class PlayedGoal(Goal):
 
     @cached_property
     def alone(self) -> EditedWorlds | None:
-        """Where no other pods wait; None if none do, and where only what frees them among all others counts."""
+        """Worlds where no other pods wait; None if none do, and where only what frees it among all others counts."""
         return self.worlds.if_alone(self.is_own)
 
     def answered(

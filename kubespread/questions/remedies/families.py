@@ -55,9 +55,9 @@ UNCORDON, LABEL, UNTAINT, TOLERATE, REQUESTS = "uncordon", "label", "untaint", "
 EVICT, WAIT, ADD_NODE, MAX_UNAVAILABLE = "evict", "wait", "add-node", "maxUnavailable"
 _GATE = "NodeInclusionPolicyInPodTopologySpread"
 _OTHER_MACHINES = 300
-"""What it costs to take machines of another kind, or in another zone, than was asked for: more than some more of it."""
+"""Cost of taking machines of another kind, or in another zone, than was asked for: more than some more of it."""
 _INVENTED = 400
-"""What it costs to name a domain that nobody has named yet."""
+"""Cost of naming a domain that nobody has named yet."""
 _NEW = "new-1"
 _MOST_SKEW = 1000
 _MOST_TOGETHER = 100
@@ -93,26 +93,26 @@ class Stuck(Struct, frozen=True, dict=True):
     evaluation: Evaluation
     version: KubeVersion
     lacking: int | None = None
-    """How many copies lack a node; None for a single pod.
+    """Number of copies that lack a node; None for a single pod.
 
     For copies, the evaluation is that of the first stuck one. Once changed, those before it land elsewhere, so it rules
     nothing out.
     """
     fitting: int = 0
-    """How many of the pods in question have a node already."""
+    """Number of the pods in question that already have a node."""
     in_free_room: int | None = None
-    """How many have to fit into room that is free in the evaluation's cluster, which limits their size; None where some
+    """Number that must fit into room that is free in the evaluation's cluster, which limits their size; None where some
     occupy theirs already, or others may go.
     """
     asked: QuestionEdits = QuestionEdits()
-    """What the question changes: no remedy changes that back."""
+    """Edits of the question itself, which no remedy changes back."""
 
     @cached_property
     def _decided(self) -> frozenset[Hashable]:
         return self.asked.decided(self.nodes, self.pod)
 
     def undoes(self, change: Change) -> bool:
-        """Whether a change decides again what the question decides."""
+        """True if a change decides again what the question decides."""
         if not self._decided:
             return False
         own = QuestionEdits(change.edits, change.settings, self.asked.workload)
@@ -139,7 +139,7 @@ class Stuck(Struct, frozen=True, dict=True):
 
     @property
     def may_take_several(self) -> bool:
-        """Whether one node may not be enough."""
+        """True if one node may not be enough."""
         return self.lacking is not None and self.lacking > 1
 
     @property
@@ -457,7 +457,7 @@ def _largest(stuck: Stuck, resource: str) -> int:
 
 
 def dropped_requirements(stuck: Stuck) -> Iterator[Ladder]:
-    """What the pod requires of nodes and of pods near it, dropped: one label, or one topology key, each."""
+    """Drop the pod's requirements of nodes and of pods near it: one label, or one topology key, each."""
     for family, key, cost in dict.fromkeys(_required(stuck)):
         change = Change(family, f"drop {family} {key}", cost, (f"{family}[{SHORT.get(key, key)}]=null",))
         yield Ladder.of(change, f"dropping {family} {key}")
@@ -712,7 +712,7 @@ def _missing_domains(stuck: Stuck) -> Iterator[tuple[str, int]]:
 
 
 def _shape(node: Node) -> Hashable:
-    """What a copy inherits from the node."""
+    """Properties that a copy inherits from the node."""
     labels = tuple(sorted((key, value) for key, value in node.metadata.labels.items() if key != HOSTNAME))
     taints = tuple((taint.key, taint.value, taint.effect) for taint in node.spec.taints if not is_state_taint(taint))
     return labels, taints, tuple(sorted(map(str, node.status.allocatable.items())))
@@ -724,12 +724,12 @@ class Family(Struct, frozen=True):
     least_cost: int
     """The cost of the cheapest: lets a search for one change stop early."""
     of: Literal["constraint", "pod", "workload", "node", "other pod"]
-    """What is changed. Of constraints one evaluation tells the effect."""
+    """Kind of object that is changed. Of constraints one evaluation tells the effect."""
     possible: Callable[[Stuck], Iterator[Ladder]]
     """The changes possible for a pod, the most promising first: of nodes, those with the fewest other rejections."""
 
     def changes(self, stuck: Stuck) -> Iterator[Ladder]:
-        """Those that do not undo what was asked."""
+        """Changes that do not undo what was asked."""
         return (ladder for ladder in self.possible(stuck) if not stuck.undoes(ladder.least))
 
 

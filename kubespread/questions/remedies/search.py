@@ -46,7 +46,7 @@ class TriedChange(Struct, frozen=True):
 
 
 def most_trials(stuck: Stuck) -> int:
-    """How many changes are tried for an answer; what is tried does not depend on the machine."""
+    """Number of changes that are tried for an answer; what is tried does not depend on the machine."""
     nodes, pods = max(1, len(stuck.evaluation.cluster)), (stuck.lacking or 0) + stuck.fitting
     most = min(_MOST_TRIALS, max(_LEAST_TRIALS, _TRIALS_TIMES_NODES // (nodes * (1 + pods // _PODS))))
     return max(1, most // (1 + len(msgspec.json.encode(stuck.pod)) // _LARGE_POD))
@@ -58,7 +58,7 @@ class Attempts(Struct):
     goal: Goal
     most: int = _MOST_TRIALS
     fitting: int | None = None
-    """How many of several pods fit without any change. None where what does not suffice helps nobody."""
+    """Number of several pods that fit without any change. None where what does not suffice helps nobody."""
     tried: dict[Hashable, TriedChange | None] = field(default_factory=dict)
 
     @classmethod
@@ -67,7 +67,7 @@ class Attempts(Struct):
 
     @property
     def count(self) -> int:
-        """How many changes were tried."""
+        """Number of changes tried."""
         return len(self.tried)
 
     @property
@@ -94,8 +94,8 @@ class Attempts(Struct):
         return TriedChange(change, replace(answer, harm=(WAIT_TOO,)))
 
     def best_of_those_that_help(self) -> TriedChange | None:
-        """Of the changes with which more pods find a node than without, and none loses its own, the one that helps most
-        and costs least.
+        """Change that helps most and costs least, of those with which more pods find a node than without and none loses
+        its own.
         """
         helping = (attempt for attempt in self.tried.values() if attempt is not None and not attempt.answer.harm)
         ranked = sorted(helping, key=lambda attempt: (-attempt.answer.count, attempt.change.cost))
@@ -106,7 +106,7 @@ class Searched(Struct):
     """The results of all changes tried."""
 
     found: list[TriedChange] = field(default_factory=list)
-    """Those that suffice alone, in the order of families; else combinations."""
+    """Changes that suffice alone, in the order of families; else combinations."""
     not_enough: list[Ladder] = field(default_factory=list)
     costly: list[tuple[Ladder, TriedChange]] = field(default_factory=list)
     """Changes that harm others, each at the first size that does."""
@@ -307,7 +307,7 @@ class SharedSearch(Struct):
 
 
 def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:
-    """Of a constraint's changes, only the one that removes it."""
+    """Ladders without the smaller changes of a constraint that another one removes."""
     relaxed = {ladder.letter for ladder in ladders if ladder.family == SCHEDULE_ANYWAY}
     return (ladder for ladder in ladders if ladder.family == SCHEDULE_ANYWAY or ladder.letter not in relaxed)
 

@@ -1,4 +1,4 @@
-"""Which topology spread constraint a workload lacks, where one zone or node holds most of its replicas."""
+"""Topology spread constraint that a workload lacks, where one zone or node holds most of its replicas."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def by_domain(cluster: Cluster, nodes: Iterable[int], topology_key: str) -> Mapp
 
 
 def is_gathered(counts: Mapping[str, int]) -> bool:
-    """Whether losing one domain takes more than half of the replicas, and one more could have been elsewhere."""
+    """True if losing one domain takes more than half of the replicas, and one more could have been elsewhere."""
     return 2 * max(counts.values(), default=0) > sum(counts.values()) + 1
 
 

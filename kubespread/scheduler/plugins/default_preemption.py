@@ -60,13 +60,13 @@ _OFFSET = 2**31
 
 
 class DefaultPreemptionArgs(Args):
-    """How many candidates end the search, as a part of the nodes worth trying and at least."""
+    """Number of candidates that ends the search, as a percentage of the nodes worth trying and as a minimum."""
 
     min_candidate_nodes_percentage: Int32 = 10
     min_candidate_nodes_absolute: Int32 = 100
 
     def enough_of(self, nodes: int) -> int:
-        """How many candidates are enough among this many nodes."""
+        """Number of candidates that suffice among this many nodes."""
         return min(max(nodes * self.min_candidate_nodes_percentage // 100, self.min_candidate_nodes_absolute), nodes)
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
@@ -107,7 +107,7 @@ class DefaultPreemption(PostFilterPlugin, frozen=True):
 
 
 def _refusal(evaluation: Evaluation) -> str | None:
-    """Why no node is tried; None where some are."""
+    """Reason that no node is tried; None where some are."""
     if evaluation.pod.spec.preemption_policy == "Never":
         return NEVER
     if _waits_for_victims(evaluation):
@@ -117,7 +117,7 @@ def _refusal(evaluation: Evaluation) -> str | None:
 
 
 def _waits_for_victims(evaluation: Evaluation) -> bool:
-    """Whether an earlier preemption nominated a node where its victims are still on their way out."""
+    """True if an earlier preemption nominated a node whose victims are still terminating."""
     cluster, pod = evaluation.cluster, evaluation.pod
     node = cluster.nodes.index.get(pod.status.nominated_node_name)
     if node is None or evaluation.verdict(node).code is Code.UNRESOLVABLE:
@@ -146,7 +146,7 @@ class _DryRuns:
         self._cluster = evaluation.cluster
         self._failures: dict[int, tuple[str, ...]] = {}
         self.errors: list[str] = []
-        """What dry runs ended in that neither fit nor were rejected."""
+        """Errors of dry runs, which neither fit nor were rejected."""
 
     def run(self) -> list[PreemptionCandidate]:
         """Candidates in the order of names, until enough are found and one of them violates no budget."""
@@ -270,7 +270,7 @@ class _DryRuns:
 
     @property
     def message(self) -> str:
-        """Why no node qualified: its dry run's reasons, or that none was tried."""
+        """Message that says why no node qualified: the reasons of the dry runs, or that none was tried."""
         counts: Counter[str] = Counter()
         for node in range(len(self._cluster)):
             counts.update(self._failures.get(node, (NOT_HELPFUL,)))
@@ -310,7 +310,7 @@ def _best(candidates: Sequence[PreemptionCandidate]) -> list[PreemptionCandidate
 
 
 def _first_start(candidate: PreemptionCandidate) -> str:
-    """When the first of the most important victims started."""
+    """Start time of the most important victim; of several, the earliest."""
     top = priority_of(candidate.victims[0]) if candidate.victims else 0
     starts = [victim.status.start_time or _NEVER_STARTED for victim in candidate.victims if priority_of(victim) == top]
     return min(starts, default="")

@@ -122,14 +122,14 @@ class Unparsed(Fixed):
 
 
 def _may_mean(term: Term, pod: Pod) -> bool:
-    """Whether it depends on the labels of the pod's namespace that an existing pod's term speaks of it."""
+    """True if the labels of the pod's namespace decide whether an existing pod's term applies to it."""
     meta = pod.metadata
     selects_namespaces = bool(term.namespace_selector.requirements) and meta.namespace not in term.namespaces
     return selects_namespaces and term.selector.matches(meta.labels)
 
 
 class Effect(NamedTuple):
-    """What one pod of a kind adds: to which of the counts, over which topology key, with which weight."""
+    """Contribution of one pod of a kind: the counts it adds to, the topology key and the weight."""
 
     counts: int
     topology_key: str
@@ -360,7 +360,7 @@ class CountsByKey(dict[str, DomainCounts]):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no pod counts over any key."""
+        """True if no pod counts over any key."""
         return all(counts.is_empty for counts in self.values())
 
 
@@ -378,7 +378,7 @@ class Meeting:
         return self._pod.metadata.labels
 
     def matches(self, term: Term, namespace: str, labels: Labels) -> bool:
-        """Whether a term of the candidate matches a pod.
+        """True if a term of the candidate matches a pod.
 
         Namespaces are looked up beforehand, and the scheduler then applies the namespace selector once more, to an
         empty label set: a selector made only of NotIn and DoesNotExist reaches every namespace.
@@ -390,11 +390,11 @@ class Meeting:
         return term.selector.matches(labels)
 
     def meets_itself(self, terms: Iterable[Term]) -> bool:
-        """Whether the candidate is among the pods its own ``terms`` speak of."""
+        """True if the candidate itself matches its own ``terms``."""
         meta = self._pod.metadata
         return all(self.matches(term, meta.namespace, meta.labels) for term in terms)
 
     def is_meant_by(self, term: Term) -> bool:
-        """Whether an existing pod's term speaks of the candidate."""
+        """True if an existing pod's term matches the candidate."""
         meta = self._pod.metadata
         return term.matches(meta.namespace, self._namespace_labels, meta.labels)

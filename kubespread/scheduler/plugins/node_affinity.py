@@ -148,7 +148,7 @@ class NodeAffinityState(ScaledToHighest, Fixed):
         return Verdicts(rows, (ENFORCED_MISMATCH, POD_MISMATCH))
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        """What the node does not meet of the profile's affinity, else of what the pod asks for: as in the reason."""
+        """Requirements the node does not meet, of the profile's affinity or else of the pod: as in the reason."""
         judged = self.verdicts(cluster, nodes)
         if judged is None:
             return super().causes(cluster, nodes)

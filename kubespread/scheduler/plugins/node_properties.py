@@ -93,7 +93,7 @@ class ImageLocality(Plugin, frozen=True):
         return [normalized_image(image) for image in (*(each.image for each in self._containers(pod)), *volumes)]
 
     def _expected(self, pod: Pod) -> int:
-        """How many images may sum up to their threshold."""
+        """Number of images that may add up to their threshold."""
         return len(self._containers(pod)) + (len(_image_volumes(pod)) if self.expects_image_volumes else 0)
 
 
@@ -270,7 +270,7 @@ class TaintToleration(Plugin, frozen=True):
     naming: str = ""
     """Up to 1.34.1 the reason names the first untolerated taint, in this form."""
     compares: bool = False
-    """Whether tolerations with the operators Gt and Lt tolerate anything."""
+    """True if tolerations with the operators Gt and Lt are honored."""
 
     def signature(self, pod: Pod) -> Hashable:
         return msgspec.msgpack.encode(pod.spec.tolerations)

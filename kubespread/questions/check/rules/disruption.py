@@ -31,7 +31,7 @@ from kubespread.scheduler.placing import first_in_heap
 from kubespread.wording import count_of, says
 
 _MOST_DRAINED = 12
-"""How many nodes that are unlike one another are drained."""
+"""Most nodes, each unlike the others, that are drained."""
 _NOT_EVICTED = frozenset({"DaemonSet", "Job", "CronJob"})
 """Kinds whose pods a drain leaves alone, or that are done some day."""
 _POLICIES = "NodeInclusionPolicyInPodTopologySpread"

@@ -51,14 +51,14 @@ _WAYS = (
     (re.compile(r"Forbidden: (?P<why>.+)$"), "remove {field}: {why}"),
     (re.compile(r"Invalid value: .*: (?P<why>[^:]+)$"), "change {field}: {why}"),
 )
-"""What there is to do, by the API server's words and ours."""
+"""Remedies by patterns of messages, the API server's and ours."""
 _MEANT = re.compile(r'did you mean "(?P<kind>[^"]+)" in "(?P<apiVersion>[^"]+)"')
 _UNKNOWN = re.compile(r'unknown field "(?P<path>[^"]+)"(?:, did you mean "(?P<meant>[^"]+)")?')
 _NAMED: Mapping[type[PriorityClass] | type[RuntimeClass], tuple[re.Pattern[str], str]] = {
     PriorityClass: (re.compile(r"no PriorityClass with name (?P<name>\S+) was found"), "priorityClassName"),
     RuntimeClass: (re.compile(r'RuntimeClass "(?P<name>[^"]+)" not found'), "runtimeClassName"),
 }
-"""What the API server says of a class that is not there, and the field that names it."""
+"""Pattern of the API server's message for a class that is not there, and the field that names it."""
 
 
 class Refused(FaultRule, code="KS002", name="refused", severity=Severity.ERROR):
@@ -140,7 +140,7 @@ _TYPED = {
     "bool": "write {field} as true or false, without quotes",
     "Quantity": "write {field} as an amount, such as 500m, 2 or 1Gi",
 }
-"""What there is to do, by the type that the API has."""
+"""Remedies by the type that the API has."""
 
 
 class RetypedScalar(FaultRule, code="KS003", name="retyped-scalar", severity=Severity.ERROR):

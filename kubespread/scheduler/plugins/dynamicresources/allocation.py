@@ -63,13 +63,13 @@ class ClaimConstraint:
         self._must_match = constraint.match_attribute is not None
         self._attribute = constraint.match_attribute or constraint.distinct_attribute or ""
         self._values: list[object] = []
-        """Of each device, in the order they came."""
+        """One value per device, in the order the devices came."""
         self._forgets = rules.distinct_forgets and not self._must_match
         self._last: dict[str, object] = {}
-        """What a release that forgets compares with: by request the value of its last device, none once one went."""
+        """Values that a release that forgets compares with: that of each request's last device, none once one went."""
 
     def add(self, request: str, alternative: str, device: OfferedDevice) -> bool:
-        """Whether the device may be allocated too; if so, it counts from now on."""
+        """Count the device from now on if it may be allocated too; True if it may."""
         if not self._applies(request, alternative):
             return True
         value = _comparable(device.attribute(self._attribute))
@@ -107,7 +107,7 @@ def _comparable(attribute: DeviceAttribute | None) -> tuple[str, object] | None:
 
 
 def keeps_away(taints: Iterable[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> bool:
-    """Whether some taint of a device prevents a request with these tolerations from getting it."""
+    """True if some taint of a device keeps it from a request with these tolerations."""
     return any(
         taint.effect in _EFFECTS and not any(_tolerates(toleration, taint) for toleration in tolerations)
         for taint in taints
@@ -146,18 +146,18 @@ class Allocated(NamedTuple):
     request: RequestToAllocate
     device: OfferedDevice
     consumed: Consumption | None = None
-    """What this allocation consumes of a device that others may share; None of any other device."""
+    """Amounts consumed of a device that others may share; None for any other device."""
 
 
 class _Place(NamedTuple):
-    """Where a search stands."""
+    """Position of a search."""
 
     claim: int = 0
     request: int = 0
     alternative: int | None = None
     """None where it is still open, of a request with alternatives."""
     taken: int = 0
-    """How many devices the request has already."""
+    """Number of devices the request already has."""
     start: int = 0
     """The first device that may come next: within a request devices come in order."""
 
@@ -250,7 +250,7 @@ class _DeviceSearch:
     def _has_room(
         self, request: RequestToAllocate, device: OfferedDevice, capacities: Capacities | None = None
     ) -> bool:
-        """Whether its capacities have room for one more allocation."""
+        """True if its capacities have room for one more allocation."""
         if not self._rules.shares_count:
             return True
         consumed = self._consumption(request, device)
@@ -290,8 +290,8 @@ class _DeviceSearch:
         raise SearchTooLongError
 
     def _is_hopeless(self) -> bool:
-        """Whether there are too few devices even if each could have all that is left. Those that are not shared are
-        matched to the requested ones by augmenting paths. Requests that leave a choice are ignored.
+        """True if there are too few devices even if each request could have all that is left. Devices that are not
+        shared are matched to requests by augmenting paths. Requests that leave a choice are ignored.
         """
         lists = (alternatives for requests in self._sized for alternatives in requests)
         only = [first for first, *others in lists if not others and not first.request.admin_access]
@@ -339,7 +339,7 @@ class _DeviceSearch:
         ]
 
     def _choices(self, place: _Place) -> Choices:
-        """What can come next at a place; what a choice does is undone when the next one is asked for."""
+        """Yield what can come next at a place; a choice is undone when the next one is asked for."""
         requests = self._sized[place.claim]
         if place.request == len(requests):
             with suppress(_TooManyDevicesError):

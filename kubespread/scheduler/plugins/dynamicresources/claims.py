@@ -29,7 +29,7 @@ from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Devi
 from kubespread.scheduler.plugins.dynamicresources.ledger import DeviceLedger
 
 MAX_DEVICES = 32
-"""How many devices the allocation of one claim can hold."""
+"""Most devices the allocation of one claim can hold."""
 MAX_ALTERNATIVES = 8
 EXACT_COUNT, ALL = "ExactCount", "All"
 
@@ -57,9 +57,9 @@ class RequestToAllocate(Struct, frozen=True):
     tolerations: Sequence[api.DeviceToleration] = ()
     admin_access: bool = False
     names_admin_access: bool = False
-    """Whether it sets admin access at all, even to false."""
+    """True if it sets admin access at all, even to false."""
     capacity: Mapping[str, QuantityText | None] | None = None
-    """How much of each capacity of a device it needs."""
+    """Amount it needs of each capacity of a device."""
 
     @property
     def name(self) -> str:
@@ -68,11 +68,11 @@ class RequestToAllocate(Struct, frozen=True):
 
     @property
     def full_name(self) -> str:
-        """What allocation results call it."""
+        """Name used in allocation results."""
         return f"{self.request}/{self.alternative}" if self.alternative else self.request
 
     def selects(self, device: OfferedDevice) -> bool:
-        """Whether class and request select a device. Raises AllocationError.
+        """True if both class and request select the device. Raises AllocationError.
 
         A selector that cannot be evaluated here selects every device.
         """
@@ -154,7 +154,7 @@ def _requested(
 
 
 IN_MEMORY_NAME = "<extended-resources>"
-"""What the claim is called until it is written."""
+"""Name of the claim until it is written."""
 
 
 def claim_for(pod: Pod, names: Collection[str], classes: Mapping[str, api.DeviceClass]) -> api.ResourceClaimSpec:
@@ -219,7 +219,7 @@ class PodClaim(Struct, frozen=True):
 
     @property
     def binding(self) -> Binding:
-        """How far the devices that it holds are with their binding conditions, as their driver says."""
+        """State of the binding conditions of the devices it holds, as their driver reports it."""
         if self.allocation is None or self.claim is None or self.allocation is not self.claim.status.allocation:
             return Binding.DONE  # Devices that were allocated just now have all the time they need.
         for result in self.allocation.devices.results:
@@ -241,7 +241,7 @@ class PodClaim(Struct, frozen=True):
 
 
 class Binding(Enum):
-    """Whether the binding conditions of a claim's devices hold."""
+    """State of the binding conditions of a claim's devices."""
 
     DONE = "done"
     WAITING = "waiting"
@@ -255,7 +255,7 @@ class PodClaims(Struct, frozen=True):
     resources: Mapping[str, int] = field(default_factory=dict)
     """The extended resources it requests, where some of them stand for devices."""
     resources_are_claimed: bool = False
-    """Whether an earlier scheduling cycle left a claim for them, which has to go first."""
+    """True if an earlier scheduling cycle left a claim for them, which must be deleted first."""
 
     @property
     def is_empty(self) -> bool:
@@ -263,7 +263,7 @@ class PodClaims(Struct, frozen=True):
 
     @property
     def needs_devices(self) -> bool:
-        """Whether something is still to be allocated."""
+        """True if something is still to be allocated."""
         return bool(self.resources) or any(claim.allocation is None for claim in self.claims)
 
 
@@ -297,7 +297,7 @@ def _named_claims(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) ->
 
 
 def _key_of(pod: Pod, reference: PodResourceClaim) -> tuple[ClaimKey | None, bool]:
-    """What a claim is called, None where none was needed; and whether it was made for this pod already."""
+    """Key of a claim, None where none was needed, and True if the claim was already made for this pod."""
     namespace = pod.metadata.namespace
     if reference.resource_claim_name:
         return ClaimKey(namespace, reference.resource_claim_name), False
@@ -309,7 +309,7 @@ def _key_of(pod: Pod, reference: PodResourceClaim) -> tuple[ClaimKey | None, boo
 
 
 def _existing(pod: Pod, key: ClaimKey, claim: api.ResourceClaim, ledger: DeviceLedger, *, owner_kind: str) -> PodClaim:
-    """Where there is an ``owner_kind``, the claim was made for the pod, which must own it."""
+    """Take an existing claim, which the pod must own if ``owner_kind`` says that it was made for the pod."""
     if claim.metadata.deletion_timestamp is not None:
         raise RefusedError(f'resourceclaim "{key.name}" is being deleted')
     meta = pod.metadata
@@ -320,8 +320,8 @@ def _existing(pod: Pod, key: ClaimKey, claim: api.ResourceClaim, ledger: DeviceL
 
 
 def _template(pod: Pod, reference: PodResourceClaim, facts: Facts) -> api.ResourceClaimTemplate | None:
-    """What a claim is made from; None where templates were not listed. One that is listed makes the claim in a moment;
-    a pod that the API server holds already waits for any other.
+    """Template that a claim is made from; None where templates were not listed. A listed template makes the claim in a
+    moment; a pod already on the API server waits for any other.
     """
     name = reference.resource_claim_template_name or ""
     template = facts.templates.get(ClaimKey(pod.metadata.namespace, name))
@@ -331,7 +331,7 @@ def _template(pod: Pod, reference: PodResourceClaim, facts: Facts) -> api.Resour
 
 
 def _check_requests(claim: PodClaim, facts: Facts, rules: Rules) -> None:
-    """Where no class was listed, whether those of the requests exist is not known."""
+    """Refuse malformed requests, and those of classes that do not exist where classes were listed."""
     for request in claim.spec.devices.requests:
         if request.first_available and not rules.alternatives_count:
             disabled = "has subrequests, but the DRAPrioritizedList feature is disabled"

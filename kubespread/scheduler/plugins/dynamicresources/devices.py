@@ -28,7 +28,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationE
 
 
 class Rules(Struct, frozen=True):
-    """Which of them are on."""
+    """Feature gates, and behavior that differs between releases."""
 
     provides_resources: bool = True
     """DRAExtendedResource."""
@@ -37,7 +37,7 @@ class Rules(Struct, frozen=True):
     taint_rules_count: bool = True
     """DRADeviceTaintRules; kube-scheduler 1.36 listens to rules of one version of the API and takes another's."""
     owner_kind: str = "Pod"
-    """How the reason that a claim is another pod's calls a pod; up to 1.35 in small letters."""
+    """Word for a pod in the message that a claim is another pod's; lower case up to 1.35."""
     bare_taint_rules_count: bool = False
     """Up to 1.37.0 a DeviceTaintRule without a selector was for every device, since then for none."""
     bad_pools_end_the_search: bool = True
@@ -68,12 +68,12 @@ class Rules(Struct, frozen=True):
 
     @property
     def knows_sharing(self) -> bool:
-        """Whether the allocator is one that knows of shares, distinct attributes and binding conditions at all."""
+        """True if the allocator knows shares, distinct attributes and binding conditions at all."""
         return self.shares_count or self.bindings_count
 
     @classmethod
     def of(cls, version: KubeVersion) -> Rules:
-        """Those of a release with its gates."""
+        """Rules of a release with its feature gates."""
         has = version.has
         return cls(
             provides_resources=has("DRAExtendedResource"),
@@ -124,16 +124,16 @@ class OfferedDevice(Struct, eq=False, dict=True):
     device: api.Device
     slice: api.ResourceSlice
     taint_rules: tuple[api.DeviceTaintRule, ...] = ()
-    """Those that select it, and those that have no selector at all."""
+    """Rules that select it, and rules without any selector."""
     tells_sharing: bool = False
-    """Whether selectors learn that it allows several allocations; scores, and an allocator that knows no shares, do not
-    tell them.
+    """True if selectors see that it allows several allocations; scores, and an allocator that knows no shares, hide
+    this.
     """
     _answers: dict[str, bool | str] = field(default_factory=dict)
     """By expression; of one that failed the text alone, since an error keeps every value on its way."""
 
     def is_selected_by(self, expression: str) -> bool:
-        """Whether a CEL expression selects it. Raises EvaluationError, CompileError and UnsupportedExpressionError."""
+        """True if a CEL expression selects it. Raises EvaluationError, CompileError and UnsupportedExpressionError."""
         answer = self._answers.get(expression)
         if answer is None:
             # Most clusters have no such devices, and the language takes its time to load.
@@ -162,7 +162,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
         return (*self.device.taints, *rule_taints)
 
     def is_shared(self, rules: Rules) -> bool:
-        """Whether several claims may have it at once."""
+        """True if several claims may have it at once."""
         return rules.shares_count and self.device.allow_multiple_allocations
 
     def attribute(self, qualified_name: str) -> api.DeviceAttribute | None:
@@ -175,7 +175,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
 
     @cached_property
     def consumes(self) -> Sequence[tuple[CounterID, int]]:
-        """How much it takes of its pool's counters, in units of 10^-9."""
+        """Amounts it takes of its pool's counters, in units of 10^-9."""
         return [
             ((consumed.counter_set, name), parse(counter.value).nano)
             for consumed in self.device.consumes_counters
@@ -220,21 +220,21 @@ def _attribute_value(name: str, attribute: api.DeviceAttribute) -> Value:
 
 
 class Pool(Struct, frozen=True, eq=False, dict=True):
-    """What a node reaches of one pool."""
+    """Part of a pool that a node reaches."""
 
     id: PoolID
     devices: tuple[OfferedDevice, ...] = ()
     """Slice by slice in the order of their names."""
     is_incomplete: bool = False
-    """Whether its driver is still writing its slices."""
+    """True if its driver is still writing its slices."""
     is_invalid: bool = False
-    """Whether two of its devices or of its counter sets have one name, or a device consumes counters it has not."""
+    """True if two of its devices or counter sets share a name, or a device consumes counters the pool lacks."""
     counters: Mapping[CounterID, int] = field(default_factory=dict)
-    """What its devices share, in units of 10^-9."""
+    """Counters its devices share, in units of 10^-9."""
     others: tuple[OfferedDevice, ...] = ()
     """Devices for other nodes, which may hold some of the counters."""
     unreached: frozenset[DeviceID] = frozenset()
-    """Those of its devices that are for other nodes, though their slice is for this one too."""
+    """Devices of the pool meant for other nodes, though their slice is for this one too."""
 
     def __str__(self) -> str:
         return "/".join(self.id)
@@ -270,7 +270,7 @@ Pools = tuple[Pool, ...]
 
 
 class _Seen(NamedTuple):
-    """What tells how a node sees the slices."""
+    """Key of a node's view of the slices: nodes with the same key see the same devices."""
 
     numbers: tuple[int, ...]
     """The slices it reaches."""
@@ -392,7 +392,7 @@ class Inventory:
         return self._pools[seen]
 
     def _pool(self, numbers: Sequence[int], unreached: frozenset[DeviceID]) -> Pool | None:
-        """What a node reaches of a pool; None where all of it is outdated, though what replaces it is not for the
+        """Part of a pool that a node reaches; None where all of it is outdated, even if its replacement is not for the
         node.
         """
         specs = [self._slices[number].spec for number in numbers]

@@ -76,7 +76,7 @@ class NodeOutcome(Struct, frozen=True):
     """The result for a pod's claims on one node."""
 
     status: Status | None = None
-    """Why the node is rejected; None where it fits."""
+    """Reason the node is rejected; None where it fits."""
     allocated: Sequence[Sequence[Allocated]] | None = None
     """The devices of every claim that had none, in their order; None where nothing had to be allocated."""
     score: int = 0
@@ -93,11 +93,11 @@ class Judge(Struct, frozen=True, dict=True):
     claims: PodClaims
     rules: Rules
     _allocations: dict[tuple[int, tuple[str, ...]], NodeOutcome] = field(default_factory=dict)
-    """Of nodes that reach the same pools and need the same of them, as long as the ledger stays as it is."""
+    """Results shared by nodes that reach the same pools and need the same of them, until the ledger changes."""
 
     @cached_property
     def _available(self) -> Mask:
-        """Where all claims are that are allocated already."""
+        """Nodes where every claim that is already allocated is available."""
         available = everywhere(self.facts.nodes)
         for claim in self.claims.claims:
             if claim.allocation is not None and claim.allocation.node_selector is not None:
@@ -130,7 +130,7 @@ class Judge(Struct, frozen=True, dict=True):
 
     @cached_property
     def _score_of_allocated(self) -> int:
-        """What claims that are allocated already are worth; asked only where others are not."""
+        """Score of the claims that are already allocated; read only if other claims are not."""
         return sum(
             claim_to_allocate(str(claim.key), claim.spec, self.facts.classes).score(
                 {result.request for result in claim.allocation.devices.results}
@@ -218,7 +218,7 @@ class Judge(Struct, frozen=True, dict=True):
 
 
 def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> api.AllocationResult:
-    """What a claim's status says once it is allocated for a pod on ``node``."""
+    """Allocation result in a claim's status once it is allocated for a pod on ``node``."""
     results = [
         api.DeviceRequestAllocationResult(
             request=allocated.request.full_name,
@@ -244,7 +244,7 @@ def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> 
 
 
 def _reach(devices: Sequence[Allocated], node: str) -> NodeSelector | None:
-    """Where devices can be used: on their node, or where all their slices are for; None: everywhere."""
+    """Nodes where the devices can be used: their own, or those that all their slices are for; None for every node."""
     merged = NodeSelectorTerm()
     for allocated in devices:
         spec, device = allocated.device.slice.spec, allocated.device.device
@@ -353,7 +353,7 @@ _MOST_LEDGERS = 16
 
 
 def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
-    """Who has which devices in ``cluster``; not to be moved, only its copies are."""
+    """Ledger of the devices in ``cluster``; only copies of it may be changed."""
     users = cluster.claim_users
     happened = (None, *users.happened)
     known = next((place for place in reversed(range(len(happened))) if (rules, happened[place]) in users.ledgers), None)

@@ -1,5 +1,5 @@
-"""Who has which devices: what the claims of the snapshot hold, and what pods took and gave back since; and what devices
-share: the counters of a pool, which its partitions consume, and the capacities of a device, which its several
+"""Ledger of the devices in use: what the claims of the snapshot hold, what pods took and gave back since, and what
+devices share: the counters of a pool, which its partitions consume, and the capacities of a device, which its several
 allocations consume.
 
 The resourceclaim controller frees what no pod uses any more.
@@ -73,14 +73,14 @@ class Holder(NamedTuple):
 
 
 Consumed = tuple[tuple[str, int], ...]
-"""What one allocation of a shared device consumes of its capacities, in units of 10^-9; empty where it says nothing."""
+"""Amounts one allocation of a shared device consumes of its capacities, in units of 10^-9; empty if not said."""
 
 
 class DeviceLedger(Struct):
     """Devices and claims at one time. Copies are moved apart."""
 
     shares_count: bool = True
-    """Whether a device can be shared; otherwise each is its claim's alone."""
+    """True if a device can be shared; otherwise each is its claim's alone."""
     in_use: set[DeviceID] = field(default_factory=set)
     """Devices that one claim has for itself."""
     shares: dict[DeviceID, tuple[Consumed, ...]] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class DeviceLedger(Struct):
 
     @classmethod
     def of(cls, facts: Facts, rules: Rules) -> DeviceLedger:
-        """As the snapshot has it."""
+        """Ledger as the snapshot has it."""
         ledger = cls(rules.shares_count)
         for claim in facts.claims.values():
             if claim.status.allocation is not None:
@@ -143,7 +143,7 @@ class DeviceLedger(Struct):
         return changed or ClaimStatus(claim.status.allocation, len(claim.status.reserved_for))
 
     def is_only_for(self, pod: Pod, key: ClaimKey, claim: ResourceClaim) -> bool:
-        """Whether no pod uses a claim, or only this one."""
+        """True if no pod uses a claim, or only this one."""
         consumers = self.status(key, claim).consumers
         return consumers == 0 or (
             consumers == 1 and any(consumer.uid == pod.metadata.uid for consumer in claim.status.reserved_for)
@@ -231,7 +231,7 @@ class Counters(Struct):
 
 
 def counters_left(pool: Pool, ledger: DeviceLedger) -> dict[CounterID, int]:
-    """What allocated devices of a pool leave of its counters; below zero where they take too much."""
+    """Counters left by the allocated devices of a pool; below zero where they take too much."""
     left = dict(pool.counters)
     for device in pool.consumers if left else ():
         if device.id in ledger.in_use or device.id in ledger.shares:
@@ -280,13 +280,13 @@ def most_at_once(
 
 
 Consumption = Mapping[str, Quantity]
-"""How much one allocation consumes of each capacity of its device."""
+"""Amount one allocation consumes of each capacity of its device."""
 
 
 def consumption(
     device: OfferedDevice, requested: Mapping[str, QuantityText | None], rules: Rules
 ) -> Consumption | None:
-    """What an allocation consumes; None where the device lacks a requested capacity, or allows no such request."""
+    """Amounts an allocation consumes; None where the device lacks a requested capacity, or allows no such request."""
     capacity = device.device.capacity
     if rules.capacity_names_are_one:
         requested = {_as_published(name, device): amount for name, amount in requested.items()}
@@ -366,16 +366,16 @@ class Capacities(Struct):
     rules: Rules
     _reserved: dict[Hashable, dict[str, int]] = field(default_factory=dict)
     _shares: dict[Hashable, int] = field(default_factory=dict)
-    """How many allocations of a device the search has made."""
+    """Number of allocations of each device made by the search."""
 
     def is_in_use(self, device: OfferedDevice) -> bool:
-        """Whether some allocation of a shared device has taken its counters already."""
+        """True if some allocation of a shared device has already taken its counters."""
         if not self.rules.miscounts:
             return device.id in self.ledger.shares or bool(self._shares.get(device.id))
         return any(self.ledger.shares.get(device.id, ())) or device.id in self._reserved
 
     def suffices(self, device: OfferedDevice, consumed: Consumption) -> bool:
-        """Whether the capacities of a device have room for an allocation."""
+        """True if the capacities of a device have room for an allocation."""
         used = dict(self._reserved.get(device.id, ()))
         for share in self.ledger.shares.get(device.id, ()):
             for name, amount in share:

@@ -85,11 +85,11 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         self._pod, self._rules, self._kinds, self._is_scored = pod, rules, cluster.kinds, is_scored
         self._facts: Facts = facts_of(cluster)
         self._users: ClaimUsers | None = cluster.claim_users
-        """What the ledger follows from; None once the state was moved on its own."""
+        """Source of the ledger's changes; None once the state was moved on its own."""
         self._ledger: DeviceLedger = ledger_of(cluster, rules)
         self.judge: Judge = judge_of(pod, self._facts, self._ledger, rules)
         self._refused: Status | None = None
-        """Why all nodes are rejected since the state was prepared."""
+        """Reason all nodes are rejected since the state was prepared."""
         size = len(cluster)
         self._outdated: Mask = everywhere(cluster.nodes)
         self._table: dict[Status, int] = {}
@@ -118,8 +118,8 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         return self._scores.copy()
 
     def frees_a_claim(self, filtered: Mask) -> bool:
-        """Whether PostFilter deallocates a claim that only this pod uses, so that it may get other devices: one that
-        Filter found out of reach of some of the ``filtered`` nodes, the only ones it looked at.
+        """True if PostFilter deallocates a claim that only this pod uses, so that it may get other devices: one that
+        Filter found unavailable on some of the ``filtered`` nodes, the only ones it looked at.
         """
         self._bring_up_to_date()
         row = self._table.get(NOT_AVAILABLE)
@@ -240,7 +240,7 @@ def _shortage(
 def _as_found(
     request: RequestToAllocate, device: OfferedDevice, left: Mapping[CounterID, int], ledger: DeviceLedger, rules: Rules
 ) -> str:
-    """What becomes of one device that a request by itself looks at. Raises AllocationError."""
+    """State of one device that a request looks at by itself. Raises AllocationError."""
     if not request.selects(device):
         return "unselected"
     if device.id in ledger.in_use and not request.admin_access:
@@ -255,8 +255,8 @@ def _as_found(
 
 
 def _together(request: RequestToAllocate, pools: Sequence[Pool], ledger: DeviceLedger, rules: Rules) -> int:
-    """How many devices a request could have at once, which may be fewer than one after the other: up to as many as it
-    asks for.
+    """Number of devices a request could have at once, up to as many as it asks for; it may be smaller than the number
+    it could have one after another.
     """
     if request.mode == ALL:
         return len([device for pool in pools for device in pool.devices])
@@ -271,7 +271,7 @@ def _together(request: RequestToAllocate, pools: Sequence[Pool], ledger: DeviceL
 
 
 def claim_gaps(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
-    """What the pod's claims depend on."""
+    """Yield what the snapshot lacks for the pod's claims."""
     claims, objects, references = _claims(cluster, pod, rules), cluster.objects, pod.spec.resource_claims
     made = {status.name for status in pod.status.resource_claim_statuses}
     if any(reference.resource_claim_name or reference.name in made for reference in references):
@@ -302,7 +302,7 @@ _IN_TIME = "they are taken to be met in time"
 
 
 def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
-    """What kube-scheduler takes into account for the pod's claims and this does not."""
+    """Yield what kube-scheduler takes into account for the pod's claims and kubespread does not."""
     facts, claims = facts_of(cluster), _claims(cluster, pod, rules)
     if claims is None:
         return
@@ -330,7 +330,7 @@ def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
 
 
 def _may_get(request: api.ExactDeviceRequest, facts: Facts, devices: Iterable[OfferedDevice]) -> bool:
-    """Whether class and request select some of ``devices``, or cannot tell."""
+    """True if class and request select some of ``devices``, or cannot tell."""
     spec = api.ResourceClaimSpec(devices=api.DeviceClaim(requests=[api.DeviceRequest(exactly=request)]))
     (((wanted,),),) = [claim_to_allocate("", spec, facts.classes).requests]
     try:
@@ -347,7 +347,7 @@ def _requests(spec: api.ResourceClaimSpec) -> Iterator[api.ExactDeviceRequest]:
 
 
 def _remarks(selectors: Iterable[api.DeviceSelector]) -> Iterator[str]:
-    """Which of them are not evaluated, or not as RE2 does."""
+    """Yield a remark on each selector that is not evaluated, or not as RE2 does."""
     from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled, has_patterns
     from kubespread.scheduler.plugins.dynamicresources.cel.patterns import re2
 
@@ -371,7 +371,7 @@ def _remarks(selectors: Iterable[api.DeviceSelector]) -> Iterator[str]:
 NO_CLAIMS, STILL_NOT = "no new claims to deallocate", "still not schedulable"
 DEALLOCATED = "deallocation of ResourceClaim completed"
 NOT_REACHED = "not found"
-"""What PostFilter says when its own PreFilter was never reached."""
+"""PostFilter's message if its own PreFilter was never reached."""
 
 
 class DynamicResourcesArgs(Args):
@@ -396,7 +396,7 @@ class DynamicResources(PostFilterPlugin, frozen=True):
 
     rules: Rules = Rules()
     is_filtering: bool = True
-    """Where Filter does not run, Score finds no allocation and gives 0."""
+    """True if Filter runs; otherwise Score finds no allocation and gives 0."""
     names_claims: bool = False
     """Up to 1.36: whether a claim should be allocated again elsewhere."""
 
@@ -441,7 +441,7 @@ class DynamicResources(PostFilterPlugin, frozen=True):
 
 
 def _may_need_devices(pod: Pod) -> bool:
-    """Whether anything that knows devices has to be asked: most pods need none."""
+    """True if anything that knows devices must be asked: most pods need none."""
     return bool(pod.spec.resource_claims or requested_by_name(pod))
 
 

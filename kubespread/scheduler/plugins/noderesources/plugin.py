@@ -69,7 +69,7 @@ class NodeResourcesBalancedAllocation(Plugin, frozen=True):
     """Since 1.33 pods that ask for none of the resources are not scored; before, by the balance they find."""
 
     devices: Rules | None = Rules()
-    """How devices behind resources are allocated; None without the gate DRAExtendedResource."""
+    """Rules for allocating devices behind resources; None without the gate DRAExtendedResource."""
 
     def signature(self, pod: Pod) -> Hashable:
         return tuple(sorted(scheduler_amounts(pod_requests(pod)).items()))
@@ -191,7 +191,7 @@ class NodeResourcesFit(Plugin, frozen=True):
     delegates: bool = True
     """With the gate DRAExtendedResource resources may be provided by a DeviceClass."""
     devices: Rules = Rules()
-    """How such devices are allocated."""
+    """Rules for allocating such devices."""
 
     def signs(self, cluster: Cluster, pod: Pod) -> bool:
         requested = scheduler_amounts(pod_requests(pod)) if self.delegates else {}
@@ -206,7 +206,7 @@ class NodeResourcesFit(Plugin, frozen=True):
         return NodeResourcesFitState(self, self._checked(pod), scored_requests(pod), delegated)
 
     def _checked(self, pod: Pod) -> dict[str, int]:
-        """What is compared with the room of nodes, in the order of the reasons."""
+        """Requests compared with the room of nodes, in the order of the reasons."""
         requested = scheduler_amounts(pod_requests(pod))
         ignored = {
             name
@@ -221,7 +221,7 @@ class NodeResourcesFit(Plugin, frozen=True):
 
 
 def scored_requests(pod: Pod) -> dict[str, int]:
-    """What the score counts: it looks past pod-level resources and lets every container ask for something."""
+    """Requests the score counts: pod-level resources are ignored, and every container requests something."""
     stand_ins = {name: parse(text) for name, text in STAND_INS.items()}
     return scheduler_amounts(pod_requests(pod, stand_ins, pod_level=False))
 
@@ -238,7 +238,7 @@ def _crowding(held: Holdings) -> Iterator[tuple[int, PodCountDetail]]:
 
 
 class _Room(Struct, frozen=True):
-    """What is left of one resource on some nodes, and where that is too little."""
+    """Room left of one resource on some nodes, and where it is too little."""
 
     resource: str
     requested: int

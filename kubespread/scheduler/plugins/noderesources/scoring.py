@@ -84,7 +84,7 @@ CPU_AND_MEMORY = (WeightedResource("cpu"), WeightedResource("memory"))
 
 
 class Scoring(Struct, frozen=True):
-    """How NodeResourcesFit scores."""
+    """Scoring strategy of NodeResourcesFit."""
 
     strategy: Strategy = "LeastAllocated"
     resources: tuple[WeightedResource, ...] = CPU_AND_MEMORY
@@ -107,7 +107,7 @@ class Share(Struct, frozen=True):
 
     @property
     def is_everywhere(self) -> bool:
-        """Whether every node has the resource."""
+        """True if every node has the resource."""
         return bool(self.allocatable.all())
 
 
@@ -142,7 +142,7 @@ def shares(
 
 
 def score(scoring: Scoring, kept: Sequence[Share], nodes: int) -> Integers:
-    """What the configured strategy makes of the shares, 0..100."""
+    """Score 0..100 that the configured strategy gives the shares."""
     match scoring.strategy:
         case "LeastAllocated":
             return least_allocated(kept, nodes)

@@ -1,4 +1,4 @@
-"""Which constraints a pod has: its own, or the profile's, or the scheduler's built-in ones with a derived selector.
+"""Constraints of a pod: its own, or the profile's, or the scheduler's built-in ones with a derived selector.
 
 Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, filterTopologySpreadConstraints,
     buildDefaultConstraints, mergeLabelSetWithSelector
@@ -42,7 +42,7 @@ from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.plugin import Args
 
 Source = Literal["pod", "profile", "system"]
-"""Where a constraint is from."""
+"""Source of a constraint."""
 SYSTEM, LIST = "System", "List"
 
 
@@ -125,7 +125,7 @@ class PodConstraints(Struct, frozen=True):
 
     constraints: tuple[Constraint, ...] = ()
     strict: bool = True
-    """Whether nodes lacking a soft constraint's key are left out of scoring; not so for the built-in constraints."""
+    """True if nodes lacking a soft constraint's key are left out of scoring; False for the built-in constraints."""
     problems: Mapping[str, str] = field(default_factory=dict)
     """A malformed selector per whenUnsatisfiable, in the scheduler's words."""
 
@@ -255,7 +255,7 @@ class NodeInclusion:
         return self._affinity if constraint.honors_affinity else self._everywhere
 
     def leaves_out_others_than(self, earlier: NodeInclusion) -> bool:
-        """Whether taints leave out other nodes than they did, labels being the same."""
+        """True if taints now exclude other nodes than before, labels being the same."""
         return some(self._taints != earlier._taints)
 
 

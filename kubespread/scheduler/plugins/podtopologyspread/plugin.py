@@ -94,7 +94,7 @@ class SoftConstraint(CountedConstraint):
         )
 
     def around(self, nodes: Positions | None = None) -> Counts:
-        """As the score counts them: 0 where the node lacks the key."""
+        """Counts as the score uses them: 0 where the node lacks the key."""
         if self.is_hostname and nodes is None:
             around = self.counts
         else:
@@ -104,7 +104,7 @@ class SoftConstraint(CountedConstraint):
         return np.where(self.column.absent if nodes is None else self.column.absent[nodes], 0, around)
 
     def size(self, scored: Mask) -> int:
-        """How many domains the scored nodes make up. The last answer is kept: mostly the same nodes are scored."""
+        """Number of domains among the scored nodes. The last answer is kept: mostly the same nodes are scored."""
         if self._sized[0] is not scored:
             if self.is_hostname:
                 size = int(np.count_nonzero(scored))
@@ -114,7 +114,7 @@ class SoftConstraint(CountedConstraint):
         return self._sized[1]
 
     def share(self, scored: Mask) -> Shares:
-        """What the constraint adds to each node's raw score; nothing where the node lacks the key."""
+        """Amount the constraint adds to each node's raw score; 0 where the node lacks the key."""
         weight, spare = math.log(self.size(scored) + 2), float(self.constraint.max_skew - 1)
         shares: Shares = np.multiply(self.counts, weight, dtype=np.float64) + spare
         if self.is_hostname:
@@ -199,7 +199,7 @@ _SKEWED, _MISSING = 1, 2
 
 
 class SpreadRules(Struct, frozen=True):
-    """How a release counts and judges."""
+    """Rules by which a release counts and judges."""
 
     empty_selector_counts: bool = False
     """Up to 1.26 the selector ``{}`` counts all pods of the namespace, later none, and since 1.38 all again."""
@@ -210,7 +210,7 @@ class SpreadRules(Struct, frozen=True):
     missing_label_is_resolvable: bool = False
     """Up to 1.18 a missing label is judged like too much skew."""
     compares_tolerations: bool = False
-    """Whether tolerations with the operators Gt and Lt count for nodeTaintsPolicy."""
+    """True if tolerations with the operators Gt and Lt count for nodeTaintsPolicy."""
     derives_selectors_otherwise: bool = False
     """Up to 1.21 default constraints derive their selector in another way, which is not modeled."""
 
@@ -244,7 +244,7 @@ class HardConstraint(CountedConstraint):
 
     @property
     def lacks_domains(self) -> bool:
-        """Whether there are fewer domains than minDomains."""
+        """True if there are fewer domains than minDomains."""
         return self._domains < (1 if self.constraint.min_domains is None else self.constraint.min_domains)
 
     @property
@@ -338,7 +338,7 @@ class PodTopologySpread(Plugin, frozen=True):
 
 
 _DECLARED = Memo[None, tuple[PodTopologySpread, ClusterObjects, PodConstraints]]()
-"""Of a pod, with the plugin and the objects by which its constraints were read last."""
+"""Constraints of a pod as last read, with the plugin and the objects they were read by."""
 
 
 class SpreadState(Counted):

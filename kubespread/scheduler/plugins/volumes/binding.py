@@ -114,7 +114,7 @@ def topology_keys(cluster: Cluster, node: int, driver: str) -> list[str]:
 def _less(
     cluster: Cluster, node: int, claim: api.PersistentVolumeClaim, before: Mapping[int, api.CSIStorageCapacity]
 ) -> dict[int, api.CSIStorageCapacity]:
-    """What is reported about ``node`` for the claim's class once its volume is made, by place among the reports."""
+    """Capacities reported about ``node`` for the claim's class once its volume is made, by place among the reports."""
     labels, name = cluster.nodes.objects[node].metadata.labels, storage_class_name(claim)
     size = requested_storage(claim).value
     changed = {}
@@ -144,8 +144,8 @@ class VolumeBinding(matching.VolumePlugin, frozen=True):
     name: ClassVar[str] = "VolumeBinding"
 
     shape: tuple[scoring.ShapePoint, ...] = ()
-    """What free storage is worth, with the gate StorageCapacityScoring: then every pod is scored, one without claims
-    too. Empty without it.
+    """Score of free storage, with the gate StorageCapacityScoring: then every pod is scored, one without claims too.
+    Empty without it.
     """
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
@@ -180,7 +180,7 @@ class VolumeBinding(matching.VolumePlugin, frozen=True):
 
 
 def _problem(pod: Pod, name: str, claim: api.PersistentVolumeClaim | None, *, ephemeral: bool) -> str | None:
-    """Why a claim rejects the pod on every node, if it does."""
+    """Reason a claim rejects the pod on every node; None if it does not."""
     if claim is None:
         missing = f'persistentvolumeclaim "{name}"'
         return (
@@ -281,7 +281,7 @@ class VolumeBindingState(Fixed):
                 yield from ((place, cause) for cause in causes)
 
     def _causes_of(self, problem: _Problem, nodes: Positions) -> Sequence[Causes]:
-        """What one problem means to each of ``nodes``, which all have it."""
+        """Causes that one problem has on each of ``nodes``, which all have it."""
         claim = problem.claim
         name, bound_to = f"{claim.metadata.namespace}/{claim.metadata.name}", claim.spec.volume_name
         storage_class, size = storage_class_name(claim), str(requested_storage(claim))
@@ -390,7 +390,7 @@ LESS_IS_BETTER = (scoring.ShapePoint(0, scoring.MAX_SHAPE_SCORE), scoring.ShapeP
 
 
 class StorageUse:
-    """What one pod's claims ask for and are offered, per node and storage class, in bytes."""
+    """Storage that one pod's claims request and are offered, per node and storage class, in bytes."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

@@ -257,7 +257,7 @@ class NodeVolumeLimitsState(OnNode):
     unknown: Status | None
     lacking: Sequence[tuple[str, Mask]] = ()
     names_driver: bool = True
-    """Whether the volumes of the pods on a node are checked even if none of the pod's own counts towards a limit."""
+    """True if the volumes of the pods on a node are checked even if none of the pod's own counts towards a limit."""
 
     def judge(self, held: Holdings) -> Verdicts:
         if self.unknown is not None:
@@ -382,9 +382,9 @@ class VolumeRestrictionsState(Counted):
         self._busy: Counts = np.zeros(len(cluster), dtype=np.int64)
         """Per node, the pods that use one of the disks in a way that keeps others off."""
         self._users: Counter[tuple[str, str]] = Counter()
-        """How many volumes use each of the claims."""
+        """Number of volumes that use each of the claims."""
         self._pretended = 0
-        """What dry runs add: kube-scheduler counts claims in use, and then every volume that comes or goes."""
+        """Volumes added by dry runs: kube-scheduler counts claims in use, and then every volume that comes or goes."""
         self.move(cluster.arrivals(KindJudgment(cluster.kinds, lambda kind: bool(kind.inline_volumes or kind.claims))))
 
     def move(self, moves: Moves) -> None:
@@ -430,7 +430,7 @@ class VolumeRestrictionsState(Counted):
 
 
 def _shared_disks(disks: Iterable[Volume], kind: PodKind) -> Iterator[Volume]:
-    """Those of ``disks`` that pods of a kind use in a way that keeps others off."""
+    """Disks of ``disks`` that pods of a kind use exclusively."""
     return (disk for disk in disks if any(_same_disk(disk, used) for used in kind.inline_volumes))
 
 

@@ -1,4 +1,4 @@
-"""Which nodes a volume, a class or a driver's storage reaches, and which free volume a claim would take there.
+"""Nodes that a volume, a class or a driver's storage reaches, and the free volume a claim would take there.
 
 What a snapshot lacks of storage, and a plugin that judges volumes could depend on.
 
@@ -63,7 +63,7 @@ _NO_VOLUMES = "the pod's claims are judged as if there were no volumes"
 
 
 def claim_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """What every plugin that looks at the pod's claims depends on."""
+    """Yield what the snapshot lacks for every plugin that looks at the pod's claims."""
     names, objects = claim_names(pod), cluster.objects
     unlisted = objects.gap(api.PersistentVolumeClaim, "zones, binding and limits of the pod's claims are not evaluated")
     if not cluster.knows_claims_of(pod):
@@ -101,7 +101,7 @@ def _placement_gaps(cluster: Cluster, claims: Iterable[api.PersistentVolumeClaim
 
 
 def binding_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """What claims that are not bound yet depend on."""
+    """Yield what the snapshot lacks for claims that are not bound yet."""
     claims = (cluster.storage.claim(pod, name) for name in claim_names(pod))
     unbound = [claim for claim in claims if claim is not None and not claim.spec.volume_name]
     if unbound:
@@ -160,7 +160,7 @@ def admits_node(cluster: Cluster, volume: api.PersistentVolume, *, bound: bool =
 
 
 def unmet_on(cluster: Cluster, volume: api.PersistentVolume, nodes: Positions) -> list[list[Unmet]]:
-    """What each of ``nodes`` does not meet of a bound volume's node affinity."""
+    """Requirements of a bound volume's node affinity that each of ``nodes`` does not meet."""
     view = _View(cluster, volume)
     plain, translated, migrated = parsed_terms(view.plain), parsed_terms(view.translated), view.migrated[nodes]
     keys = sorted({requirement.key for term in (*plain, *translated) for requirement in term.labels})
@@ -272,7 +272,7 @@ class PersistentVolumes:
         self._cluster = cluster
         self._taken: dict[str, Mask] = {}
         self.bindings: list[tuple[api.PersistentVolumeClaim, api.PersistentVolume, Mask]] = []
-        """Which claim takes which volume on which nodes."""
+        """Volumes that claims take, with the nodes where they do."""
 
     def take(self, claim: api.PersistentVolumeClaim) -> Mask:
         """Nodes where a volume is found for ``claim``: the one reserved for it, else the smallest that will do."""
@@ -339,7 +339,7 @@ def offers(cluster: Cluster, claim: api.PersistentVolumeClaim) -> list[tuple[api
 def _capacities(
     cluster: Cluster, storage_class: api.StorageClass, claim: api.PersistentVolumeClaim
 ) -> list[tuple[api.CSIStorageCapacity, Mask]] | None:
-    """Where the class's driver reports room for the claim, and for which nodes; None: nothing is asked."""
+    """Reports of the class's driver with room for the claim, each with its nodes; None where nothing is asked."""
     if not counts_capacity(cluster, storage_class, claim):
         return None
     size = requested_storage(claim).value
@@ -353,7 +353,7 @@ def _capacities(
 
 
 def counts_capacity(cluster: Cluster, storage_class: api.StorageClass, claim: api.PersistentVolumeClaim) -> bool:
-    """Whether the class's driver reports how much room there is, and the claim says how much it needs."""
+    """True if the class's driver reports its capacity, and the claim says how much it needs."""
     return "storage" in claim.spec.resources.requests and any(
         driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity
         for driver in cluster.objects.of(api.CSIDriver)

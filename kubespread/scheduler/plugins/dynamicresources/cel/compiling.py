@@ -22,7 +22,7 @@ _CALLS = 40 * MAX_DEPTH
 
 
 def compiled(expression: str) -> Selector:
-    """Whether ``expression`` selects a device, given as the fields of CEL's variable ``device``.
+    """Selector that tells if ``expression`` selects a device, given as the fields of CEL's variable ``device``.
 
     Raises CompileError and UnsupportedExpressionError at once; the selector raises EvaluationError.
     """
@@ -63,7 +63,7 @@ def _compiled(expression: str) -> Selector | CompileError | UnsupportedExpressio
 
 @lru_cache(maxsize=1024)
 def has_patterns(expression: str) -> bool:
-    """Whether a text is matched in it. Raises CompileError and UnsupportedExpressionError."""
+    """True if it matches a text against a pattern. Raises CompileError and UnsupportedExpressionError."""
     planner = Planner()
     _planned(expression, planner)
     return planner.has_patterns

@@ -1,4 +1,4 @@
-"""How functions are declared: a row for each signature, with what computes it.
+"""Declarations of functions: a row per signature, with what computes it.
 
 Source: vendor/github.com/google/cel-go/common/decls/decls.go, FunctionDecl, matchRuntimeArgType
 """
@@ -37,22 +37,22 @@ class Function(Struct, frozen=True, eq=False):
     name: str
     overloads: tuple[Overload, ...]
     for_all: Run | None = None
-    """What computes all overloads."""
+    """Implementation of all overloads at once."""
     first: tuple[type, ...] = ()
-    """Of which types the first value of ``for_all`` has to be."""
+    """Types allowed for the first value of ``for_all``."""
     is_guarded: bool = True
-    """Whether the types of values are looked at before it is called."""
+    """True if the types of values are checked before it is called."""
     goes_through: bool = True
-    """Whether it looks at what lists hold."""
+    """True if it looks at what lists hold."""
     squares: bool = False
-    """Whether it compares each item with each other."""
+    """True if it compares each item with every other."""
 
     def taking(self, number: int, *, is_member: bool) -> tuple[Overload, ...]:
         """The overloads with so many arguments, a target among them."""
         return tuple(row for row in self.overloads if (row.is_member, len(row.arguments)) == (is_member, number))
 
     def bound(self, overloads: tuple[Overload, ...]) -> Run:
-        """What computes it, with the overloads that are possible."""
+        """Function that computes it with the overloads that are possible."""
         if self.for_all is not None:
             return self._on_first(self.for_all) if self.first else self.for_all
         if len(overloads) == 1 and not self.is_guarded and overloads[0].run is not None:
@@ -81,7 +81,7 @@ class Function(Struct, frozen=True, eq=False):
 
 
 def _is_of(type_: Type, value: Value) -> bool:
-    """Of lists and maps only the first item is looked at."""
+    """Compare a value's type with the declared one, looking only at the first item of lists and maps."""
     if type_.is_variable or type_.is_dynamic:
         return True
     if type_.name != type_of(value).name:

@@ -96,7 +96,7 @@ NOT_MODELLED = frozenset(
         "validate",
     }
 )
-"""What makes or asks for values that no device has: URLs, addresses and times; and texts by a format."""
+"""Functions that make or read values no device has (URLs, addresses, times), and ``format``."""
 _TYPES = frozenset(
     [
         "bool",
@@ -156,14 +156,14 @@ def _constant(value: Value) -> _Plan:
 
 
 class Planner:
-    """Of one expression. Raises CompileError and UnsupportedExpressionError."""
+    """Plan for evaluating one expression. Raises CompileError and UnsupportedExpressionError."""
 
     def __init__(self) -> None:
         self._places: dict[str, list[tuple[int, Evaluate | None]]] = {"device": [(0, None)]}
-        """Of each variable, those that it has inside of loops last; with what it starts as."""
+        """Places of each variable, those inside loops last, each with its initial value."""
         self.count = 1
         self.has_patterns = False
-        """Of all variables."""
+        """True if some part planned so far matches a pattern."""
         self._planned: dict[int, _Plan] = {}
         self._depth = 0
 
@@ -338,7 +338,7 @@ class Planner:
 
     @staticmethod
     def _folded(evaluate: Evaluate, parts: list[_Plan]) -> _Plan:
-        """What is made of nothing but constants is made once, for nothing."""
+        """Evaluate at once what is made of constants alone."""
         if any(part.constant is None for part in parts):
             return _Plan(evaluate)
         try:
@@ -402,7 +402,7 @@ def qualified_name(node: Node) -> str | None:
 
 
 def _growing(start: Evaluate) -> Evaluate:
-    """What begins empty can grow."""
+    """Wrap the evaluation of an accumulator so that one that starts empty can grow."""
 
     def started(run: Run) -> Value:
         value = start(run)

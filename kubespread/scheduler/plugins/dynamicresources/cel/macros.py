@@ -56,7 +56,7 @@ class _Writer:
         self._position = position
 
     def name(self, node: Node) -> str:
-        """Of the variable that an argument names."""
+        """Name of the variable that an argument names."""
         if not isinstance(node, Name):
             raise CompileError("argument must be a simple name", node.position)
         if node.name == "__result__":

@@ -172,7 +172,7 @@ _HEXADECIMAL = re.compile(r"[+-]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d
 
 
 def _double(value: Value) -> float:
-    """As Go's ParseFloat reads a text: no blanks, no underscores, nothing beyond the largest number."""
+    """Parse a text as Go's ParseFloat does: no blanks, no underscores, nothing beyond the largest number."""
     if not isinstance(value, str):
         return float(value)
     is_hexadecimal = _HEXADECIMAL.fullmatch(value) is not None

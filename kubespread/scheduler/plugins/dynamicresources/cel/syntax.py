@@ -20,7 +20,7 @@ MAX_DEPTH = 250
 
 class Token(NamedTuple):
     kind: str
-    """What the grammar calls it: a sign or a word is its own kind, in quotes."""
+    """Name the grammar gives it: a sign or a word is its own kind, in quotes."""
     text: str
     start: int
 
@@ -64,7 +64,7 @@ _ESCAPE = re.compile(
 
 
 def unquoted(token: Token) -> str | bytes:
-    """What stands between the quotes. Raises CompileError."""
+    """Text between the quotes. Raises CompileError."""
     text = token.text.lstrip("bB")
     is_raw = text[0] in "rR"
     text = text.lstrip("rR").replace("\r\n", "\n").replace("\r", "\n")
@@ -357,7 +357,7 @@ class Parser:
         return Name(token.start, name)
 
     def _arguments(self) -> list[Node]:
-        """Of a call, with the closing bracket."""
+        """Parse the arguments of a call, up to and including the closing bracket."""
         arguments: list[Node] = []
         if self._take("')'"):
             return arguments
@@ -367,7 +367,9 @@ class Parser:
                 return arguments
 
     def _entries(self, closing: str) -> list[tuple[Node, Node, bool]]:
-        """Of a list (each twice) or a map, with the closing bracket, and whether they are written with ``?``."""
+        """Parse the entries of a list (each twice) or a map, with the closing bracket; True for those written with
+        ``?``.
+        """
         entries: list[tuple[Node, Node, bool]] = []
         while not self._take(closing):
             is_optional = self._take("'?'") is not None

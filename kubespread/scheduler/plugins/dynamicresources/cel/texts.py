@@ -48,7 +48,7 @@ def _find_all(text: str, wanted: str, limit: int = -1) -> List:
 
 
 def _matches_of(text: str, wanted: str) -> Iterator[Any]:
-    """As Go finds them: nothing is found right behind what was found before."""
+    """Find matches as Go does: an empty one right behind the previous match is skipped."""
     end = -1
     for match in _illegal(wanted).finditer(text):
         if match.start() == match.end() == end:

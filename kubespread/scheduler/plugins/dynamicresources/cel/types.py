@@ -51,7 +51,7 @@ def type_of(text: str) -> Type:
 
 
 def listed(text: str) -> list[str]:
-    """What stands between the outer commas."""
+    """Parts between the outer commas."""
     parts: list[str] = []
     depth = 0
     for part in text.split(", "):

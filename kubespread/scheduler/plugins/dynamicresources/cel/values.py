@@ -26,9 +26,9 @@ from kubespread.scheduler.plugins.dynamicresources.cel.types import Type
 
 Value = Any
 MAX_WEIGHT = 100_000
-"""What a list may hold with all that its lists hold."""
+"""Most values a list may hold, with all that its lists hold."""
 LONGEST = 10 * MAX_WEIGHT
-"""Of a text that a function makes."""
+"""Longest text that a function may make."""
 TOO_MUCH = "not evaluated: it takes more steps or holds more values than kubespread follows"
 """To go through so much mostly costs more than Kubernetes allows; where it does not, it takes kube-scheduler seconds.
 In some cases it never ends.
@@ -290,7 +290,7 @@ def _may_equal(left: Value, right: Value) -> bool:
 
 
 def is_same(left: Value, right: Value) -> bool:
-    """Whether an item that is looked for is found; what cannot be compared is not it."""
+    """True if both are equal; False where they cannot be compared, so that a search goes on."""
     try:
         return equals(left, right)
     except EvaluationError:
@@ -323,14 +323,14 @@ def is_comparable(value: Value) -> bool:
 
 
 def written(value: Value) -> str:
-    """As an error names a key."""
+    """Key as errors show it."""
     if type(value) is bool:
         return "true" if value else "false"
     return general(value) if isinstance(value, float) else str(value)
 
 
 def general(value: float) -> str:
-    """As Go's ``%g`` writes it: with an exponent below -4 and from 6 on."""
+    """Format as Go's ``%g`` does: with an exponent below -4 and from 6 on."""
     if not math.isfinite(value) or value == 0 or -5 < math.floor(math.log10(abs(value))) < 6:
         return exact(value)
     digits, _, exponent = f"{Decimal(repr(value)).normalize():e}".partition("e")
