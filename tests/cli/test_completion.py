@@ -91,7 +91,7 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "formats are those of the report": (
         ["survive", "-o", ""],
         "",
-        ["table", "wide", "json", "yaml", "markdown", "name", "csv", "html", "prometheus"],
+        ["table", "json", "yaml", "markdown", "name", "csv", "html", "prometheus"],
     ),
     "a value in the word of its option": (["explain", "--by=d"], "", ["--by=domain"]),
     "a value behind its letter": (["explain", "-oj"], "", ["-ojson"]),
