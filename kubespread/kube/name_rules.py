@@ -41,12 +41,12 @@ def is_extended(name: str) -> bool:
 
 
 def is_integer(name: str) -> bool:
-    """Whether there are only whole ones of it."""
+    """True if there are only whole ones of it."""
     return name in _COUNTED or is_extended(name)
 
 
 def is_scalar(name: str) -> bool:
-    """Whether the scheduler counts the resource by its name, besides cpu, memory and ephemeral-storage."""
+    """True if the scheduler counts the resource by its name, besides cpu, memory and ephemeral-storage."""
     return is_extended(name) or is_hugepages(name) or NATIVE_DOMAIN in name or name.startswith("attachable-volumes-")
 
 

@@ -30,7 +30,7 @@ from kubespread.kube.well_known import CONFIG_SOURCE, ENDED_PHASES, MIRROR_POD, 
 
 
 def is_active(pod: Pod) -> bool:
-    """Whether it runs or will run: neither ended nor terminating."""
+    """True if it runs or will run: neither ended nor terminating."""
     return pod.status.phase not in ENDED_PHASES and pod.metadata.deletion_timestamp is None
 
 
@@ -64,7 +64,7 @@ def ready_since(pod: Pod) -> datetime | None:
 
 
 def is_available(pod: Pod, min_ready_seconds: int, now: datetime) -> bool:
-    """Whether it has been ready for as long as its workload asks. Raises SnapshotError."""
+    """True if it has been ready for as long as its workload asks. Raises SnapshotError."""
     if not min_ready_seconds:
         return ready_condition(pod) is not None
     since = ready_since(pod)
@@ -221,7 +221,7 @@ def owner_meant(called: WorkloadName, controlled: Iterable[ApiObject]) -> Worklo
 
 
 def controls(controller: ApiObject, controlled: ApiObject) -> bool:
-    """Whether ``controlled``, of the same namespace, names ``controller`` as its own, by UID where both have one."""
+    """True if ``controlled``, of the same namespace, names ``controller`` as its own, by UID where both have one."""
     owner, meta = controller_of(controlled), controller.metadata
     return (
         owner is not None
@@ -231,7 +231,7 @@ def controls(controller: ApiObject, controlled: ApiObject) -> bool:
 
 
 def selects_pods(owner: OwnerReference) -> bool:
-    """Whether the scheduler reads the selector of an owner of this kind."""
+    """True if the scheduler reads the selector of an owner of this kind."""
     return (owner.api_version, owner.kind) in SELECTING_CONTROLLERS
 
 

@@ -128,12 +128,12 @@ def driver_of(storage_class: api.StorageClass, *, translates: bool = True) -> st
 
 
 def is_for_one_pod(claim: api.PersistentVolumeClaim) -> bool:
-    """Whether no two pods of the cluster may use it at once."""
+    """True if no two pods of the cluster may use it at once."""
     return "ReadWriteOncePod" in claim.spec.access_modes
 
 
 def suffices(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
-    """Whether the volume is large enough for the claim, of the same mode and attributes, and stays."""
+    """True if the volume is large enough for the claim, of the same mode and attributes, and stays."""
     return (
         capacity(volume).nano >= requested_storage(claim).nano
         and volume.spec.volume_mode == claim.spec.volume_mode
@@ -194,12 +194,12 @@ def bound_volume(claim: api.PersistentVolumeClaim, volume: api.PersistentVolume)
 
 
 def is_delayed(storage_class: api.StorageClass | None) -> bool:
-    """Whether claims of the class wait for a pod before they are bound; without their class they do not."""
+    """True if claims of the class wait for a pod before they are bound; without their class they do not."""
     return storage_class is not None and storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
 
 
 def is_provisioned(storage_class: api.StorageClass | None) -> bool:
-    """Whether volumes of the class are made for its claims."""
+    """True if volumes of the class are made for its claims."""
     return storage_class is not None and storage_class.provisioner not in ("", NO_PROVISIONER)
 
 

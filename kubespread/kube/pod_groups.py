@@ -35,7 +35,7 @@ class Group(Struct, frozen=True):
 
 
 def has_gangs(version: KubeVersion) -> bool:
-    """Whether kube-scheduler places pods of a gang together: GangScheduling went into GenericWorkload in 1.37."""
+    """True if kube-scheduler places pods of a gang together: GangScheduling went into GenericWorkload in 1.37."""
     return version.has("GenericWorkload") and (version.since(37) or version.has("GangScheduling"))
 
 

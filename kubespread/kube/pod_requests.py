@@ -36,7 +36,7 @@ class Scaling(Struct):
 
     factor: Fraction
     raises_limits: bool = False
-    """Whether it had to raise a limit so far."""
+    """True if it had to raise a limit so far."""
     _done: dict[int, tuple[list[Container], list[Container]]] = field(default_factory=dict)
     """By the containers before, which pods of one template may share and which are kept for that."""
 
@@ -225,7 +225,7 @@ def _pod_level_requests(pod: Pod, *, use_status: bool) -> Amounts:
 
 
 def has_resize_status(pod: Pod) -> bool:
-    """Whether the pod's status says anything of what was granted, or that nothing can be."""
+    """True if the pod's status says anything of what was granted, or that nothing can be."""
     status = pod.status
     statuses = (*status.container_statuses, *status.init_container_statuses)
     return (
@@ -237,7 +237,7 @@ def has_resize_status(pod: Pod) -> bool:
 
 
 def resize_infeasible(pod: Pod) -> bool:
-    """Whether the node can never grant the resize that is asked for."""
+    """True if the node can never grant the resize that is asked for."""
     pending = next((condition for condition in pod.status.conditions if condition.type == RESIZE_PENDING), None)
     return pending is not None and pending.reason == "Infeasible"
 

@@ -234,7 +234,7 @@ class PodSharing:
         return shared
 
     def _keeps_token(self, template: PodSpec) -> bool:
-        """Whether the name of the token's volume, or what is called alike, is left in what is read."""
+        """True if the name of the token's volume, or what is called alike, is left in what is read."""
         try:
             return _TOKEN_VOLUME in self._encode(template)
         except OverflowError:

@@ -17,7 +17,7 @@ from kubespread.kube.well_known import ZONE
 
 
 class Provider(msgspec.Struct, frozen=True):
-    """What one of them sets."""
+    """Labels and taints that one of them sets."""
 
     prefixes: tuple[str, ...]
     """Of labels, and of taints."""
@@ -45,12 +45,12 @@ _TAINTS = frozenset(chain.from_iterable(provider.taints for provider in PROVIDER
 
 
 def owns_label(key: str) -> bool:
-    """Whether a label says what the machine is."""
+    """True if a label says what the machine is."""
     return key in _KEYS or key.startswith(_PREFIXES)
 
 
 def owns_taint(taint: Taint) -> bool:
-    """Whether a taint says what the machine is."""
+    """True if a taint says what the machine is."""
     return taint.key in _TAINTS or taint.key.startswith(_PREFIXES)
 
 

@@ -37,7 +37,7 @@ class Requirement(Struct, frozen=True):
     values: tuple[str, ...] = ()
 
     def admits(self, value: str | None) -> bool:
-        """Whether a label map whose entry for `key` is ``value`` (None: no such entry) satisfies the requirement."""
+        """True if a label map whose entry for `key` is ``value`` (None: no such entry) satisfies the requirement."""
         return _OPERATORS[self.operator](value, self.values)
 
     def matches(self, labels: Mapping[str, str]) -> bool:
@@ -102,7 +102,7 @@ class Selector(Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no requirement at all; the selector of nothing does not count as empty."""
+        """True if there is no requirement at all; the selector of nothing does not count as empty."""
         return not self.requirements and not self.nothing
 
     def matches(self, labels: Mapping[str, str]) -> bool:
@@ -208,7 +208,7 @@ class Term(Struct, frozen=True):
         return not self.faults and bool(self.labels or self.fields)
 
     def matches(self, labels: Mapping[str, str], name: str) -> bool:
-        """Whether a node with these labels and this name meets every condition."""
+        """True if a node with these labels and this name meets every condition."""
         # The only field is the node's name; any other reads as empty.
         return (
             self.can_match

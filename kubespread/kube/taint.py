@@ -46,7 +46,7 @@ _CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 
 
 def tolerates(toleration: Toleration, taint: Taint, *, compares: bool = False) -> bool:
-    """Whether one toleration covers one taint.
+    """True if one toleration covers one taint.
 
     The operators Gt and Lt do so only where ``compares`` is set: their gate is off by default up to 1.36.
     """

@@ -123,7 +123,7 @@ _AMOUNT = "*"
 
 
 def are_keyed(value: list[Any], key: str) -> bool:
-    """Whether each element has a key of its own."""
+    """True if each element has a key of its own."""
     keys = [item.get(key) for item in value if isinstance(item, dict)]
     return None not in keys and len(set(map(str, keys))) == len(value)
 
@@ -226,7 +226,7 @@ def fields_of_applied(manifest: str) -> str:
 
 
 def are_one_template(one: PodTemplateSpec, other: PodTemplateSpec) -> bool:
-    """Whether the API server would store the same for two templates of which all is known."""
+    """True if the API server would store the same for two templates of which all is known."""
     return one.unread == other.unread and bool(_read(one) == _read(other))
 
 

@@ -120,13 +120,13 @@ def _dependencies(release: Release) -> Mapping[str, tuple[str, ...]]:
 
 
 def gate_default(name: str, release: Release) -> bool:
-    """Whether a release behaves as with this gate on if it is not set."""
+    """True if a release behaves as with this gate on if it is not set."""
     gate = _gates(release).get(name)
     return gate is not None and gate.default
 
 
 def has_gate(name: str, release: Release) -> bool:
-    """Whether a release has this gate, or had it and fixed its behavior."""
+    """True if a release has this gate, or had it and fixed its behavior."""
     return name in _gates(release)
 
 
@@ -228,7 +228,7 @@ class KubeVersion(Struct, frozen=True):
 
     @property
     def is_released(self) -> bool:
-        """Whether it is no preview."""
+        """True if it is no preview."""
         return self.minor <= NEWEST
 
     def since(self, minor: int, patch: int = 0, *, picked: Sequence[Release] = ()) -> bool:
@@ -243,11 +243,11 @@ class KubeVersion(Struct, frozen=True):
         return replace(self, gates=tuple(parse_gates(text, self.release).items()))
 
     def has(self, gate: str) -> bool:
-        """Whether a feature gate is on: as set, else as the release has it, also where the gate itself is gone."""
+        """True if a feature gate is on: as set, else as the release has it, also where the gate itself is gone."""
         return dict(self.gates).get(gate, gate_default(gate, self.release))
 
     def lacks(self, gate: str) -> bool:
-        """Whether the release has a feature gate, and off."""
+        """True if the release has a feature gate, and off."""
         return has_gate(gate, self.release) and not self.has(gate)
 
     @property

@@ -97,7 +97,7 @@ class KubernetesObject:
 
     @property
     def has_items(self) -> bool:
-        """Whether its field ``items`` is an array, of plain data one that is not empty.
+        """True if its field ``items`` is an array, of plain data one that is not empty.
 
         Raises MalformedError for any other value except null, which Go writes for an empty list.
         """

@@ -127,12 +127,12 @@ class Part(NamedTuple):
 
 
 def is_list(kind: object) -> bool:
-    """Whether ``kind`` is ``List`` or that of a typed list."""
+    """True if ``kind`` is ``List`` or that of a typed list."""
     return isinstance(kind, str) and kind.endswith("List")
 
 
 def may_be_list(owner: Mapping[str, Any]) -> bool:
-    """Whether to take ``items`` from ``owner``, whose kind may not have been read yet."""
+    """True if ``items`` may be those of a list: the kind of ``owner`` may not have been read yet."""
     return owner.get("kind") is None or is_list(owner["kind"])
 
 

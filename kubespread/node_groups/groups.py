@@ -111,7 +111,7 @@ class NodeGroup(Struct, frozen=True):
     price: Decimal | None = None
     """Of one node; None where its source does not say."""
     is_static: bool = False
-    """Whether it has a number of nodes of its own, whatever pods wait."""
+    """True if it has a number of nodes of its own, whatever pods wait."""
 
 
 class NodeGroups(Struct, frozen=True):

@@ -305,7 +305,7 @@ class SnapshotBuilder:
         self._of_earlier_sources: set[tuple[type[ApiObject], tuple[str, str]]] = set()
         self._origin = Origin()
         self.nodes_listed = False
-        """Whether a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not.
+        """True if a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not.
         """
 
     def receive(self, item: KubernetesObject) -> ApiObject | None:
@@ -447,12 +447,12 @@ class SnapshotBuilder:
 
     @property
     def has_faults(self) -> bool:
-        """Whether something could not be read."""
+        """True if something could not be read."""
         return bool(self.faults.lines or self.unreadable.lines)
 
     @property
     def has_pods(self) -> bool:
-        """Whether pods were listed, even if there were none."""
+        """True if pods were listed, even if there were none."""
         return bool(self._objects[Pod]) or Pod.__name__ in self._listed.union(self._origin.listed)
 
     def _note_list(self, item: KubernetesObject) -> None:
@@ -503,7 +503,7 @@ def _listed(cls: type[ApiObject], objects: Mapping[tuple[str, str], Any]) -> Ite
 
 
 def are_apart(one: str, other: str) -> bool:
-    """Whether two moments, RFC 3339, are not one for a cluster; False where one is not known."""
+    """True if two moments, RFC 3339, are not one for a cluster; False where one is not known."""
     first, second = instant(one), instant(other)
     return first is not None and second is not None and abs(first - second) > _MOST_APART
 

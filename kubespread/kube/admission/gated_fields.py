@@ -59,7 +59,7 @@ def _counted_per_container(pod: Pod) -> Pod:
 
 
 def _is_resizing(pod: Pod) -> bool:
-    """Whether anything was granted that is not what the pod asks for, or nothing can be."""
+    """True if anything was granted that is not what the pod asks for, or nothing can be."""
     status = pod.status
     requested = {
         container.name: container.resources.requests for container in (*pod.spec.init_containers, *pod.spec.containers)

@@ -159,7 +159,7 @@ def merged(first: Sequence[core.Toleration], second: Sequence[core.Toleration]) 
 
 
 def _covers(wide: core.Toleration, narrow: core.Toleration) -> bool:
-    """Whether ``wide`` tolerates everything that ``narrow`` does, by Kubernetes' own approximate check."""
+    """True if ``wide`` tolerates everything that ``narrow`` does, by Kubernetes' own approximate check."""
     if wide == narrow:
         return True
     if wide.key != narrow.key and (wide.key or wide.operator != "Exists"):

@@ -72,7 +72,7 @@ def needed(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[st
 
 
 def is_charged(pod: Pod, now: datetime) -> bool:
-    """Whether quotas count the pod: until it has ended, or its grace period to end is over.
+    """True if quotas count the pod: until it has ended, or its grace period to end is over.
 
     Source: pkg/quota/v1/evaluator/core/pods.go, QuotaV1Pod
     """

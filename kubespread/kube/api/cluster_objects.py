@@ -365,7 +365,7 @@ class ClusterObjects:
         return dataclasses.replace(more, partly_known=more.partly_known | {cls.__name__})
 
     def knows(self, kind: type[ApiObject]) -> bool:
-        """Whether something can be said about objects of ``kind``: some are here, or there are known to be none."""
+        """True if something can be said about objects of ``kind``: some are here, or there are known to be none."""
         if kind.__name__ in self.partly_known:
             return False
         return kind.__name__ in self.listed or kind in self.by_type

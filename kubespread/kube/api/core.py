@@ -140,12 +140,12 @@ class Volume(ScheduledVolumes):
 
     @property
     def affects_scheduling(self) -> bool:
-        """Whether it is of a kind that scheduling looks at."""
+        """True if it is of a kind that scheduling looks at."""
         return any(getattr(self, name) is not None for name in ScheduledVolumes.__struct_fields__)
 
     @property
     def is_local(self) -> bool:
-        """Whether what is in it stays on the node: an emptyDir or a hostPath."""
+        """True if what is in it stays on the node: an emptyDir or a hostPath."""
         return self.empty_dir is not None or self.host_path is not None
 
 
@@ -394,7 +394,7 @@ class PodSpec(KubeObject):
 
     @property
     def has_scheduled_volumes(self) -> bool:
-        """Whether scheduling looks at any of the volumes."""
+        """True if scheduling looks at any of the volumes."""
         return any(volume.affects_scheduling for volume in self.volumes)
 
     def forget_unread_volumes(self) -> None:

@@ -45,7 +45,7 @@ _NO_PODS_OF_THEIR_OWN = frozenset({("apps", "ControllerRevision")})
 
 
 def holds_pods(api_version: str, kind: str, data: Mapping[str, Any]) -> bool:
-    """Whether containers with an image stand anywhere inside an object, as in every pod template there is."""
+    """True if containers with an image stand anywhere inside an object, as in every pod template there is."""
     if (group_of(api_version), kind) in _NO_PODS_OF_THEIR_OWN:
         return False
     waiting: list[Any] = [data]
@@ -64,7 +64,7 @@ def holds_pods(api_version: str, kind: str, data: Mapping[str, Any]) -> bool:
 
 
 def is_custom(api_version: str) -> bool:
-    """Whether a kind is not one of Kubernetes' own, so that nothing is known of what its controller creates."""
+    """True if a kind is not one of Kubernetes' own, so that nothing is known of what its controller creates."""
     group = group_of(api_version)
     return "." in group and not group.endswith(".k8s.io")
 
@@ -125,11 +125,11 @@ class Kind(Struct, frozen=True):
     other_versions: tuple[str, ...] = ()
     """The apiVersions of namesakes that are read the same way."""
     is_kept: bool = True
-    """Whether a snapshot holds objects of it."""
+    """True if a snapshot holds objects of it."""
     is_listed: bool = True
-    """Whether it is asked of a running cluster."""
+    """True if it is asked of a running cluster."""
     has_replicas: bool = False
-    """Whether its spec.replicas says how many pods there are."""
+    """True if its spec.replicas says how many pods there are."""
     foreign: str = ""
     """What a kind is called that only pods know, which name it as their controller: as they write it, or as kubectl
     takes it.
@@ -155,7 +155,7 @@ class Kind(Struct, frozen=True):
 
     @property
     def creates_pods(self) -> bool:
-        """Whether it is a pod, or has a pod template."""
+        """True if it is a pod, or has a pod template."""
         return self.cls is core.Pod or bool(self.template_path)
 
     def pod_template(self, obj: ApiObject) -> core.PodTemplateSpec | None:

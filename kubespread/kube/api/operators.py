@@ -17,13 +17,13 @@ class Operator(msgspec.Struct, frozen=True, rename="kebab"):
     source: str
     """Where it is said."""
     remakes: bool = True
-    """Whether it makes a pod again that it controls itself."""
+    """True if it makes a pod again that it controls itself."""
     keeps_name: bool = True
-    """Whether the pod comes back under its own name."""
+    """True if the pod comes back under its own name."""
     keeps_volumes: bool = True
-    """Whether it gets the claims back that are called like it."""
+    """True if it gets the claims back that are called like it."""
     may_switch_over: bool = False
-    """Whether the operator may give its role to another pod first."""
+    """True if the operator may give its role to another pod first."""
     budget: str = ""
     """The disruption budget that the operator makes."""
     acts_as: str = ""

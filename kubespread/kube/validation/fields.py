@@ -45,7 +45,7 @@ Faults = Iterable[str | FieldFault]
 
 
 class Surrounding(msgspec.Struct, frozen=True):
-    """What a field of a pod is checked against."""
+    """The pod that a field is checked in."""
 
     spec: Data
     annotations: Mapping[str, str]

@@ -249,7 +249,7 @@ def _size_notes(template: Node, labels: Mapping[str, str]) -> Iterator[str]:
 
 
 def is_file(template: str) -> bool:
-    """Whether a template is a file rather than a node of the cluster, by its name alone."""
+    """True if a template is a file rather than a node of the cluster, by its name alone."""
     return "/" in template or template.endswith(_SUFFIXES)
 
 
@@ -284,7 +284,7 @@ def named(node: Node, name: str) -> Node:
 
 
 def is_state_taint(taint: Taint) -> bool:
-    """Whether the taint says in what state a machine is: a new one does not have it."""
+    """True if the taint says in what state a machine is: a new one does not have it."""
     return taint.key in _STATE_TAINTS or taint.key.startswith(_STATE_PREFIXES)
 
 
@@ -337,7 +337,7 @@ def going_along(template: Node, labels: Mapping[str, str], nodes: Sequence[Node]
 
 
 def _go_together(key: str, other: str, nodes: Sequence[Node]) -> bool:
-    """Whether both labels say the same on every node that has them; where that is one and the same, by their names."""
+    """True if both labels say the same on every node that has them; where that is one and the same, by their names."""
     pairs = {(node.metadata.labels[key], node.metadata.labels[other]) for node in _with(nodes, key, other)}
     if any(one != another for one, another in pairs):
         return False

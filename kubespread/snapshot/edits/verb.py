@@ -154,7 +154,7 @@ class Verb(Struct, frozen=True):
 
     form: ClassVar[Form]
     brings_nodes: ClassVar[bool] = False
-    """Whether nodes or labels may be there after it that are not there yet."""
+    """True if nodes or labels may be there after it that are not there yet."""
 
     @classmethod
     def read(cls, text: str, directory: str | None = "") -> Verb:

@@ -64,7 +64,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def is_alone(self) -> bool:
-        """Whether it is the file that was asked for, rather than one of many."""
+        """True if it is the file that was asked for, rather than one of many."""
         return not self.path
 
 
