@@ -13,7 +13,7 @@ from typing import IO
 from kubespread.deadline import within
 from kubespread.manifest.text import PATIENCE
 
-_OWNER_ONLY = 0o600
+OWNER_ONLY = 0o600
 _AS_BYTES = getattr(os, "O_BINARY", 0)
 """Windows translates ends of lines in what is opened without."""
 
@@ -41,7 +41,7 @@ def replacing(path: Path, mode: int | None = None, *, is_lasting: bool = True) -
     # Named before it is there: an interrupt may come between any two steps.
     partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AS_BYTES, _OWNER_ONLY)
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AS_BYTES, OWNER_ONLY)
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
             yield file
             file.flush()

@@ -20,12 +20,11 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.text import STDIN
 from kubespread.manifest.writer import to_yaml
-from kubespread.snapshot.atomic_file import replacing
+from kubespread.snapshot.atomic_file import OWNER_ONLY, replacing
 from kubespread.snapshot.snapshot import STAMP, Snapshot
 
 _COMPRESSION = 4
 _SUFFIXES = (".json", ".json.gz", ".yaml", ".yml")
-_OWNER_ONLY = 0o600
 
 
 def check_target(path: str) -> None:
@@ -68,7 +67,7 @@ def check_folder(path: str) -> None:
 def save_map(names: Mapping[str, str], path: str) -> None:
     """Write the original text by pseudonym as one JSON object, readable by the owner only. Raises UsageError."""
     try:
-        with replacing(Path(path), _OWNER_ONLY) as file:
+        with replacing(Path(path), OWNER_ONLY) as file:
             file.write(msgspec.json.format(msgspec.json.encode(dict(sorted(names.items())))) + b"\n")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
