@@ -85,7 +85,7 @@ def _owners(
 
 
 def _selector(selector: LabelSelector | Mapping[str, str] | None) -> Selector | None:
-    """None also for an empty one: it would match everything, and no controller that adopts may have it."""
+    """Parsed selector; None for an empty one too: it would match everything, and no adopting controller may have it."""
     try:
         read = from_label_selector(selector) if isinstance(selector, LabelSelector) else from_map(dict(selector or {}))
     except SelectorError:

@@ -68,7 +68,7 @@ def should_continue(pod: core.Pod, node: core.Node, *, compares: bool = False) -
 
 
 def _selects(pod: core.Pod, node: core.Node) -> bool:
-    """By the template's nodeName, nodeSelector and required node affinity."""
+    """True if the node matches the template's nodeName, nodeSelector and required node affinity."""
     spec, meta = pod.spec, node.metadata
     if spec.node_name not in ("", meta.name) or not from_map(spec.node_selector).matches(meta.labels):
         return False

@@ -121,7 +121,7 @@ def strategy_of(deployment: Deployment) -> str:
 
 
 def limits(deployment: Deployment) -> Limits:
-    """Both 0 unless it is updated rolling. Raises IntOrStringError for what is neither number nor percentage."""
+    """Limits of a rolling update, both 0 for Recreate. Raises IntOrStringError for neither number nor percentage."""
     if strategy_of(deployment) != ROLLING_UPDATE:
         return Limits(0, 0)
     strategy, replicas = deployment.spec.strategy, replicas_of(deployment)
@@ -221,12 +221,12 @@ def _scheduled_as(template: PodTemplateSpec | Pod) -> Any:
 
 
 def age_order(replica_set: ReplicaSet) -> tuple[str, str]:
-    """Sorts the oldest first, namesakes in time by name. The API server writes all times alike, in UTC."""
+    """Sort key: the oldest first, namesakes in time by name. The API server writes all times alike, in UTC."""
     return replica_set.metadata.creation_timestamp, replica_set.metadata.name
 
 
 def revision(replica_set: ReplicaSet) -> int | None:
-    """Its number; 0 without one, None where it is no number."""
+    """Number of the revision; 0 without one, None where it is no number."""
     return parse_int64(replica_set.metadata.annotations.get(REVISION, "0"))
 
 
@@ -316,7 +316,7 @@ class _Rollout:
         return created
 
     def scale(self, replica_set: ReplicaSet, replicas: int) -> None:
-        """Writes nothing, not even annotations, if the size stays the same."""
+        """Resize a ReplicaSet; write nothing, not even annotations, if the size stays the same."""
         if replicas_of(replica_set) != replicas:
             self.scale_and_annotate(replica_set, replicas)
 
@@ -428,7 +428,7 @@ def _share(rollout: _Rollout, replica_set: ReplicaSet, add: int, added: int) -> 
 
 
 def _fraction(rollout: _Rollout, replica_set: ReplicaSet) -> int:
-    """By how many it changes so that its part of the whole stays what it was. Source: getReplicaSetFraction."""
+    """Number of pods it gains so that its part of the whole stays what it was. Source: getReplicaSetFraction."""
     present = replicas_of(replica_set)
     if rollout.replicas == 0:
         return -present
@@ -441,7 +441,7 @@ def _fraction(rollout: _Rollout, replica_set: ReplicaSet) -> int:
 
 
 def _number(replica_set: ReplicaSet, annotation: str) -> int | None:
-    """None without the annotation, and where it is no number from 0 to the largest of 32 bits."""
+    """Number in an annotation; None without it, and where it is no number from 0 to the largest of 32 bits."""
     text = replica_set.metadata.annotations.get(annotation, "")
     number = parse_int64(text) if _UNSIGNED.fullmatch(text) else None
     return number if number is not None and number <= _MAX_INT32 else None
@@ -455,12 +455,12 @@ class DeploymentPass(Struct, frozen=True):
     """State that one pass of the controller leaves behind."""
 
     deployment: Deployment
-    """With the status and the revision that the controller writes."""
+    """Deployment with the status and the revision that the controller writes."""
     replica_sets: tuple[ReplicaSet, ...]
     """All that remain, a created one last. Their statuses are as they were: other controllers write those."""
     created: ReplicaSet | None
     writes: tuple[Write, ...]
-    """In the order they were made, without writes that only change annotations."""
+    """Writes in the order they were made, without those that only change annotations."""
 
 
 def reconcile(
@@ -513,7 +513,7 @@ def _sync(rollout: _Rollout, pods: Sequence[Pod], digest: str, now: datetime) ->
 
 
 def _is_complete(deployment: Deployment) -> bool:
-    """By the status of the pass before.
+    """True if it was complete by the status of the pass before.
 
     Source: pkg/controller/deployment/util/deployment_util.go, DeploymentComplete
     """
@@ -620,7 +620,7 @@ def _grown(rollout: _Rollout, present: int) -> int:
 
 
 def _shrink_old(rollout: _Rollout, new: ReplicaSet) -> bool:
-    """Returns whether the controller itself sees fewer old pods now."""
+    """Shrink old ReplicaSets; True if the controller itself sees fewer old pods now."""
     if not rollout.active_old:
         return False
     min_available = rollout.replicas - rollout.max_unavailable

@@ -55,7 +55,7 @@ class DrainPlan(Struct, frozen=True):
     evict: tuple[Pod, ...] = ()
     warnings: tuple[str, ...] = ()
     refused: Mapping[str, Sequence[NamespacedName]] = field(default_factory=dict)
-    """By the error, the pods it is about."""
+    """Pods concerned, by the error."""
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -162,8 +162,8 @@ class Scale(NamedTuple):
 
 
 class Scales(Protocol):
-    """Finds the scale of a pod's controller: None where there is no such object. Raises ScaleError for a kind without
-    scales.
+    """Lookup of the scale of a pod's controller: None where there is no such object. Raises ScaleError for a kind
+    without scales.
     """
 
     def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None: ...
@@ -263,7 +263,7 @@ def _name_of(workload: ApiObject) -> WorkloadName:
 
 
 def _is(owner: OwnerReference, uid: str) -> bool:
-    """By uid as in Kubernetes; what was never stored has none, and then the name is all there is."""
+    """Compare by uid as Kubernetes does; what was never stored has none, and then the name is all there is."""
     return not owner.uid or not uid or owner.uid == uid
 
 

@@ -463,7 +463,7 @@ def _finished(pod: Pod) -> datetime:
 
 
 def _containers_finished(pod: Pod) -> datetime | None:
-    """None while a container, or a sidecar, has not ended, or does not say when."""
+    """Time all containers finished; None while one, or a sidecar, has not ended, or does not say when."""
     times = [_container_finished(pod, container) for container in pod.status.container_statuses]
     if None in times:
         # Sidecars end later: with them there is a time after all.

@@ -142,7 +142,7 @@ def restored_node(node: Node) -> Node:
 
 
 def _reporting(node: Node, conditions: Mapping[str, str], taints: Sequence[Taint]) -> Node:
-    """With what a kubelet reports, and the taints of its health. What others report stays: network, cordon."""
+    """Node with what a kubelet reports, and the taints of its health. What others report stays: network, cordon."""
     kept = [taint for taint in node.spec.taints if taint.key not in _HEALTH_TAINT_KEYS]
     others = [condition for condition in node.status.conditions if condition.type not in conditions]
     reported = [NodeCondition(type=name, status=status) for name, status in conditions.items()]

@@ -35,7 +35,7 @@ from kubespread.kube.persistent_volumes import (
 _READ = (api.PersistentVolumeClaim, api.PersistentVolume, api.StorageClass)
 Volumes = Sequence[api.PersistentVolume]
 PickVolume = Callable[[Volumes], api.PersistentVolume]
-"""Picks one of several equally small volumes: the controller's order among them is that of a Go map."""
+"""Choice of one of several equally small volumes: the controller's order among them is that of a Go map."""
 
 
 def first_volume(volumes: Volumes) -> api.PersistentVolume:

@@ -113,7 +113,7 @@ _Rule = Callable[[Pods], Mapping[int, int]]
 
 
 def _precedences(pods: Iterable[_Standing]) -> Mapping[int, int]:
-    """By the index of each pod: twice how many pods go after it, and once how many compare equal to it."""
+    """Precedence by the index of each pod: twice how many pods go after it, and once how many compare equal to it."""
     return _by_key(list(enumerate(pods)), lambda pod: pod.first, _by_ready_time)
 
 
@@ -146,7 +146,7 @@ def _by_key(pods: Pods, key: Callable[[_Standing], Any], then: _Rule) -> Mapping
 
 
 def _by_time(pods: Pods, time: Callable[[_Standing], _Time], then: _Rule) -> Mapping[int, int]:
-    """By bucket; within a bucket by UID, except that ``then`` decides between pods of exactly the same time.
+    """Precedence by bucket, then by UID, except that ``then`` decides between pods of exactly the same time.
 
     Because of this exception a may go before b, b before c, and c before a.
     """
@@ -214,7 +214,7 @@ def first_by_name(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
 
 class Victims(Struct, frozen=True):
     pods: tuple[Pod, ...]
-    """In the order they are chosen."""
+    """Pods in the order they are chosen."""
     arbitrary: bool
     """True if pods that were kept could as well have gone, in place of some of these."""
 

@@ -176,7 +176,7 @@ Action = Create | Delete
 
 class StatefulSetPass(Struct, frozen=True):
     actions: tuple[Action, ...]
-    """In the order of their calls; those of a Parallel StatefulSet go out at once, in no order."""
+    """Actions in the order of their calls; those of a Parallel StatefulSet go out at once, in no order."""
     status: StatefulSetStatus
     """Status the controller writes: it counts the pods that were there before the pass."""
 

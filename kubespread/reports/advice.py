@@ -28,7 +28,7 @@ class Suggestion(Report, frozen=True):
     consequences: tuple[str, ...] = ()
     """Consequences for other pods."""
     notes: tuple[str, ...] = ()
-    """For how long it lasts; what disruption budgets and priorities say of it."""
+    """Notes on how long it lasts, and on what disruption budgets and priorities say of it."""
     alternatives: tuple[str, ...] = ()
     """Options for other changes of the same kind that also suffice."""
     commands: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Advice(Report, frozen=True):
     tried: int = 0
     """Number of changes tried, at each of their sizes and together."""
     untried: dict[str, int] = {}
-    """Per family how many changes were left untried; ``combination`` counts several changes together."""
+    """Number of changes left untried, by family; ``combination`` counts several changes together."""
 
 
 SCHEDULE_ANYWAY = "ScheduleAnyway"

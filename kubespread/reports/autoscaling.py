@@ -30,7 +30,7 @@ class ScalingLoop(Report, frozen=True):
     """One look of the autoscaler at the pods that wait, and what kube-scheduler does once the nodes are there."""
 
     number: int
-    """From 1."""
+    """Number of the loop, from 1."""
     added: tuple[GroupNodes, ...]
     """The new nodes of this loop."""
     pending: int
@@ -107,11 +107,11 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     autoscaler: str
     """``cluster-autoscaler`` or ``karpenter``."""
     expanders: tuple[str, ...] = ()
-    """By what cluster-autoscaler chooses among groups that help, one after the other; empty for Karpenter."""
+    """Expanders by which cluster-autoscaler chooses among groups that help, in order; empty for Karpenter."""
     waiting: int
     """Pods that waited for a node at first."""
     loops: tuple[ScalingLoop, ...]
-    """In order, until one adds nothing."""
+    """Loops in order, until one adds nothing."""
     groups: tuple[NodeGroupState, ...]
     """Each group in each of its zones."""
     types: tuple[LaunchedType, ...] = ()

@@ -23,7 +23,7 @@ class Readers(Flag):
     """Pipes that ask for ``-o wide``."""
     PIPES = COLUMNS | SPREADSHEET
     RECORDS = PIPES | PAGES
-    """Everybody but a terminal, which says it otherwise."""
+    """Every reader but a terminal, which says it otherwise."""
     ALL = TERMINAL | RECORDS
 
 
@@ -32,9 +32,9 @@ class Fit(StrEnum):
 
     WHOLE = "whole"
     NAMES = "names"
-    """Without the ends that all names share."""
+    """Cut the ends that all names share."""
     APART = "apart"
-    """In the one place that leaves most of them apart."""
+    """Cut in the one place that leaves most of them apart."""
     MIDDLE = "middle"
     END = "end"
 

@@ -81,7 +81,7 @@ def in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Co
 def _constraint_report(
     counted: HardConstraint | SoftConstraint, feasible: Mask, inclusion: NodeInclusion
 ) -> ConstraintReport:
-    """With every value of the key and its counts, in the order of values."""
+    """Report with every value of the key and its counts, in the order of values."""
     constraint, column, matching = counted.constraint, counted.column, counted.around()
     if isinstance(counted, HardConstraint):
         minimum: int | None = counted.global_minimum
@@ -191,7 +191,7 @@ class Verdict(Report, frozen=True):
     plugin: str | None
     """Plugin that rejects the node; null for ``Success``."""
     reasons: tuple[str, ...]
-    """In kube-scheduler's words."""
+    """Reasons in kube-scheduler's words."""
 
 
 class Rejection(Report, frozen=True):
@@ -202,7 +202,7 @@ class Rejection(Report, frozen=True):
     code: str
     """Scheduler framework code, as in a verdict."""
     reasons: tuple[str, ...]
-    """In kube-scheduler's words."""
+    """Reasons in kube-scheduler's words."""
     details: Causes = ()
     """The data behind the reasons; empty where the plugin gives none, and PodTopologySpread's are ``constraints``."""
 
@@ -225,7 +225,7 @@ class ScoreDetail(Report, frozen=True):
     raw: int
     """Score that the plugin gave."""
     normalized: int
-    """From 0 to 100, in view of the other nodes' scores."""
+    """Score from 0 to 100, in view of the other nodes' scores."""
     weight: int
     """The profile's."""
     weighted: int
@@ -244,11 +244,11 @@ class NodeReport(Report, frozen=True):
     nothing.
     """
     constraints: tuple[NodeConstraint, ...]
-    """In the order of the report's ``constraints``."""
+    """Verdicts of the constraints, in the order of the report's ``constraints``."""
     scores: dict[str, int]
     """Weighted, by plugin; empty for a node outside scoring."""
     score_details: dict[str, ScoreDetail]
-    """By plugin; empty for a node outside scoring."""
+    """Details by plugin; empty for a node outside scoring."""
     total: int | None
     """The sum of ``scores``; null for a node outside scoring."""
     spread_scores: tuple[float | None, ...]

@@ -45,7 +45,7 @@ def amounts_of(cluster: Cluster, resources: Sequence[str]) -> Iterator[tuple[str
 
 
 def percent_of(requested: int, allocatable: int) -> int | None:
-    """Rounded down; None where nothing is allocatable."""
+    """Percentage requested, rounded down; None where nothing is allocatable."""
     return 100 * requested // allocatable if allocatable > 0 else None
 
 

@@ -27,11 +27,11 @@ class TroubleWords(Struct, frozen=True):
     """Wording for one kind of trouble."""
 
     word: str
-    """In a column."""
+    """Name in a column."""
     means: str
-    """In the documentation."""
+    """Meaning for the documentation."""
     says: str
-    """Behind the number of pods, budgets or workloads."""
+    """Words behind the number of pods, budgets or workloads."""
     noun: str = "pod"
 
 
@@ -294,8 +294,8 @@ def verdict_of(troubles: Sequence[Trouble]) -> Judgment:
 
 
 def badness(row: Outcome) -> tuple[bool, Sequence[int], int, int, int, str]:
-    """Sorts outcomes, the worst first, by the kinds of their troubles and by how many pods these concern; a pod weighs
-    as much pending as not made.
+    """Sort key of outcomes, the worst first, by the kinds of their troubles and by how many pods these concern; a pod
+    weighs as much pending as not made.
     """
     lacking = sum(change.lacks for change in row.degraded)
     lasting = [-row.count(kind) for kind in KINDS if kind not in LACKING]
@@ -342,7 +342,7 @@ def in_brief(row: Outcome) -> str:
 
 
 def _share(change: WorkloadChange) -> tuple[float, int]:
-    """Sorts degraded workloads, the worst first: by the share of their pods that is left."""
+    """Sort key of degraded workloads, the worst first: by the share of their pods that is left."""
     return change.ready / max(1, change.wanted), -change.wanted
 
 

@@ -23,7 +23,7 @@ from kubespread.wording import Decisive, count_of, some_of
 
 
 def skew_between(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> int:
-    """Between the domains that count, by the pods that match in each."""
+    """Skew between the domains that count, by the pods that match in each."""
     return int(np.max(counts)) - minimum(counts, lacks_domains=lacks_domains) if len(counts) else 0
 
 
@@ -33,13 +33,13 @@ def minimum(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> i
 
 
 def skew_of(matching: Sequence[int], constraint: ConstraintReport) -> int:
-    """Between the domains of ``constraint`` that count, where they have so many pods."""
+    """Skew between the domains of ``constraint`` that count, where they have so many pods."""
     counts = [count for count, domain in zip(matching, constraint.domains, strict=True) if domain.eligible_nodes]
     return skew_between(counts, lacks_domains=len(counts) < (constraint.min_domains or 1))
 
 
 def skew_now(constraint: ConstraintReport) -> int:
-    """Between the domains of ``constraint`` that count, by the pods it counts now."""
+    """Skew between the domains of ``constraint`` that count, by the pods it counts now."""
     return skew_of([domain.matching for domain in constraint.domains], constraint)
 
 
@@ -191,7 +191,7 @@ class Share(Report, frozen=True):
 
     @property
     def part(self) -> float:
-        """From 0 to 1."""
+        """Part of the total, from 0 to 1."""
         return self.bad / self.total if self.total else 0.0
 
 
@@ -468,7 +468,7 @@ class Range(Report, frozen=True):
 
     @classmethod
     def over(cls, figures: Iterable[int]) -> Range | None:
-        """None where all runs agree."""
+        """Range of the figures; None where all runs agree."""
         found = cls.of(figures)
         return None if found.minimum == found.maximum else found
 
@@ -491,9 +491,9 @@ class SkewChange(Report, frozen=True):
     when_unsatisfiable: str
     max_skew: int
     before: int
-    """At first."""
+    """Skew at first."""
     after: int
-    """In the end."""
+    """Skew in the end."""
     after_runs: Range | None = None
     """``after`` over all runs; null where they agree, or where there is one."""
 
@@ -515,7 +515,7 @@ class SkewChange(Report, frozen=True):
 
     @property
     def most_after(self) -> int:
-        """In the end, where chance falls worst."""
+        """Skew in the end, where chance falls worst."""
         return self.after if self.after_runs is None else self.after_runs.maximum
 
     @property

@@ -38,7 +38,7 @@ class KeyRevisions(Report, frozen=True):
 
     topology_key: str
     domains: tuple[DomainRevisions, ...]
-    """By value."""
+    """Domains by value."""
     skew: int
     """The fullest domain's matching pods minus the global minimum."""
 
@@ -60,7 +60,7 @@ class RolloutPass(Report, frozen=True):
     """
 
     number: int
-    """From 1."""
+    """Number of the pass, from 1."""
     wanted: RevisionPods
     """The sizes that the controller asks for."""
     running: RevisionPods
@@ -82,7 +82,7 @@ class RevisionSkew(Report, frozen=True):
     skew: int
     """The fullest domain's pods minus the global minimum."""
     domains: tuple[DomainRevisions, ...]
-    """By value."""
+    """Domains by value."""
     runs: Range | None = None
     """``skew`` over all runs; null where they agree, or where there is one."""
 
@@ -125,9 +125,9 @@ class RolloutReport(Report, frozen=True):
     least so many.
     """
     worst_skew: tuple[RevisionSkew, ...]
-    """Per constraint the pass on which the scheduler saw the highest skew."""
+    """Skew by constraint on the pass on which the scheduler saw the highest."""
     final: tuple[RevisionSkew, ...]
-    """Per constraint how things end."""
+    """Skew by constraint in the end."""
     with_match_label_keys: tuple[RevisionSkew, ...] | None
     """``final`` had the constraints matchLabelKeys: [pod-template-hash]; null where they have it, or there are none."""
     constraints: tuple[ConstraintReport, ...]
@@ -141,7 +141,7 @@ class RolloutReport(Report, frozen=True):
     runs: int = 1
     """Number of times it was played: more than one where controllers deleted some of several equal pods."""
     stuck_runs: int = 0
-    """In how many of these it is not complete."""
+    """Number of these in which it is not complete."""
     stuck_on: str | None = None
     """Reason it is not complete, in the first of those; null where it always is."""
 

@@ -80,8 +80,8 @@ def _by_priority(options: Options) -> list[Option]:
 
 
 def _by_price(options: Options) -> list[Option]:
-    """By what a pod that finds room costs: pods of one kind have one price, so this orders options for the same pods as
-    cluster-autoscaler does before it weighs how large nodes are. A group whose price is not known is not chosen.
+    """Rank by cost per pod that finds room: pods of one kind have one price, so this orders options for the same pods
+    as cluster-autoscaler does before it weighs node sizes. A group of unknown price is not chosen.
     """
 
     def key(option: Option) -> Fraction:

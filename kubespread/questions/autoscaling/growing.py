@@ -65,7 +65,7 @@ def pod_groups(world: World) -> list[Alike]:
 
 
 def largest_first(groups: Iterable[Alike], node: Node) -> list[Alike]:
-    """By the share of ``node`` that a pod takes, cpu and memory together."""
+    """Sort by the share of ``node`` that a pod takes, cpu and memory together."""
     offered = allocatable(node)
 
     def share(group: Alike) -> float:
@@ -83,7 +83,7 @@ class GrowingCluster:
         self._daemons = daemons
         self._living = LivingCluster(cluster)
         self._applicants: dict[tuple[int, int], tuple[Pod, Framework, Applicant]] = {}
-        """By the identities of what they are made of."""
+        """Applicants by the identities of what they are made of."""
 
     def __len__(self) -> int:
         """Number of nodes."""
@@ -94,7 +94,7 @@ class GrowingCluster:
         return self._living.cluster
 
     def add(self, node: Node) -> int:
-        """Its position; the others keep theirs."""
+        """Position of the added node; the others keep theirs."""
         cluster = self._living.cluster.after(ClusterChange(added=[node]))
         position = len(cluster) - 1
         daemons = [pinned_to(pod, node.metadata.name) for pod in self._daemons if should_run(pod, node)]
@@ -157,7 +157,7 @@ class Decision(Struct, frozen=True):
 
     additions: Additions
     expected: int
-    """For how many of the pods it finds room there."""
+    """Number of the pods it finds room for there."""
     why: str | None
     tied: tuple[str, ...] = ()
     """Groups that might have been taken as well."""

@@ -80,9 +80,9 @@ class Stage(Struct, frozen=True):
     """Pod with some of its preferences dropped."""
 
     pod: Pod
-    """With its remaining preferences as requirements."""
+    """Pod with its remaining preferences as requirements."""
     strict: Pod
-    """Without preferred nodes, which do not limit the domains it is spread over (NewStrictPodRequirements)."""
+    """Pod without preferred nodes, which do not limit the domains it is spread over (NewStrictPodRequirements)."""
 
 
 def stages(pod: Pod) -> Iterator[Stage]:
@@ -218,7 +218,7 @@ class TopologyGroup(Struct, frozen=True):
 
     constraint: Constraint
     counts: Counter[str]
-    """Every domain that is possible."""
+    """Pods by domain, for every domain that is possible."""
     minimum: int
 
     @property
@@ -273,7 +273,7 @@ def _possible(pod: Pod, constraint: Constraint, templates: Sequence[Node]) -> It
 
 
 def _minimum(pod: Pod, constraint: Constraint, counts: Counter[str]) -> int:
-    """Over the domains that the pod's own requirements allow. A new host is always possible, and is empty."""
+    """Minimum over the domains that the pod's own requirements allow. A new host is always possible, and is empty."""
     if constraint.topology_key == HOSTNAME:
         return 0
     requirements = list(_requirements(pod, constraint.topology_key))
@@ -368,11 +368,11 @@ class _Round:
         nodes = growing.cluster.nodes.objects
         self._remaining = _remaining_of_pools(able, nodes)
         self._rooms: dict[int, Mapping[str, int]] = {}
-        """By the identity of a machine."""
+        """Room by the identity of a machine."""
         self._allowed: dict[tuple[str, int], frozenset[int]] = {}
         """The machines of a group that a pod's node selector and affinity let in, by the identity of the pod."""
         self.claims: list[_Claim] = []
-        """By their place behind the existing nodes."""
+        """Claims by their place behind the existing nodes."""
         self.placed = 0
         self.why: str | None = None
 
@@ -463,7 +463,7 @@ class _Round:
         return _within(self._remaining[group.group.name], group)
 
     def _reserve(self, claim: _Claim) -> None:
-        """Its largest machine counts for the limits: it might be that one."""
+        """Count the claim's largest machine towards the limits: it might be that one."""
         remaining = self._remaining[claim.group.group.name]
         for name in remaining:
             remaining[name] -= max(_amount(machine.node, name) for machine in claim.machines)
@@ -619,7 +619,7 @@ def _sizes(node: Node) -> ResourceList:
 
 
 def _amount(node: Node, resource: str) -> int:
-    """In billionths; limits may also say how many nodes there may be."""
+    """Amount in billionths; limits may also say how many nodes there may be."""
     return parse(1 if resource == _NODES else _sizes(node).get(resource, 0)).nano
 
 
@@ -645,7 +645,7 @@ def _without(plugins: Framework, *names: str) -> Framework:
 
 
 def _in_order(waiting: Sequence[tuple[_PodKind, Waiting]]) -> list[tuple[_PodKind, Waiting]]:
-    """By cpu, then memory, the most first; then the oldest, then by name."""
+    """Sort by cpu, then memory, the most first; then the oldest, then by name."""
 
     def key(entry: tuple[_PodKind, Waiting]) -> tuple[int, int, str, str, str]:
         requests, meta = entry[0].requests, entry[1].pod.metadata

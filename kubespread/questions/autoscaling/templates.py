@@ -44,7 +44,7 @@ class Machine(Struct, frozen=True):
     """Kind of machine that a new node may be."""
 
     node: Node
-    """Without a name."""
+    """Node without a name."""
     type: str | None = None
     """Its instance type; None where its group has but one kind of nodes."""
     price: Decimal | None = None
@@ -102,7 +102,7 @@ class ZoneGroup(Struct):
         return self._trial(self.template, number)
 
     def trials(self) -> list[Node]:
-        """Each of its machines likewise."""
+        """Nodes of each of its machines in a simulation."""
         return [self._trial(machine.node, number) for number, machine in enumerate(self.machines)]
 
     def _trial(self, template: Node, number: int) -> Node:

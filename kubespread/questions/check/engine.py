@@ -1,4 +1,4 @@
-"""Runs every rule on every workload; its findings get the rule's code, their place and their workload."""
+"""Engine that runs every rule on every workload; its findings get the rule's code, their place and their workload."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Checked(Struct):
 
 
 class Checking:
-    """Runs the rules on one workload at a time, by its number, beside the others."""
+    """Run of the rules on one workload at a time, by its number, beside the others."""
 
     def __init__(self, gathered: Gathered, rules: Sequence[AnyRule]) -> None:
         self.gathered, self._rules = gathered, rules

@@ -107,7 +107,7 @@ def _add_case(suite: Element, finding: Finding, bar: Severity) -> None:
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SITE = "https://kubespread.dev/"
-"""Shows the documents of the repository, ``docs/codes.md`` as ``docs/codes.html``."""
+"""Site that shows the documents of the repository, ``docs/codes.md`` as ``docs/codes.html``."""
 
 
 def sarif(report: CheckReport, _look: Look) -> str:

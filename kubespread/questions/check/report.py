@@ -63,9 +63,9 @@ class Finding(Report, frozen=True, kw_only=True):
     file: str | None
     """Path as it was given, null for a workload of the cluster."""
     line: int | None
-    """From 1, null for a workload of the cluster."""
+    """Line number from 1, null for a workload of the cluster."""
     column: int | None
-    """From 1, in characters."""
+    """Column number from 1, in characters."""
     field: str
     """The path from the object on, empty where the whole object is meant."""
     message: str

@@ -285,14 +285,14 @@ class AnyRule:
 
 
 class Rule(AnyRule):
-    """Runs on every workload. If there is a cluster, ``case.trial`` makes its numbers real."""
+    """Rule that runs on every workload. If there is a cluster, ``case.trial`` makes its numbers real."""
 
     def check(self, case: Case) -> Iterable[RuleFinding]:
         raise NotImplementedError
 
 
 class ClusterRule(AnyRule):
-    """Runs on every workload where there is a cluster to try it on."""
+    """Rule that runs on every workload where there is a cluster to try it on."""
 
     needs_cluster = True
 
@@ -301,14 +301,14 @@ class ClusterRule(AnyRule):
 
 
 class LastRule(AnyRule):
-    """Runs once the others have, with what they found and is not silenced."""
+    """Rule that runs once the others have, with what they found and is not silenced."""
 
     def check(self, case: Case, others: Sequence[RuleFinding]) -> Iterable[RuleFinding]:
         raise NotImplementedError
 
 
 class FaultRule(AnyRule):
-    """Runs on each fault of what is no workload yet: a file that cannot be read, an object that is refused."""
+    """Rule for each fault of what is no workload yet: a file that cannot be read, an object that is refused."""
 
     def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
         """Remedy of the fault; None where it is not one of the rule's."""

@@ -70,7 +70,7 @@ _MENDABLE = re.compile(
     "Required value|(?i:not found)|must specify one|`selector` does not match template `labels`|when |without |"
     r"\brequired\b|found none|the name of an? |needs |where |sidecars|all containers|no such|GracePeriodSeconds,"
 )
-"""In the API server's words and in ours: what is missing, or does not go with what is missing."""
+"""Words of the API server and ours for what is missing, or does not go with what is missing."""
 
 
 class Gathered(Struct):
@@ -95,7 +95,7 @@ class Gathered(Struct):
 
 
 class Gatherer:
-    """Reads whatever can be read of the sources, beside a cluster or without one."""
+    """Reader of whatever can be read of the sources, beside a cluster or without one."""
 
     def __init__(self, snapshot: Snapshot | None, scheduler: Scheduler, choosing: Choosing) -> None:
         self._has_cluster = snapshot is not None
@@ -336,7 +336,7 @@ def _chosen(manifest: Manifest) -> KubernetesObject:
 
 
 def _file(manifest: Manifest) -> str | None:
-    """Its name; None for an object at hand."""
+    """Name of the file; None for an object at hand."""
     return manifest.file if manifest.text is not None else None
 
 

@@ -30,7 +30,7 @@ _NOT_PLACED = f"where replicas land, which depends on scores: they are modeled s
 
 
 def answer(question: Compare, _scene: Scene) -> CompareReport:
-    """Each side is asked by itself."""
+    """Ask each side by itself."""
     before, after = question.pods
     pods = _read(before)
     is_scored = all(side.scheduler.release(side.snapshot.origin.release).since(SCORES_SINCE) for side in question.pods)

@@ -98,7 +98,7 @@ def scored(
 
 
 def _allocated(cluster: Cluster, entries: Sequence[Entry], gang: Gang, tried: Sequence[DomainTrial]) -> dict[str, int]:
-    """By domain; empty where the profile does not run NodeResourcesFit."""
+    """Percentage allocated by domain; empty where the profile does not run NodeResourcesFit."""
     plugin = next((plugin for plugin in entries[0].plugins.running if isinstance(plugin, NodeResourcesFit)), None)
     if plugin is None:
         return {}
@@ -160,7 +160,7 @@ def _of_copies(
 def _placed(
     prepared: Prepared, start: Placing, count: int, column: LabelColumn, code: int, break_tie: Tiebreaker
 ) -> DomainTrial:
-    """By placing the members there, one after another."""
+    """Try a domain by placing the members there, one after another."""
     candidates = column.codes == code
     placing, placed = Placing(prepared.fork(), start.answers.fork(), candidates), 0
     while placed < count and (choice := placing.choose(break_tie)) is not None:
@@ -173,7 +173,7 @@ def _placed(
 def _tried(
     cluster: Cluster, entries: Sequence[Entry], column: LabelColumn, codes: Sequence[int], break_tie: Tiebreaker
 ) -> Iterator[DomainTrial]:
-    """By placing members that differ, or bind claims."""
+    """Try domains by placing members that differ, or bind claims."""
     for code in codes:
         candidates = column.codes == code
         confined = [replace(entry, candidates=candidates) for entry in entries]
@@ -189,7 +189,7 @@ def _tried(
 def _counted(
     cluster: Cluster, entry: Entry, start: Placing, column: LabelColumn, codes: Sequence[int]
 ) -> list[DomainTrial]:
-    """By counting each node's room, where it does not matter which node a member takes.
+    """Try domains by counting each node's room, where it does not matter which node a member takes.
 
     All domains are counted at once, and asked at once why nothing more fits.
     """
@@ -247,9 +247,9 @@ class Attempt(Struct, frozen=True):
     """The result of trying all members of one gang once."""
 
     outcomes: Sequence[ScheduleResult]
-    """For each of its workloads, even where the gang does not fit and nothing is bound."""
+    """Outcomes of its workloads, even where the gang does not fit and nothing is bound."""
     cluster: Cluster
-    """With all members that found a node."""
+    """Cluster with all members that found a node."""
     fits: bool
     domains: Sequence[GangDomain] = ()
     chosen: str | None = None

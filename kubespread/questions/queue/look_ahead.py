@@ -1,5 +1,4 @@
-"""For replicas that get stuck one after another: whether another order places them all, and what prevents it if none
-does.
+"""Look-ahead for replicas that get stuck one after another: another order that places them all, or what prevents it.
 
 Each placement of the search is one kube-scheduler would accept, though not always the one it would prefer. The search
 is bounded, and says so if it ended for that reason alone.
@@ -44,7 +43,7 @@ def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, replicas: int) ->
 
 
 class Search:
-    """Looks for an order of ``replicas`` placements, never trying the same numbers of copies twice."""
+    """Search for an order of ``replicas`` placements, never trying the same numbers of copies twice."""
 
     def __init__(self, replicas: int) -> None:
         self._replicas = replicas
@@ -73,7 +72,7 @@ class Search:
         return None
 
     def _exhaustively(self, start: Placing) -> list[int] | None:
-        """Every order, within the bound; one fork per step of the path is held at a time."""
+        """Try every order, within the bound; one fork per step of the path is held at a time."""
         if len(start) * self._replicas > _MAX_HELD:
             return None
         seen: set[tuple[int, ...]] = set()

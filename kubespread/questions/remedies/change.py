@@ -50,7 +50,7 @@ class Change(Struct, frozen=True):
 
     @property
     def parts(self) -> tuple[Change, ...]:
-        """Each by itself."""
+        """Changes it is made of, each by itself."""
         return self.together or (self,)
 
     @classmethod
@@ -72,7 +72,7 @@ class Change(Struct, frozen=True):
         return self.of_pieces(self.phrase, [other for other in self.pieces if other is not piece])
 
     def joined(self, other: Change) -> Change:
-        """Both together."""
+        """Change that makes both together."""
         return Change(
             f"{self.family} + {other.family}",
             f"{self.said} + {other.said}",
@@ -161,8 +161,8 @@ class Revised(Struct, frozen=True):
 
     pod: Pod
     dressed: Callable[[Cluster], Cluster]
-    """Adds the pod's other objects to a cluster, such as the ReplicaSet that makes it."""
+    """Function that adds the pod's other objects to a cluster, such as the ReplicaSet that makes it."""
 
 
 Revise = Callable[[Sequence[str]], Revised | None]
-"""Revises the pod with settings; None where the API server refuses them."""
+"""Function that revises the pod with settings; None where the API server refuses them."""

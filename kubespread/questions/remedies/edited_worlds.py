@@ -45,7 +45,7 @@ class EditedWorlds(Struct, dict=True):
     """One world, edited in different ways; results are kept."""
 
     world_as_it_is: Callable[[], World]
-    """Called on first use."""
+    """Source of the world, called on first use."""
     namespace: str
     """The namespace of names without one."""
     _made: dict[tuple[Edit, ...], Edited | None] = field(default_factory=dict)
@@ -162,7 +162,7 @@ class PlayedGoal(Goal):
     def answered(
         self, worlds: EditedWorlds, edited: Edited | None, count: int, needed: int = 1, harm: Sequence[str] = ()
     ) -> Answer:
-        """So many of them find a node, with what becomes of others in ``edited`` (None: nothing is edited)."""
+        """Answer that ``count`` find a node, with what becomes of others in ``edited`` (None: nothing is edited)."""
         if edited is None:
             return Answer(count, needed, harm=tuple(harm))
         consequences = tuple(worlds.consequences(edited))

@@ -170,7 +170,7 @@ class Stuck(Struct, frozen=True, dict=True):
 
     @cached_property
     def complaints(self) -> list[int]:
-        """Per node how many filter plugins reject it."""
+        """Number of filter plugins that reject each node."""
         counts = np.zeros(len(self.evaluation.cluster), dtype=np.int64)
         for verdicts in self.evaluation.verdicts.values():
             counts += ~verdicts.passes
@@ -512,8 +512,8 @@ def _gone(family: str, pod: Pod, what: str, summary: str, cost: int) -> Ladder:
 
 
 def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
-    """For how long a larger maxSkew lasts; and on budgets and priorities for the evictions in ``change``, which the
-    budgets allow.
+    """Yield how long a larger maxSkew lasts, and notes on budgets and priorities for the evictions in ``change``, which
+    the budgets allow.
     """
     cluster = stuck.evaluation.cluster
     for part in (part for part in change.parts if part.family == MAX_SKEW):
@@ -750,4 +750,4 @@ FAMILIES: Sequence[Family] = (
     Family(190, "pod", dropped_requirements),
     Family(240, "constraint", relaxed),
 )
-"""In the order an operator tries them: first what keeps every promise, then more nodes, then less for each pod."""
+"""Families in the order an operator tries them: those that keep every promise, more nodes, less for each pod."""

@@ -1,4 +1,4 @@
-"""Finds the changes that suffice: each alone at its smallest size; if none does, two and three together.
+"""Search for the changes that suffice: each alone at its smallest size; if none does, two and three together.
 
 What is asked again after each change is a `Goal`. `advice` reports all that suffice, those of one kind with the same
 effect together; `least_change` gives the cheapest.
@@ -113,7 +113,7 @@ class Searched(Struct):
     families: list[str] = field(default_factory=list)
     """The kinds of changes that had candidates."""
     untried: dict[str, int] = field(default_factory=dict)
-    """Per family how many changes were not tried."""
+    """Number of changes not tried, by family."""
 
     def add(self, ladder: Ladder, trials: Attempts) -> None:
         """Try a change at its sizes."""
@@ -131,7 +131,7 @@ class Searched(Struct):
 
 
 def search(stuck: Stuck, families: Sequence[Family], trials: Attempts, most: int = _FEWEST) -> Searched:
-    """Every change of ``families`` alone, within what may be tried, and on large clusters the first ``most`` of each.
+    """Try every change of ``families`` alone, within what may be tried; on large clusters the first ``most`` of each.
 
     Families take turns, a few changes at a time.
     """
@@ -439,7 +439,7 @@ def _not_enough(ladders: Sequence[Ladder]) -> Iterator[NotEnough]:
 
 
 def _by_family(costly: Sequence[tuple[Ladder, TriedChange]]) -> Iterator[Costly]:
-    """By family, with the harm that the first of them does to others."""
+    """Group by family, with the harm that the first of them does to others."""
     by_family: dict[str, list[tuple[Ladder, TriedChange]]] = {}
     for pair in costly:
         by_family.setdefault(pair[0].family, []).append(pair)

@@ -225,7 +225,7 @@ class InterPodAffinityState(Counted):
         return Verdicts(rows, (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY))
 
     def _near_enough(self, nodes: Positions | None) -> Mask:
-        """Every required term is met in the node's domain.
+        """Mark nodes in whose domains every required term is met.
 
         When no pod anywhere meets them, the first of a group may go wherever the keys exist, if it meets them itself.
         """

@@ -323,7 +323,7 @@ def _counting_apart(
 def _without_surge(
     declared: Declared, counting: Sequence[Declared], before: RolloutReport, deployment: Deployment, trial: ReplicaTrial
 ) -> Remedy:
-    """For a release without matchLabelKeys: an old pod goes before each new one comes, where that is enough."""
+    """Remedy for a release without matchLabelKeys: an old pod goes before each new one comes, where that is enough."""
     unavailable = max(1, before.max_unavailable)
     again = trial.rollout_of(deployment, max_surge=0, max_unavailable=unavailable)
     outcome = _even_then(declared, counting, before, again)

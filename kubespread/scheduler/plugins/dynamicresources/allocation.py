@@ -394,7 +394,7 @@ class _DeviceSearch:
                 give_back()
 
     def _is_free(self, claim: int, request: RequestToAllocate, device: OfferedDevice) -> bool:
-        """With admin access only a second time in the same claim is barred."""
+        """True if a request may have the device: with admin access only a second time in the same claim is barred."""
         taking = self._taking.get(device.id, ())
         if request.admin_access:
             return claim not in taking

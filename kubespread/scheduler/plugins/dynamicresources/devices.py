@@ -130,7 +130,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
     this.
     """
     _answers: dict[str, bool | str] = field(default_factory=dict)
-    """By expression; of one that failed the text alone, since an error keeps every value on its way."""
+    """Answers by expression; for one that failed only the text: an error keeps every value on its way."""
 
     def is_selected_by(self, expression: str) -> bool:
         """True if a CEL expression selects it. Raises EvaluationError, CompileError and UnsupportedExpressionError."""

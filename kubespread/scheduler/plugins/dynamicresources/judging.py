@@ -1,5 +1,5 @@
-"""Judges one node for a pod with claims: which devices it would get there, or why it gets none. What every pod with
-claims took and gave back, in order, makes the ledger of a cluster, and the resulting claims, as objects again.
+"""Judgment of one node for a pod with claims: which devices it would get there, or why it gets none. What every pod
+with claims took and gave back, in order, makes the ledger of a cluster, and the resulting claims, as objects again.
 
 How many devices each node has for a resource backed by a DeviceClass, as scores count them: unlike the allocator this
 looks at every slice, of any generation, complete or not.
@@ -471,4 +471,4 @@ def _consumer(name: str, uid: str) -> api.ResourceClaimConsumerReference:
 
 
 _OFFERED = Memo[str, _Offered]()
-"""By the name of a DeviceClass."""
+"""Offers by the name of a DeviceClass."""

@@ -355,7 +355,7 @@ def _is_valid(amount: Quantity, policy: CapacityRequestPolicy, rules: Rules) -> 
 
 
 def _scaled(quantity: Quantity, rules: Rules) -> int:
-    """In units of 10^-9, a whole number at or beyond it where ranges are in whole numbers."""
+    """Quantity in units of 10^-9, rounded up to a whole number where ranges are in whole numbers."""
     return quantity.nano if rules.fractions_count else quantity.value * NANO
 
 

@@ -291,7 +291,7 @@ def claim_gaps(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
 
 
 def _claims(cluster: Cluster, pod: Pod, rules: Rules) -> PodClaims | None:
-    """None where they are refused."""
+    """Claims of the pod; None where they are refused."""
     try:
         return claims_of(pod, facts_of(cluster), ledger_of(cluster, rules), rules)
     except RefusedError:

@@ -173,8 +173,8 @@ class SoftConstraints(Forking):
         return (max(0, greatest(counted)), least(counted)) if counted.size else (0, 0)
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        """From 100 for the least raw score of the scored nodes downwards; 0 for nodes that are left out, and for those
-        whose raw score is the one that stands for these.
+        """Scale from 100 for the least raw score of the scored nodes downwards; 0 for nodes that are left out, and for
+        those whose raw score is the one that stands for these.
         """
         highest, lowest = extent
         score = np.full_like(raw, MAX_NODE_SCORE)

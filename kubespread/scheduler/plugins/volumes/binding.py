@@ -327,7 +327,7 @@ class VolumeBindingState(Fixed):
         return [(claim, named(self.cluster.nodes, [node])) for claim, node in selected if node is not None]
 
     def binding(self, node: int) -> storage_index.StorageChange | None:
-        """Each claim that waits takes its volume of ``node``, or one is made for it there."""
+        """Change that binds each waiting claim to its volume of ``node``, or to one that is made for it there."""
         volumes, to_provision = self._waiting
         taken = [(claim, volume) for claim, volume, nodes in volumes.bindings if nodes[node]]
         made = [claim for claim, needed in to_provision if needed[node]]
@@ -399,12 +399,12 @@ class StorageUse:
         self._used: dict[str, Mask] = {}
 
     def bind(self, storage_class: str, nodes: Mask, requested: int, capacity: int) -> None:
-        """On ``nodes`` a volume of so much capacity is taken; volumes of one class add up."""
+        """Take a volume of so much capacity on ``nodes``; volumes of one class add up."""
         self._ask(storage_class, nodes, requested)
         self._offered[storage_class][nodes] += wrapped(capacity)
 
     def provision(self, storage_class: str, nodes: Mask, requested: int, capacity: int) -> None:
-        """On ``nodes`` a volume is provisioned from ``capacity``, which all claims of a class share."""
+        """Provision a volume on ``nodes`` from ``capacity``, which all claims of a class share."""
         self._ask(storage_class, nodes, requested)
         self._offered[storage_class][nodes] = wrapped(capacity)
 

@@ -116,7 +116,7 @@ def _bound_volumes(cluster: Cluster, pod: Pod) -> Iterator[tuple[str, Persistent
 
 
 def _check_unbound(cluster: Cluster, claim: PersistentVolumeClaim) -> None:
-    """Only a claim that waits for its first pod may be unbound."""
+    """Refuse an unbound claim unless it waits for its first pod."""
     name = storage_class_name(claim)
     if not name:
         raise _RejectedError("PersistentVolumeClaim had no pv name and storageClass name")
@@ -420,7 +420,7 @@ class VolumeRestrictionsState(Counted):
             yield from ((place, DiskDetail(disk.name, name_of(pod))) for disk in disks[kind])
 
     def _claims_in_use(self, cluster: Cluster) -> Iterator[ClaimInUseDetail]:
-        """Each with the first pod that uses it."""
+        """Claims in use, each with the first pod that uses it."""
         running, kinds = cluster.running, self._kinds
         for namespace, name in sorted(claim for claim, users in self._users.items() if users > 0):
             using = (number for number in running.nodes_of_kind if (namespace, name) in kinds[number].claims)

@@ -25,7 +25,7 @@ Run = Callable[..., Value]
 class Overload(Struct, frozen=True, eq=False):
     is_member: bool
     arguments: tuple[Type, ...]
-    """With the target first."""
+    """Types of the arguments, the target first."""
     run: Run | None
     """None where the function has one for all."""
 

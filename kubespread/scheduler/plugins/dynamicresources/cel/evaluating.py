@@ -130,7 +130,7 @@ class Run(Struct):
     """Evaluating an expression once."""
 
     variables: list[Value]
-    """By place; a variable may be an error."""
+    """Values of the variables, by place; one may be an error."""
     work: int = 0
 
     def check(self) -> None:
@@ -148,7 +148,7 @@ _SEARCHES = frozenset({"matches", "find", "findAll"})
 class _Plan(NamedTuple):
     evaluate: Evaluate
     constant: tuple[Value] | None = None
-    """Its value, where that is known without a device."""
+    """Value, where that is known without a device."""
 
 
 def _constant(value: Value) -> _Plan:

@@ -144,7 +144,7 @@ def _includes(target: Value, item: Value) -> bool:
 
 
 def _inserted(holder: Map, *entry: Value) -> Map:
-    """With a key and its value, or with another map; a map that is growing grows."""
+    """Insert a key and its value, or another map; a map that is growing grows."""
     pairs = [entry] if len(entry) == 2 else list(zip(keys_of(entry[0]), entry[0].values(), strict=True))
     larger = (
         holder if isinstance(holder, GrowingMap) else GrowingMap(zip(keys_of(holder), holder.values(), strict=True))

@@ -30,7 +30,7 @@ _UNUSED, _SORTED = "#unused", "@__sortBy_input__"
 
 
 def expanded(position: int, function: str, target: Node | None, arguments: list[Node]) -> Node | None:
-    """None where the call is no macro's."""
+    """Expression that a macro's call expands to; None where the call is no macro's."""
     if function == "has" and target is None and len(arguments) == 1:
         return _has(position, arguments[0])
     macro = _MACROS.get((function, len(arguments)))

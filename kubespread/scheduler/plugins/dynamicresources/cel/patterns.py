@@ -37,7 +37,7 @@ _MOST_REPEATED = 2
 
 
 def re2() -> ModuleType | None:
-    """None where it is not installed."""
+    """Module re2; None where it is not installed."""
     # Few clusters have a selector with a pattern.
     try:
         import re2 as installed

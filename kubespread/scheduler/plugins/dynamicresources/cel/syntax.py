@@ -277,7 +277,7 @@ class Parser:
         return left
 
     def _unary(self) -> Node:
-        """With the signs before it."""
+        """Parse an expression with the signs before it."""
         sign, count = self._token, 0
         if sign.kind in ("'!'", "'-'"):
             while self._token.kind == sign.kind and not self._is_number():
@@ -293,7 +293,7 @@ class Parser:
         return self._token.kind == "'-'" and following.kind in ("NUM_INT", "NUM_FLOAT")
 
     def _member(self) -> Node:
-        """With what is selected, indexed and called behind it."""
+        """Parse an expression with what is selected, indexed and called behind it."""
         node = self._primary()
         while sign := self._take("'.'", "'['"):
             is_optional = self._take("'?'") is not None

@@ -138,7 +138,7 @@ def parse_semver(text: str) -> Semver:
 
 
 class List(list[Value]):
-    """With how much it holds, which is more than its length where it holds lists."""
+    """List that counts what it holds, which is more than its length where it holds lists."""
 
     __slots__ = ("weight",)
 
@@ -239,7 +239,7 @@ _TYPES: dict[type, Type] = {
 
 
 def type_of(value: Value) -> Type:
-    """Without parameters."""
+    """Type of a value, without parameters."""
     found = _TYPES.get(type(value))
     if found is not None:
         return found
