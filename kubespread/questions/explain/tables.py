@@ -74,6 +74,26 @@ class NodeRows(Struct, frozen=True):
     rows: tuple[NodeRow, ...]
 
 
+def shown_nodes(report: ExplainReport, *, most: int) -> Sequence[NodeReport]:
+    """The nodes that get a row: with many the best fits and the nearest misses."""
+    if len(report.nodes) <= most:
+        return report.nodes
+    fitting = [node for node in report.nodes if node.feasible][: most * 3 // 5]
+    failing = sorted((node for node in report.nodes if not node.feasible), key=_distance)
+    chosen = {node.name for node in (*fitting, *failing[: most - len(fitting)])}
+    return [node for node in report.nodes if node.name in chosen]
+
+
+def _distance(node: NodeReport) -> tuple[int, int]:
+    """Distance from fitting: how many rejections, then by how much it exceeds the constraints."""
+    excess = (
+        max(0, constraint.skew - constraint.max_skew) if constraint.skew is not None else constraint.max_skew
+        for constraint in node.constraints
+    )
+    failing = sum(not constraint.satisfied for constraint in node.constraints)
+    return len(node.rejections) + failing, sum(excess)
+
+
 def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> NodeRows:
     """The rows of ``nodes``, some of the report's; the columns are those of the whole report."""
     shown = _domain_columns(report)

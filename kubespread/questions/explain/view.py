@@ -22,6 +22,7 @@ from kubespread.questions.explain.tables import (
     is_by_domain,
     node_table,
     rows_of,
+    shown_nodes,
 )
 from kubespread.reports.advice import Suggestion
 from kubespread.reports.columns import Col, Fit, Readers
@@ -193,10 +194,10 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
     if by_domain:
         yield from domain_table(domain_rows(report), look)
         if look.by is None:
-            yield node_table(rows_of(report, report.nodes[:_BEST]), suffix, look)
+            yield node_table(rows_of(report, shown_nodes(report, most=_BEST)), suffix, look)
             yield [Cell("  --by node shows nodes one by one", Tone.FAINT)]
     elif report.nodes:
-        shown = report.nodes if look.in_full else report.nodes[:MAX_NODES]
+        shown = shown_nodes(report, most=len(report.nodes) if look.in_full else MAX_NODES)
         yield node_table(rows_of(report, shown), suffix, look)
         yield from left_out(len(report.nodes) - len(shown), "node")
     if counted := list(_counted_pods(report)):
