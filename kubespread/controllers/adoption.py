@@ -24,7 +24,7 @@ _OWN_PODS = POD_CREATORS.keys() - {"Deployment"}
 
 
 class PodsByController:
-    """The pods that are there to stay, by what controls them; orphans by what labels they have."""
+    """Pods that are not terminating, by their controller; orphans by their labels."""
 
     def __init__(self, pods: Iterable[Pod]) -> None:
         self._controlled: dict[tuple[str, str, str], list[tuple[int, Pod]]] = {}

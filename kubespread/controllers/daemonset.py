@@ -40,7 +40,7 @@ def new_pod(daemon_set: PodCreator[DaemonSet]) -> NewPod:
 
 
 def with_added_tolerations(spec: core.PodSpec) -> core.PodSpec:
-    """A template's spec with what every pod of a DaemonSet tolerates."""
+    """Spec of a template with the tolerations that every pod of a DaemonSet gets."""
     tolerations = spec.tolerations
     for key, effect in (*_TOLERATED, *(_TOLERATED_ON_HOST_NETWORK if spec.host_network else ())):
         added = core.Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect=effect)

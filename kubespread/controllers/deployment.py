@@ -564,7 +564,7 @@ def _with_status(rollout: _Rollout) -> Deployment:
 
 
 def _recreate(rollout: _Rollout, pods: Iterable[Pod], digest: str, now: datetime) -> bool:
-    """One pass. Returns whether there was nothing to resize or wait for; what is created does not count as resized."""
+    """Make one pass; True if there was nothing to resize or wait for. Creating does not count as resizing."""
     if active := rollout.active_old:
         for replica_set in active:
             rollout.scale(replica_set, 0)
@@ -595,7 +595,7 @@ def _old_pods_are_running(rollout: _Rollout, pods: Iterable[Pod]) -> bool:
 
 
 def _roll(rollout: _Rollout, digest: str, now: datetime) -> bool:
-    """One pass. Returns whether there was nothing to resize; what is created does not count as resized."""
+    """Make one pass; True if there was nothing to resize. Creating does not count as resizing."""
     new = rollout.new
     if new is None:
         new = rollout.create(_grown(rollout, 0), digest, now)
@@ -643,7 +643,7 @@ def _shrink_old(rollout: _Rollout, new: ReplicaSet) -> bool:
 
 
 def _clean_up_unhealthy(rollout: _Rollout, room: int) -> bool:
-    """Take away at most ``room`` pods that are not available. Returns whether the pass goes on.
+    """Take away at most ``room`` pods that are not available; True if the pass goes on.
 
     It does not where a status lags behind and counts more pods available than there should be.
     """

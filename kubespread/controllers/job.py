@@ -354,7 +354,7 @@ def _has_failed(pod: Pod, spec: WorkloadSpec) -> bool:
 def _ending(
     job: Job, pods: Sequence[Pod], progress: _Progress, true: Mapping[str, str], now: datetime
 ) -> tuple[str, str] | None:
-    """The condition with which the Job ends even if pods still run, and why; None if it goes on."""
+    """Condition that ends the Job even if pods still run, and its reason; None if the Job goes on."""
     for kind in ("SuccessCriteriaMet", "FailureTarget"):
         if kind in true:
             return kind, true[kind]

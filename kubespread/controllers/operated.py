@@ -1,4 +1,4 @@
-"""Another pod of what an operator controls: like one that it has, without what is bound to that one."""
+"""Further pods of an operator: copies of one it has, without what is bound to that one."""
 
 from __future__ import annotations
 

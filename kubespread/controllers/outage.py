@@ -167,8 +167,8 @@ def unready_pod(pod: Pod, now: datetime) -> Pod:
 def evicted_after(
     tolerations: Sequence[Toleration], taints: Sequence[Taint], *, compares: bool = False
 ) -> float | None:
-    """Seconds from the NoExecute taints of ``taints`` on until a pod with ``tolerations`` is deleted: 0 at once, None
-    never. No budget is asked.
+    """Seconds from the NoExecute taints of ``taints`` until a pod with ``tolerations`` is deleted: 0 at once, None
+    never. Disruption budgets do not apply.
 
     For each taint the first matching toleration in the pod's order counts. ``compares``: see `tolerates`.
     """

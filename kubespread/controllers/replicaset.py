@@ -226,7 +226,7 @@ def crowding(active: Iterable[Pod], related: Iterable[Pod]) -> dict[str, int]:
 
 
 def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime) -> list[list[Pod]]:
-    """The active ``pods`` of one controller in groups, those that are deleted first in the first group.
+    """Active ``pods`` of one controller in groups, those to be deleted first in the first group.
 
     ``ranks`` is `crowding`; a pod that is not in it has rank 0. Kubernetes' comparison is not an order: pods of one
     group compare equal, or each before the next in a circle, and which of them goes first depends on how they were

@@ -34,7 +34,7 @@ class Suggestion(Report, frozen=True):
     commands: tuple[str, ...] = ()
     """kubectl commands that make the change, where it changes something in the cluster."""
     diff: str | None = None
-    """A unified diff of the manifest, where its text can be told."""
+    """Unified diff of the manifest, where its text is known."""
     constraints: tuple[str, ...] = ()
     """The constraints it changes, by their letters."""
     brief: str = ""

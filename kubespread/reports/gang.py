@@ -90,7 +90,7 @@ _MAX_NODES = 3
 
 
 def gang_outcome(gang: GangReport, running: int, replicas: int | None) -> str:
-    """``gang of 8 not placed, 6 of 8 members fit``, where so many of the replicas run in the end."""
+    """Outcome in a few words: ``gang of 8 not placed, 6 of 8 members fit``, with ``running`` replicas in the end."""
     fitting = f", {gang.fitted} of {gang.members} members fit"
     if gang.pod_group is not None:
         whose = f"pod group {gang.pod_group}, minCount {gang.size}: "

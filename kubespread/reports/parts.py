@@ -33,7 +33,7 @@ def minimum(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> i
 
 
 def skew_of(matching: Sequence[int], constraint: ConstraintReport) -> int:
-    """Skew between the domains of ``constraint`` that count, where they have so many pods."""
+    """Skew between the domains of ``constraint`` that count, given the matching pods of each."""
     counts = [count for count, domain in zip(matching, constraint.domains, strict=True) if domain.eligible_nodes]
     return skew_between(counts, lacks_domains=len(counts) < (constraint.min_domains or 1))
 
@@ -147,7 +147,7 @@ class Unfinished(Report, frozen=True):
     """Parts that were not done before the time was up. The rest of the report is about what was, each part in full."""
 
     timeout: str
-    """Time limit of the answer, as Go prints durations: ``1m0s``. Empty where whoever worked on it went away."""
+    """Time limit of the answer, as Go prints durations: ``1m0s``. Empty where the workers were lost instead."""
     what: str
     """Noun for the parts, in the singular: ``domain``, ``node``, ``workload``, ``run``."""
     finished: int
@@ -371,7 +371,7 @@ def _widest(gaps: Sequence[str]) -> Iterator[str]:
 
 
 class ScheduledReport(ClusterReport, frozen=True, kw_only=True):
-    """A report about a cluster that kube-scheduler goes on with."""
+    """Report about a cluster in which kube-scheduler keeps scheduling."""
 
     preemption: bool = True
     """True if pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
@@ -529,7 +529,7 @@ class SkewChange(Report, frozen=True):
         return own == (other.topology_key, other.when_unsatisfiable, other.max_skew)
 
     def over(self, others: Sequence[SkewChange]) -> SkewChange:
-        """The change with what it came to in other runs."""
+        """Change over several runs."""
         return msgspec.structs.replace(self, after_runs=Range.over(side.after for side in (self, *others)))
 
 

@@ -121,8 +121,8 @@ class RolloutReport(Report, frozen=True):
     pending: int
     """New pods without a node in the end."""
     fewest_ready: int
-    """The fewest pods that were ready at any time; of a rollout that went on once an autoscaler had added nodes, at the
-    least so many.
+    """Fewest pods that were ready at any time; if the rollout went on once an autoscaler had added nodes, a lower
+    bound.
     """
     worst_skew: tuple[RevisionSkew, ...]
     """Skew by constraint on the pass on which the scheduler saw the highest."""
@@ -151,7 +151,7 @@ class RolloutReport(Report, frozen=True):
         return 0 < self.stuck_runs < self.runs
 
     def over(self, others: Sequence[RolloutReport]) -> RolloutReport:
-        """The rollout with what became of it in other runs."""
+        """Rollout over several runs."""
         played = [self, *others]
         stuck = [rollout for rollout in played if not rollout.complete]
         return msgspec.structs.replace(

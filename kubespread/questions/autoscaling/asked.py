@@ -1,4 +1,4 @@
-"""The autoscaler that is asked about, with the groups that it may grow and the instance types that it may launch."""
+"""Autoscaler in question, with the groups that it may grow and the instance types that it may launch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> Grow | None:
 
 
 def with_files_read(asked: AskedOfAutoscaler) -> dict[str, Any]:
-    """The fields with what their files hold, which may be read only once. Raises ManifestError."""
+    """Fields with the contents of their files, which may be read only once. Raises ManifestError."""
     groups, types = asked.node_groups, asked.instance_types
     return {
         "node_groups": read_node_groups(groups) if isinstance(groups, str) else groups,

@@ -205,7 +205,7 @@ def _unknown(group: ZoneGroup) -> str:
 
 
 def _outside(groups: Sequence[ZoneGroup], lost: Lost) -> tuple[list[ZoneGroup], list[GroupVerdict]]:
-    """The groups without the machines that would be part of what is lost; of which that leaves none, and why."""
+    """Groups without the machines that would be in what is lost, and verdicts on the groups this leaves without any."""
     outside, barred = list[ZoneGroup](), list[GroupVerdict]()
     for group in groups:
         taken = [lost.takes(machine.node) for machine in group.machines]

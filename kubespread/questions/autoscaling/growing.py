@@ -164,7 +164,7 @@ class Decision(Struct, frozen=True):
 
 
 def grown_by(world: World, decide: Callable[[Sequence[Alike]], Decision | None]) -> Iterator[ScalingLoop]:
-    """Let the world grow until nothing waits, ``decide`` finds nothing that helps, or nodes that came helped nobody."""
+    """Let the world grow until nothing waits, ``decide`` finds nothing that helps, or new nodes helped no pod."""
     number = 0
     while pending := pod_groups(world):
         decision = decide(pending)

@@ -103,7 +103,7 @@ def _base_of(question: Check) -> AbstractContextManager[EarlierManifests | None]
 
 
 def _before(question: Check, earlier: EarlierManifests, scene: Scene) -> tuple[Mapping[str, Severity], Sequence[str]]:
-    """The severities of what is found in the manifests as they were, by fingerprint, and notes on it."""
+    """Severities of the findings in the earlier manifests, by fingerprint, and notes on them."""
     notes, findings = list[str](), list[Finding]()
     if not earlier.is_common:
         notes.append(f"HEAD and {question.base} have no commit in common here: compared with {question.base} itself")

@@ -121,7 +121,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     """The pod made again with fields set as ``--set`` has them; None where that is refused."""
 
     def field(self, path: str) -> str:
-        """The path from the object on of what is at ``path`` of the pod (``spec.affinity``)."""
+        """Path, from the object on, of the pod's field at ``path`` (``spec.affinity``)."""
         return f"{self.template_path}.{path}" if self.template_path else path
 
     @property
@@ -299,7 +299,7 @@ class ReplicaTrial:
         return ReplicaTrial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
 
     def _stored(self, change: PodChange) -> PodChange:
-        """The change, with what the API server of the release drops."""
+        """Change that also drops the fields which the API server of the release drops."""
 
         def stored(pod: Pod) -> Pod:
             changed = deepcopy(change(pod))
@@ -328,7 +328,7 @@ class ReplicaTrial:
 
     @cached_property
     def rollout(self) -> RolloutReport | None:
-        """A restart of the Deployment; None for everything else, and where it would take too long to rehearse."""
+        """Rollout of a restart of the Deployment; None for other kinds, and where rehearsing it would take too long."""
         deployment, replicas = self.subject.object, self.subject.replicas
         if not isinstance(deployment, Deployment) or not 0 < replicas * len(self.cluster) <= _MAX_REHEARSED:
             return None

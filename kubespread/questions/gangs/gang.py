@@ -286,7 +286,7 @@ class Unit:
         return any(entry.count is not None and len(outcome.choices) < entry.count for entry, outcome in pairs)
 
     def place(self, cluster: Cluster, chance: Chance) -> Cluster:
-        """The cluster with what can be bound now."""
+        """Bind what can be bound now, and give the cluster with it."""
         raise NotImplementedError
 
     def tell(self, place: int) -> None:
@@ -496,7 +496,7 @@ def run_with_gangs(
     on_progress: Callable[[int], None] | None = None,
 ) -> tuple[list[ScheduleResult], Cluster]:
     """Place every entry's copies on ``cluster`` in one queue, those of one of ``gangs`` all or none, by priority, then
-    in the order given. Returns each entry's outcome, in the order given, and the resulting cluster.
+    in the order given. The outcomes come in the order given, with the resulting cluster.
     """
     units = list(_units(entries, gangs))
     waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0

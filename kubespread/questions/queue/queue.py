@@ -293,7 +293,7 @@ class _Copies(Waiting):
 
 
 class _Replicas(_Copies):
-    """Pods that are told apart: each that is made is judged by itself."""
+    """Pods that are not copies of one another: each one made is judged by itself."""
 
     def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
         self._stuck: list[Applicant] = []
@@ -459,7 +459,7 @@ def run(
     on_progress: Callable[[int], None] | None = None,
     make_world: Callable[[], World] | None = None,
 ) -> tuple[list[ScheduleResult], Cluster]:
-    """Place every entry's copies on ``cluster``. Returns the outcomes in the order given, and the resulting cluster.
+    """Place every entry's copies on ``cluster``; the outcomes come in the order given, with the resulting cluster.
 
     ``search`` scores no more nodes than kube-scheduler does; without it all that fit are scored. ``again``: pods that
     fit nowhere are tried again once others are placed. ``make_world`` makes the world of ``cluster`` for entries that

@@ -133,7 +133,7 @@ class Answer(Struct, frozen=True):
     harm: tuple[str, ...] = ()
     """Losses of others: a change that only shifts the problem to another pod solves nothing."""
     lost: tuple[NamespacedName, ...] = ()
-    """Pods that are lost for good, which is part of the price of what is asked, and no harm."""
+    """Pods lost for good, which is part of the price of the change, not harm to others."""
 
     @property
     def is_met(self) -> bool:

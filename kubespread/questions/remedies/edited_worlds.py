@@ -32,7 +32,7 @@ class Edited(Struct, frozen=True):
     """Happenings since the world was in its first state, one edit after another."""
 
     def then(self, world: World) -> Edited:
-        """This result extended by what happened in ``world`` since."""
+        """Result extended by what happened in ``world`` since."""
         return Edited(world, (*self.happened, world.happenings))
 
     @property
@@ -57,7 +57,7 @@ class EditedWorlds(Struct, dict=True):
 
     @cached_property
     def _left_alone(self) -> Baseline:
-        """The world left alone: what edits do is told from what would happen anyway."""
+        """World left alone, to tell the effects of edits from what would happen anyway."""
         world = self.unchanged.world.fork()
         world.settle()
         happenings = world.next_step()

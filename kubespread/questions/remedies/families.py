@@ -57,7 +57,7 @@ _GATE = "NodeInclusionPolicyInPodTopologySpread"
 _OTHER_MACHINES = 300
 """Cost of taking machines of another kind, or in another zone, than was asked for: more than some more of it."""
 _INVENTED = 400
-"""Cost of naming a domain that nobody has named yet."""
+"""Cost of naming a domain that does not exist yet."""
 _NEW = "new-1"
 _MOST_SKEW = 1000
 _MOST_TOGETHER = 100
@@ -256,7 +256,7 @@ class _OfNode(Struct, frozen=True):
     change: Change
     summary: str
     phrase: str
-    """The phrase for several nodes, with ``{}`` for their number; the same for those that are changed alike."""
+    """Phrase for several nodes, with ``{}`` for their number; the same for nodes that are changed alike."""
     summary_of_many: str
 
 

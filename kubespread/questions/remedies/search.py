@@ -21,8 +21,8 @@ from kubespread.questions.remedies.families import FAMILIES, Family, Stuck, note
 from kubespread.reports.advice import COMBINATION, SCHEDULE_ANYWAY, Advice, Costly, NotEnough, Suggestion
 
 _MOST_TRIALS, _LEAST_TRIALS, _TRIALS_TIMES_NODES = 600, 24, 150_000
-"""Changes that an answer may try, on small clusters and at least, and changes times nodes: fewer of them the more nodes
-there are, the more pods are asked about, and the longer these are written.
+"""Most changes an answer may try, on small clusters and at least, and changes times nodes: the more nodes there are,
+the more pods are in question and the longer these are written, the fewer changes.
 """
 _PODS, _LARGE_POD = 10, 16_384
 WAIT_TOO = "other pending pods would take the room"
@@ -53,12 +53,12 @@ def most_trials(stuck: Stuck) -> int:
 
 
 class Attempts(Struct):
-    """The changes tried so far: none twice, and at most so many."""
+    """Changes tried so far, none of them twice, up to a limit."""
 
     goal: Goal
     most: int = _MOST_TRIALS
     fitting: int | None = None
-    """Number of several pods that fit without any change. None where what does not suffice helps nobody."""
+    """Number of several pods that fit without any change. None where a change that does not suffice helps no pod."""
     tried: dict[Hashable, TriedChange | None] = field(default_factory=dict)
 
     @classmethod

@@ -176,7 +176,7 @@ class _Sized(Struct, frozen=True):
 def allocate(
     pools: Pools, claims: Sequence[ClaimToAllocate], ledger: DeviceLedger, rules: Rules
 ) -> list[list[Allocated]] | None:
-    """Devices of ``pools`` for each of ``claims``, of what ``ledger`` leaves; None where there are not enough.
+    """Devices of ``pools`` for each of ``claims``, among those ``ledger`` leaves; None where there are not enough.
 
     Raises AllocationError, and SearchTooLongError.
     """

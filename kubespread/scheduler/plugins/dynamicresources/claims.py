@@ -164,8 +164,8 @@ def claim_for(pod: Pod, names: Collection[str], classes: Mapping[str, api.Device
 
 
 def _requests(pod: Pod, name: str, device_class: str) -> Iterator[api.DeviceRequest]:
-    """One request per container that goes on running. The other init containers use the devices of containers after
-    them, and the one that needs most beyond those asks for the rest.
+    """Yield one request per container that keeps running. The other init containers use the devices of containers after
+    them, and the one that needs most beyond those requests the rest.
     """
     spec = pod.spec
     init_containers = len(spec.init_containers)

@@ -43,7 +43,7 @@ class Rules(Struct, frozen=True):
     bad_pools_end_the_search: bool = True
     """Up to 1.37 a request for all devices fails on every node for the incomplete or invalid pool of one."""
     shares_bar_alone: bool = False
-    """Since 1.38 nobody gets a device alone that claims share still, though its slice no longer lets it be shared."""
+    """Since 1.38 no request gets a device alone that claims still share, even if its slice no longer allows sharing."""
     capacity_names_are_one: bool = False
     """Since 1.38 a request may name a capacity with its driver's name and without, however it is published."""
     distinct_forgets: bool = False
@@ -374,7 +374,7 @@ class Inventory:
 
     @cached_property
     def _unusable(self) -> Sequence[Pool]:
-        """The pools that a node cannot use for what it sees of their counters alone."""
+        """Pools that a node cannot use, judging by the counters it sees."""
         pools = [self._pool(numbers, frozenset()) for numbers in self._counters.values()]
         return [pool for pool in pools if pool is not None and not pool.is_usable]
 

@@ -106,7 +106,7 @@ class Judge(Struct, frozen=True, dict=True):
 
     @cached_property
     def unbound(self) -> Sequence[ClaimKey]:
-        """The claims whose devices could not be bound, so that they are to be had on no node."""
+        """Claims whose devices could not be bound, so that no node can have them."""
         if not self.rules.bindings_count:
             return []
         return [claim.key for claim in self.claims.claims if claim.binding is Binding.FAILED]
@@ -154,7 +154,7 @@ class Judge(Struct, frozen=True, dict=True):
         return outcome if outcome.status is not None or self._available[node] else NodeOutcome(NOT_AVAILABLE)
 
     def _from_devices(self, node: int) -> tuple[tuple[str, ...], bool]:
-        """The extended resources that devices have to provide on a node, and whether one is not to be had there."""
+        """Extended resources that devices must provide on a node, and True if one is not available there."""
         provided, amounts = [], self.facts.nodes.allocatable
         for name in sorted(self.claims.resources):
             has_some = name in amounts and bool(amounts[name][node])

@@ -241,9 +241,7 @@ def counters_left(pool: Pool, ledger: DeviceLedger) -> dict[CounterID, int]:
 
 
 def lacking(device: OfferedDevice, left: Mapping[CounterID, int]) -> set[CounterID]:
-    """The counters that keep a device back, of what is ``left`` of its pool's: those that it needs more of, and those
-    that are overdrawn.
-    """
+    """Counters of which too little is ``left`` for a device: it needs more of them, or they are overdrawn."""
     if not device.consumes:
         return set()
     needs = {counter for counter, amount in device.consumes if amount > left.get(counter, -1)}
@@ -316,7 +314,7 @@ def _as_published(name: str, device: OfferedDevice) -> str:
 
 
 def _rounded(requested: Quantity, policy: CapacityRequestPolicy | None, rules: Rules) -> Quantity | None:
-    """A request rounded up to what the policy allows; None where no such amount can be told."""
+    """Request rounded up to what the policy allows; None where there is no such amount."""
     if requested.nano < 0 and not rules.miscounts:
         return None
     if policy is None:

@@ -183,7 +183,7 @@ class NodeResourcesFit(Plugin, frozen=True):
     scoring: Scoring = Scoring()
     ignored_resources: frozenset[str] = frozenset()
     ignored_groups: frozenset[str] = frozenset()
-    """Extended resources nobody checks, by name and by what stands before the slash."""
+    """Groups of extended resources that are not checked, by what stands before the slash."""
     reports_unresolvable: bool = True
     """Since 1.34 a request larger than the node is distinguished from one larger than its free room."""
     checks_zero_requests: bool = False

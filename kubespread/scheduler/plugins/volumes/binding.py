@@ -97,7 +97,7 @@ def bound_on(
 
 
 def _same_topology(cluster: Cluster, node: int, driver: str) -> list[NodeSelectorTerm]:
-    """The nodes from which a volume made for ``node`` can be reached; none for every node, according to the driver."""
+    """Terms for the nodes that reach a volume made for ``node``, according to the driver; none for every node."""
     labels = cluster.nodes.objects[node].metadata.labels
     values = {key: labels[key] for key in topology_keys(cluster, node, driver) if key in labels}
     expressions = [NodeSelectorRequirement(key=key, operator="In", values=[value]) for key, value in values.items()]

@@ -48,7 +48,7 @@ class Function(Struct, frozen=True, eq=False):
     """True if it compares each item with every other."""
 
     def taking(self, number: int, *, is_member: bool) -> tuple[Overload, ...]:
-        """The overloads with so many arguments, a target among them."""
+        """Overloads with this number of arguments, a target among them."""
         return tuple(row for row in self.overloads if (row.is_member, len(row.arguments)) == (is_member, number))
 
     def bound(self, overloads: tuple[Overload, ...]) -> Run:

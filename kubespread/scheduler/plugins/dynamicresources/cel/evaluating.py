@@ -140,7 +140,7 @@ class Run(Struct):
 
 Evaluate = Callable[[Run], Value]
 _UNSET = object()
-"""A variable that nobody has asked for yet."""
+"""Mark of a variable that has not been read yet."""
 _CONVERSIONS = frozenset({"bool", "bytes", "double", "dyn", "int", "string", "type", "uint"})
 _SEARCHES = frozenset({"matches", "find", "findAll"})
 
