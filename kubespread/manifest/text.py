@@ -314,10 +314,6 @@ _MISTAKES = (
         re.compile(rb"\A\s*^(?:NAMESPACE\s+)?NAME\s+[A-Z][A-Z -]*$", re.MULTILINE),
         "the table that `kubectl get` prints: add -o yaml to it",
     ),
-    (
-        re.compile(rb"^==== START logs for container ", re.MULTILINE),
-        "logs of `kubectl cluster-info dump`: write it to a folder with --output-directory",
-    ),
     (re.compile(rb"^<{7} ", re.MULTILINE), "a merge conflict that is not resolved"),
     (re.compile(rb"^ *\t\s*\S", re.MULTILINE), "indented with a tab: YAML takes spaces only"),
 )

@@ -25,6 +25,7 @@ import kubespread
 from kubespread.kube.api.core import Service
 from kubespread.manifest import text as text_file
 from kubespread.snapshot.files import reader
+from kubespread.snapshot.files.reader import Recognized
 from tests.builders import Data, hosts, owner, pod
 from tests.cli.support import run
 
@@ -160,13 +161,31 @@ def test_archives_from_standard_input(packing: str, tmp_path: Path) -> None:
     assert (result.code, len(json.loads(result.out)["items"])) == (0, 5)
 
 
-def test_logs_between_objects_are_a_mistake_that_is_named(tmp_path: Path) -> None:
+LOGS = """==== START logs for container main of pod default/p0 ====
+{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "ghost"}}
+[ \xff not JSON
+==== END logs for container main of pod default/p0 ====
+"""
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["whole", "in tiny pieces"])
+def test_a_cluster_info_dump_on_standard_output(at_once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not at_once:
+        monkeypatch.setattr("kubespread.manifest.text._CHUNK", 7)
+    text = "\n".join([typed(NODES), typed(PODS), LOGS + LOGS + typed(SERVICES), LOGS])
     path = tmp_path / "dump.txt"
-    path.write_text(f"{typed(NODES)}\n==== START logs for container main of pod default/p0 ====\nno JSON\n")
-    with pytest.raises(
-        kubespread.SnapshotError, match="logs of `kubectl cluster-info dump`: write it to a folder with"
-    ):
-        kubespread.load(path)
+    path.write_bytes(text.encode("latin-1"))
+    snapshot = kubespread.load(path)
+    assert (snapshot.nodes, snapshot.pods, snapshot.objects) == (EXPECTED.nodes, EXPECTED.pods, EXPECTED.objects)
+    assert snapshot.origin.gaps == GAPS["kubectl cluster-info dump"]
+
+
+@pytest.mark.parametrize("before", ["", "=" * 2000, "a=b\n" * 2000], ids=["nothing", "a rule", "many equals signs"])
+def test_logs_are_left_out_whatever_pieces_they_come_in(before: str) -> None:
+    text = f"{before}{{}}\n{LOGS}{{}}\n{LOGS}\n==== START".encode("latin-1")
+    for size in (1, 2, 7, 33, 90, 10**6):
+        chunks = (text[at : at + size] for at in range(0, len(text), size))
+        assert b"".join(Recognized().without_logs(chunks)).split() == f"{before}{{}} {{}} ==== START".encode().split()
 
 
 def test_a_file_of_many_that_is_damaged_is_a_gap(tmp_path: Path) -> None:

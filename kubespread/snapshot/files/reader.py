@@ -196,6 +196,11 @@ _BUNDLED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/.]+)(?:/[^/]+)?
 _COLLECTION_FAILED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-errors\.json$")
 
 
+_LOGS_BEGIN = b"\n==== START logs for container "
+_LOGS_END = b"\n==== END logs for container "
+_RULE = b"===="
+"""What follows the line break in both markers."""
+_FEW = 1000
 _DUMPED = re.compile(r"(?:^|/)[^/]+/replication-controllers\.(?:json|yaml)$")
 _BACKED_UP = re.compile(r"(?:^|/)resources/[^/]+/(?:cluster|namespaces)/")
 _LACKING = (
@@ -230,7 +235,9 @@ class Recognized(Struct):
             yield f"the support bundle says that {resource} could not be collected in full"
 
     def plain(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The text of objects, without what kubectl writes to standard error, which ``2>&1`` puts before or after."""
+        """The text of objects alone, without logs, and without what kubectl writes to standard error, which ``2>&1``
+        puts before or after them.
+        """
         start = next(chunks, b"")
         if _MESSAGE.match(start):
             lines = start.split(b"\n")
@@ -239,11 +246,35 @@ class Recognized(Struct):
             # The lines that stay keep their numbers.
             start = b"\n" * first + b"\n".join(lines[first:])
         last = b""
-        for chunk in chain([start], chunks):
+        for chunk in self.without_logs(chain([start], chunks)):
             text = last + chunk
             yield text[:-_LAST]
             last = text[-_LAST:]
         yield self._without_last_messages(last)
+
+    def without_logs(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """The text without the containers' logs that ``kubectl cluster-info dump`` prints between its objects."""
+        text = b""
+        in_logs = False
+        for chunk in chunks:
+            text += chunk
+            while (position := _position(_LOGS_END if in_logs else _LOGS_BEGIN, text)) >= 0:
+                self.is_dump = True
+                if in_logs:
+                    # The marker's own line ends them; it may not be here in full.
+                    if (end := text.find(b"\n", position + len(_LOGS_END))) < 0:
+                        break
+                    text = text[end:]
+                else:
+                    yield text[:position]
+                    text = text[position + len(_LOGS_BEGIN) :]
+                in_logs = not in_logs
+            done = position if position >= 0 else _without_begun(_LOGS_END if in_logs else _LOGS_BEGIN, text)
+            if not in_logs:
+                yield text[:done]
+            text = text[done:]
+        if not in_logs:
+            yield text
 
     def _without_last_messages(self, text: bytes) -> bytes:
         while match := _LAST_MESSAGE.search(text):
@@ -417,3 +448,28 @@ def collector_paused() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def _position(marker: bytes, text: bytes) -> int:
+    """As ``find``, several times as fast where there are few equals signs, which one byte's search says."""
+    at = text.find(_RULE[:1])
+    for _ in range(_FEW):
+        if at < 0:
+            return -1
+        if text.startswith(_RULE, at):
+            break
+        at = text.find(_RULE[:1], at + 1)
+    return text.find(marker, max(0, at - 1))
+
+
+def _without_begun(marker: bytes, text: bytes) -> int:
+    """The length of ``text`` without a marker that may begin at its very end."""
+    begun = text.rfind(b"\n", max(0, len(text) - len(marker)))
+    return begun if begun >= 0 and marker.startswith(text[begun:]) else len(text)
+
+
+NO_PODS = "no Pod objects: every node counts as empty"
+_LARGE = {False: 2**20, True: 2**16}
+"""Bytes from which on a file is worth keeping decoded, plain or zipped: about a hundred nodes with thirty pods each."""
+_HUGE = 2 * 2**30
+"""Bytes up to which it is: the whole file is read to find what is kept, also one that holds nothing."""
