@@ -142,25 +142,21 @@ class PodList:
     def _change(self) -> None:
         if not self._changes:
             return
-        pods, kinds, node = list(self._pods), [self._kind], self._node.copy()
-        places: dict[int, list[int]] | None = None
-        for change in self._changes:
+        pods, kinds, node = list[Pod](), list[Codes](), NO_PODS
+        noted = [change for change in self._changes if isinstance(change, tuple)]
+        leaving: dict[int, list[int]] = {id(pod): [] for gone, *_ in noted for pod, _ in gone}
+        for change in (((), self._pods, self._kind, self._node), *self._changes):
             if isinstance(change, np.ndarray):
                 node = change[node]
                 continue
             gone, come, kind, on = change
-            if gone and places is None:
-                places = {}
-                for place, pod in enumerate(pods):
-                    places.setdefault(id(pod), []).append(place)
             for pod, at in gone:
                 # Copies may be the same object.
-                assert places is not None
-                of_pod = places[id(pod)]
-                node[of_pod.pop(next(each for each in reversed(range(len(of_pod))) if node[of_pod[each]] == at))] = GONE
-            if places is not None:
-                for place, pod in enumerate(come, start=len(pods)):
-                    places.setdefault(id(pod), []).append(place)
+                places = leaving[id(pod)]
+                node[places.pop(next(each for each in reversed(range(len(places))) if node[places[each]] == at))] = GONE
+            for place, pod in enumerate(come, start=len(pods)) if leaving else ():
+                if id(pod) in leaving:
+                    leaving[id(pod)].append(place)
             pods += come
             kinds.append(kind)
             node = np.concatenate([node, on])
