@@ -168,7 +168,7 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
     ),
     "plan": (
         lambda cluster: kubespread.plan(cluster.edited("drain a2 --ignore-daemonsets --force")),
-        JUDGED | VOLUMES | EVICTED | AGAIN | {"Job", "ReplicaSet", "StatefulSet"},
+        JUDGED | VOLUMES | EVICTED | AGAIN | {"ReplicaSet", "StatefulSet"},
     ),
     "rebalance": (kubespread.rebalance, JUDGED | VOLUMES | EVICTED | AGAIN | {"ReplicaSet"}),
     "removable": (kubespread.removable, JUDGED | VOLUMES | EVICTED | AGAIN | {"Job", "ReplicaSet", "StatefulSet"}),
