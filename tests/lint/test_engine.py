@@ -99,7 +99,7 @@ REFUSED: dict[str, tuple[Data, str]] = {
     "what is there twice": ({"volumes": [{"name": "v"}, {"name": "v"}]}, "remove F, which is there twice"),
     "what does not go together": (
         {"shareProcessNamespace": True, "hostPID": True},
-        "remove F: not allowed (if hostPID)",
+        "remove F: not allowed where hostPID is set",
     ),
 }
 

@@ -176,13 +176,16 @@ def checked(field: Field, rule: str) -> Iterator[FieldFault]:
 
 
 def _where(conditions: Sequence[tuple[str, str]]) -> str:
-    """`` (if spec.hostUsers=false)``: of the conditions those on fields."""
+    """`` where spec.hostUsers is false``: the conditions on fields."""
     shown = [
-        f"{word} {condition.replace('/', 'spec.')}"
+        f"{'where' if word == 'if' else 'unless'} {path.replace('/', 'spec.')} is {value or 'set'}"
         for word, condition in conditions
-        if condition != "named" and "~" not in condition and not (condition[0].isupper() or condition[0].isdigit())
+        if condition not in ("named", "stored")
+        and "~" not in condition
+        and not (condition[0].isupper() or condition[0].isdigit())
+        for path, _, value in [condition.partition("=")]
     ]
-    return f" ({' '.join(shown)})" if shown else ""
+    return f" {' and '.join(shown)}" if shown else ""
 
 
 def _said(field: Field, name: str, arguments: Sequence[str]) -> Faults:
