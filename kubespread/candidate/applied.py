@@ -1,4 +1,4 @@
-"""What ``kubectl apply`` makes of a manifest and the workload that is there: a three-way merge.
+"""Three-way merge of a manifest with the workload in the cluster, as ``kubectl apply`` does it.
 
 A field that the manifest sets is set; one that it leaves out stays as it is, whoever wrote it, unless kubectl applied
 it last: then it is removed. Lists are merged by the keys of their elements where the API says so, else replaced.
@@ -36,7 +36,9 @@ from kubespread.kube.templates import (
 _RETAINED = frozenset({"strategy", "volumes"})
 """Maps, and lists of maps, that keep nothing which the manifest leaves out once anything of them changes."""
 _Key = Callable[[Any], str]
-"""What tells an element of a list apart, as `fields_in` has it, from the value of its key."""
+"""Function from the value of an element's key to the text that tells the element apart in its list, as `fields_in` has
+it.
+"""
 
 
 def applied(manifest: Manifest, surroundings: Surroundings) -> Candidate:

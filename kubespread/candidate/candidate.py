@@ -64,27 +64,29 @@ class Candidate(Struct, frozen=True):
     companions: tuple[ApiObject, ...] = ()
     notes: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()
-    """What the cluster's admission plugins changed."""
+    """Changes that the cluster's admission plugins made."""
     workload: WorkloadName | None = None
-    """What creates the pod; None for a bare pod."""
+    """Workload that creates the pod; None for a bare pod."""
     replicas: int = 1
-    """How many of it the workload asks for."""
+    """Number of these pods that the workload asks for."""
     object: ApiObject | None = None
     """The workload, where its controller makes the pod from its own template; None for a bare pod."""
     sets_replicas: bool = False
-    """Whether that number was asked for, and is not just what the cluster has."""
+    """True if that number was asked for, and is not just what the cluster has."""
     template: Pod | None = None
     """The workload's pod template as the manifest has it; None for what is in the cluster already."""
     one_by_one: bool = False
-    """Whether the next pod is only created once the last one runs: a StatefulSet that is not Parallel."""
+    """True if the next pod is only created once the last one runs: a StatefulSet that is not Parallel."""
     waits_behind: str = ""
-    """That it is made only once another pod of its workload runs, which has no node yet; empty where none is."""
+    """Clause saying that it is created only once another pod of its workload runs, which has no node yet; empty where
+    none is.
+    """
     is_stored: bool = False
-    """Whether the pod is in the cluster already: questions take it out of the cluster first."""
+    """True if the pod is in the cluster already: questions take it out of the cluster first."""
     gaps: tuple[str, ...] = ()
-    """What else the manifest holds that matters but is not read."""
+    """Other content of the manifest that matters but is not read."""
     admission_gaps: tuple[str, ...] = ()
-    """What the cluster's source lacks to admit the pod."""
+    """Gaps in the cluster's source that bear on the admission of the pod."""
 
     @property
     def is_daemon(self) -> bool:
@@ -97,16 +99,16 @@ class Surroundings(Struct, frozen=True):
     objects: ClusterObjects = field(default_factory=ClusterObjects)
     version: KubeVersion = LATEST
     name: str | None = None
-    """Which workload, where there are several."""
+    """Name of the workload that is meant, where there are several."""
     namespace: str | None = None
     """The one asked for; a manifest that names another is refused."""
     context_namespace: str = DEFAULT_NAMESPACE
-    """Where nothing else says which."""
+    """Namespace where nothing else says which."""
     admission: AdmissionPlugins = AdmissionPlugins()
     settings: tuple[Setting, ...] = ()
     """Fields that are changed in the pod or its workload before anything else is done with it."""
     edits: tuple[Setting, ...] = ()
-    """Those that edits of the cluster change in manifests before, but of DaemonSets."""
+    """Fields that edits of the cluster change in manifests before, except in those of DaemonSets."""
 
 
 class NotInClusterError(UsageError):
@@ -214,7 +216,7 @@ _OLD = frozenset({("batch/v1beta1", "CronJob")})
 
 
 def unserved(item: KubernetesObject, *, is_written: bool) -> Iterator[FieldFault]:
-    """Why the API server does not serve a workload's ``apiVersion`` and ``kind``, in kubectl's words.
+    """Say why the API server does not serve a workload's ``apiVersion`` and ``kind``, in kubectl's words.
 
     A group without a dot is Kubernetes' own, as custom resources cannot have one. Items of lists, and objects passed as
     values (``is_written`` is False), need no apiVersion.

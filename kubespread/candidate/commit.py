@@ -26,11 +26,11 @@ class EarlierManifests(Struct, frozen=True):
 
     commit: str
     is_common: bool
-    """Whether the commit is the last one that the revision and HEAD have in common; else it is the revision itself."""
+    """True if the commit is the last one that the revision and HEAD have in common; else it is the revision itself."""
     paths: tuple[str, ...]
-    """Those that the commit has of the paths asked for, as files and directories."""
+    """Paths asked for that the commit has, as files and directories."""
     directory: str
-    """Where they are written."""
+    """Directory that they are written to."""
     _asked: dict[str, str]
     """The paths asked for, by where they are written."""
 

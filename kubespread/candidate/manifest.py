@@ -241,7 +241,7 @@ class Manifest(Struct, frozen=True):
     file: str
     items: Sequence[KubernetesObject]
     text: bytes | None = None
-    """Where the lines of its fields can be looked up."""
+    """Text in which the lines of its fields can be looked up."""
     chosen: KubernetesObject | None = None
     """The one of its workloads that is meant, None where that is yet to be decided."""
 

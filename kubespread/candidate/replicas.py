@@ -205,10 +205,10 @@ class WorkloadAutoscaler(Struct, frozen=True):
     text: str
     """``HorizontalPodAutoscaler web``."""
     least_field: str
-    """What says how many replicas there are at least."""
+    """Field that says how many replicas there are at least."""
     least: int
     most_field: str
-    """What says how many there may be."""
+    """Field that says how many there may be."""
     most: int
 
 
@@ -337,9 +337,9 @@ class Growth(Struct, frozen=True):
     created: Creation
     notes: tuple[str, ...]
     is_rollout: bool = False
-    """Whether ``present`` are of another template, and its controller replaces them."""
+    """True if ``present`` are of another template, and its controller replaces them."""
     surplus: int = 0
-    """How many of ``present`` its controller will delete."""
+    """Number of ``present`` that its controller will delete."""
     waiting: Sequence[Pod] = ()
     """Replicas of its revision that exist and have no node yet."""
     outdated: int = 0
@@ -410,7 +410,7 @@ def growths(
 
 
 def waiting_pods(snapshot: Snapshot) -> PodsByController:
-    """Those that have no node."""
+    """Group the active pods without a node by controller."""
     return snapshot.known.once(
         "waiting", lambda: PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name and is_active(pod))
     )
@@ -490,9 +490,9 @@ class Creation(Struct, frozen=True):
     """Answer of the API server to the further pods of a workload."""
 
     copies: int | None
-    """How many are created at most, None for no limit."""
+    """Number that is created at most, None for no limit."""
     refusal: str = ""
-    """What the API server says to the first one that is not."""
+    """Answer of the API server to the first one that is not created."""
     notes: tuple[str, ...] = ()
 
 

@@ -41,7 +41,7 @@ from kubespread.wording import verb_of
 _CONTEXT_LINES = 2
 _ENVIRONMENT = re.compile(r"""(?P<indent>\s*(?:- )*)["']?env["']?\s*:""")
 _VARIABLES = re.compile(r"""(?:^|[\s{,"'])env["']?\s*:\s*[\[{]*\s*[^\s\[{#]""")
-"""Those that begin on the line of their key."""
+"""Environment variables that begin on the line of their key."""
 _STEP = re.compile(r"\[(?P<index>\d+)\]|(?P<name>[^.\[\]]+)")
 _TEMPLATE = ("spec", "template")
 
@@ -198,7 +198,7 @@ class Settled(Struct, frozen=True):
 
     data: Any
     paths: Mapping[str, Setting] = field(default_factory=dict)
-    """Which of its fields were."""
+    """Fields of it that were set, by path."""
 
     @contextmanager
     def blamed(self, written_path: Callable[[str], str] = str) -> Iterator[None]:

@@ -1,5 +1,6 @@
-"""What names a candidate: manifests from files and directories, and workloads of the cluster by name (``deploy/web``)
-or kind; and what can be said of it before the cluster is read, as a running one takes seconds, a mistyped name none.
+"""Sources of candidates: manifests from files and directories, and workloads of the cluster by name (``deploy/web``) or
+kind; and what can be said of a candidate before the cluster is read, as a running one takes seconds, a mistyped name
+none.
 """
 
 from __future__ import annotations
@@ -46,12 +47,12 @@ class ClusterWorkloads(Struct, frozen=True):
     """Every workload of the cluster."""
 
     kinds: tuple[Kind, ...] = ()
-    """Of these kinds; by default of those that run until they are deleted."""
+    """Kinds that are meant; by default those that run until they are deleted."""
     all_namespaces: bool = False
 
     def references(self, snapshot: Snapshot, namespace: str, selector: Selector) -> Iterator[Reference]:
-        """Those that ``selector`` selects, by kind, namespace and name; unless kinds are named without what another
-        workload of the snapshot controls.
+        """Yield workloads that ``selector`` selects, by kind, namespace and name; unless kinds are named without those
+        that another workload of the snapshot controls.
         """
         present = {_key(row, obj) for row in REFERABLE for obj in snapshot.of_kind(row)}
         for row in self.kinds or _LASTING:
@@ -177,15 +178,15 @@ class Choosing(Struct, frozen=True):
 
     name: str | None = None
     namespace: str | None = None
-    """Where the manifest names none."""
+    """Namespace where the manifest names none."""
     selector: str = ""
     """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
     recursive: bool = False
-    """Whether what is below a directory counts too."""
+    """True if subdirectories are read too."""
     one_only: bool = False
-    """Whether several are refused."""
+    """True if several are refused."""
     none_will_do: bool = False
-    """Whether manifests may hold other objects alone."""
+    """True if manifests may hold other objects alone."""
 
 
 class Sources(Struct):
@@ -193,7 +194,7 @@ class Sources(Struct):
 
     manifests: list[Manifest] = field(default_factory=list)
     bearing: list[Source] = field(default_factory=list)
-    """Those that hold workloads, and what is named in the cluster, in the order given."""
+    """Manifests that hold workloads, and what is named in the cluster, in the order given."""
     gaps: list[str] = field(default_factory=list)
     errors: list[ManifestError] = field(default_factory=list)
     """Files of a directory that are malformed."""
@@ -226,7 +227,9 @@ class Sources(Struct):
         return chosen
 
     def _named(self, name: str, default_namespace: str) -> list[Source]:
-        """Those that hold a workload of that name, or all where none does, so that the first one says so."""
+        """Find the manifests that hold a workload of that name, or the first source where none does, so that it says
+        so.
+        """
         manifests = [source for source in self.bearing if isinstance(source, Manifest)]
         named = [manifest for manifest in manifests if workloads_named(manifest, name, default_namespace)]
         if not named and len(manifests) > 1:

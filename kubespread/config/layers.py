@@ -1,4 +1,4 @@
-"""Who decides what is set: the environment, then the project's file, then the user's.
+"""Settings by who decides: the environment, then the project's file, then the user's.
 
 From a configuration file to its settings: strictly, with every fault in it named by line. Every key that a
 configuration may have, and what is set.
@@ -63,7 +63,7 @@ KEYS: Mapping[str, Key] = {
 
 
 class Setting(Struct, frozen=True):
-    """What one key is set to, and where."""
+    """Values of one key, and where they are set."""
 
     values: tuple[str, ...]
     origin: str
@@ -84,8 +84,8 @@ BOTH = "snapshot and context both name the cluster: leave one out"
 
 
 def read_settings(path: Path, *, is_personal: bool) -> Settings:
-    """What the file ``path`` sets, which ``is_personal`` where it is the user's own. Paths in it are relative to it.
-    Raises ManifestError with every fault.
+    """Read the settings of the file ``path``, which ``is_personal`` where it is the user's own. Paths in it are
+    relative to it. Raises ManifestError with every fault.
     """
     shown = str(path)
     text = read_file(shown, _MAX_BYTES)
@@ -113,7 +113,7 @@ def read_settings(path: Path, *, is_personal: bool) -> Settings:
 
 
 def _values(name: str, value: Any, directory: Path, *, is_personal: bool) -> tuple[str, ...]:
-    """What a key of a file in ``directory`` is set to. Raises UsageError."""
+    """Read the values of a key of a file in ``directory``. Raises UsageError."""
     key = KEYS.get(name)
     if key is None:
         raise UsageError(_unknown(name))
@@ -172,7 +172,7 @@ def settings(environment: Mapping[str, str], *, files: bool = True) -> Settings:
 
 
 def candidates(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Where a file would be read if it were there."""
+    """Yield the paths where a file would be read if it were there."""
     if (named := environment.get(CONFIG)) is not None:
         yield from [Path(named)] if named else ()
         return
@@ -207,8 +207,8 @@ def _of_files(environment: Mapping[str, str]) -> Iterator[Settings]:
 
 
 def _project_file() -> Path | None:
-    """That of the working directory, or of its nearest parent that has one, as seen from there; none in a directory
-    that has been deleted.
+    """Find the file of the working directory, or of its nearest parent that has one, as seen from there; none in a
+    directory that has been deleted.
     """
     try:
         directory = Path.cwd()

@@ -1,1 +1,1 @@
-"""Which node groups may grow: read from a file, or from the autoscaler configuration in the cluster."""
+"""Node groups that may grow: read from a file, or from the autoscaler configuration in the cluster."""

@@ -20,8 +20,6 @@ from kubespread.wording import some_of
 
 
 class Autoscaler(StrEnum):
-    """Which autoscaler adds nodes."""
-
     CLUSTER_AUTOSCALER = "ca"
     KARPENTER = "karpenter"
 
@@ -31,7 +29,7 @@ class Autoscaler(StrEnum):
 
 
 class AskedOfAutoscaler(Protocol):
-    """What questions and scenarios say of an autoscaler."""
+    """Fields about an autoscaler that questions and scenarios have."""
 
     @property
     def autoscaler(self) -> str | None: ...
@@ -55,7 +53,7 @@ def asked_autoscaler(asked: AskedOfAutoscaler) -> Autoscaler | None:
 
 
 class Expander(StrEnum):
-    """How cluster-autoscaler chooses among groups that help, as its option ``--expander`` has it."""
+    """Strategy by which cluster-autoscaler chooses among groups that help, as its option ``--expander`` has it."""
 
     LEAST_WASTE = "least-waste"
     MOST_PODS = "most-pods"
@@ -72,12 +70,12 @@ class InstanceType(Struct, frozen=True):
 
     name: str
     allocatable: ResourceList
-    """What it offers pods. Limits of NodePools are counted by it, too."""
+    """Resources that it offers pods. Limits of NodePools are counted by it, too."""
     labels: Mapping[str, str] = field(default_factory=dict)
     zones: tuple[str, ...] = ()
     """Empty: offered in every zone that its NodePool may use."""
     price: Decimal | None = None
-    """Of one node, in whatever unit all prices are; None where nobody says."""
+    """Price of one node, in whatever unit all prices are; None where nobody says."""
 
 
 class NodeGroup(Struct, frozen=True):
@@ -88,7 +86,7 @@ class NodeGroup(Struct, frozen=True):
 
     name: str
     maximum: int | None = None
-    """How many nodes each zone may have; None without a limit."""
+    """Number of nodes each zone may have; None without a limit."""
     minimum: int = 0
     template: Node | str | None = None
     """The template of new nodes if no node of the group can serve as one: a manifest, or the name of a node."""
@@ -101,15 +99,15 @@ class NodeGroup(Struct, frozen=True):
     taints: Sequence[Taint] | None = None
     """Taints that it gives every node; None: those of the template."""
     requirements: tuple[Requirement, ...] = ()
-    """What the labels of instance types have to meet, those on zones among them."""
+    """Requirements on the labels of instance types, those on zones among them."""
     limits: ResourceList = field(default_factory=dict)
-    """How much capacity all its nodes may have together."""
+    """Capacity that all its nodes may have together."""
     weight: int = 0
     """Karpenter tries the pool with the highest one first."""
     priority: int | None = None
-    """That of the expander ``priority``."""
+    """Priority for the expander ``priority``."""
     price: Decimal | None = None
-    """Of one node; None where its source does not say."""
+    """Price of one node; None where its source does not say."""
     is_static: bool = False
     """True if it has a number of nodes of its own, whatever pods wait."""
 

@@ -174,13 +174,13 @@ class Document(Struct, frozen=True):
     data: Mapping[str, Any]
     faults: Faults
     lines: FieldLines | None = None
-    """Those of its fields; None where it was no text."""
+    """Lines of its fields; None where it was no text."""
     path: str | None = None
     """Its file's, ``-`` for standard input; None where it was none."""
 
     def fields(self, own: Fields) -> tuple[dict[str, Any], str | None]:
-        """What the document has, ``own`` of its kind beside what every kind has, and the namespace of names without
-        one.
+        """Read the document's fields, ``own`` of its kind beside those of every kind, and the namespace of names
+        without one.
         """
         fields = self.faults.checked(self.data, {**HEAD, **own}, "")
         metadata = self.faults.checked(fields.get("metadata", {}), METADATA, "metadata")

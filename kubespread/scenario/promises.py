@@ -47,7 +47,7 @@ EXEMPT: Fields = {
 NEEDS = {"selector": "namespace", "back": "survives", "reason": "until"}
 """Fields without meaning unless another is there."""
 _EACH: Fields = {"spread": Field(Holds.NUMBER, "topology key"), "room": Field(Holds.AMOUNT, "resource")}
-"""What the values of the fields hold that are objects; each name is such a thing."""
+"""Fields that are objects, with what each entry holds; its name is such a thing."""
 BACKS = WHILE_SILENT, NODES_DELETED = "while silent", "nodes deleted"
 NEVER_BLOCKED = "never blocked"
 WORDS = REPLICAS, HPA_MAX = "replicas", "hpaMax"
@@ -62,7 +62,7 @@ class Promise(Struct, frozen=True):
     path: str
     """Its place in the file: ``promises[0]``."""
     lines: Mapping[str, int | None] = {}
-    """Where each of its fields stands, itself by an empty name; empty for plain data."""
+    """Line of each of its fields, its own by an empty name; empty for plain data."""
     workload: Named | None = None
     namespace: str | None = None
     selector: str = ""
@@ -76,7 +76,7 @@ class Promise(Struct, frozen=True):
     rollout: IntOrString | None = None
     drain: str = ""
     room: Mapping[str, str] = {}
-    """Of each resource a quantity, or a share of the whole."""
+    """Quantity of each resource, or a share of the whole."""
     until: datetime.date | None = None
     reason: str = ""
 
@@ -95,7 +95,7 @@ class Promises(Struct, frozen=True):
     promises: tuple[Promise, ...]
     file: str | None = None
     namespace: str | None = None
-    """That of names without one. None: the question's."""
+    """Namespace of names without one. None: the question's."""
 
 
 PromisesGiven = Promises | Mapping[str, Any] | str | Path
@@ -208,4 +208,4 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "room": _room,
     "until": _day,
 }
-"""What makes of a field's value, or of each in it, what a promise has; the others are as they stand."""
+"""Functions that make a promise's value of a field's, or of each in it; other fields are as they stand."""

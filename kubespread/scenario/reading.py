@@ -31,7 +31,7 @@ class Step(Struct, frozen=True):
     """One thing that happens; its consequences play out before the next one."""
 
     text: str
-    """As it is written on one line: ``drain zone=a --force``."""
+    """Text on one line: ``drain zone=a --force``."""
     action: Verb
     name: str = ""
 
@@ -43,17 +43,17 @@ class Scenario:
     steps: tuple[Step, ...]
     name: str = ""
     namespace: str | None = None
-    """That of names without one. None: the question's."""
+    """Namespace of names without one. None: the question's."""
     preemption: bool = True
-    """Whether pods evict others of lower priority."""
+    """True if pods evict others of lower priority."""
     stuck: tuple[Named, ...] = ()
     """Workloads whose new pods do not become ready, from the beginning."""
     autoscaler: Autoscaler | None = None
-    """Who adds nodes for pods that find none, after each step."""
+    """Autoscaler that adds nodes for pods that find none, after each step."""
     node_groups: Any = None
     """The groups that may grow; None for those that the cluster's own objects tell of."""
     instance_types: Any = None
-    """What Karpenter may launch; None where that is not known."""
+    """Instance types that Karpenter may launch; None where they are not known."""
 
 
 SCENARIO: Fields = {"spec": Field(Holds.OBJECT, "the steps", is_required=True)}

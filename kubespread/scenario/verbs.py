@@ -1,4 +1,4 @@
-"""What happens in a scenario besides edits, and all verbs there are:
+"""Events of a scenario besides edits, and all verbs there are:
 
     rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]     without either it is restarted
     rollback [NAMESPACE/]KIND/NAME
@@ -114,9 +114,9 @@ class Apply(StepVerb, frozen=True):
     """Fields to change in each workload, as ``--set`` has them."""
     replicas: int | None = None
     name: str | None = None
-    """Which of several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME. None: all of them."""
+    """Name of one of several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME. None: all of them."""
     creates_namespaces: bool = False
-    """Whether the namespaces of what is applied are created where they are missing."""
+    """True if the namespaces of what is applied are created where they are missing."""
 
     @classmethod
     def parsed(cls, words: Sequence[str], told: Mapping[str, Any], directory: str | None, /) -> Verb:
@@ -133,11 +133,11 @@ class Upgrade(OfNodes, StepVerb, frozen=True):
     flags: ClassVar = {"--surge": int, "--batch": int, "--force": bool}
     brings_nodes: ClassVar = True
     surge: int = 0
-    """How many new nodes there are before old ones are drained."""
+    """Number of new nodes there are before old ones are drained."""
     batch: int = 1
-    """How many are drained at once."""
+    """Number of nodes drained at once."""
     force: bool = False
-    """Whether pods without a controller are evicted too."""
+    """True if pods without a controller are evicted too."""
 
     @classmethod
     def parsed(cls, words: Sequence[str], told: Mapping[str, Any], _: str | None, /) -> Verb:
@@ -166,7 +166,7 @@ class Ready(Stuck, frozen=True):
 
 _VERBS: tuple[type[Verb], ...] = (*EDITS.values(), Rollout, Rollback, Restore, Apply, Upgrade, Stuck, Ready)
 VERBS: Mapping[str, type[Verb]] = {verb.form.verb: verb for verb in _VERBS}
-"""What happens, by the first word of its text."""
+"""Verbs by the first word of their text."""
 KEYS: Mapping[str, type[Verb]] = {**VERBS, **{verb.form.name: verb for verb in _VERBS if verb.form.name}}
 """The same by the keys of a scenario."""
 

@@ -41,7 +41,7 @@ _MAX_NAMED = 3
 _KEPT = 10
 """Clusters whose garbage may stay: of 100 nodes each 80 MB. To look for it takes a quarter of an audit's time."""
 Settle = Callable[[Question[Any], Snapshot], Question[Any]]
-"""What only a cluster can say of a question, such as the namespace of its context, is added to it."""
+"""Function that adds what only a cluster can say of a question, such as the namespace of its context."""
 _MAX_CONTEXTS = 5
 _AT_ONCE = 20
 """Running clusters that are waited for side by side, or read and not asked yet."""
@@ -57,7 +57,7 @@ class Member:
     source: str | Snapshot | Access
     """The path of its file, directory or archive, what was read of it already, or how it is reached."""
     edits: tuple[Edit, ...] = ()
-    """What is changed in it before the question."""
+    """Changes made to it before the question."""
 
     def opened(self) -> Snapshot:
         """Raises SnapshotError, ManifestError and UsageError."""
@@ -189,7 +189,7 @@ def fleet(
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> FleetReport:
-    """What each of ``clusters`` answers to ``question``, the worst first.
+    """Ask each of ``clusters`` the ``question``; the worst answer comes first.
 
     A cluster is a file, a directory or an archive, several by a pattern (``fleet/*.json.gz``); a snapshot; or how a
     running one is reached, `Access` as for `connect`. One that cannot be reached or read, or that the question cannot
@@ -282,16 +282,16 @@ class _Row(NamedTuple):
 
     told: FleetCluster
     parts: tuple[Any, ...] = ()
-    """What has notes of its own."""
+    """Answers that have notes of their own."""
     is_refused: bool = False
-    """Whether the question cannot be asked of it."""
+    """True if the question cannot be asked of it."""
 
 
 class _Asking:
     def __init__(self, question: Question[Any], settle: Settle | None, scheduler: Scheduler) -> None:
         self._question, self._settle, self._scheduler = question, settle, scheduler
         self.workers = ALONE
-        """Who does the parts of each answer."""
+        """Workers that compute the parts of each answer."""
         self.assumed: dict[str, None] = {}
         self._asked = 0
 

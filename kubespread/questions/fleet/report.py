@@ -1,4 +1,4 @@
-"""What many clusters answer to one question, each by itself."""
+"""Answers of many clusters to one question, each by itself."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ def worst(judgments: Iterable[Judgment]) -> Judgment:
 
 
 class FleetCluster(Report, frozen=True, kw_only=True):
-    """What one of them answers."""
+    """Answer of one cluster."""
 
     name: str
-    """What was read: the path of a file, a directory or an archive, or a context of the kubeconfig."""
+    """Cluster that was read: the path of a file, a directory or an archive, or a context of the kubeconfig."""
     verdict: Judgment = "unknown"
     """Its answer's; the worst where it has several answers, ``unknown`` where it has none."""
     passes: Judgment = "unknown"
-    """What the question alone would end with: yes with exit code 0, no with 1, ``unknown`` with 2 or 3. Requirements
-    and ``fail_on`` set that bar where there are any, else the verdict does.
+    """Result that the question alone would end with: yes with exit code 0, no with 1, ``unknown`` with 2 or 3.
+    Requirements and ``fail_on`` set that bar where there are any, else the verdict does.
     """
     headline: str = ""
     """The first sentence of its answer; empty where it has none."""
     finding: str = ""
     """The worst that is wrong in it, where the first sentence only counts; empty elsewhere."""
     share: Share | None = None
-    """How much of it is wrong; null where that is not counted, or where it has several answers."""
+    """Share of it that is wrong; null where that is not counted, or where it has several answers."""
     nodes: int | None = None
-    """How many the cluster has; null where it could not be read."""
+    """Number of nodes in the cluster; null where it could not be read."""
     pods: int | None = None
-    """How many the cluster has, those without a node included."""
+    """Number of pods in the cluster, those without a node included."""
     error: str | None = None
-    """Why it has no answer: it cannot be reached or read, or the question cannot be asked of it."""
+    """Reason why it has no answer: it cannot be reached or read, or the question cannot be asked of it."""
     unmet: tuple[str, ...] = ()
-    """What was required of the answer and is not so."""
+    """Requirements on the answer that are not met."""
     faults: tuple[str, ...] = ()
-    """What could not be read, or was refused, while the answer is about the rest."""
+    """Faults: what could not be read, or was refused, while the answer is about the rest."""
     cluster: ClusterReference | None = None
-    """Which cluster that is, and how old what was read of it; null where it could not be read."""
+    """Cluster that this is, and the age of what was read of it; null where it could not be read."""
     reports: tuple[Any, ...] = ()
-    """What the question alone reports, one or, about several workloads, more; none where there is an error."""
+    """Reports of the question alone: one or, about several workloads, more; none where there is an error."""
 
     @property
     def badness(self) -> tuple[int, bool, int, int, float, str]:
@@ -69,7 +69,7 @@ class FleetReport(QuestionReport, frozen=True, kw_only=True):
     passes: Judgment = "unknown"
     """The worst of the clusters': ``no`` before ``unknown`` before ``yes``. It decides the exit code."""
     gaps: tuple[str, ...] = ()
-    """Of all reports, each once, with the clusters that it is about where these are not all."""
+    """Gaps of all reports, each once, with the clusters that it is about where these are not all."""
     not_modelled: tuple[str, ...] = ()
     """The same of what is not modeled."""
     notes: tuple[str, ...] = ()
