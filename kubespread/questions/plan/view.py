@@ -255,7 +255,7 @@ def _of_steps(report: PlanReport) -> View:
                 frames=lambda row: (at[row[0]], None),
                 tone=lambda row: Tone.GOOD if row[1].complete else Tone.BAD,
             ),
-            *details(report.steps),
+            *(replace(sheet, frames=lambda row: (at[row[0].number], None)) for sheet in details(report.steps)),
         ],
         heading=lambda look: [Sentence(_heading(report), HANGING, Weight.SUBJECT)] if look.headers else (),
         answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
