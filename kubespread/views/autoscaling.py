@@ -1,4 +1,4 @@
-"""What an autoscaler adds, loop by loop, and why pods still wait."""
+"""Screen of what an autoscaler adds, loop by loop, and why pods still wait."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _by_pool(report: AutoscalingReport, changes: Iterable[tuple[str, str]]) -> s
 
 
 def _unhelped(report: AutoscalingReport) -> Iterator[Line]:
-    """Why pods still wait, and why one more node of a group does not help."""
+    """Say why pods still wait, and why one more node of a group does not help."""
     for kind in report.pending:
         count, name = len(kind.pods), f"{kind.workload.kind}/{kind.workload.name}"
         yield folded(f"{count:,} of {name} pending: {kind.message}")

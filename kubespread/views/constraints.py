@@ -19,7 +19,7 @@ from kubespread.wording import EMPTY, count_of, counted_in, short_key, some_of
 
 
 class Spelling(Struct, frozen=True):
-    """How the formula is spelled."""
+    """Spelling of the formula."""
 
     minus: str
     equals: str
@@ -148,7 +148,7 @@ def _counts(constraint: ConstraintReport) -> str:
 
 
 def policies(constraint: ConstraintReport) -> list[str]:
-    """What is set apart from the defaults, in words."""
+    """Name the policies that differ from the defaults, in words."""
     words = []
     if constraint.min_domains is not None:
         words.append(f"minDomains {constraint.min_domains}")

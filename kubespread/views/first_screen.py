@@ -1,5 +1,5 @@
-"""What a terminal of few rows shows of an answer: the verdict, the first rows of each table, the reasons, each of them
-whole; the rest is counted. Nobody else knows how many rows there are.
+"""First screen of an answer on a terminal of few rows: the verdict, the first rows of each table, the reasons, each of
+them whole; the rest is counted. Nobody else knows how many rows there are.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Piece(Struct, frozen=True):
     weight: int
     """The smallest come first; 0 for what is always shown."""
     group: int
-    """Of which nothing is shown once something is left out."""
+    """Number of its group, of which nothing is shown once something is left out."""
     lines: Sequence[Line]
     noun: str = "line"
     header: Sequence[Line] = ()

@@ -22,12 +22,12 @@ Write = Callable[[Any, Look], str]
 class Writer(Struct, frozen=True):
     module: str
     name: str
-    """What its function is called: like the format."""
+    """Name of its function: like the format."""
     help: str = ""
-    """What the help of -o says: what the defaults look like, what the others print."""
+    """Text of the help of -o: what the defaults look like, what the others print."""
 
     def load(self) -> Write:
-        """What writes. Whatever that lets through, nothing in an answer moves a cursor or hides."""
+        """Import the function that writes. Whatever it lets through, nothing in an answer moves a cursor or hides."""
         write: Write = getattr(import_module(self.module), self.name)
         return lambda answer, look: printable(write(answer, look), colored=look.color)
 
@@ -37,17 +37,17 @@ class Format(Struct, frozen=True):
     engine: str = ""
     """The module below views/ that writes any view or report in this format; empty if questions have their own."""
     is_of_all: bool = False
-    """Whether every report has it, regardless of its question."""
+    """True if every report has it, regardless of its question."""
     is_for_people: bool = False
     """Rows to read, for which sentences are a fuller form."""
     is_page: bool = False
-    """Whether it draws the cluster of the answer."""
+    """True if it draws the cluster of the answer."""
     has_conclusion: bool = False
-    """Whether the output includes the conclusion; otherwise it is printed beside the output."""
+    """True if the output includes the conclusion; otherwise it is printed beside the output."""
     has_notes: bool = False
-    """Whether it includes notes, gaps and what is not modeled."""
+    """True if it includes notes, gaps and what is not modeled."""
     help: str = ""
-    """What the help of -o says of it, where a question does not say it."""
+    """Text about it in the help of -o, where a question has none of its own."""
 
 
 FORMATS: Mapping[str, Format] = {
@@ -70,7 +70,7 @@ FORMATS: Mapping[str, Format] = {
 _ON_TERMINAL = "table"
 _IN_PIPE = Format("columns", engine="plain", is_for_people=True)
 IN_PIPE = Writer("kubespread.views.plain", "plain")
-"""What writes where no format is asked for; nobody asks for that by its name."""
+"""Writer where no format is asked for; nobody asks for it by its name."""
 
 
 def chosen_format(name: str | None, *, is_terminal: bool) -> Format:

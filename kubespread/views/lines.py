@@ -12,9 +12,9 @@ _WIDEST = 2
 """Columns of the widest character."""
 _WORDS = re.compile(r"\s+|\S+")
 _LISTED = re.compile(r"[^,]+,*|,+")
-"""What a word that no line holds is broken into: a selector between two of its labels."""
+"""Pieces of a word that no line holds: a selector breaks between two of its labels."""
 _STYLES = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.FAINT: "2", Tone.STRONG: "1"}
-"""As terminals number them: green, yellow, red, dim and bold."""
+"""Numbers that terminals give them: green, yellow, red, dim and bold."""
 
 
 def width_of(text: str) -> int:
@@ -57,7 +57,7 @@ def _start(text: str, width: int) -> str:
 
 
 def rows_of(text: str, width: int) -> int:
-    """How many rows a terminal folds it into."""
+    """Count the rows that a terminal folds it into."""
     return max(1, -(-width_of(text) // width))
 
 

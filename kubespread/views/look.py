@@ -1,4 +1,4 @@
-"""How an answer is laid out, in any format."""
+"""Layout of an answer, in any format."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from kubespread.escaping import escaped
 
 
 class RowOf(StrEnum):
-    """What a row is about."""
+    """Subject of a row."""
 
     NODE = "node"
     DOMAIN = "domain"
 
 
 class MapBy(StrEnum):
-    """What the colors of a map are about."""
+    """Meaning of the colors of a map."""
 
     LOAD = "load"
     SKEW = "skew"
 
 
 class Tone(StrEnum):
-    """How good something is; every place that colors it says it in words too."""
+    """Degree to which something is good or bad; every place that colors it says it in words too."""
 
     PLAIN = ""
     GOOD = "good"
@@ -43,9 +43,9 @@ class Look(Struct, frozen=True, kw_only=True):
 
     width: int | None = None
     rows: int | None = None
-    """How many lines a terminal shows of an answer, the most important ones; without it all of them."""
+    """Number of lines a terminal shows of an answer, the most important ones; without it all of them."""
     next_command: str = ""
-    """What to type after this, at the end of an answer on a terminal."""
+    """Command to type after this, at the end of an answer on a terminal."""
     color: bool = False
     headers: bool = True
     wide: bool = False
@@ -54,7 +54,7 @@ class Look(Struct, frozen=True, kw_only=True):
     in_sentences: bool = False
     """Each row as a paragraph, where an answer has that form."""
     by: RowOf | None = None
-    """What gets its own row; each format has its own default."""
+    """Thing that gets its own row; each format has its own default."""
     map_by: MapBy = MapBy.LOAD
     drawn: Any = None
     """The cluster that a page draws, as map answers."""
@@ -76,11 +76,11 @@ Line = Sequence[Cell]
 
 
 class Weight(Enum):
-    """How much a line counts where a screen has no room for all."""
+    """Importance of a line where a screen has no room for all."""
 
     VERDICT = auto()
     SUBJECT = auto()
-    """What is asked of which cluster."""
+    """Question that is asked, and the cluster."""
     REASON = auto()
     DETAIL = auto()
 
@@ -93,7 +93,7 @@ class Sentence(list[Cell]):
     def __init__(self, cells: Sequence[Cell], hanging: int = 0, weight: Weight = Weight.DETAIL) -> None:
         super().__init__(cells)
         self.hanging = hanging
-        """How far what is folded is indented."""
+        """Columns by which folded lines are indented."""
         self.weight = weight
 
 
@@ -104,14 +104,13 @@ class Rows(Struct, frozen=True):
     rows: Sequence[Sequence[Line]]
     """Each of one line or several."""
     noun: str = "row"
-    """What a row is."""
     below: Sequence[Line] = ()
-    """What its headers mean, and what is left out of all its cells."""
+    """Lines on what its headers mean, and what is left out of all its cells."""
     hidden: int = 0
     """Further rows."""
     tones: Sequence[Tone] = ()
-    """How good each row is, where the first are not the ones that matter most."""
+    """Tone of each row, where the first are not the ones that matter most."""
 
 
 Part = Rows | Line
-"""Of a screen."""
+"""Part of a screen."""

@@ -115,7 +115,7 @@ def _table(
 
 
 def _readable(columns: Sequence[int]) -> Iterator[Sequence[int]]:
-    """As many columns as one can read, and the others in further tables, each beginning with the first."""
+    """Yield as many columns as one can read, and the others for further tables, each beginning with the first."""
     if len(columns) <= _MOST_COLUMNS:
         yield columns
         return

@@ -68,7 +68,7 @@ def details(rows: Sequence[Outcome]) -> Iterator[Sheet[Any]]:
 
 
 def worst_changes(rows: Sequence[Outcome]) -> Sheet[_Change]:
-    """Of each degraded workload the outcome that leaves it fewest, the workload that lacks most first."""
+    """Find for each degraded workload the outcome that leaves it fewest, the workload that lacks most first."""
     changes = [(row, change) for row in sorted(rows, key=badness) for change in row.degraded]
     worst: dict[str, _Change] = {}
     for each in changes:
@@ -82,7 +82,7 @@ def worst_changes(rows: Sequence[Outcome]) -> Sheet[_Change]:
 
 
 def frame(row: Outcome, held: dict[str, Held], drawn: TopologyMap) -> Frame:
-    """What nodes hold after the row; ``held`` is what they held before, and becomes it."""
+    """Make the frame of what nodes hold after the row; ``held`` is what they held before, and becomes it."""
     now = held_after(row.nodes.loads, held, drawn)
     held |= now
     return Frame(
@@ -122,7 +122,7 @@ def _lost(row: Outcome) -> Sequence[str]:
 
 
 def metrics(prefix: str, row_type: type[Outcome], rows: Sequence[Outcome]) -> Iterator[Metric]:
-    """How many events were tried, which of them leave nothing worse, and the figures of each."""
+    """Count the events that were tried, say which of them leave nothing worse, and yield the figures of each."""
     yield f"{prefix}_outcomes", "Events that were tried.", [({}, len(rows))]
     yes = [int(row.verdict == "yes") for row in rows]
     yield f"{prefix}_ok", "1 where nothing is in the way and nothing is worse.", labeled(row_type, rows, yes)
@@ -213,7 +213,7 @@ def _skew(key: KeyRevisions, constraint: ConstraintReport) -> Cell:
 
 
 def pods_at_start(rollout: RolloutReport) -> Mapping[str, int]:
-    """Of each node, before the first pass."""
+    """Count the pods of each node before the first pass."""
     return {node.name: node.old + node.new for node in rollout.start}
 
 

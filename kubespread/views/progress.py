@@ -1,4 +1,4 @@
-"""How an answer comes on, for a person who waits: one line on standard error, gone when it is over."""
+"""Progress of an answer, for a person who waits: one line on standard error, gone when it is over."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ class DownloadProgress(_Line):
 
 
 class AnswerProgress(_Line):
-    """What is being done, how much of it is, and for how long; of what is made of parts, how long it still takes."""
+    """Line that says what is being done, how much of it is, and for how long; of what is made of parts, how long it
+    still takes.
+    """
 
     def __init__(self, doing: str) -> None:
         self._doing = doing

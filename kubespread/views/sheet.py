@@ -20,14 +20,13 @@ NONE = "<none>"
 """A cell without a value."""
 R = TypeVar("R")
 R_contra = TypeVar("R_contra", contravariant=True)
-"""What describes any place describes a node too."""
+"""Row type of a column: one that describes any place describes a node too."""
 
 
 class Drawn(Struct, frozen=True):
     """A cell as a bar behind its text."""
 
     percent: int
-    """How long the bar is."""
     tone: Tone = Tone.PLAIN
 
 
@@ -44,7 +43,7 @@ class Row(Struct, frozen=True):
     cells: Sequence[str]
     tone: Tone = Tone.PLAIN
     drawn: Sequence[Drawn | None] = ()
-    """How a page draws each cell."""
+    """Bars that a page draws in its cells."""
     frames: Span = ALWAYS
     step: int | None = None
     """The frame that it is about; None for the one after which it is so."""
@@ -55,9 +54,9 @@ class Table(Struct, frozen=True):
     header: Sequence[str]
     rows: Sequence[Row]
     is_detail: bool = False
-    """Whether it stands below what answers the question."""
+    """True if it stands below what answers the question."""
     is_first: bool = False
-    """Whether it answers the question at a glance, and so stands above everything else."""
+    """True if it answers the question at a glance, and so stands above everything else."""
     legend: str = ""
     commands: frozenset[int] = frozenset()
     """The columns whose cells are commands to copy."""
@@ -68,7 +67,7 @@ _NOTHING = ("", "-", "–")
 
 
 def is_numeric(cells: Iterable[str]) -> bool:
-    """Whether a column has numbers and nothing else, so that they are compared by their right ends."""
+    """True if a column has numbers and nothing else, so that they are compared by their right ends."""
     filled = [cell for cell in cells if cell not in _NOTHING]
     return bool(filled) and all(_NUMBER.fullmatch(cell) for cell in filled)
 
@@ -77,18 +76,19 @@ class Column(Struct, Generic[R_contra], frozen=True):
     """One column: what it is called, what it has of a row, and how a terminal lays it out."""
 
     header: str
-    """As pipes have it: upper case, words joined by dashes. Terminals, spreadsheets and pages spell it their way."""
+    """Name that pipes have: upper case, words joined by dashes. Terminals, spreadsheets and pages spell it their way.
+    """
     value: Callable[[R_contra], Any]
     """A text, a number, a truth, several texts, or None for nothing."""
     readers: Readers = Readers.ALL
     in_full: Callable[[R_contra], Any] | None = None
-    """What pipes have in its place where all there is to say is asked for."""
+    """Value that pipes have in its place where all there is to say is asked for."""
     text: Callable[[R_contra], str] | None = None
-    """What people read, where that is not the value itself."""
+    """Text that people read, where that is not the value itself."""
     on_terminal: Callable[[R_contra], Any] | None = None
     """The value that a terminal has, where pages have another one."""
     nothing: str = NONE
-    """What a terminal shows for an empty cell."""
+    """Text that a terminal shows for an empty cell."""
     tone: Callable[[R_contra], Tone] | None = None
     is_number: bool = False
     short: str = ""
@@ -97,17 +97,17 @@ class Column(Struct, Generic[R_contra], frozen=True):
     """The header on a page, if it is a foreign name."""
     fit: Fit = Fit.WHOLE
     least: int = 12
-    """How narrow a terminal may make it, in columns."""
+    """Width that a terminal leaves it at least, in columns."""
     most: int | None = None
-    """How wide it may get there, however much room there is."""
+    """Width that it has there at most, however much room there is."""
     hides_empty: bool = False
-    """Whether a terminal leaves it out where no row has anything in it."""
+    """True if a terminal leaves it out where no row has anything in it."""
     drawn: Callable[[R_contra], Drawn | None] | None = None
-    """How a page draws the cell."""
+    """Bar that a page draws in the cell."""
     is_command: bool = False
-    """Whether its cells are commands, which a page lets one copy."""
+    """True if its cells are commands, which a page lets one copy."""
     gives_way: bool = False
-    """Whether a terminal leaves it out before it shortens the names beside it."""
+    """True if a terminal leaves it out before it shortens the names beside it."""
 
     def raw(self, row: R_contra, *, in_full: bool = False) -> object:
         """For scripts: numbers without separators, texts joined by commas; None for nothing."""
@@ -129,7 +129,7 @@ class Column(Struct, Generic[R_contra], frozen=True):
         return _shown(self.on_terminal(row)) or self.nothing
 
     def is_empty(self, rows: Iterable[R_contra], *, on_terminal: bool = False) -> bool:
-        """Whether it is left out, since no row has anything in it."""
+        """True if it is left out, since no row has anything in it."""
         value = self.on_terminal or self.value if on_terminal else self.value
         return self.hides_empty and not any(map(value, rows))
 
@@ -203,28 +203,28 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     columns: Sequence[Column[R]]
     rows: Sequence[R]
     tone: Callable[[R], Tone] | None = None
-    """How good a whole row is."""
+    """Tone of a whole row."""
     readers: Readers = Readers.ALL
     row_of: RowOf | None = None
     """By node or by domain, if the rows can be grouped by either."""
     is_detail: bool = False
-    """Whether it stands below what answers the question."""
+    """True if it stands below what answers the question."""
     is_first: bool = False
-    """Whether it answers the question at a glance, and so stands above everything else on a page."""
+    """True if it answers the question at a glance, and so stands above everything else on a page."""
     legend: str = ""
-    """What its cells mean, above it on a page."""
+    """Meaning of its cells, above it on a page."""
     is_answer: bool = False
-    """Whether spreadsheets get this sheet instead of the first; its header is written even without rows."""
+    """True if spreadsheets get this sheet instead of the first; its header is written even without rows."""
     most: int | None = None
     """More rows than these a table shows only in full, or on a terminal that has room for them."""
     noun: str = "row"
-    """What a row is, where some are left out."""
+    """Noun for a row, where some are left out."""
     key: str = ""
-    """What its headers mean, below it on a terminal."""
+    """Meaning of its headers, below it on a terminal."""
     drawn: Callable[[R, Look], Iterable[Line]] | None = None
     """A row as lines, on a terminal that has no table of them."""
     frames: Callable[[R], Span] = lambda _: ALWAYS
-    """When a row is so, on a page that moves from frame to frame."""
+    """Frames in which a row is so, on a page that moves from frame to frame."""
     step: Callable[[R], int | None] = lambda _: None
     """The frame that a row is about, where that is not the one after which it is so."""
 
@@ -238,7 +238,7 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
         return [Tone.PLAIN if self.tone is None else self.tone(row) for row in self.rows]
 
     def table(self) -> Table:
-        """As pages and comments have it."""
+        """Lay it out for pages and comments."""
         columns = [
             column for column in self.columns if Readers.PAGES in column.readers and not column.is_empty(self.rows)
         ]

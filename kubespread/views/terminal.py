@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 INDENT = "  "
 HANGING = 4
-"""How far what is folded is indented."""
+"""Columns by which folded lines are indented."""
 GAP = 2
-"""How far columns are apart, unless a table says otherwise."""
+"""Columns between two columns of a table, unless a table says otherwise."""
 _GUTTER = "      "
 _USUAL_WIDTH = 120
 _PARTS = re.compile(r"[^-./]+|[-./]")
@@ -63,7 +63,7 @@ class Laid:
 
 
 def aim(look: Look) -> int:
-    """How wide lines are meant to be; where there is no terminal, a sentence may be longer."""
+    """Width that lines are meant to have; where there is no terminal, a sentence may be longer."""
     return look.width or _USUAL_WIDTH
 
 
@@ -119,7 +119,7 @@ def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
 
 
 def left_out(number: int, noun: str) -> Iterator[Line]:
-    """How many rows are not shown; nothing where all are."""
+    """Say how many rows are not shown; nothing where all are."""
     if number:
         yield [Cell(f"{INDENT}{count_of(number, f'more {noun}')} (-v)", Tone.FAINT)]
 
@@ -153,7 +153,7 @@ def shared_suffix(names: Sequence[str]) -> str:
 
 
 def shared(names: Sequence[str]) -> tuple[str, str]:
-    """What all ``names`` begin and end with, up to a dash or dot and without using up any of them."""
+    """Find what all ``names`` begin and end with, up to a dash or dot and without using up any of them."""
     suffix = shared_suffix(names)
     stems = [name.removesuffix(suffix) for name in names]
     prefix = commonprefix(stems) if len(set(stems)) > 1 else ""
@@ -225,8 +225,8 @@ def _cut_alike(names: Sequence[str], width: int) -> list[str]:
 
 
 def _shared_ends(names: Sequence[str], width: int) -> tuple[str, str]:
-    """What `fitted` leaves out of all ``names``, not counting the numbers of copies: their common end and, if that is
-    not enough, their common beginning.
+    """Find what `fitted` leaves out of all ``names``, not counting the numbers of copies: their common end and, if that
+    is not enough, their common beginning.
     """
     if all(width_of(name) <= width for name in names):
         return "", ""
@@ -264,7 +264,7 @@ def said_once(names: Sequence[str], shown: Sequence[str]) -> str:
 
 _NODES = ("NODE", "HOSTNAME")
 _LONG_NAME = 20
-"""As much of a name as a column that gives way has to leave room for."""
+"""Width of a name that a column that gives way has to leave room for."""
 
 
 def table(answer: Answer, look: Look) -> str:
@@ -299,13 +299,13 @@ def screen(view: View, look: Look) -> Iterator[Part]:
 
 
 def doubts(view: View) -> Iterator[Line]:
-    """What is not known, before what is made of the rest."""
+    """Say what is not known, before what is made of the rest."""
     for place, doubt in enumerate(view.doubts):
         yield folded(Cell(doubt, Tone.BAD), indent="", weight=Weight.REASON if place else Weight.SUBJECT)
 
 
 def remarks(answer: Sequence[str]) -> Iterator[Line]:
-    """What the first sentence of an answer rests on."""
+    """Say what the first sentence of an answer rests on."""
     for sentence in answer[1:]:
         yield folded(sentence, indent="", weight=Weight.REASON)
 
@@ -318,7 +318,7 @@ def headline(question: Line, provenance: str, look: Look) -> Iterator[Line]:
 
 
 def subject(phrases: Sequence[Line], look: Look) -> Iterator[Line]:
-    """What an answer is about, on one line where rows are few."""
+    """Say what an answer is about, on one line where rows are few."""
     if look.rows is not None:
         first, *others = [phrase for phrase in phrases if line_width(phrase)]
         phrases = [[*first, *(cell for phrase in others for cell in (Cell(_GUTTER), *phrase))]]
@@ -390,7 +390,7 @@ def laid_out(columns: Sequence[Laid], look: Look, noun: str = "row", gap: int = 
 
 
 def room_beside_columns(columns: Iterable[Column[R]], rows: Sequence[R], look: Look) -> int:
-    """How wide a column may be beside others."""
+    """Measure how wide a column may be beside others."""
     return room_beside((_whole(column, rows) for column in _on_screen(columns, rows)), look)
 
 
@@ -413,7 +413,7 @@ def _whole(column: Column[R], rows: Sequence[R]) -> Laid:
 
 
 def _room(column: Column[Any], laid: dict[int, Laid], look: Look) -> int:
-    """How wide it may be, given the others' widths."""
+    """Measure how wide it may be, given the others' widths."""
     return room_beside((other for place, other in laid.items() if place != id(column)), look)
 
 

@@ -41,7 +41,7 @@ class Bars(Struct, frozen=True):
     title: str
     bars: Sequence[Bar]
     limit: int | None = None
-    """As many pods as a domain may have, the next one included: minimum + maxSkew; None for what is not limited."""
+    """Pods that a domain may have, the next one included: minimum + maxSkew; None for what is not limited."""
 
 
 class NodeFacts(Struct, frozen=True):
@@ -51,11 +51,11 @@ class NodeFacts(Struct, frozen=True):
     rows: Mapping[str, Row]
     """By the name of the node."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    """Of each node in a few words."""
+    """Verdict on each node in a few words."""
     words: Mapping[str, str] = field(default_factory=dict)
-    """What a picture with room for it writes on a node, where nothing else is to be said of it."""
+    """Words that a picture with room for them writes on a node, where nothing else is to be said of it."""
     colors: Mapping[Tone, str] = field(default_factory=dict)
-    """What the tones of nodes mean; empty where they have none."""
+    """Meaning of the tones of nodes; empty where they have none."""
 
     @classmethod
     def of(
@@ -65,7 +65,7 @@ class NodeFacts(Struct, frozen=True):
         colors: Mapping[Tone, str],
         word: Callable[[R], str] = lambda _: "",
     ) -> NodeFacts:
-        """What a page has of a sheet whose rows are nodes, and whose first column is their names."""
+        """Make the facts that a page has of a sheet whose rows are nodes, and whose first column is their names."""
         table = sheet.table()
         rows = {name: Row(cells, row.tone, row.drawn[1:]) for row in table.rows for name, *cells in [row.cells]}
         verdicts = [] if verdict is None else map(verdict, sheet.rows)
@@ -79,7 +79,7 @@ class NodeFacts(Struct, frozen=True):
 
 
 Held = Sequence[int | None]
-"""How many pods a node holds, and the percent of each resource of the map that they request; None where that is not
+"""Number of pods a node holds, and the percent of each resource of the map that they request; None where that is not
 known.
 """
 
@@ -93,23 +93,23 @@ class Frame(Struct, frozen=True):
     gone: Sequence[str] = ()
     joined: Sequence[str] = ()
     states: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """What keeps pods away from the nodes where that changed: ``cordoned``, ``not ready``."""
+    """Reasons that keep pods away from the nodes where that changed: ``cordoned``, ``not ready``."""
     old: Mapping[str, int] = field(default_factory=dict)
-    """How many of ``pods`` are of the old template, where a rollout replaces them."""
+    """Number of ``pods`` of the old template, where a rollout replaces them."""
     held: Mapping[str, Held] = field(default_factory=dict)
-    """What nodes hold, where that changed; of other nodes of ``pods`` it is not known from now on."""
+    """Pods and requests of nodes, where they changed; of other nodes of ``pods`` they are not known from now on."""
     tiles: Sequence[Tile] = ()
-    """What the tiles say from now on; empty for what they said before."""
+    """Tiles from now on; empty where they stay as they were."""
 
 
 class Tile(Struct, frozen=True):
-    """What is looked for first: a figure, which is also in the report, or one answer of many."""
+    """Figure that is looked for first, which is also in the report, or one answer of many."""
 
     name: str
     value: str
     tone: Tone = Tone.PLAIN
     find: str = ""
-    """What a page searches its tables for when it is chosen; empty where it lists nothing."""
+    """Text that a page searches its tables for when it is chosen; empty where it lists nothing."""
     says: str = ""
     """Beside the value."""
     views: Callable[[], Sequence[View]] | None = None
@@ -117,12 +117,12 @@ class Tile(Struct, frozen=True):
 
 
 def unwanted(name: str, number: int) -> Tile:
-    """What there should be none of."""
+    """Make the tile of something there should be none of."""
     return Tile(name, f"{number:,}", Tone.BAD if number else Tone.GOOD)
 
 
 def some(name: str, number: int, of: int) -> Tile:
-    """What there should be at least one of."""
+    """Make the tile of something there should be at least one of."""
     return Tile(name, f"{number:,} of {of:,}", Tone.GOOD if number else Tone.BAD)
 
 
@@ -156,14 +156,14 @@ def tiles(row_type: type, rows: Sequence[Any]) -> Iterator[Tile]:
 
 
 class View(Struct, frozen=True):
-    """What a report says: its sheets as every format has them, and what only pictures show."""
+    """Content of a report: its sheets as every format has them, and what only pictures show."""
 
     title: str
     provenance: str
     answer: Sequence[str]
     """The first one is the answer, the others are what it rests on."""
     doubts: Sequence[str] = ()
-    """What is not known of the cluster, so that the answer may be another: above it, and loud."""
+    """Unknowns of the cluster, because of which the answer may be another: above it, and loud."""
     tone: Tone = Tone.PLAIN
     tiles: Sequence[Tile] = ()
     """In the order of their weight."""
@@ -172,20 +172,20 @@ class View(Struct, frozen=True):
     sheets_of: Callable[[], Sequence[Sheet[Any]]] | None = None
     """Sheets that take long to make, for those that show them."""
     names: Sequence[str | tuple[str, ...]] | None = None
-    """What ``-o name`` lists, several with a tab between them; None where there is no such form."""
+    """Names that ``-o name`` lists, several with a tab between them; None where there is no such form."""
     heading: Callable[[Look], Iterable[Line]] | None = None
-    """What stands above the answer on a terminal, where that is not the title."""
+    """Lines above the answer on a terminal, where these are not the title."""
     answer_tone: Tone = Tone.STRONG
     parts: Callable[[Look], Iterable[Sheet[Any] | Part]] | None = None
-    """What stands below the answer on a terminal, where that is not its sheets, in its order."""
+    """Parts below the answer on a terminal, where these are not its sheets, in its order."""
     remarks: Literal["above", "among", "below"] = "below"
-    """Where a terminal has what the answer rests on: right below the answer, among the parts, or at the end."""
+    """Place where a terminal has what the answer rests on: right below the answer, among the parts, or at the end."""
     picture: Callable[[Look], Iterable[Part]] | None = None
     """The whole answer on a terminal, where that is drawn by hand."""
     sentences: Callable[[], str] | None = None
     """The answer as paragraphs, where only some of its rows are requested."""
     is_wide_on_terminals: bool = False
-    """Whether ``-o wide`` is wide on a terminal too, and not the columns of pipes there."""
+    """True if ``-o wide`` is wide on a terminal too, and not the columns of pipes there."""
     bars: Sequence[Bars] = ()
     tables: Sequence[Table] = ()
     nodes: NodeFacts | None = None
@@ -194,29 +194,29 @@ class View(Struct, frozen=True):
     before: Mapping[str, int] | None = None
     """The pods of each node before the first frame; None: those that the map marks."""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
-    """Of nodes that join, the name of the one in whose place they do."""
+    """Name of the node that leaves, by the name of the one that joins in its place."""
     is_rollout: bool = False
-    """Whether those are of an old template, and frames tell old pods from new ones."""
+    """True if the pods of ``before`` are of an old template, and frames tell old pods from new ones."""
     frames: Sequence[Frame] = ()
     frames_on: Callable[[TopologyMap], Iterable[Frame]] | None = None
     """Frames that only a map can tell the nodes of."""
     tiles_before: Sequence[Tile] = ()
-    """What the tiles say before the first frame, where they are about a moment."""
+    """Tiles before the first frame, where they are about a moment."""
     opens_at: int | None = None
-    """How many frames are past when a page opens: None for all, of which the last is the result."""
+    """Number of frames that are past when a page opens: None for all, of which the last is the result."""
     metrics: Callable[[], Iterable[Metric]] = tuple
-    """Of the whole answer, for a textfile collector."""
+    """Metrics of the whole answer, for a textfile collector."""
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Notes, gaps and what is not modeled, by heading."""
 
 
 def held_before(drawn: TopologyMap) -> dict[str, Held]:
-    """What each node of the map holds."""
+    """List what each node of the map holds."""
     return {node.name: (node.pods, *(load.percent for load in node.load)) for node in drawn.nodes}
 
 
 def held_after(loads: Iterable[NodeLoad], before: Mapping[str, Held], drawn: TopologyMap) -> dict[str, Held]:
-    """What the nodes of ``loads`` hold."""
+    """List what the nodes of ``loads`` hold."""
     nothing: Held = [None] * (1 + len(drawn.resources))
     after = dict[str, Held]()
     for load in loads:
@@ -227,13 +227,13 @@ def held_after(loads: Iterable[NodeLoad], before: Mapping[str, Held], drawn: Top
 
 
 def source(cluster: ClusterReference | None, kube_version: str, *more: str) -> str:
-    """Where an answer comes from, in one line."""
+    """Say where an answer comes from, in one line."""
     parts = (cluster_phrase(cluster), scheduler_phrase(kube_version, cluster), *more)
     return " · ".join(part for part in parts if part)
 
 
 class About(TypedDict):
-    """What every report says in the same way."""
+    """Fields of a view that every report fills in the same way."""
 
     provenance: str
     answer: Sequence[str]
@@ -246,7 +246,7 @@ TONES = {"yes": Tone.GOOD, "no": Tone.BAD, "unknown": Tone.WARN}
 
 
 def about(report: Any) -> About:
-    """Of one report: where it is from, its answer, and its notes and gaps."""
+    """Say where one report is from, its answer, and its notes and gaps."""
     return About(
         provenance=source(report.cluster, report.kube_version, report.manner),
         answer=report.said,
@@ -259,7 +259,7 @@ _HEADINGS = {"Notes": "notes", "Admission": "admission", "Gaps": "gaps", "Not mo
 
 
 def beside(reports: Iterable[Any]) -> Mapping[str, Sequence[str]]:
-    """Of all of ``reports``, each text once."""
+    """Collect the notes, gaps and what is not modeled of all ``reports``, each text once."""
     lists: dict[str, dict[str, None]] = {}
     for report in reports:
         for heading, name in _HEADINGS.items():
@@ -296,7 +296,7 @@ def cluster_phrase(cluster: ClusterReference | None) -> str:
 
 
 def cluster_words(cluster: ClusterReference | None) -> tuple[str, str]:
-    """What a cluster is, where that is said, and which one."""
+    """Say what a cluster is, where that is known, and which one."""
     if cluster is None or not (cluster.context or cluster.server or cluster.time):
         return "", ""
     whose = ("context", cluster.context) if cluster.context else ("", cluster.server or "")
@@ -335,8 +335,8 @@ def view_of_rows(report: Any) -> View:
 
 
 def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
-    """What an answer says; with a map also what steps do to its nodes. A report without a view is shown as
-    its rows.
+    """Make the view of an answer; with a map also what steps do to its nodes. A report without a view is shown as its
+    rows.
     """
     reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
     tell = _beside(type(reports[0]))

@@ -73,7 +73,7 @@ def said(line: str, ends: tuple[str, str]) -> str:
 
 
 def _shared_ends(cells: Iterable[str]) -> tuple[str, str]:
-    """What all names of a column of names begin and end with, if any are long."""
+    """Find what all names of a column of names begin and end with, if any are long."""
     names = list(dict.fromkeys(name for cell in cells for name in cell.split(", ") if name))
     if max(map(len, names), default=0) <= _SHORT or any(" " in name for name in names):
         return "", ""
@@ -103,7 +103,7 @@ _MOST_OPEN, MOST_LAID_OUT = 60, 400
 """Rows of a table that is whole from the start where it is open, and where it is closed, as a picture of so many nodes.
 """
 _MOST_ROWS = 10_000
-"""Of a table that nothing links into: browsers take about two seconds for the 93,000 that 5,000 nodes can fill."""
+"""Rows of a table that nothing links into: browsers take about two seconds for the 93,000 that 5,000 nodes can fill."""
 _MOST_LISTED = 12
 """Notes that are open."""
 _SAID = 120
@@ -115,7 +115,7 @@ _LEAST_SAVED = 6
 _ONE_LINE = 32
 """Letters of a name that stays in one line."""
 _MOST_COLUMNS = 9
-"""Of a table in letters of the usual size."""
+"""Columns of a table in letters of the usual size."""
 _MOST_PLAIN = 200_000
 """Letters of data that stands in a page as it is."""
 _AT_FIRST = 50
@@ -139,7 +139,7 @@ def _answer(account: View, ends: tuple[str, str] = ("", "")) -> str:
 
 
 def remarks(account: View, ends: tuple[str, str] = ("", "")) -> str:
-    """What the answer rests on; much of it would bury what comes below."""
+    """Write what the answer rests on, folding most of it: much of it would bury what comes below."""
     first, more = (
         [f"<p>{said(line, ends)}</p>" for line in part] for part in (account.answer[1:4], account.answer[4:])
     )
@@ -167,7 +167,7 @@ def _in_brief(said: str) -> str:
 
 
 def answers(every: Sequence[Tile]) -> str:
-    """What tiles lead to in full, each closed until it is chosen."""
+    """Write the answers that tiles lead to in full, each closed until it is chosen."""
     return "".join(
         _in_full(f"a{place}", tile, tile.views()) for place, tile in enumerate(every) if tile.views is not None
     )
@@ -196,7 +196,7 @@ def facts(of: Mapping[str, str], commands: Collection[str]) -> str:
 
 
 def command(typed: str) -> str:
-    """What page.js lets one copy."""
+    """Write a command that page.js lets one copy."""
     words = "".join(f"<span>{breakable(word)}</span> " for word in typed.split(" "))
     return f'<code class="command">{words[:-1]}</code>'
 
@@ -221,7 +221,7 @@ def embedded(name: str, value: Any) -> str:
 
 
 def tables(every: Iterable[Table], *, first: bool) -> str:
-    """Those that stand above everything else, or the others."""
+    """Write the tables that stand above everything else, or the others."""
     return "".join(
         foldable(f"t{place}", table) for place, table in enumerate(every) if table.rows and table.is_first is first
     )

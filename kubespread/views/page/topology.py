@@ -37,29 +37,29 @@ MOST_MARKS = 9
 
 
 class NodeMark(Struct, frozen=True):
-    """How one node is drawn."""
+    """Mark of one node in the picture."""
 
     name: str
     """Without the beginning and the end that all names share."""
     position: int
-    """Of its row in the table of nodes."""
+    """Position of its row in the table of nodes."""
     pods: int
     old: int
-    """Those of an old template."""
+    """Number of pods of an old template."""
     color: str
-    """What its color says of it: its verdict, or how full it is."""
+    """Meaning of its color: its verdict, or how full it is."""
     style: str
     state: str
-    """Of the node, in a word."""
+    """State of the node, in a word."""
     tooltip: str
     word: str = ""
-    """What is written on it where it has no state."""
+    """Word that is written on it where it has no state."""
     is_awaited: bool = False
-    """Whether it joins in a later step."""
+    """True if it joins in a later step."""
 
 
 def names_nodes(nodes: int) -> bool:
-    """Whether a picture of so many nodes has room for their names."""
+    """True if a picture of so many nodes has room for their names."""
     return nodes <= _MOST_NAMED
 
 
@@ -111,22 +111,22 @@ def in_order(report: TopologyMap, account: View) -> list[MapNode]:
 
 
 def tells_loads(account: View) -> bool:
-    """Whether the picture knows at every frame what nodes hold."""
+    """True if the picture knows at every frame what nodes hold."""
     return any(frame.held for frame in account.frames) or not any(frame.pods for frame in account.frames)
 
 
 def is_judged(account: View) -> bool:
-    """Whether colors are verdicts, and not how full nodes are."""
+    """True if colors are verdicts, and not how full nodes are."""
     return account.nodes is not None and bool(account.nodes.colors)
 
 
 def is_marking(report: TopologyMap) -> bool:
-    """Whether the question is about some pods and not all."""
+    """True if the question is about some pods and not all."""
     return report.workload is not None or report.selector is not None
 
 
 def pods_before(report: TopologyMap, account: View) -> Mapping[str, int]:
-    """What is marked on each node before the first step."""
+    """Count the marked pods on each node before the first step."""
     if account.before is not None:
         return account.before
     if is_marking(report):
@@ -209,7 +209,7 @@ class Picture:
         return f"{count_of(sum(not mark.is_awaited for mark in marks), 'node')}, {pods:,} {_plural(noun, pods)}"
 
     def _shares(self, names: Sequence[str]) -> str:
-        """How many nodes are of each color, where that is of no step alone."""
+        """Draw how many nodes are of each color, where that is of no step alone."""
         if not is_judged(self.account) and self.account.frames:
             return ""
         nodes = Counter(self._marks[name].color for name in names)
@@ -258,7 +258,9 @@ def pod_marks(pods: int, old: int, most: int) -> str:
 
 
 def slider(frames: int, first: int) -> Iterator[str]:
-    """What moves from step to step, from the ``first`` one on; without scripts, which it needs, it is not shown."""
+    """Write the slider that moves from step to step, from the ``first`` one on; without scripts, which it needs, it is
+    not shown.
+    """
     if frames:
         yield (
             '<div class="steps" hidden><button type="button" id="back" aria-label="Step back">◀</button>'
@@ -270,7 +272,7 @@ def slider(frames: int, first: int) -> Iterator[str]:
 
 
 def of_picture(account: View, drawn: TopologyMap) -> str:
-    """What a dot is, what the color of a node says, and how nodes look that take no pods."""
+    """Say what a dot is, what the color of a node says, and how nodes look that take no pods."""
     return as_list(_in_picture(account, drawn))
 
 

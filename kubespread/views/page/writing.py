@@ -39,7 +39,7 @@ from kubespread.wording import EMPTY, age, short_key
 
 
 class NodeTable(Struct, frozen=True, dict=True):
-    """Which columns there are; ``joined`` are the nodes that the map does not have."""
+    """Columns of the table of nodes; ``joined`` are the nodes that the map does not have."""
 
     report: TopologyMap
     account: View
@@ -79,7 +79,7 @@ class NodeTable(Struct, frozen=True, dict=True):
 
     @property
     def _draws_all(self) -> bool:
-        """Whether the pods that are drawn step by step are all of a node."""
+        """True if the pods that are drawn step by step are all of a node."""
         return self._has_steps and self.account.before is None
 
     @cached_property
@@ -211,7 +211,7 @@ def _frame(frame: Frame) -> dict[str, Any]:
 
 
 def _start(picture: Picture, table: NodeTable) -> dict[str, Any]:
-    """What steps begin with, and which columns of the table of nodes they change."""
+    """Collect what steps begin with, and which columns of the table of nodes they change."""
     account, drawn = picture.account, picture.report
     return {
         "pods": {name: count for name, count in pods_before(drawn, account).items() if count},
@@ -240,7 +240,7 @@ def _topology(picture: Picture) -> str:
 
 
 def _origin(answer: Answer) -> Mapping[str, str]:
-    """What made the answer: which question, of which cluster, as which release, by which kubespread, when."""
+    """Say what made the answer: which question, of which cluster, as which release, by which kubespread, when."""
     report: Any = answer[0] if isinstance(answer, Sequence) else answer
     made: Provenance | None = getattr(report, "provenance", None)
     is_pair = hasattr(report, "before") and hasattr(report, "after") and not hasattr(report, "cluster")
@@ -278,5 +278,5 @@ def _resource(name: str) -> str:
 
 
 def _hash(content: str) -> str:
-    """As a Content-Security-Policy names an inline element by what is in it."""
+    """Hash the content of an inline element, as a Content-Security-Policy names it."""
     return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
