@@ -125,13 +125,13 @@ class _Editing:
         return self._text[:start] + text + self._text[end:]
 
     def _start(self, parent: Any, place: int) -> int:
-        """Of an entry, its key included."""
+        """Find the beginning of an entry, its key included."""
         entry = parent.value[place]
         index: int = (entry[0] if _is_mapping(parent) else entry).start_mark.index
         return index
 
     def _end(self, node: Any) -> int:
-        """Where what it says ends: a block ends with its last entry, not with the lines behind it."""
+        """Find the end of what a node says: a block ends with its last entry, not with the lines behind it."""
         if _is_block(node) and node.value:
             return self._end(_node(node, len(node.value) - 1))
         start, end = node.start_mark.index, node.end_mark.index

@@ -40,9 +40,9 @@ _BETWEEN = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
 _OPENING = 40
 """Bytes in which the elements of a list may be alike, and what is inside is not: blanks, apiVersion and kind."""
 _GUESSES = 4
-"""How many places in a window are taken for the beginning of an element."""
+"""Places in a window that are taken for the beginning of an element."""
 _MOST_DOUBLED = 8
-"""How often the number of elements is doubled that are read one by one after wrong guesses."""
+"""Times that the number of elements is doubled that are read one by one after wrong guesses."""
 _SHORT_LINE = 64
 """Bytes."""
 _ERROR = re.compile(r"(?:JSON is malformed: )?(?P<reason>.*?)(?: \(byte (?P<offset>\d+)\))?", re.DOTALL)
@@ -193,7 +193,7 @@ class JsonStream:
                 pass
 
     def _end_of_value(self) -> int | None:
-        """Where the value at the cursor ends, None when that is not in the window yet."""
+        """Find the end of the value at the cursor, None when that is not in the window yet."""
         try:
             self._decoder.decode(memoryview(self._text)[self._at :])
         except RecursionError:
@@ -232,7 +232,9 @@ class JsonStream:
 
 
 def _line_breaks(text: bytes, start: int, end: int) -> int:
-    """As ``count``, which takes a nanosecond for each byte: where lines are long, the next one is found in less."""
+    """Count line breaks like ``count``, which takes a nanosecond for each byte: where lines are long, the next one is
+    found in less.
+    """
     number = 0
     while (found := text.find(b"\n", start, end)) >= 0:
         if found - start < _SHORT_LINE:
@@ -358,7 +360,7 @@ def _is_too_deep(value: Any) -> bool:
 
 
 def read_json(path: str, form: type[T], expected: str) -> T:
-    """What the file at ``path`` holds, which is to be ``expected``. Raises ManifestError."""
+    """Read the file at ``path``, which is to be ``expected``. Raises ManifestError."""
     text = read_file(path)
     try:
         return msgspec.json.decode(text, type=form)

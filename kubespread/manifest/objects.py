@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Head(msgspec.Struct, rename="camel"):
-    """What tells one JSON object from another, everything else left undecoded."""
+    """Fields that tell one JSON object from another, everything else left undecoded."""
 
     api_version: Any = ""
     kind: Any = ""
@@ -51,11 +51,11 @@ class KubernetesObject:
     line: int | None = field(default=None, compare=False)
     """The one it begins on, where that is known."""
     lines: FieldLines | None = field(default=None, compare=False, repr=False)
-    """Those of its document, where that is not JSON text."""
+    """Lines of the fields of its document, where that is not JSON text."""
     size: int | None = field(default=None, compare=False)
-    """How many items a List had, None for everything else."""
+    """Number of items that a List had, None for everything else."""
     template_path: str = field(default="", compare=False)
-    """Where the text has its pod template, if that was moved to spec.template."""
+    """Path of its pod template in the text, if that was moved to spec.template."""
     api_version: str = field(init=False)
     kind: str = field(init=False)
     head: Head | None = field(init=False, compare=False, repr=False)

@@ -63,7 +63,7 @@ class FieldLines:
         return position.line if position is not None else None
 
     def position(self, document: int, path: str) -> Position | None:
-        """Where ``path`` stands, or the nearest field above it that exists; None where nothing is known."""
+        """Find the position of ``path``, or of the nearest field above it that exists; None where nothing is known."""
         if document >= len(self._documents):
             return None
         node = self._documents[document]
@@ -149,13 +149,13 @@ PATIENCE = 1.0
 
 
 def display_name(path: str) -> str:
-    """What a path is called in messages and in what is saved: as text, also where its bytes are none."""
+    """Name a path in messages and in what is saved: as text, even where its bytes are none."""
     return STDIN_NAME if path == STDIN else escaped(path)
 
 
 @contextmanager
 def faults_of(file: str) -> Iterator[None]:
-    """What is wrong with a text, as faults of its file. Raises ManifestError."""
+    """Raise what is wrong with a text as faults of its file. Raises ManifestError."""
     try:
         yield
     except OSError as error:
@@ -222,7 +222,7 @@ def _last_written(file: IO[bytes]) -> tuple[int, int] | None:
 def text_chunks(
     file: IO[bytes], limit: int, cut: Callable[[Iterator[bytes]], Iterator[bytes]] = iter
 ) -> Iterator[bytes]:
-    """What ``file`` holds as UTF-8, unzipped and without byte order mark, about a mebibyte at a time.
+    """Yield the content of ``file`` as UTF-8, unzipped and without byte order mark, about a mebibyte at a time.
 
     A chunk may end inside a character. ``cut`` removes unneeded parts of the plain bytes before they are checked.
     Raises OSError, and MalformedError for what is not text or larger than ``limit``.
@@ -258,7 +258,7 @@ def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _inflated(member: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-    """What ``data`` adds to one member, in chunks: a bomb must not unfold at once."""
+    """Yield what ``data`` adds to one member, in chunks: a bomb must not unfold at once."""
     plain = b"-" * _CHUNK
     # A full chunk may leave output inside the decompressor though all of its input is used.
     while data or len(plain) == _CHUNK:
@@ -273,7 +273,7 @@ def _inflated(member: zlib._Decompress, data: bytes) -> Iterator[bytes]:
 
 
 def _from_utf16(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """What `kubectl get ... > cluster.yaml` writes in Windows PowerShell."""
+    """Decode what `kubectl get ... > cluster.yaml` writes in Windows PowerShell."""
     decoder = codecs.getincrementaldecoder("utf-16")()
     try:
         for chunk in chunks:

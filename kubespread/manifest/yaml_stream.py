@@ -132,7 +132,7 @@ class _Builder:
             self._aliased = 0
 
     def _value(self, event: Any, depth: int) -> Any:
-        """What begins with ``event``, inside ``depth`` containers."""
+        """Read the value that begins with ``event``, inside ``depth`` containers."""
         kind = type(event)
         if kind is ScalarEvent:
             value = event.value
@@ -261,7 +261,7 @@ def _at(event: Any, message: str) -> MalformedError:
 
 
 _OF_INDENTATION = frozenset({"did not find expected key", "mapping values are not allowed in this context"})
-"""What libyaml finds where a line stands too far to the left or to the right."""
+"""Errors that libyaml finds where a line stands too far to the left or to the right."""
 
 
 def _syntax_error(error: yaml.YAMLError) -> MalformedError:

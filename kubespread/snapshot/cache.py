@@ -32,7 +32,9 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def recalled(file: Path, form: type[T]) -> T | None:
-    """What was cached in ``file`` as JSON; None if there is nothing, or it is damaged, too large or not the user's."""
+    """Read what was cached in ``file`` as JSON; None if there is nothing, or it is damaged, too large or not the
+    user's.
+    """
     content = recalled_bytes(file, _MAX_BYTES)
     try:
         return None if content is None else msgspec.json.decode(content, type=form)
@@ -41,8 +43,8 @@ def recalled(file: Path, form: type[T]) -> T | None:
 
 
 def recalled_bytes(file: Path, limit: int) -> bytes | None:
-    """What was cached in ``file``; None if there is nothing, or not a regular file that this user wrote: a pipe that
-    would block, a file that others own or may write to, or one of more than ``limit`` bytes.
+    """Read what was cached in ``file``; None if there is nothing, or not a regular file that this user wrote: a pipe
+    that would block, a file that others own or may write to, or one of more than ``limit`` bytes.
     """
     try:
         with open(os.open(file, _FLAGS), "rb") as opened:  # noqa: PTH123 - a descriptor

@@ -22,7 +22,7 @@ _FORM = 5
 _COARSEST = 2 * 10**9
 """Nanoseconds that file systems round their times to, at most."""
 _KEPT_FILES = 32
-"""How many files' names are remembered: those read last."""
+"""Files whose names are remembered: those read last."""
 T = TypeVar("T")
 
 

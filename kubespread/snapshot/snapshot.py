@@ -51,7 +51,7 @@ _DOUBLED = (
 )
 _REPLACED = "replaced by what a later source says of the same object"
 _IN_EVERY_CLUSTER = frozenset({"Namespace", "PriorityClass", "Service"})
-"""Who asks `kubectl get` for these, of which a cluster always has some, asks for all that matter to scheduling."""
+"""Kinds of which a cluster always has some: who asks `kubectl get` for them asks for all that matter to scheduling."""
 _IN_FEW_CLUSTERS = ("LimitRange", "ResourceQuota", "VolumeAttachment")
 _TAKEN_AS_NONE = "the cluster is taken to have none, since its priority classes were listed"
 # JSON's way to write the field every pod template has.
@@ -68,13 +68,13 @@ _MOST_APART = timedelta(hours=1)
 
 
 class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_defaults=True):
-    """What is known of where a snapshot comes from; it is written into saved snapshots."""
+    """Facts about where a snapshot comes from; they are written into saved snapshots."""
 
     source: str = ""
     server: str = ""
     """The address of the API server, where a running cluster was read."""
     time: str = ""
-    """When it was taken, RFC 3339."""
+    """Time when it was taken, RFC 3339."""
     server_version: str = ""
     kubelet_version: str = ""
     """The newest of its nodes' kubelets."""
@@ -86,17 +86,17 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     notes: tuple[str, ...] = ()
     """Notes for every answer."""
     gaps: tuple[str, ...] = ()
-    """What could not be read of it."""
+    """Parts of it that could not be read."""
     undone: tuple[str, ...] = ()
     """The edits that were made and not done in full: a drain that a budget blocks."""
     unread: dict[str, str] = msgspec.field(default_factory=dict)
-    """Those of the gaps that are about one kind, by kind: they concern only the questions that need it."""
+    """Gaps that are about one kind, by kind: they concern only the questions that need it."""
     doubts: dict[Doubt, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """What was seen while it was read that no object tells later."""
+    """Observations made while it was read that no object tells later."""
 
     @property
     def release(self) -> str:
-        """What the server says of itself; else the minor of the newest kubelet, which no server is older than."""
+        """Release that the server reports; else the minor of the newest kubelet, which no server is older than."""
         minor = KubeVersion.minor_of(self.kubelet_version)
         return self.server_version or (f"v1.{minor}" if minor is not None else self.kubelet_version)
 
@@ -106,7 +106,7 @@ _MOST_KNOWN = 12
 
 
 class Known:
-    """What was found out about the objects of one snapshot, which need not be worked out again for the same ones."""
+    """Results found out about the objects of one snapshot, which need not be worked out again for the same ones."""
 
     def __init__(self, *objects: object) -> None:
         self._objects = objects
@@ -120,7 +120,9 @@ class Known:
         return len(objects) == len(self._objects) and all(map(is_, objects, self._objects))
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` returns, which follows from the snapshot's objects and ``key`` alone, and changes no more."""
+        """Return what ``make`` returns, which follows from the snapshot's objects and ``key`` alone, and changes no
+        more.
+        """
         # Of two threads at once both may make it.
         result = self._results.pop(key, msgspec.UNSET)
         made: T = make() if result is msgspec.UNSET else result
@@ -140,17 +142,16 @@ class Snapshot:
     pods: tuple[Pod, ...] = ()
     objects: ClusterObjects = field(default_factory=ClusterObjects)
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """How many objects of each kind were ignored, since scheduling does not read them."""
+    """Number of objects of each kind that were ignored, since scheduling does not read them."""
     origin: Origin = Origin()
     faults: tuple[str, ...] = ()
     """The objects that could not be read, where they stand and why; each is a gap too."""
     files: tuple[str, ...] = field(default=(), compare=False)
-    """What it was read from; empty for a running cluster."""
+    """Files that it was read from; empty for a running cluster."""
     kubeconfig: str = field(default="", compare=False)
     """The one that was named for a running cluster."""
     edits: tuple[Edit, ...] = ()
-    """What is changed in it, in this order, before a question about it is answered; the objects above are without it.
-    """
+    """Edits made to it, in this order, before a question about it is answered; the objects above are without them."""
     known: Known = field(default_factory=Known, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -514,7 +515,7 @@ def _named(what: str, names: Iterable[str]) -> Iterator[str]:
 
 
 def _release_order(version: str) -> tuple[tuple[int, int], str]:
-    """What versions are ordered by: what names no release goes before all that do."""
+    """Order of versions: text that names no release goes before all that do."""
     return KubeVersion.numbers_in(version) or (-1, 0), version
 
 

@@ -27,7 +27,7 @@ CONSTRAINT = re.compile(rf"(?P<topologyKey>[^:=\s]+):(?P<maxSkew>[0-9]{{1,9}})(?
 _ACTIONS = {False: "DoNotSchedule", True: "ScheduleAnyway"}
 
 _FEW = 8
-"""How many keys are named where none is spelled alike."""
+"""Keys that are named where none is spelled alike."""
 
 
 def full_topology_key(key: str, nodes: Sequence[Node]) -> str:

@@ -29,9 +29,9 @@ class SetBudget(Edit, frozen=True):
         "(deploy/web:minAvailable=50%); NAME:none removes it.",
     )
     name: str
-    """That of the budget, or of the workload."""
+    """Name of the budget, or of the workload."""
     kind: str = ""
-    """That of the workload, ``Deployment``; empty where the budget is named."""
+    """Kind of the workload, ``Deployment``; empty where the budget is named."""
     field: str = ""
     """``maxUnavailable`` or ``minAvailable``; empty: it is removed."""
     value: int | str = ""

@@ -93,7 +93,7 @@ def checked_node(data: Mapping[str, Any], path: str = "", name: str = "") -> tup
 
 
 MAX_COPIES = 10_000
-"""How many nodes one edit adds at most: about twice what a cluster may have."""
+"""Nodes that one edit adds at most: about twice what a cluster may have."""
 _EXPECTED_COUNT = f"expected a number of nodes from 1 to {MAX_COPIES}"
 _TEMPLATE = re.compile(
     r"(?P<template>.+?)(?::(?P<count>[^:@/]*))?(?:@(?P<size>[0-9][^@=/]*))?(?P<labels>(?:@[^@=,/]+(?:/[^@=,]+)?=[^@]*)*)"
@@ -238,7 +238,7 @@ def _resized(template: Node, size: str) -> Node:
 
 
 def _size_notes(template: Node, labels: Mapping[str, str]) -> Iterator[str]:
-    """What a machine of another size might have otherwise."""
+    """Say how a machine of another size might differ otherwise."""
     name = template.metadata.name
     status = template.status
     is_all = all(status.capacity.get(key, amount) == amount for key, amount in status.allocatable.items())
@@ -353,7 +353,7 @@ def labels_of_zone(zone: str, nodes: Sequence[Node]) -> dict[str, str]:
 
 
 def _of_the_zone(key: str, zone: str, own: Mapping[str, str], nodes: Sequence[Node]) -> dict[str, str]:
-    """What all nodes of the zone agree on."""
+    """Find the labels that all nodes of the zone agree on."""
     labels = {}
     for other in own.keys() & _OF_A_ZONE:
         values = {node.metadata.labels[other] for node in _with(nodes, key, other) if node.metadata.labels[key] == zone}

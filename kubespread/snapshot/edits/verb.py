@@ -30,7 +30,7 @@ class Target(Struct, frozen=True):
     """The nodes that an edit is about: one by its name, or all with certain labels."""
 
     text: str
-    """As it was written: the node's name where there is no selector."""
+    """Text as it was written: the node's name where there is no selector."""
     selector: Selector | None = None
     """Its keys may be short: ``zone`` for topology.kubernetes.io/zone."""
 
@@ -118,20 +118,20 @@ FLAG = re.compile(r"(?<!\S)--\S*")
 
 
 class Form(Struct, frozen=True):
-    """How a verb is written."""
+    """Written form of a verb."""
 
     verb: str
     """The first word of its text: ``add-node``."""
     text: str
-    """What follows it."""
+    """Text that follows it."""
     usage: str = ""
     """The form as errors show it, if they show more."""
     name: str = ""
-    """What a scenario calls it, where that is another word."""
+    """Name in a scenario, where that is another word."""
     metavar: str = ""
-    """What follows ``--VERB`` on the command line."""
+    """Text that follows ``--VERB`` on the command line."""
     option: str = ""
-    """What that means; empty for what is a step of a plan and no option."""
+    """Meaning of the option; empty for what is a step of a plan and no option."""
 
     @property
     def expected(self) -> str:
@@ -139,7 +139,7 @@ class Form(Struct, frozen=True):
 
 
 class NodeChange(Struct, frozen=True):
-    """Which nodes become others, come and go. No node that was there before is changed itself."""
+    """Nodes that become others, come and go. No node that was there before is changed itself."""
 
     replaced: Mapping[str, Node] = field(default_factory=dict)
     """By name, only those that differ."""
@@ -166,7 +166,6 @@ class Verb(Struct, frozen=True):
 
     @classmethod
     def help(cls) -> str:
-        """What it does."""
         return inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
 
 
@@ -190,7 +189,7 @@ class Edit(Verb, frozen=True):
         raise NotImplementedError
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        """What it does to ``nodes`` themselves: for a drain, the cordon.
+        """Make the change to ``nodes`` themselves: for a drain, the cordon.
 
         Raises UsageError for nodes, taints or labels that are not there.
         """

@@ -1,4 +1,4 @@
-"""What large files were decoded to, kept in the user's cache by their content: to read it takes a tenth of the time.
+"""Decoded content of large files, kept in the user's cache by their content: to read it takes a tenth of the time.
 
 A kept file is MessagePack of the types in `kubespread.kube.api`, decoded as strictly as any other file; nothing in it
 is run. What thousands of pods share is in it once, and the rest as columns, so that pods share in memory what they
@@ -31,7 +31,7 @@ from kubespread.snapshot.cache import cache_folder, make_folder, recalled_bytes,
 from kubespread.snapshot.snapshot import Origin, Snapshot
 
 _MAX_BYTES = 512 * 2**20
-"""How much is kept in all: what was read last."""
+"""Bytes that are kept in all: of the files read last."""
 _COARSEST = 2 * 10**9
 """Nanoseconds that file systems round their times to, at most."""
 _CHUNK = 2**20
@@ -43,7 +43,7 @@ _OWN = ("name", "uid", "resource_version", "creation_timestamp")
 """The metadata in which pods differ from all others."""
 _CODE = "I"
 UNREADABLE = (msgspec.DecodeError, ValueError, LookupError, RecursionError)
-"""What damaged content raises."""
+"""Errors that damaged content raises."""
 _encode = msgspec.msgpack.encode
 
 T = TypeVar("T", bound=KubeObject)
@@ -51,7 +51,7 @@ V = TypeVar("V")
 
 
 class _Templates(msgspec.Struct, array_like=True):
-    """What objects of one type share. Codes are positions in a table, 4 bytes each in the machine's order."""
+    """Parts that objects of one type share. Codes are positions in a table, 4 bytes each in the machine's order."""
 
     bare: msgspec.Raw
     """The objects without what is their own and without their collections, undecoded."""
@@ -77,7 +77,7 @@ class _Kept(msgspec.Struct, array_like=True):
     nodes: list[str]
     node_codes: bytes
     own: dict[str, list[str]]
-    """What each pod has of its own in its metadata, by field; fields that no pod has are missing."""
+    """Metadata that each pod has of its own, by field; fields that no pod has are missing."""
 
 
 # Made here and not where they are used: decoders must exist before threads decode (see snapshot.py).
@@ -109,7 +109,7 @@ class DecodedFile:
         self._kept = folder / f"{_key(path)}.msgpack"
 
     def recalled(self) -> Snapshot | None:
-        """What it was decoded to before, if that is known."""
+        """Recall what the file was decoded to before, if that is known."""
         content = recalled_bytes(self._kept, _MAX_BYTES)
         if content is None:
             return None
@@ -212,7 +212,7 @@ def _packed(snapshot: Snapshot) -> bytes:
 
 
 def _identities(objects: Sequence[T], cls: type[T], own: Sequence[str]) -> Iterator[Hashable]:
-    """What is the same for objects with the same parts, beside what is their ``own``."""
+    """Yield what is the same for objects with the same parts, beside what is their ``own``."""
     parts = attrgetter(*(name for name in cls.__struct_fields__ if name not in own))
     return (tuple(map(id, parts(obj))) for obj in objects)
 

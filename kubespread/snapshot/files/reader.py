@@ -152,7 +152,7 @@ def _in_zip(archive: str, file: IO[bytes]) -> Iterator[Entry]:
 
 
 class _Budget:
-    """How much an archive may hold; one that unfolds without end is refused before it is read."""
+    """Limit on what an archive may hold; one that unfolds without end is refused before it is read."""
 
     def __init__(self, archive: str) -> None:
         self._archive = archive
@@ -185,11 +185,11 @@ def archive_errors(archive: str, *others: type[Exception]) -> Iterator[None]:
 
 
 _BEGINNING = rb"(?:Error from server|error: |Unable to connect to the server|Warning: |[EWIF]\d{4} \d\d:\d\d:)"
-"""What the messages of kubectl begin with, and those of the client that it is made of."""
+"""Beginning of the messages of kubectl, and of the client that it is made of."""
 _MESSAGE = re.compile(_BEGINNING)
 _LAST_MESSAGE = re.compile(rb"(?:^|(?<=\}))" + _BEGINNING + rb"[^\n]*\n?\Z", re.MULTILINE)
 _WARNING = re.compile(r"Warning: |[WI]\d{4} ")
-"""Those that do not mean that something is missing."""
+"""Messages that do not mean that something is missing."""
 _LAST = 2**12
 """Bytes at the end of a text in which the last messages stand."""
 _BUNDLED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/.]+)(?:/[^/]+)?\.json$")
@@ -199,7 +199,7 @@ _COLLECTION_FAILED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-e
 _LOGS_BEGIN = b"\n==== START logs for container "
 _LOGS_END = b"\n==== END logs for container "
 _RULE = b"===="
-"""What follows the line break in both markers."""
+"""Bytes that follow the line break in both markers."""
 _FEW = 1000
 _DUMPED = re.compile(r"(?:^|/)[^/]+/replication-controllers\.(?:json|yaml)$")
 _BACKED_UP = re.compile(r"(?:^|/)resources/[^/]+/(?:cluster|namespaces)/")
@@ -210,15 +210,15 @@ _LACKING = (
 
 
 class Recognized(Struct):
-    """What the paths of one source have revealed so far."""
+    """Facts that the paths of one source have revealed so far."""
 
     is_dump: bool = False
-    """Of kubectl cluster-info."""
+    """True if it is a dump of kubectl cluster-info."""
     is_backup: bool = False
-    """Of Velero."""
+    """True if it is a backup of Velero."""
     not_collected: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
-    """Of kubectl, in the place of objects."""
+    """Messages of kubectl, in the place of objects."""
 
     def see(self, path: str) -> None:
         failed = _COLLECTION_FAILED.search(path)
@@ -337,7 +337,7 @@ def _decoded_file(paths: Sequence[str]) -> DecodedFile | None:
 
 
 def read_parts(path: str) -> Snapshot:
-    """What one of several files of a cluster holds, which need not have nodes. Raises SnapshotError."""
+    """Read one of several files of a cluster, which need not have nodes. Raises SnapshotError."""
     with collector_paused():
         return _collected([path])[0].build()
 
@@ -451,7 +451,9 @@ def collector_paused() -> Iterator[None]:
 
 
 def _position(marker: bytes, text: bytes) -> int:
-    """As ``find``, several times as fast where there are few equals signs, which one byte's search says."""
+    """Find ``marker`` as ``find`` does, several times as fast where there are few equals signs, which one byte's search
+    says.
+    """
     at = text.find(_RULE[:1])
     for _ in range(_FEW):
         if at < 0:

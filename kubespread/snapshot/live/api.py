@@ -48,7 +48,7 @@ _SECRET_NAME = re.compile(r"(?i)token|secret|passw|key|credential")
 
 
 class _PassingError(ApiError):
-    """What another attempt may mend, after ``pause`` seconds at least."""
+    """Failure that another attempt may mend, after ``pause`` seconds at least."""
 
     def __init__(self, message: str, status: int = 0, pause: float = 0.0) -> None:
         super().__init__(message, status)
@@ -107,8 +107,8 @@ class Api:
             sleep(pause)
 
     def lines(self, path: str, patience: float, **query: str | int | None) -> Iterator[bytes]:
-        """What the server says line by line until it ends that, as it does with a watch. Raises ApiError, TimeoutError
-        if it says nothing for ``patience`` seconds, and whatever the connection fails with.
+        """Yield what the server says line by line until it ends that, as it does with a watch. Raises ApiError,
+        TimeoutError if it says nothing for ``patience`` seconds, and whatever the connection fails with.
         """
         with contextlib.closing(self._request(path, query, patience)) as response:
             if response.status != _OK:
@@ -176,7 +176,7 @@ class Api:
         return ApiError(f"{refusal}; {advice}" if advice else refusal, status)
 
     def _failure(self, error: Exception, path: str) -> Exception:
-        """What to raise instead: an error that names the cause, or the error itself where no user can mend it."""
+        """Choose what to raise: an error that names the cause, or the error itself where no user can mend it."""
         if isinstance(error, KubespreadError):
             return error
         errors, cause, check = self._urllib3.exceptions, _innermost(error), "check server in the kubeconfig"
@@ -245,7 +245,7 @@ class Api:
         }
 
     def _connections(self, client: Any) -> Any:
-        """What the client connects with. What is wrong with it before the first request is the proxy's fault."""
+        """Make the pool that the client connects with. An error in it before the first request is the proxy's fault."""
         configuration = self._configuration
         proxy: str = configuration.proxy or ""
         if proxy and "://" not in proxy:

@@ -33,7 +33,7 @@ from kubespread.snapshot.snapshot import SERVER_VERSION, Origin, Snapshot, Snaps
 
 RESOURCES = tuple(row for row in KEPT.values() if row.is_listed)
 OPTIONAL = (KEPT[PodGroup], KEPT[Workload])
-"""What only some clusters serve, in versions that come and go with the release."""
+"""Resources that only some clusters serve, in versions that come and go with the release."""
 LISTED = (*RESOURCES, *OPTIONAL)
 
 
@@ -42,7 +42,7 @@ def path_of(resource: Kind) -> str:
 
 
 def fields_selected(resource: Kind) -> str | None:
-    """Which of its objects are asked for, where not all are: pods that have ended take no part in anything."""
+    """Select which of its objects are asked for, where not all are: pods that have ended take no part in anything."""
     return ",".join(f"status.phase!={phase}" for phase in ENDED_PHASES) if resource.cls is Pod else None
 
 
@@ -53,7 +53,7 @@ _CHUNK_SIZE = 500
 _GONE = 410
 _MAX_RESTARTS = 3
 _MAX_SHORT_PAGES = 1000
-"""Of fewer objects than were asked for, one after another."""
+"""Pages of fewer objects than were asked for, one after another."""
 
 
 OnPage = Callable[[str, int, int], object]
@@ -169,7 +169,7 @@ class Connection:
         self._version, self._why_no_version = _server_version(self.api)
 
     def listed(self, resources: Sequence[Kind]) -> list[Listed | str]:
-        """Of each the list, or why it may not be read; empty if nothing is missing without it.
+        """List each of ``resources``, or say why it may not be read; empty if nothing is missing without it.
 
         The first error ends it, and the other lists are abandoned: an executor would wait for its threads at exit.
         """
@@ -194,7 +194,7 @@ class Connection:
         return lists
 
     def snapshot(self, lists: Sequence[Listed | str]) -> Snapshot:
-        """Of the lists of all of `LISTED`."""
+        """Build a snapshot from the lists of all of `LISTED`."""
         builder = SnapshotBuilder()
         builder.nodes_listed = True
         if self._why_no_version:
@@ -224,7 +224,7 @@ class Connection:
 
 
 def load_cluster(access: Access, on_page: OnPage | None = None) -> Snapshot:
-    """What scheduling needs of the cluster that ``access`` leads to.
+    """Read what scheduling needs of the cluster that ``access`` leads to.
 
     Raises UsageError, ManifestError and SnapshotError.
     """

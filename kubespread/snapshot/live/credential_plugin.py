@@ -50,7 +50,7 @@ class _ExecCredential(msgspec.Struct, rename="camel", tag_field="kind", tag="Exe
 
 
 class _PluginError(Exception):
-    """Why the plugin gave no credentials."""
+    """Reason why the plugin gave no credentials."""
 
 
 def run_plugin(user: AuthInfo, config: ExecConfig, cluster: Cluster, environment: Mapping[str, str]) -> None:
@@ -91,7 +91,7 @@ def _spec(config: ExecConfig, cluster: Cluster) -> dict[str, Any]:
 
 
 def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
-    """What it prints. Whatever goes wrong, nothing of it is left running."""
+    """Run the plugin for what it prints. Whatever goes wrong, nothing of it is left running."""
     plugin = _Plugin()
     try:
         return within(TIME_LIMIT, lambda: plugin.run(command, environment))

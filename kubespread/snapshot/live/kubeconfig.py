@@ -1,4 +1,4 @@
-"""Which cluster, as whom: kubeconfig files merged as kubectl does it, and never written to.
+"""Cluster and user to connect with: kubeconfig files merged as kubectl does it, and never written to.
 
 The client's own merger lets the last current-context win, not the first, names no field that is faulty, and takes too
 long to import for completion: tests/snapshot/test_kubeconfig.py. No message repeats a value: it may be a credential.
@@ -28,7 +28,7 @@ _QUOTED = re.compile(r"'[^']*'")
 
 
 class Access(Struct, frozen=True):
-    """How to reach a cluster; None is what the environment and the kubeconfig say."""
+    """Way to reach a cluster; None is what the environment and the kubeconfig say."""
 
     kubeconfig: str | None = None
     context: str | None = None
@@ -95,7 +95,7 @@ class Named(KubeObject):
 
 
 class Config(KubeObject, rename="kebab"):
-    """Of several files everything one after another: the first that names something wins."""
+    """Content of several files, one after another: the first that names something wins."""
 
     current_context: str = ""
     clusters: list[Named] = field(default_factory=list)
@@ -135,7 +135,9 @@ def choose(access: Access, environment: Mapping[str, str]) -> Named | None:
 
 
 def contexts(access: Access, environment: Mapping[str, str]) -> Sequence[Named]:
-    """Those of all files, also the ones that others of the same name hide. Raises UsageError and ManifestError."""
+    """Read the contexts of all files, also the ones that others of the same name hide. Raises UsageError and
+    ManifestError.
+    """
     return _merged(_files(access, environment)).contexts
 
 

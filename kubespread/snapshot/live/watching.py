@@ -80,7 +80,7 @@ class _Watched:
         self.refused: set[Kind] = set()
         self._lock = threading.Lock()
         self._lists: dict[Kind, Listed | str] = {}
-        """What may not be listed stays so."""
+        """Lists by resource, or the reason why one may not be read, which stays."""
 
     @property
     def is_over(self) -> bool:
