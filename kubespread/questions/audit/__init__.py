@@ -1,1 +1,1 @@
-"""How workloads are spread now: what their constraints count, and why they do not hold."""
+"""Present spread of workloads: what their constraints count, and why they do not hold."""

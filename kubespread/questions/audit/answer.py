@@ -1,4 +1,4 @@
-"""How workloads are spread: what their constraints count, what a lost zone leaves, whether they can grow."""
+"""Spread of workloads: what their constraints count, what a lost zone leaves, whether they can grow."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ class _Audited:
                 yield key, rows.WorstLoss(column.values[most], remaining)
 
     def _judged(self, template: Pod, plugins: Framework) -> tuple[list[causes.CountedSpread], NextPod]:
-        """What its constraints count, and whether its next pod fits."""
+        """Report what its constraints count, and whether its next pod fits."""
         try:
             placing = Applicant(self._world.living, template, plugins).placing()
         except SchedulingError as error:
@@ -257,7 +257,7 @@ class _Audited:
         return constraints, of_placing(placing)
 
     def _staying(self, effect: causes.PlacementEffect, following: NextPod) -> causes.Staying:
-        """What happens without moving pods: once nothing changes anymore, and with a second pod where there is only
+        """Try what happens without moving pods: once nothing changes anymore, and with a second pod where there is only
         one.
         """
         world, template = self._outlook.settled if self._standing.is_changing else None, effect.afresh.template

@@ -1,4 +1,4 @@
-"""What is wrong with the placement of a workload's pods, and the first change that ends it alone: that is the cause.
+"""Faults in the placement of a workload's pods, and the first change that ends one alone: that is the cause.
 
 A change is tried by placing the pods afresh: all are removed, then placed one by one, with one thing changed. What
 constraints count is kept in columns: a hostname has as many domains as there are nodes.
@@ -49,7 +49,7 @@ class CountedSpread(Struct, frozen=True):
 
     counted: HardConstraint | SoftConstraint
     codes: Codes
-    """Of the domains, in the column of the key."""
+    """Codes of the domains, in the column of the key."""
     counts: Counts
 
     @property
@@ -150,9 +150,9 @@ class PlacedByQueue(Struct, frozen=True):
     cluster: Cluster
     template: Pod
     nodes: Sequence[int]
-    """Of the workload's own pods."""
+    """Nodes of the workload's own pods."""
     desired: int
-    """How many pods there are, with a node or without."""
+    """Number of pods, with a node or without."""
 
 
 class Afresh(Struct, frozen=True):
@@ -161,15 +161,15 @@ class Afresh(Struct, frozen=True):
     cluster: Cluster
     plugins: Framework
     template: Pod
-    """What its next pod is made of."""
+    """Template of its next pod."""
     pods: OnNodes
-    """Those that are on nodes and not terminating."""
+    """Pods that are on nodes and not terminating."""
     going: OnNodes = ()
-    """Those that are terminating there."""
+    """Pods that are terminating there."""
 
     @property
     def open_nodes(self) -> Mask:
-        """Those that neither taints, cordons nor node affinity keep its pods off, with room or without."""
+        """Nodes that neither taints, cordons nor node affinity keep its pods off, with room or without."""
         return ~evaluate(self.plugins, self.cluster, self.template, is_scored=False).barred_by(KEEPING_OFF)
 
     def placed(self, otherwise: Otherwise) -> PlacedByQueue:
@@ -202,7 +202,7 @@ class Afresh(Struct, frozen=True):
         yield from ((as_template(pods[0]), len(pods)) for pods in alike.values())
 
     def spread(self, cluster: Cluster, template: Pod, position: int) -> CountedSpread | None:
-        """What the constraint at ``position`` counts in another cluster; None where that cannot be told."""
+        """Count by the constraint at ``position`` in another cluster; None where that cannot be told."""
         try:
             spreads_there = spreads(self.plugins.prepare(cluster, template).states)
         except SchedulingError:
@@ -211,7 +211,7 @@ class Afresh(Struct, frozen=True):
 
 
 class PlacementEffect(Struct, frozen=True, kw_only=True):
-    """What is wrong with where a workload's pods are, until it is over."""
+    """Fault in the placement of a workload's pods, until it is over."""
 
     afresh: Afresh
     key: str
@@ -277,8 +277,8 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, afresh: Afresh, in_force: Sequence[CountedSpread], asked: str | None) -> InOneDomain | None:
-        """Of the key ``asked``, by default zones, or hosts without several zones. None where pods are in several, or
-        where a constraint over the key does not hold, whose own finding says so.
+        """Find the domain of the key ``asked``, by default zones, or hosts without several zones. None where pods are
+        in several, or where a constraint over the key does not hold, whose own finding says so.
         """
         nodes = afresh.cluster.nodes
         key = asked or (ZONE if len(nodes.label(ZONE).values) > 1 else HOSTNAME)
@@ -310,7 +310,7 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
 
 
 def pods_in_domains(cluster: Cluster, key: str, nodes: Sequence[int]) -> tuple[DomainPods, ...]:
-    """How many pods on ``nodes`` each domain of a key has, by value, for all domains of the cluster."""
+    """Count the pods on ``nodes`` in each domain of a key, by value, for all domains of the cluster."""
     column = cluster.nodes.label(key)
     codes = column.codes[list(nodes)]
     counts = np.bincount(codes[codes >= 0], minlength=len(column.values))
@@ -322,12 +322,12 @@ class CauseFound(NamedTuple):
 
     cause: Cause
     detail: str
-    """What it is made of."""
+    """Details of the cause: what it is made of."""
     trials: tuple[PlacedAfresh, ...]
 
 
 Staying = Iterable[tuple[Cause, PlacedAfresh]]
-"""What happens when the pods stay where they are, and the cause this shows if that ends the effect."""
+"""Outcomes where the pods stay where they are, and the cause each shows if it ends the effect."""
 
 
 def cause_of(effect: PlacementEffect, staying: Staying) -> CauseFound:
@@ -354,7 +354,7 @@ def _undone(effect: PlacementEffect) -> Iterator[tuple[Cause, str, Otherwise]]:
 
 
 Undoings = Iterator[tuple[str, Otherwise]]
-"""What a cause is made of, and what undoes it; nothing where it cannot be the cause."""
+"""Things that a cause is made of, and what undoes it; nothing where it cannot be the cause."""
 
 
 def _tighter(effect: InOneDomain) -> Undoings:
@@ -444,14 +444,14 @@ def _uncounted(effect: Exceeded) -> Undoings:
 
 
 def _other_pods(running: RunningPods, places: Positions, own: OnNodes) -> OnNodes:
-    """Those at ``places``, each with its node, that are not the workload's ``own``."""
+    """Pods at ``places``, each with its node, that are not the workload's ``own``."""
     known = {id(pod) for pod, _ in own}
     pods = ((running.pods[place], running.node.item(place)) for place in places.tolist())
     return [(pod, node) for pod, node in pods if id(pod) not in known]
 
 
 def _without_volumes(effect: PlacementEffect) -> Undoings:
-    """As if its data were everywhere."""
+    """Pretend that its data were everywhere."""
     pods = [pod for pod, _ in effect.afresh.pods]
     if any(pod.spec.has_scheduled_volumes for pod in pods):
         claims = (volume.persistent_volume_claim for pod in pods for volume in pod.spec.volumes)
@@ -559,7 +559,7 @@ def _alone(effect: Exceeded) -> Undoings:
 
 
 def _with_other_scores(effect: Exceeded) -> Undoings:
-    """Of a soft constraint: without the score of each plugin in turn, the weightiest first, and then with all of them
+    """Try a soft constraint without the score of each plugin in turn, the weightiest first, and then with all of them
     outweighed.
     """
     plugins, own = effect.afresh.plugins, PodTopologySpread.name
@@ -575,7 +575,7 @@ def _with_other_scores(effect: Exceeded) -> Undoings:
 
 
 def _with_room(effect: PlacementEffect) -> Undoings:
-    """As if only the number of pods per node were limited."""
+    """Pretend that only the number of pods per node were limited."""
     yield effect.place, Otherwise("asking for no resources", remade=_asking_for_nothing)
 
 
@@ -605,11 +605,11 @@ UNDONE: Sequence[tuple[Cause, Callable[[Exceeded], Undoings] | None, Callable[[I
     ("outweighed", _with_other_scores, None),
     ("capacity", _with_room, _with_room),
 )
-"""How each cause is undone, the cheapest first: of a constraint that does not hold, and of pods in one domain."""
+"""Ways to undo each cause, the cheapest first: of a constraint that does not hold, and of pods in one domain."""
 
 
 def _holding(afresh: Afresh, pods: OnNodes) -> str:
-    """Where ``pods`` are, first those that keep the workload's next pod out: ``web-9 on b1 (Insufficient cpu)``."""
+    """Say where ``pods`` are, first those that keep the workload's next pod out: ``web-9 on b1 (Insufficient cpu)``."""
     cluster = afresh.cluster.after(ClusterChange(gone=afresh.pods))
     reasons: dict[int, str] = {}
     try:

@@ -1,4 +1,4 @@
-"""What is asked of how workloads are spread."""
+"""Question about the spread of workloads."""
 
 from __future__ import annotations
 

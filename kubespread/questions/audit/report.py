@@ -1,4 +1,4 @@
-"""How every workload of a cluster is spread, which constraints do not hold, and why."""
+"""Report of the spread of every workload of a cluster, the constraints that do not hold, and why."""
 
 from __future__ import annotations
 
@@ -59,17 +59,19 @@ class CauseRow(Struct, frozen=True, kw_only=True):
     means: str
     """For the documentation: which change ends it, else what it is."""
     so: str = ""
-    """What follows from the trial that ended it. ``{them}`` are the pods, ``{what}`` is what the cause is made of."""
+    """Sentence on what follows from the trial that ended it. ``{them}`` are the pods, ``{what}`` is what the cause is
+    made of.
+    """
     place: str = ""
-    """What is said of pods that are all in one domain, before that trial."""
+    """Sentence on pods that are all in one domain, before that trial."""
     said: str = ""
     """The sentence where it is not about where pods are."""
     level: Level = "risk"
-    """That of the finding, where no constraint has one."""
+    """Level of the finding, where no constraint has one."""
     badness: Literal["critical", "warning", "notice"] | None = None
-    """How bad it is in a report on the cluster, of what is about pods that are missing."""
+    """Badness in a report on the cluster, of what is about pods that are missing."""
     is_pending: bool = False
-    """Whether it is what pods wait for, which the question of that name tells."""
+    """True if it is what pods wait for, which the question of that name tells."""
 
 
 CAUSES: Mapping[Cause, CauseRow] = {
@@ -157,12 +159,12 @@ CAUSES: Mapping[Cause, CauseRow] = {
 
 
 class DomainPods(Report, frozen=True, kw_only=False, gc=False):
-    """How many pods of a workload are in one domain."""
+    """Number of a workload's pods in one domain."""
 
     value: str
     """The domain: a value of the topology key."""
     pods: int
-    """How many pods are in it."""
+    """Number of pods in it."""
 
 
 class WorstLoss(Report, frozen=True, kw_only=False, gc=False):
@@ -183,7 +185,7 @@ class AuditedConstraint(Report, frozen=True):
     """``pod``, or ``profile`` or ``system`` for a default."""
     max_skew: int
     domains: int
-    """How many domains count: those with a node that the constraint's policies let count."""
+    """Number of domains that count: those with a node that the constraint's policies let count."""
     skew: int
     """Most minus least matching pods of these; the least is 0 while they are fewer than minDomains."""
     most: DomainPods | None
@@ -203,26 +205,26 @@ class AuditedConstraint(Report, frozen=True):
 
 
 class PlacedAfresh(Report, frozen=True, kw_only=True):
-    """What would come of the workload's pods placed afresh: all are gone, then one after another finds a node."""
+    """Outcome for the workload's pods placed afresh: all are gone, then one after another finds a node."""
 
     what: str
-    """What was changed; empty for the cluster as it is."""
+    """Change that was made; empty for the cluster as it is."""
     afresh: bool = True
-    """Whether they are placed afresh; where not, they stay where they are."""
+    """True if they are placed afresh; where not, they stay where they are."""
     placed: int
-    """How many of the pods find a node."""
+    """Number of the pods that find a node."""
     counts: tuple[DomainPods, ...] | None
     """Matching pods by domain of the constraint in question, else the workload's own by domain of the key that all are
     in one of; null where the domains are more than 16.
     """
     skew: int
-    """That of the constraint in question; 0 where the finding is about none."""
+    """Skew of the constraint in question; 0 where the finding is about none."""
     holds: bool
-    """Whether all are placed, and the constraint holds, or they are in more than one domain."""
+    """True if all are placed, and the constraint holds, or they are in more than one domain."""
 
     @property
     def how(self) -> str:
-        """What was tried."""
+        """Name what was tried."""
         return " ".join(part for part in ("placed afresh" if self.afresh else "", self.what) if part)
 
 
@@ -234,8 +236,8 @@ class RolloutUnderWay(Report, frozen=True):
     new: int
     """All of its other pods."""
     state: RolloutState
-    """What comes of it when nobody does anything: its controller and kube-scheduler go on. ``advancing``: it gets done.
-    ``waiting``: for pods to become ready or to be deleted. ``stuck``: new pods find no node, or are refused, or
+    """State it comes to when nobody does anything: its controller and kube-scheduler go on. ``advancing``: it gets
+    done. ``waiting``: for pods to become ready or to be deleted. ``stuck``: new pods find no node, or are refused, or
     its Deployment says so. ``paused``: its Deployment is. ``unknown``: its controller is not known.
     """
     pending: int
@@ -250,15 +252,15 @@ class AuditFinding(Report, frozen=True):
     meanings: ClassVar = {"cause": CAUSES}
 
     level: Level
-    """How bad it is."""
+    """Level of the finding."""
     cause: Cause
-    """Of a constraint that does not hold, and of pods that are all in one domain, the first change that ends it alone,
-    of those that were tried; else what there is to say.
+    """First change that alone ends it, of those that were tried, for a constraint that does not hold and for pods that
+    are all in one domain; else what there is to say.
     """
     topology_key: str | None
-    """That of the constraint, or of the domains that all pods are in; null where it is about neither."""
+    """Topology key of the constraint, or of the domains that all pods are in; null where it is about neither."""
     detail: str
-    """What the cause is made of: plugins, nodes, pods, or kube-scheduler's message; else the domain all pods are in."""
+    """Plugins, nodes, pods or kube-scheduler's message that the cause is made of; else the domain all pods are in."""
     constraint: int | None = None
     """The place among the workload's ``constraints`` of the one that is not kept; null where it is about none."""
     select: str | None = None
@@ -266,7 +268,7 @@ class AuditFinding(Report, frozen=True):
     it.
     """
     trials: tuple[PlacedAfresh, ...] = ()
-    """What was tried to find the cause, in order: the last one tells it, unless it is ``unknown``."""
+    """Trials made to find the cause, in order: the last one tells it, unless it is ``unknown``."""
 
     @property
     def remedy(self) -> str | None:
@@ -290,19 +292,19 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     replicas: int
     """Desired pods; a Deployment's in all of its revisions together."""
     placed: int
-    """How many of its pods are on nodes and not terminating."""
+    """Number of its pods that are on nodes and not terminating."""
     ready: int = 0
-    """How many of these are ready."""
+    """Number of these that are ready."""
     pending: int
-    """How many of its pods wait for a node."""
+    """Number of its pods that wait for a node."""
     placeable: int | None = None
-    """How many of these find one now, each after those before it; null where none waits for kube-scheduler."""
+    """Number of these that find one now, each after those before it; null where none waits for kube-scheduler."""
     terminating: int = 0
-    """How many of its pods are on their way out; no other number counts them."""
+    """Number of its pods that are on their way out; no other number counts them."""
     rollout: RolloutUnderWay | None = None
     """Null where none is under way."""
     constraints: tuple[AuditedConstraint, ...]
-    """As they are declared; default constraints where it has none of its own."""
+    """Constraints as they are declared; default constraints where it has none of its own."""
     budgets: tuple[str, ...] | None = None
     """The names of the disruption budgets that select its pods; null where budgets, or its pods' labels, are not known.
     """
@@ -315,11 +317,11 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     their domains. It survives the loss of any one domain if some pod remains.
     """
     left: int | None = None
-    """How many of its pods on nodes are left without the zone, or the domain of the question's key, that has most of
+    """Number of its pods on nodes that are left without the zone, or the domain of the question's key, that has most of
     them; null where none is in one.
     """
     next_fits: bool | None
-    """Whether one more pod would find a node, which no gated pod does; null where it cannot be told."""
+    """True if one more pod would find a node, which no gated pod does; null where it cannot be told."""
     findings: tuple[AuditFinding, ...]
     """The worst first."""
 
@@ -332,24 +334,24 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
 
     @property
     def lacking(self) -> int:
-        """How many pods it is to have that are not ready."""
+        """Number of pods it is to have that are not ready."""
         return max(0, self.replicas - self.ready)
 
     @property
     def is_unconstrained(self) -> bool:
-        """Whether its pods have no constraint of their own, as far as it is judged."""
+        """True if its pods have no constraint of their own, as far as it is judged."""
         is_judged = all(finding.cause != "otherScheduler" for finding in self.findings)
         return is_judged and all(constraint.source != "pod" for constraint in self.constraints)
 
     @property
     def is_free(self) -> bool:
-        """Whether no constraint in force is over zones; not known of a pod that is rejected before they are judged."""
+        """True if no constraint in force is over zones; not known of a pod that is rejected before they are judged."""
         is_known = bool(self.constraints) or self.next_fits is True
         return is_known and all(constraint.topology_key != ZONE for constraint in self.constraints)
 
     @property
     def is_unprotected(self) -> bool:
-        """Whether no budget keeps an eviction from taking all of its pods; those of a Job end by themselves."""
+        """True if no budget keeps an eviction from taking all of its pods; those of a Job end by themselves."""
         return self.replicas > 1 and self.budgets == () and self.workload.kind != "Job"
 
     @property
@@ -366,13 +368,13 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
 class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "AuditReport"
     nodes: int
-    """How many the cluster has."""
+    """Number of nodes in the cluster."""
     topology_key: str = ZONE
     """The label whose domains are counted and lost: the zone's, unless the question names another."""
     workloads: tuple[AuditedWorkload, ...]
     """The worst first, then by namespace, kind and name."""
     levels: dict[Level, int] = {}
-    """How many workloads are of each level."""
+    """Number of workloads of each level."""
     unconstrained: tuple[WorkloadName, ...] = ()
     """The workloads whose pods have no spread constraint of their own: defaults apply, or nothing does."""
     unprotected: tuple[WorkloadName, ...] = ()
@@ -380,11 +382,11 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     """
 
     def count(self, level: Level) -> int:
-        """How many workloads are of one level."""
+        """Count the workloads of one level."""
         return sum(workload.level == level for workload in self.workloads)
 
     def reaches(self, level: Level) -> int:
-        """How many workloads are of a level, or of a worse one."""
+        """Count the workloads of a level, or of a worse one."""
         return sum(LEVELS.index(row.level) >= LEVELS.index(level) for row in self.workloads)
 
     def __post_init__(self) -> None:
@@ -429,7 +431,7 @@ def without_budget(workloads: Sequence[WorkloadName], most: int) -> str:
 
 
 def _in_numbers(report: AuditReport) -> str:
-    """How many workloads are of each level."""
+    """Say how many workloads are of each level."""
     words: dict[Level, str] = {"violated": "violated", "uneven": "uneven", "risk": "at risk", "unjudged": "not judged"}
     counts = [f"{report.levels[level]:,} {word}" for level, word in words.items() if report.levels[level]]
     workloads = count_of(len(report.workloads), "workload")
@@ -451,7 +453,7 @@ def _finding_sentences(report: AuditReport) -> Iterator[str]:
 
 
 def sentence(row: AuditedWorkload, finding: AuditFinding) -> str:
-    """What is found, and why: ``zone skew 3 exceeds maxSkew 1 (5/2/2): placed afresh it would be 3/3/3``."""
+    """Say what is found, and why: ``zone skew 3 exceeds maxSkew 1 (5/2/2): placed afresh it would be 3/3/3``."""
     if finding.constraint is not None:
         constraint = row.constraints[finding.constraint]
         head = f"{short_key(constraint.topology_key)} skew {constraint.skew} exceeds maxSkew {constraint.max_skew}"

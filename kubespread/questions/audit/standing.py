@@ -1,4 +1,4 @@
-"""How the workloads of a world stand: their pods by revision, what the next one is made of, and which are missing.
+"""Standing of the workloads of a world: their pods by revision, what the next one is made of, and which are missing.
 
 Pods without a controller that look alike are one workload. What happens to pods that wait and to rollouts under way if
 nobody intervenes is played once, for all workloads.
@@ -35,10 +35,10 @@ class Group(Struct):
 
     name: WorkloadName
     pods: list[Pod] = field(default_factory=list)
-    """Those that have neither ended nor are terminating."""
+    """Pods that have neither ended nor are terminating."""
     terminating: list[Pod] = field(default_factory=list)
     owners: dict[WorkloadName, None] = field(default_factory=dict)
-    """Whose the pods are directly."""
+    """Direct owners of the pods."""
 
     @property
     def waiting(self) -> Sequence[Pod]:
@@ -91,9 +91,9 @@ class Revisions(Struct, frozen=True):
     template: Pod | None
     """The template of its next pod; None where neither a pod nor an object has it."""
     is_old: Callable[[Pod], bool] = lambda _: False
-    """Whether a pod is of an old revision, and so will be deleted."""
+    """True if a pod is of an old revision, and so will be deleted."""
     is_rolling: bool = False
-    """Whether a rollout is under way: pods of an old revision exist, or should."""
+    """True if a rollout is under way: pods of an old revision exist, or should."""
 
 
 class RevisionsOf:
@@ -163,7 +163,7 @@ class RevisionsOf:
         return max({**by_name, **group.owners}, key=newness)
 
     def _lacks_newest(self, deployment: Deployment, replica_sets: Sequence[ReplicaSet]) -> bool:
-        """Whether the Deployment was changed, and its controller has not made the ReplicaSet of its template yet."""
+        """True if the Deployment was changed, and its controller has not made the ReplicaSet of its template yet."""
         templates_known = replica_sets and all(replica_set.spec.template is not None for replica_set in replica_sets)
         return bool(templates_known) and new_replica_set(deployment, replica_sets) is None
 
@@ -239,14 +239,14 @@ class Outlook:
         return [pod for pod in pods if is_active(pod)]
 
     def placeable(self, pods: Iterable[Pod]) -> int | None:
-        """How many of the waiting ``pods`` find a node; None where it cannot be told."""
+        """Count the waiting ``pods`` that find a node; None where it cannot be told."""
         world = self.settled
         if world is None:
             return None
         return sum(key in world.book and bool(world.book[key].spec.node_name) for key in map(key_of, pods))
 
     def first_message(self, pods: Iterable[Pod]) -> str:
-        """Why the first of ``pods`` that still waits in the end has no node; empty where none does."""
+        """Say why the first of ``pods`` that still waits in the end has no node; empty where none does."""
         return next(map(self._message, self._waiting(pods)), "")
 
     def unmade(self, group: Group) -> list[Unmade]:
@@ -258,7 +258,7 @@ class Outlook:
         return list(unmade(world, makers))
 
     def _waiting(self, pods: Iterable[Pod]) -> list[Waiting]:
-        """Those of ``pods`` that still wait in the end."""
+        """Pods among ``pods`` that still wait in the end."""
         waiting = self.settled.queue.waiting if self.settled is not None else {}
         return [waiting[key] for pod in pods if (key := key_of(pod)) in waiting]
 
@@ -266,7 +266,7 @@ class Outlook:
         return "" if self.settled is None else self.settled.message(waiting)
 
     def rollout(self, group: Group, revisions: Revisions, replicas: int) -> RolloutUnderWay | None:
-        """How far a workload's rollout is, and whether it gets any further; None where none is under way."""
+        """Report how far a workload's rollout is, and how it ends; None where none is under way."""
         if not revisions.is_rolling:
             return None
         end = self.pods(group)
@@ -312,9 +312,9 @@ class Standing(Struct, frozen=True):
     going: OnNodes
     """Its terminating pods that are on nodes."""
     awaited: Sequence[Pod]
-    """Those that wait for nothing but a node that kube-scheduler finds."""
+    """Pods that wait for nothing but a node that kube-scheduler finds."""
     placeable: int | None
-    """How many of these find one now; None without any."""
+    """Number of these that find one now; None without any."""
     rollout: RolloutUnderWay | None
 
     @classmethod
@@ -343,7 +343,7 @@ class Standing(Struct, frozen=True):
 
     @property
     def is_changing(self) -> bool:
-        """Whether controllers or kube-scheduler have something to do."""
+        """True if controllers or kube-scheduler have something to do."""
         return bool(self.awaited or self.rollout is not None or self.replicas > len(self.group.pods))
 
 
@@ -353,7 +353,7 @@ def _on_nodes(world: World, pods: Sequence[Pod]) -> OnNodes:
 
 
 def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
-    """Why fewer pods are ready on nodes than desired."""
+    """Say why fewer pods are ready on nodes than desired."""
     rollout, group = standing.rollout, standing.group
     if rollout is not None and rollout.state == "stuck":
         yield AuditFinding.of("stuckRollout", rollout.message or "")

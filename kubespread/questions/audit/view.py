@@ -220,7 +220,7 @@ def _parts(report: audits.AuditReport, look: Look) -> Iterator[Sheet[Any] | Line
 
 
 def _in_full(rows: Sequence[audits.AuditedWorkload]) -> Iterator[Line]:
-    """What is found of each row, with what was tried, and which rollouts are under way."""
+    """Show what is found of each row, with what was tried, and which rollouts are under way."""
     for row in rows:
         if under_way := row.under_way:
             yield folded(f"{row.called}: {under_way}")

@@ -1,1 +1,1 @@
-"""What the nodes of a cluster have left."""
+"""Room left on the nodes of a cluster."""

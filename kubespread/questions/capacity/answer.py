@@ -1,4 +1,4 @@
-"""What the nodes of a cluster have left: in total, by domain and by node, for which pods, and what no pod can use."""
+"""Room left on the nodes of a cluster: in total, by domain and by node, for which pods, and what no pod can use."""
 
 from __future__ import annotations
 
@@ -60,19 +60,19 @@ from kubespread.world.store.claims import Replicas
 
 _RESOURCES = (PodCountDetail, ResourceDetail)
 _SHARED = ("cpu", "memory")
-"""What every running process needs some of."""
+"""Resources that every running process needs some of."""
 
 
 class Obstacle(Struct, frozen=True):
-    """What holds a pod off a node."""
+    """Obstacles that hold a pod off a node."""
 
     cause: StrandedBy
     """``resource`` where the node has too little of something, pods included."""
     detail: str = ""
     resources: tuple[str, ...] = ()
-    """What is short."""
+    """Resources that are short."""
     closed: str = ""
-    """What else keeps pods off a node that is short of something."""
+    """Anything else that keeps pods off a node that is short of something."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -141,8 +141,8 @@ def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, O
 def stranded(
     cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle], tolerable: Container[int]
 ) -> tuple[Stranded, ...]:
-    """What is free of a resource on ``nodes``, by the reason no pod can use it; the largest amount first. The taints of
-    those that are ``tolerable`` can be tolerated.
+    """Add up what is free of a resource on ``nodes``, by the reason no pod can use it; the largest amount first. The
+    taints of those that are ``tolerable`` can be tolerated.
     """
     available = free(cluster, resource)
     amounts: dict[tuple[StrandedBy, str, bool], list[int]] = {}
@@ -176,7 +176,7 @@ class Copies(Struct, frozen=True):
     told_apart: Replicas | None = None
     """The pods, where scheduling tells them from copies of one."""
     binds: bool = False
-    """Whether the claims that they wait with are bound once they have a node."""
+    """True if the claims that they wait with are bound once they have a node."""
 
 
 def filled(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
@@ -201,7 +201,7 @@ def _one_by_one(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
 
 
 def _each_by_itself(cluster: Cluster, pods: Copies) -> Counts | None:
-    """How many fit on each node; None where copies affect other nodes, or an error may occur."""
+    """Count the copies that fit on each node; None where copies affect other nodes, or an error may occur."""
     if pods.told_apart is not None or pods.binds:
         return None
     prepared = pods.plugins.prepare(cluster, pods.pod)
@@ -233,7 +233,7 @@ _ALLOWED = {
     "runAsNonRoot": True,
     "seccompProfile": {"type": "RuntimeDefault"},
 }
-"""What every PodSecurity level allows."""
+"""Security context that every PodSecurity level allows."""
 
 
 def answer(question: Capacity, scene: Scene) -> CapacityReport:
@@ -286,7 +286,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
 
 
 def _quota(pod: Pod, snapshot: Snapshot) -> QuotaAllowance | None:
-    """What quotas allow of copies of ``pod``, each with what its namespace uses now."""
+    """Find what quotas allow of copies of ``pod``, each with what its namespace uses now."""
     allowed = allowance(pod, with_usage(snapshot.objects.of(ResourceQuota), snapshot.pods))
     if allowed.copies is None:
         return None
@@ -324,7 +324,7 @@ def _topology_key(by: str | None, nodes: tuple[Node, ...]) -> str | None:
 
 
 def _requests(text: str, nodes: tuple[Node, ...]) -> dict[str, int]:
-    """What ``cpu=2,memory=4Gi`` asks for, in the integers kube-scheduler counts, in the order written.
+    """Parse ``cpu=2,memory=4Gi`` into the integers kube-scheduler counts, in the order written.
 
     Names of resources that ``nodes`` have are offered for one that is mistyped. Raises UsageError in the API server's
     words, a line each fault.
@@ -383,7 +383,7 @@ class _Totals(Struct, frozen=True):
         )
 
     def by_node(self) -> Iterator[tuple[ResourceAmounts, ...]]:
-        """Of each node by itself."""
+        """Yield the amounts of each node by itself."""
         columns = [
             [
                 _amounts(name, *sums)

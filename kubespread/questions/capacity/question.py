@@ -1,4 +1,4 @@
-"""What is asked of the room on nodes."""
+"""Question about the room on nodes."""
 
 from __future__ import annotations
 

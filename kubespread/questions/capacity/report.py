@@ -1,4 +1,4 @@
-"""What the nodes of a cluster have left, and how many pods of one size fit there.
+"""Report of the room left on the nodes of a cluster, and of how many pods of one size fit there.
 
 Amounts are canonical quantities as text: ``1500m``, ``512Mi``.
 """
@@ -28,16 +28,16 @@ def _domain(value: str | None) -> str | None:
 
 
 class ResourceAmounts(Report, frozen=True, gc=False):
-    """How much there is of a resource, and how much of it is requested."""
+    """Amount of a resource, and how much of it is requested."""
 
     resource: Annotated[str, Col(fit=Fit.MIDDLE)]
-    """As Kubernetes names it; ``pods`` counts pods against how many the kubelet runs at most."""
+    """Name of the resource in Kubernetes; ``pods`` counts pods against how many the kubelet runs at most."""
     allocatable: Annotated[str, Col(value=rounded, is_number=True, gives_way=True)]
-    """Of all its nodes."""
+    """Allocatable amount of all its nodes."""
     requested: Annotated[str, Col(value=partial(rounded, up=True), is_number=True)]
     """By the pods there, as NodeResourcesFit counts them: init containers, pod-level resources and overhead too."""
     utilization: Annotated[float | None, Col(header="USED", value=_percent, nothing="-")]
-    """What is requested in percent of what is allocatable, to one decimal; null where nothing is."""
+    """Requested amount in percent of the allocatable one, to one decimal; null where nothing is allocatable."""
     free: Annotated[str, Col(value=rounded, is_number=True)]
     """Added up over the nodes that have any left: what is overcommitted on one is not taken from another."""
 
@@ -52,11 +52,11 @@ class Stranded(Report, frozen=True):
     detail: str
     """The taint, the other resource or the filter's reason; else empty."""
     nodes: int
-    """How many nodes it is on."""
+    """Number of nodes it is on."""
     amount: str
-    """How much is free there."""
+    """Amount that is free there."""
     tolerable: bool = False
-    """Whether pods that tolerate the taints of these nodes could use it: never where one says in what state a node is,
+    """True if pods that tolerate the taints of these nodes could use it: never where one says in what state a node is,
     or the node is not ready.
     """
 
@@ -81,13 +81,13 @@ class Stranded(Report, frozen=True):
 
 class ResourceCapacity(ResourceAmounts, frozen=True, gc=False):
     usable: Annotated[str, Col(value=rounded, is_number=True)]
-    """What is free and not stranded: with a request, what the pods that fit would take."""
+    """Amount that is free and not stranded: with a request, what the pods that fit would take."""
     stranded: tuple[Stranded, ...]
     """The largest amount first."""
 
     @property
     def why_stranded(self) -> Annotated[str, Col(header="STRANDED", readers=Readers.RECORDS)]:
-        """Where it is and why pods cannot use it."""
+        """Places where it is, and why pods cannot use it."""
         return ", ".join(map(str, self.stranded))
 
 
@@ -97,11 +97,11 @@ class DomainCapacity(Report, frozen=True):
     domain: Annotated[str | None, Col(value=_domain, fit=Fit.NAMES, least=20)]
     """Null for the nodes without the label."""
     nodes: Annotated[int, Col(gives_way=True)]
-    """How many there are."""
+    """Number of its nodes."""
     fits: Annotated[int | None, Col(good=True)]
-    """How many pods of the request fit; null without one."""
+    """Number of pods of the request that fit; null without one."""
     resources: tuple[ResourceAmounts, ...]
-    """Those of the whole, in the same order."""
+    """Resources of the whole, in the same order."""
 
 
 class NodeCapacity(Report, frozen=True):
@@ -110,11 +110,11 @@ class NodeCapacity(Report, frozen=True):
     domain: Annotated[str | None, Col(value=_domain, gives_way=True)]
     """Its value of ``topologyKey``; null without the label."""
     fits: Annotated[int | None, Col(good=True)]
-    """How many pods of the request fit there, placed one after another; null without a request."""
+    """Number of pods of the request that fit there, placed one after another; null without a request."""
     why: Annotated[tuple[str, ...], Col(value=", ".join, nothing="", fit=Fit.END, least=8, hide_empty=True)]
-    """Why no pod fits, or no more than those that do: resources that are short, or what else keeps pods off."""
+    """Reasons why no pod fits, or no more than those that do: resources that are short, or what else keeps pods off."""
     resources: tuple[ResourceAmounts, ...]
-    """Those of the whole, in the same order."""
+    """Resources of the whole, in the same order."""
 
     @property
     def fullness(self) -> float:
@@ -130,43 +130,43 @@ class LargestPod(Report, frozen=True):
     node: str
     """The first node by name that has room for it."""
     nodes: int
-    """How many have."""
+    """Number of nodes that have room for it."""
 
 
 class QuotaAllowance(Report, frozen=True):
-    """What ResourceQuotas allow of the pods whose copies are counted."""
+    """Room that ResourceQuotas leave for the pods whose copies are counted."""
 
     namespace: str
     copies: int
-    """How many more of them."""
+    """Number of copies that they still allow."""
     refusal: str
-    """What the API server says to the next one."""
+    """Message of the API server for the next one."""
 
 
 class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "CapacityReport"
     scheduler_name: str
     request: dict[str, str] | None
-    """What each pod asks for that is counted; null where only totals are asked about."""
+    """Resources that each pod asks for and that are counted; null where only totals are asked about."""
     pod: PodReference | None = None
     """The pod whose copies are counted; null where it is made for the question."""
     workload: WorkloadName | None = None
     """The workload of the cluster whose further pods are counted, NAMESPACE/Kind/name; null for a pod that it has not.
     """
     tolerated: tuple[str, ...] = ()
-    """What the pods tolerate in addition, KEY[=VALUE][:EFFECT]."""
+    """Taints that the pods tolerate in addition, KEY[=VALUE][:EFFECT]."""
     topology_key: str | None
     """The topology key of the domains; null where no node is in one."""
     nodes: int
-    """How many the cluster has."""
+    """Number of nodes in the cluster."""
     fits: Annotated[int | None, Col(metric="fitting_pods")]
-    """How many such pods fit together; null without a request."""
+    """Number of such pods that fit together; null without a request."""
     quota: QuotaAllowance | None = None
     """Null where no ResourceQuota limits the pods, or no manifest describes them."""
     most_on_one_node: dict[str, str] | None = None
-    """Of each resource of the request the most that is free on one node, closed ones too; null without a request."""
+    """Most of each resource of the request that is free on one node, closed nodes too; null without a request."""
     conclusion: str | None = None
-    """What bars the pods where none fits, if it is one thing."""
+    """Sentence on what bars the pods where none fits; null where it is not one thing."""
     resources: tuple[ResourceCapacity, ...]
     """cpu, memory and pods first, then those that some node has, by name."""
     domains: tuple[DomainCapacity, ...]
@@ -221,8 +221,8 @@ def _binding(quota: QuotaAllowance, fits: int) -> str:
 
 
 def _short_of(report: CapacityReport) -> Iterator[str]:
-    """Which resources no node has enough of, open or not: the total is too small, machines are too small, or the rest
-    is fragmented.
+    """Name the resources that no node has enough of, open or not: the total is too small, machines are too small, or
+    the rest is fragmented.
     """
     free = {resource.resource: resource.free for resource in report.resources}
     for name, amount in (report.request or {}).items():

@@ -1,1 +1,1 @@
-"""Why pods fit nowhere, and what is not modeled, in sentences."""
+"""Sentences on why pods fit nowhere, and on what is not modeled."""

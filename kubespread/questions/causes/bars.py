@@ -1,4 +1,4 @@
-"""What bars a pod that fits nowhere, as one sentence, if it is one thing.
+"""Sentence on what bars a pod that fits nowhere, if it is one thing.
 
 One thing bars the pod when it rejects every node, or when it is a constraint without which some node would fit: then
 the domains it leaves, and what is wrong with their nodes, are the whole answer. The label that a topology key was meant
@@ -78,7 +78,7 @@ def named(evaluation: Evaluation, nodes: Mask) -> str | None:
 
 
 def complaint(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
-    """What is wrong with one node: ``runs 8 of 8 pods``, ``has taint gpu=x:NoSchedule``."""
+    """Say what is wrong with one node: ``runs 8 of 8 pods``, ``has taint gpu=x:NoSchedule``."""
     cluster = evaluation.cluster
     if words is PODS:
         return f"runs {cluster.running.taken.pod_count[node]} of {cluster.nodes.allowed_pods[node]} pods"
@@ -98,7 +98,7 @@ def taints_of(evaluation: Evaluation, node: int) -> list[Taint]:
 
 
 def in_brief(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
-    """What is wrong with one node in a word or two: ``cordoned``, ``tainted gpu``."""
+    """Say what is wrong with one node in a word or two: ``cordoned``, ``tainted gpu``."""
     if words is TAINT:
         keys = dict.fromkeys(taint.key for taint in taints_of(evaluation, node))
         return f"tainted {', '.join(map(short_key, keys))}"
@@ -142,12 +142,12 @@ def meant_key(key: str, keys: Iterable[str]) -> str:
 
 
 def _is_same(written: str, existing: str) -> bool:
-    """Whether only separators differ: ``node-group`` and ``nodegroup``."""
+    """True if only separators differ: ``node-group`` and ``nodegroup``."""
     return _SEPARATORS.sub("", written) == _SEPARATORS.sub("", existing)
 
 
 def _is_slip(written: str, existing: str) -> bool:
-    """Whether a letter of one word is left out, added, replaced, or swapped with the next: ``hostnames``."""
+    """True if a letter of one word is left out, added, replaced, or swapped with the next: ``hostnames``."""
     words = list(zip(_SEPARATORS.split(written), _SEPARATORS.split(existing), strict=False))
     if len(_SEPARATORS.findall(written)) != len(_SEPARATORS.findall(existing)):
         return False
@@ -195,7 +195,7 @@ class Barring(Struct, frozen=True, eq=False):
         return f"{self.called} rejects {nodes}"
 
     def complaint(self, node: int) -> str:
-        """What is wrong with one node."""
+        """Say what is wrong with one node."""
         if not self.counted.column.present[node]:
             return f"has no {short_key(self.counted.constraint.topology_key)} label"
         return f"is over {self.limit}"
@@ -368,7 +368,7 @@ def decisive(
 
 
 def _wrong(reasons: Sequence[BarringReason], allowed: Mask) -> str:
-    """What is wrong with nodes, most of them first; a fault that all of them share is told alone."""
+    """Say what is wrong with nodes, most of them first; a fault that all of them share is told alone."""
     wrong = [(reason, nodes) for reason in reasons if (nodes := reason.rejected & allowed).any()]
     of_all = [(reason, nodes) for reason, nodes in wrong if (nodes == allowed).all()]
     return _listed(
@@ -416,7 +416,7 @@ def _leaves_one_thing(reasons: Sequence[BarringReason], confining: Barring) -> b
 
 
 def _nodes(rejected: Mask, *, everywhere: bool) -> tuple[int, str]:
-    """How many nodes, and the words for them."""
+    """Number of nodes, and the words for them."""
     count = int(np.count_nonzero(rejected))
     if everywhere:
         return count, {1: "the only node", 2: "both nodes"}.get(count, f"all {count} nodes")
@@ -463,7 +463,7 @@ def taints_policy_hints(evaluation: Evaluation, cluster: Cluster, pod: Pod, vers
         return
 
     def fitting(keys: Collection[str]) -> int:
-        """How many nodes fit with the policy set on the hard constraints over ``keys``; at most one per key."""
+        """Count the nodes that fit with the policy set on the hard constraints over ``keys``; at most one per key."""
         constraints = [
             replace(constraint, node_taints_policy="Honor")
             if constraint.topology_key in keys and constraint.when_unsatisfiable == DO_NOT_SCHEDULE

@@ -1,4 +1,4 @@
-"""What the input uses that is not modeled.
+"""Features used by the input that are not modeled.
 
 What one plugin leaves out, the plugin declares (`Plugin.not_modelled`); what the snapshot lacks is declared by its
 reader: `Plugin.gaps`, admission's `gaps`, and `assume` of a `World` or a `Cluster`.
@@ -40,7 +40,7 @@ _GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 def not_modelled(
     pod: Pod, plugins: Framework, cluster: Cluster, profile: Profile, *, is_grouped: bool = False
 ) -> tuple[str, ...]:
-    """What kube-scheduler would take into account for this input and kubespread does not.
+    """Name what kube-scheduler would take into account for this input and kubespread does not.
 
     ``is_grouped``: the pod is placed as a member of its group.
     """
@@ -60,7 +60,7 @@ def _gated(pod: Pod) -> Iterator[str]:
 
 
 def not_modelled_of(profile: Profile) -> Iterator[str]:
-    """What the release, its gates and the configuration would change for any pod."""
+    """Name what the release, its gates and the configuration would change for any pod."""
     version = profile.version
     for name, value in version.changed_gates.items():
         if name not in MODELLED:

@@ -1,5 +1,5 @@
-"""What a workload's own pods do to it: constraints whose selectors miss the pods that carry them, and what they were to
-select; pods of an older revision that leave no node for the new one.
+"""Effects of a workload's own pods on it: constraints whose selectors miss the pods that carry them, and what they were
+to select; pods of an older revision that leave no node for the new one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kubespread.wording import count_of, verb_of
 
 
 def is_meant(written: TopologySpreadConstraint, others: Sequence[Pod], *, counts_own: bool) -> bool:
-    """Whether a constraint counts ``others`` alone on purpose, and was not just copied from them; ``counts_own``: it
+    """True if a constraint counts ``others`` alone on purpose, and was not just copied from them; ``counts_own``: it
     accompanies one that counts its own pods.
     """
     return bool(others) and (counts_own or all(written not in pod.spec.topology_spread_constraints for pod in others))

@@ -1,4 +1,4 @@
-"""Where the volumes of a pod are that keep it from nodes."""
+"""Volumes of a pod that keep it from nodes, and where they are."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PlacedVolume(Struct, frozen=True):
 
 
 def placed_volumes(evaluation: Evaluation) -> Iterator[PlacedVolume]:
-    """Those that keep the pod from some node, each once."""
+    """Find the volumes that keep the pod from some node, each once."""
     found = dict[PlacedVolume, None]()
     for plugin in (VolumeBinding.name, VolumeZone.name):
         verdicts, state = evaluation.verdicts.get(plugin), evaluation.states.get(plugin)

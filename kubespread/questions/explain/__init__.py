@@ -1,1 +1,1 @@
-"""Which nodes a pod fits, and why not the others."""
+"""Nodes that a pod fits, and what keeps it off the others."""

@@ -193,7 +193,8 @@ def explained(
     waiting: tuple[NamespacedName, ...] = (),
     evaluation: Evaluation | None = None,
 ) -> ExplainReport:
-    """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``.
+    """Explain ``pod``, admitted already, on every node of ``cluster``, as kube-scheduler with ``profile`` would judge
+    it.
 
     ``gaps`` is called once the pod is judged: only then is it known what was assumed. ``pods`` names the pods that each
     domain counts. ``revise`` makes the pod again with
@@ -242,7 +243,7 @@ def explained(
 
 
 def _who_would_make_room(evaluation: Evaluation, profile: Profile) -> Iterator[str]:
-    """What preemption would do, if it helps."""
+    """Say what preemption would do, if it helps."""
     if evaluation.fits_nowhere and has_lower(evaluation.cluster, evaluation.pod):
         report = judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), profile.version)
         if report.node is not None:
@@ -315,7 +316,7 @@ def _constraint_rows(evaluation: Evaluation, *, pods: bool) -> list[_ConstraintR
 
 
 class _Score(NamedTuple):
-    """What one plugin gives each node."""
+    """Score that one plugin gives each node."""
 
     name: str
     raw: Sequence[int]

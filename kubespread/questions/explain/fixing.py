@@ -1,4 +1,4 @@
-"""What has to change for a pod, or for all replicas of a workload, to fit: each change is made, and asked again."""
+"""Changes that make a pod, or all replicas of a workload, fit: each change is made, and asked again."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class Tried(Struct, frozen=True):
 
     fix: Fix
     goal: Goal
-    """What is asked again after each change."""
+    """Goal that is asked again after each change."""
     stuck: Stuck | None = None
-    """What could be changed; None where nothing has to be, or nothing tells what."""
+    """Parts that could be changed; None where nothing has to be, or nothing tells what."""
     message: str | None = None
-    """Why not all replicas find a node; of one pod the explanation says it."""
+    """Reason why not all replicas find a node; of one pod the explanation says it."""
     notes: Sequence[str] = ()
 
 
@@ -150,7 +150,7 @@ class OnePod(PlayedGoal):
     def by_preemption(
         self, pod: Pod, edits: tuple[Edit, ...] = (), worlds: EditedWorlds | None = None
     ) -> Edited | None:
-        """What happens once the pod, which fits nowhere, preempts others; None where it cannot."""
+        """Let the pod, which fits nowhere, preempt others; None where it cannot."""
         if self.cluster.kinds.lowest_priority >= priority_of(pod):
             return None
         edited = (worlds or self.worlds).after(edits)
@@ -194,7 +194,7 @@ class PlacedReplicas(Struct, frozen=True):
     """The outcome for all replicas."""
 
     count: int
-    """How many have a node in the end, those that run already among them."""
+    """Number of replicas that have a node in the end, those that run already among them."""
     outcome: ScheduleResult
     victims: tuple[NamespacedName, ...]
     """NAMESPACE/name of the pods that are preempted for them."""
@@ -321,7 +321,9 @@ class _Patched(Struct, frozen=True):
 
 
 def changes_found(stuck: Stuck, goal: Goal, question: Explain, resolved: Resolved) -> Advice:
-    """What suffices, each with its patch, and what does not. What the question itself sets belongs to each patch."""
+    """Find the changes that suffice, each with its patch, and those that do not. What the question itself sets belongs
+    to each patch.
+    """
     found, changes = advice(stuck, FAMILIES, goal)
     patched = _patched(resolved, question.named)
     enough = tuple(
@@ -355,7 +357,7 @@ def _with_patch(
 
 
 def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
-    """Whether the API server allows the change: in a pod, only added tolerations."""
+    """True if the API server allows the change: in a pod, only added tolerations."""
     return row.cls is not Pod or all(operation.path[1] == "tolerations" for operation in changed)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of one pod and every node."""
+"""Question about one pod and every node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kube-scheduler would decide for one pod, node by node."""
+"""Report of kube-scheduler's decision for one pod, node by node."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Fix(Report, frozen=True):
     workload: str | None = None
     """Kind/name of what the pod belongs to."""
     replicas: int | None = None
-    """How many replicas should fit; null for a single pod."""
+    """Number of replicas that should fit; null for a single pod."""
     placed: int | None = None
-    """How many of them find a node without any change, running ones included."""
+    """Number of them that find a node without any change, running ones included."""
     victims: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods that are preempted without any change, so that nothing has to change."""
 
@@ -54,7 +54,7 @@ class WhyHere(Report, frozen=True):
     modeled.
     """
     fitting: int
-    """How many nodes fit today."""
+    """Number of nodes that fit today."""
     reasons: tuple[str, ...]
     """kube-scheduler's, where it does not fit today."""
     total: int | None
@@ -118,36 +118,37 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     scheduler_name: str
     pod: PodReference
     schedulable: bool = False
-    """Whether some node fits."""
+    """True if some node fits."""
     message: str | None = None
     """kube-scheduler's, ``0/3 nodes are available: ...``; null where some node fits."""
     conclusion: str | None = None
-    """What bars a pod that fits nowhere, if it is one thing."""
+    """Sentence on what bars a pod that fits nowhere; null where it is not one thing."""
     feasible: tuple[str, ...] = ()
     """The nodes that fit, the best first; of equals by name."""
     constraints: tuple[ConstraintReport, ...] = ()
-    """Those in force for the pod, A, B ... in the order they are declared."""
+    """Constraints in force for the pod, A, B ... in the order they are declared."""
     filter_plugins: tuple[str, ...] = ()
     """The filter plugins that judged this pod, in the profile's order; those it gives nothing to judge are skipped."""
     nodes: tuple[NodeReport, ...] = ()
     """All, or those of ``--node``; the best first."""
     sampling: int | None = None
-    """How many feasible nodes kube-scheduler would have stopped at before scoring; null when it looks at all nodes."""
+    """Number of feasible nodes at which kube-scheduler would have stopped before scoring; null when it looks at all
+    nodes.
+    """
     nominated: str | None = None
     """The node an earlier preemption reserved, taken without looking further; ``nodes`` answers as if not."""
     preemption: PreemptionReport | None = None
     """Only when asked for, and only when no node fits."""
     advice: Advice | None = None
-    """Which of the pod's own constraints, changed alone, lets a pod in that fits nowhere; null without such a
-    constraint. With ``--fix`` everything is tried, for all replicas; null where nothing has to change, or nothing tells
-    what.
+    """Changes to single constraints of its own that let a pod in that fits nowhere; null without such a constraint.
+    With ``--fix`` everything is tried, for all replicas; null where nothing has to change, or nothing tells what.
     """
     admission: tuple[str, ...] = ()
-    """What the cluster's admission plugins would change in the pod, with the objects the snapshot holds."""
+    """Changes that the cluster's admission plugins would make to the pod, with the objects the snapshot holds."""
     waiting: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods of its workload that exist and have no node."""
     here: WhyHere | None = None
-    """Why the pod's own node won; only when asked for."""
+    """Reason why the pod's own node won; only when asked for."""
     fix: Fix | None = None
     """Only with ``--fix``: nodes and constraints are then those of the first replica that finds no node, else of one
     more.
@@ -163,13 +164,13 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def marks(self) -> tuple[str, str] | None:
-        """Those that the first constraint counts."""
+        """Selector and namespace of the pods that the first constraint counts."""
         selector = self.constraints[0].selector if self.constraints else "<none>"
         return None if selector in ("<none>", "<empty>") else (selector, self.pod.namespace)
 
     @property
     def fits(self) -> bool:
-        """Whether the pod, or all replicas that were asked about, find a node without any change."""
+        """True if the pod, or all replicas that were asked about, find a node without any change."""
         fix = self.fix
         if fix is None or fix.replicas is None or fix.placed is None:
             return self.schedulable or (fix is not None and bool(fix.victims))
@@ -200,7 +201,7 @@ def by_score(node: NodeReport) -> tuple[Any, ...]:
 
 
 def opening(report: ExplainReport) -> list[str]:
-    """What is said before whether nodes fit: that pods of the workload wait, and why a pod is where it is."""
+    """Say what precedes the number of nodes that fit: that pods of the workload wait, and why a pod is where it is."""
     sentences = []
     if waiting := [pod.name for pod in report.waiting]:
         verb = verb_of(len(waiting), "are")
@@ -218,7 +219,7 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
 
 
 def beside(report: ExplainReport) -> list[str]:
-    """What bars the pod, kube-scheduler's message, what preemption would do, that nodes are not sampled, and which
+    """Say what bars the pod, kube-scheduler's message, what preemption would do, that nodes are not sampled, and which
     constraint would have to change.
     """
     preempting = None if report.preemption is None else report.preemption.sentence
@@ -248,7 +249,7 @@ def _advice(advice: Advice | None) -> Iterator[str]:
 
 
 def _changes(report: ExplainReport, fix: Fix) -> Iterator[str]:
-    """What suffices, and what does not suffice alone."""
+    """Say what suffices, and what does not suffice alone."""
     advice = report.advice
     if advice is None:
         yield _without_change(report, fix)

@@ -169,7 +169,7 @@ def short_reasons(report: ExplainReport, node: NodeReport, *, numbers: bool) -> 
 
 
 def _is_said(rejection: Rejection) -> bool:
-    """Whether the details only repeat the reasons."""
+    """True if the details only repeat the reasons."""
     return [detail.short for detail in rejection.details] == short_names(rejection.reasons)
 
 
@@ -179,7 +179,7 @@ def counting_rejections(report: ExplainReport, node: NodeReport) -> Iterator[Rej
 
 
 def telling_rejections(report: ExplainReport, node: NodeReport) -> list[Rejection]:
-    """Those rejections without a cordon's taint where the cordon itself is among them."""
+    """Drop a cordon's taint from the rejections where the cordon itself is among them."""
     return without_taint_of_cordon(counting_rejections(report, node))
 
 
@@ -246,7 +246,7 @@ def constraint_header(position: int, topology_key: str, spelling: Spelling) -> s
 
 
 def cut_items(items: Sequence[str], width: int) -> str:
-    """As many of ``items`` as fit, at least one, and the number of the others."""
+    """Join as many of ``items`` as fit, at least one, and the number of the others."""
     items = [escaped(item) for item in items]
     if width_of(whole := SEPARATOR.join(items)) <= width:
         return whole
@@ -360,9 +360,9 @@ class SharedArithmetic(Struct, frozen=True):
     differ: bool
     least: int | None
     most: int | None
-    """Of the skews; None where no node has the label."""
+    """Largest of the skews; None where no node has the label."""
     over: int
-    """How many nodes a hard constraint rejects."""
+    """Number of nodes that a hard constraint rejects."""
 
     def text(self, spelling: Spelling) -> str:
         if not self.differ:
@@ -381,7 +381,7 @@ class DomainRow(Struct, frozen=True):
     fitting: int
     arithmetic: tuple[SharedArithmetic, ...]
     causes: Counter[str]
-    """How many nodes fail for each other reason, by its short name."""
+    """Number of nodes that fail for each other reason, by its short name."""
 
     @property
     def also(self) -> list[str]:
@@ -398,7 +398,7 @@ class DomainRows(Struct, frozen=True):
 
 
 def is_by_domain(report: ExplainReport) -> bool:
-    """Whether rows by domain say more than rows by node."""
+    """True if rows by domain say more than rows by node."""
     return len(report.nodes) > _FEW_NODES and bool(_coarse(report))
 
 
@@ -455,7 +455,7 @@ def _shared(numbers: Sequence[NodeConstraint], constraint: ConstraintReport) -> 
 
 
 def _causes(report: ExplainReport, node: NodeReport) -> set[str]:
-    """What rejects a node besides the constraints; where no plugin does, the verdict on the pod as a whole."""
+    """Name what rejects a node besides the constraints; where no plugin does, the verdict on the pod as a whole."""
     rejections = telling_rejections(report, node)
     reasons = [reason for rejection in rejections if rejection.plugin != SPREAD_PLUGIN for reason in rejection.reasons]
     return {words_of(reason).short for reason in (reasons if rejections else node.verdict.reasons)}

@@ -298,7 +298,7 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
 
 
 def _constraints(report: ExplainReport) -> Sequence[ConstraintReport]:
-    """Those of the pod that finds no node."""
+    """Constraints of the pod that finds no node."""
     return () if report.advice is None else report.constraints
 
 
@@ -351,7 +351,7 @@ def _in_sentences(report: ExplainReport) -> str:
 
 
 def _state(pod: CountedPod) -> str:
-    """Whether it counts."""
+    """Say whether the pod counts."""
     return "terminating, not counted" if pod.terminating else "counted"
 
 

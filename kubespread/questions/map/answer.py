@@ -141,9 +141,9 @@ class Marked(Struct, frozen=True):
     constraints: Sequence[ConstraintReport] = ()
     counted: Sequence[HardConstraint | SoftConstraint] = ()
     places: Sequence[int] = ()
-    """Where the pods are in the cluster's list of running pods."""
+    """Positions of the pods in the cluster's list of running pods."""
     selector: str | None = None
-    """What selects them; None where they are a workload's own."""
+    """Selector of the pods; None where they are a workload's own."""
 
     @classmethod
     def of(cls, cluster: Cluster, pod: Pod, plugins: Framework, own: Sequence[Pod]) -> Marked:
@@ -220,7 +220,7 @@ class Drawing(Struct, frozen=True):
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """Whose load is told."""
+        """Resources whose load is told."""
         return resources_of(self.cluster)
 
     def load(self, positions: NDArray[np.intp] | None = None) -> tuple[Load, ...]:

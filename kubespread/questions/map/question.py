@@ -1,4 +1,4 @@
-"""What is asked of the topology."""
+"""Question about the topology."""
 
 from __future__ import annotations
 

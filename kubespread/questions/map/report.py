@@ -12,7 +12,7 @@ from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 
 class Load(Report, frozen=True, gc=False):
-    """How much of a resource pods request where they run: of a node, or of all nodes of a domain."""
+    """Amount of a resource that pods request where they run: of a node, or of all nodes of a domain."""
 
     resource: str
     """``pods`` is how many there are, of how many there may be."""
@@ -35,7 +35,7 @@ class MapNode(Report, frozen=True, gc=False):
     path: tuple[str | None, ...]
     """The node's value of each of ``keys``, null where it lacks the label."""
     pods: Annotated[int, Col(header="RUNNING", readers=Readers.PIPES)]
-    """How many run there, terminating ones included: they take room until they are gone."""
+    """Number of pods that run there, terminating ones included: they take room until they are gone."""
     marked: Annotated[tuple[NamespacedName, ...], Col(value=len, readers=Readers.PIPES)]
     """NAMESPACE/name of those that are marked; empty where none are."""
     load: tuple[Load, ...]
@@ -43,9 +43,9 @@ class MapNode(Report, frozen=True, gc=False):
     skew: tuple[int | None, ...]
     """Per constraint the matching pods of the node's domain minus the minimum; null without the label."""
     closed: Annotated[tuple[str, ...], Col(value=_in_words, readers=Readers.PIPES)]
-    """What keeps pods away in general: ``cordoned``, ``not ready``, and its taints, ``key=value:Effect``."""
+    """Reasons that keep pods away in general: ``cordoned``, ``not ready``, and its taints, ``key=value:Effect``."""
     joined: bool = False
-    """Whether it was not there before the edits."""
+    """True if it was not there before the edits."""
 
     @property
     def fullest(self) -> Load | None:
@@ -59,40 +59,40 @@ class MapDomain(Report, frozen=True, gc=False):
     path: tuple[str | None, ...]
     """Its value of each of ``keys`` up to its own; null for nodes without the label."""
     nodes: Annotated[int, Col()]
-    """How many are in it."""
+    """Number of its nodes."""
     pods: Annotated[int, Col()]
-    """How many run there."""
+    """Number of pods that run there."""
     marked: Annotated[int, Col()]
-    """How many of them are marked."""
+    """Number of them that are marked."""
     load: tuple[Load, ...]
-    """Of all its nodes, in the order of ``resources``."""
+    """Load of all its nodes, in the order of ``resources``."""
 
 
 class TopologyMap(ClusterReport, frozen=True, kw_only=True):
     kind: str = "TopologyMap"
     is_yes_or_no = False
     namespace: str | None = None
-    """That of the workload, null where none is named."""
+    """Namespace of the workload, null where none is named."""
     workload: str | None = None
     """Kind/name of the workload."""
     selector: str | None = None
-    """What is marked: pods of ``namespace`` that this selects, the workload's own where it is null."""
+    """Selector of the marked pods, in ``namespace``; null where the workload's own are marked."""
     keys: tuple[str, ...]
     """The topology keys that nodes are grouped by, the widest first; hostnames are the nodes themselves."""
     resources: tuple[str, ...]
-    """Whose load is told: cpu and memory, what else some pod requests, by name, and pods."""
+    """Resources whose load is told: cpu and memory, what else some pod requests, by name, and pods."""
     constraints: tuple[ConstraintReport, ...] = ()
     """The workload's, with what they count now."""
     skew: tuple[int, ...] = ()
     """Per constraint, most minus least matching pods of the domains that count."""
     domains: tuple[MapDomain, ...]
-    """Of every key, each before those within it, by value; null, for nodes without the label, comes last."""
+    """Domains of every key, each before those within it, by value; null, for nodes without the label, comes last."""
     nodes: tuple[MapNode, ...]
     """By domain, then by name."""
     load: tuple[Load, ...]
-    """Of all nodes."""
+    """Load of all nodes."""
     pending: int
-    """How many pods wait for a node, of any workload."""
+    """Number of pods that wait for a node, of any workload."""
     left: tuple[str, ...] = ()
     """Nodes that the edits took away, by name."""
 
@@ -126,7 +126,7 @@ def fullest(load: tuple[Load, ...]) -> Load | None:
 
 
 CLOSING = ("cordoned", "not ready")
-"""What keeps pods away whatever they tolerate; anything else in `MapNode.closed` is a taint."""
+"""States that keep pods away whatever they tolerate; anything else in `MapNode.closed` is a taint."""
 JOINED = "joined"
 _NAMED = 3
 
@@ -157,7 +157,7 @@ def against(constraint: ConstraintReport, skew: int) -> str:
 
 
 def fullness(report: TopologyMap) -> str:
-    """How much of each resource is requested, and which node is fullest."""
+    """Say how much of each resource is requested, and which node is fullest."""
     percents = [f"{load.resource} {load.percent}%" for load in report.load if load.percent is not None]
     first = fullest_node(report)
     busiest = f"; fullest {first.name}, {node_load(first)}" if first is not None and percent(first) else ""
@@ -173,7 +173,7 @@ def fullest_node(report: TopologyMap) -> MapNode | None:
 
 
 def percent(node: MapNode) -> int:
-    """How much of its fullest resource is requested, 0 where it has none."""
+    """Requested percentage of its fullest resource, 0 where it has none."""
     load = fullest(node.load)
     return 0 if load is None or load.percent is None else load.percent
 
@@ -185,12 +185,12 @@ def node_load(node: MapNode) -> str:
 
 
 def is_violated(constraint: ConstraintReport, skew: int) -> bool:
-    """Whether pods are further apart than a hard constraint lets new ones be."""
+    """True if pods are further apart than a hard constraint lets new ones be."""
     return constraint.is_hard and skew > constraint.max_skew
 
 
 def is_closed(states: Sequence[str]) -> bool:
-    """Whether the node takes no new pods in general; one that is only tainted takes those that tolerate it."""
+    """True if the node takes no new pods in general; one that is only tainted takes those that tolerate it."""
     return any(state in CLOSING for state in states)
 
 

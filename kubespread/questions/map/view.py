@@ -231,7 +231,7 @@ class _Drawing(Struct, frozen=True, dict=True):
 
     @cached_property
     def columns(self) -> tuple[int, int]:
-        """How many boxes stand side by side, and how wide they are inside."""
+        """Number of boxes that stand side by side, and their width inside."""
         name = min(_LEAST_NAME, max((width_of(escaped(node.name)) for node in self.report.nodes), default=0))
         return boxes_beside(len(self.levels.boxes), self.label_width + self._beside_name + name, aim(self.look))
 
@@ -243,7 +243,7 @@ class _Drawing(Struct, frozen=True, dict=True):
 
     @cached_property
     def _beside_name(self) -> int:
-        """How many columns follow the name of a node, gaps included."""
+        """Number of columns that follow the name of a node, gaps included."""
         figures = max((width_of(self._figures(node).text) for node in self.report.nodes), default=0)
         closed = max((width_of(state_words(node)) for node in self.report.nodes), default=0)
         return figures + GAP + (closed + GAP if closed else 0)
@@ -308,7 +308,7 @@ class _Drawing(Struct, frozen=True, dict=True):
 
 
 def boxes_beside(boxes: int, least: int, width: int) -> tuple[int, int]:
-    """How many boxes stand side by side in ``width``, each at least ``least`` wide inside, and how wide they are
+    """Number of boxes that stand side by side in ``width``, each at least ``least`` wide inside, and their width
     inside.
     """
     fitting = max(1, min(boxes, (width + _GAP) // (least + _FRAME + _GAP)))

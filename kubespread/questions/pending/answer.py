@@ -50,7 +50,7 @@ _GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
 class Waits(Struct, frozen=True):
-    """What a pod waits for."""
+    """Cause for which a pod waits."""
 
     cause: PendingFor
     why: str
@@ -58,7 +58,7 @@ class Waits(Struct, frozen=True):
     message: str = ""
     """kube-scheduler's, where it says something."""
     evaluation: Evaluation | None = None
-    """Where nodes were judged and none fits."""
+    """Evaluation where nodes were judged and none fits."""
     victims: tuple[NamespacedName, ...] = ()
     """The pods preempted for it."""
 
@@ -91,7 +91,7 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
 
 
 def _decisive(evaluation: Evaluation) -> str:
-    """What rules out all nodes; else what alone rules out most, and what is wrong with the others."""
+    """Say what rules out all nodes; else what alone rules out most, and what is wrong with the others."""
     reasons = bars.reasons_of(evaluation)
     if (by_volume := bars.confined_by_volume(evaluation, reasons)) is not None:
         return by_volume
@@ -156,7 +156,7 @@ def _of_constraint(barring: bars.Barring, others: Sequence[bars.BarringReason]) 
 
 
 def _wrong(among: Mask, others: Sequence[bars.BarringReason], most: int = _MAX_WRONG) -> str:
-    """What is wrong with nodes, most of them first."""
+    """Say what is wrong with nodes, most of them first."""
     counts = [(int(np.count_nonzero(nodes & among)), words) for other in others for nodes, words in _adjectives(other)]
     wrong = [f"{count} {words(count)}" for count, words in sorted(counts, key=lambda pair: -pair[0]) if count]
     return ", ".join(wrong[:most])
@@ -244,7 +244,7 @@ class _Stuck(Struct, frozen=True):
     kind: AlikePods
     waits: Waits
     fitting: int = 0
-    """How many of them find a node without any change, after those of their workload that come before them."""
+    """Number of them that find a node without any change, after those of their workload that come before them."""
 
 
 def answer(question: Pending, scene: Scene) -> PendingReport:
@@ -315,8 +315,8 @@ def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[Alike
 
 
 def _together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck]:
-    """What the pods of a workload wait for. Where one fits, or makes room for itself, all are placed one after another:
-    later ones may no longer find a node, or find one only now.
+    """Find what the pods of a workload wait for. Where one fits, or makes room for itself, all are placed one after
+    another: later ones may no longer find a node, or find one only now.
     """
     alone = [cause_of(world, kind.waiting[0]) for kind in kinds]
     pairs = list(zip(kinds, alone, strict=True))
@@ -362,7 +362,7 @@ class _Freeing(Struct, dict=True):
     version: KubeVersion
     commands: Commands
     edits: Sequence[Edit]
-    """Those that were asked about."""
+    """Edits that were asked about."""
     _tried: int = 0
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What is asked of pods without a node."""
+"""Question about pods without a node."""
 
 from __future__ import annotations
 

@@ -46,21 +46,21 @@ class StuckGroup(Report, frozen=True):
     them, and where none is looked for.
     """
     fitting: int = 0
-    """How many of them find a node without any change, when they are placed one after another and no other pod
+    """Number of them that find a node without any change, when they are placed one after another and no other pod
     waits.
     """
     victims: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods that are preempted for them, as things are or with the change."""
     tried: int = 0
-    """How many changes were made and asked about."""
+    """Number of changes that were made and asked about."""
     command: str = ""
-    """What shows the change: where it sets something in the pods, the replicas of the first workload; else what is
-    still pending then. Empty where there is none.
+    """Command that shows the change: where it sets something in the pods, the replicas of the first workload; else what
+    is still pending then. Empty where there is none.
     """
 
     @property
     def freed(self) -> Annotated[int, Col(header="FREES")]:
-        """How many the change frees."""
+        """Number of pods that the change frees."""
         return 0 if self.change is None else self.change.placed or 0
 
     @property
@@ -83,18 +83,18 @@ class StuckGroup(Report, frozen=True):
 class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "PendingReport"
     nodes: int
-    """How many the cluster has."""
+    """Number of nodes in the cluster."""
     pods: int = 0
-    """How many the cluster has, those that wait included."""
+    """Number of pods in the cluster, those that wait included."""
     pending: int
-    """How many pods wait."""
+    """Number of pods that wait."""
     groups: tuple[StuckGroup, ...]
     """The largest first."""
     not_made: tuple[UnmadePods, ...] = ()
     """Desired pods of the same workloads that do not exist yet, or are refused."""
     autoscaling: AutoscalingReport | None = None
-    """What the autoscaler adds for all pods that wait in the cluster, those of other workloads too; null without one,
-    and where no pod waits.
+    """Nodes that the autoscaler adds for all pods that wait in the cluster, those of other workloads too; null without
+    one, and where no pod waits.
     """
     still_pending: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods asked about that wait with the autoscaler's nodes too; empty without one."""
@@ -134,7 +134,7 @@ def _whose(group: StuckGroup) -> str:
 
 
 def _sentences(report: PendingReport) -> Iterator[str]:
-    """How many are stuck, and how many of them changes free; then who waits for them."""
+    """Say how many are stuck, and how many of them changes free; then who waits for them."""
     if not report.groups:
         yield "all pods have a node"
         return

@@ -1,1 +1,1 @@
-"""Which pods to evict so that topology spread constraints hold again, and in which order."""
+"""Pods to evict so that topology spread constraints hold again, and the order to evict them in."""

@@ -40,7 +40,7 @@ class Need(NamedTuple):
     moves: int
     """A lower bound on evictions: each pod leaves one domain and arrives in at most one."""
     mass: int
-    """How many pods have to leave domains plus how many have to arrive."""
+    """Number of pods that have to leave domains plus the number that have to arrive."""
     least: int
     """The resulting size of the smallest domain."""
 
@@ -52,14 +52,14 @@ class Goal(Struct, frozen=True, eq=False):
     counted: HardConstraint
     """With its counts at the start."""
     workloads: list[WorkloadName] = field(default_factory=list)
-    """Those that have the constraint."""
+    """Workloads that have the constraint."""
 
     @property
     def constraint(self) -> Constraint:
         return self.counted.constraint
 
     def matches(self, pod: Pod) -> bool:
-        """Whether the pod counts wherever it is."""
+        """True if the pod counts wherever it is."""
         constraint = self.constraint
         return (
             constraint.counts_pods
@@ -74,14 +74,14 @@ class Goal(Struct, frozen=True, eq=False):
         return self.counted.column.codes.item(node)
 
     def need(self, counts: Counts, arriving: int) -> Need:
-        """What the constraint needs to hold, while ``arriving`` pods that it would count wait."""
+        """Find what the constraint needs to hold, while ``arriving`` pods that it would count wait."""
         sizes, constraint = counts[self.counted.is_domain], self.constraint
         domain_need = need(sizes, constraint.max_skew, floor=self.counted.lacks_domains, arriving=arriving)
         # Waiting pods find no node as long as nothing happens.
         return domain_need._replace(moves=1) if not domain_need.moves and not self.holds(counts) else domain_need
 
     def skew(self, counts: Counts) -> int:
-        """How far the fullest domain is above the minimum."""
+        """Number of pods that the fullest domain has above the minimum."""
         return skew_between(counts[self.counted.is_domain], lacks_domains=self.counted.lacks_domains)
 
     def holds(self, counts: Counts) -> bool:
@@ -174,7 +174,7 @@ GoalsOf = Callable[[Pod], Sequence[int]]
 
 
 def matching(constraint_goals: Sequence[Goal]) -> GoalsOf:
-    """Which goals count a pod. Pods of one template share their labels, and are matched once."""
+    """Lookup of the goals that count a pod. Pods of one template share their labels, and are matched once."""
     by_namespace: dict[str, list[int]] = {}
     for position, goal in enumerate(constraint_goals):
         by_namespace.setdefault(goal.namespace, []).append(position)
@@ -264,17 +264,17 @@ class Attempt:
 
     @property
     def total(self) -> tuple[int, int]:
-        """How many evictions it takes at least, and how many pods have to leave and to come, over all groups."""
+        """Number of evictions it takes at least, and of pods that have to leave and to come, over all groups."""
         of_groups = [self.need_of(group) for group in self.aim.groups]
         return sum(moves for moves, _ in of_groups), sum(mass for _, mass in of_groups)
 
     @property
     def violated(self) -> int:
-        """How many goals do not hold."""
+        """Number of goals that do not hold."""
         return sum(need.moves > 0 for need in self.needs)
 
     def need_of(self, group: Iterable[int]) -> tuple[int, int]:
-        """What one group needs: one eviction may serve all of its goals, so the largest need counts."""
+        """Combine the needs of one group: one eviction may serve all of its goals, so the largest need counts."""
         needs = [self.needs[position] for position in group]
         return max(need.moves for need in needs), sum(need.mass for need in needs)
 

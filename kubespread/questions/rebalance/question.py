@@ -1,4 +1,4 @@
-"""What is asked of evictions after which constraints hold."""
+"""Question about evictions after which constraints hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which pods to evict so that topology spread constraints hold again, and what the descheduler would do instead."""
+"""Report of the pods to evict so that topology spread constraints hold again, and of what the descheduler would do
+instead.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ class RebalancedConstraint(Report, frozen=True):
     skew_after: Annotated[int, Col(short="AFTER")]
     """The skew once the plan is done."""
     domains: tuple[DomainChange, ...]
-    """Those that count, by value."""
+    """Domains that count, by value."""
 
     @property
     def holds_after(self) -> bool:
@@ -41,7 +43,7 @@ class EvictionStep(Report, frozen=True):
     pod: Annotated[NamespacedName, Col(text=lambda pod: pod.called, fit=Fit.NAMES)]
     """NAMESPACE/name."""
     node: Annotated[str, Col(fit=Fit.NAMES)]
-    """Where the pod is."""
+    """Node the pod is on."""
     lands_on: Annotated[str, Col(fit=Fit.NAMES)]
     """The node that kube-scheduler chooses for the replacement."""
     workload: Annotated[WorkloadName, Col(readers=Readers.RECORDS)]
@@ -54,9 +56,9 @@ class StayingPods(Report, frozen=True, gc=False):
     """Pods that are not evicted for the same reason."""
 
     why: str
-    """What keeps them, in a few words."""
+    """Reason that keeps them, in a few words."""
     pods: int
-    """How many."""
+    """Number of these pods."""
 
     def __str__(self) -> str:
         return f"{self.pods:,} {self.why}"
@@ -70,7 +72,7 @@ class Obstacle(Report, frozen=True):
     why: str
     """In one sentence."""
     tried: int
-    """How many of the tried evictions, of different sorts of pods, had this fault."""
+    """Number of the tried evictions, of different sorts of pods, that had this fault."""
 
 
 class DeschedulerRound(Report, frozen=True):
@@ -93,19 +95,19 @@ class DeschedulerRound(Report, frozen=True):
 class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "RebalanceReport"
     soft: bool
-    """Whether constraints with ScheduleAnyway must hold too."""
+    """True if constraints with ScheduleAnyway must hold too."""
     workloads: int
-    """How many workloads were looked at."""
+    """Number of workloads looked at."""
     nodes: int
-    """How many the cluster has."""
+    """Number of nodes in the cluster."""
     pending_before: int = 0
     """Pods that are pending before anything is evicted, once the cluster has settled."""
     constraints_in_force: int
-    """How many constraints the workloads have, each counted once."""
+    """Number of constraints the workloads have, each counted once."""
     violated_before: int
-    """How many of these constraints do not hold now."""
+    """Number of these constraints that do not hold now."""
     violated_after: int
-    """How many do not once the plan is done."""
+    """Number of these constraints that do not hold once the plan is done."""
     constraints: tuple[RebalancedConstraint, ...]
     steps: tuple[EvictionStep, ...]
     """The plan; empty where nothing needs to be done, or nothing helps."""
@@ -124,14 +126,14 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """Whether all constraints hold once the plan is done."""
+        """True if all constraints hold once the plan is done."""
         return not self.violated_after
 
     def judged(self) -> Judgment:
         return "yes" if self.holds else "no"
 
     def sentences(self) -> Iterator[str]:
-        """Whether the constraints hold, or what it takes; the obstacles, and what the descheduler does."""
+        """Say whether the constraints hold, or what it takes; the obstacles, and what the descheduler does."""
         yield self._outcome
         if self.staying:
             pods = (f"{count_of(row.pods, 'pod')} {row.why}" for row in self.staying)

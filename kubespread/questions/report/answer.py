@@ -53,22 +53,22 @@ from kubespread.world.reporting.happenings import TightBudget, WorkloadOf, tight
 
 
 _UNKEPT = 0.5
-"""What a workload counts at most whose spread no constraint of its own keeps."""
+"""Most that a workload counts for whose spread no constraint of its own keeps."""
 
 
 class Held(Struct, frozen=True):
-    """What drains and budgets let go."""
+    """Nodes and workloads that drains and budgets hold or let go."""
 
     nodes: frozenset[str]
-    """Those that kubectl drain does not empty, or not now."""
+    """Nodes that kubectl drain does not empty, or not now."""
     loose: frozenset[WorkloadName]
     """Workloads with a budget, which lets one of their pods go."""
     of: int
-    """How many nodes there are."""
+    """Number of nodes."""
 
 
 def held_by(kept: Iterable[KeptNode], tight: Iterable[TightBudget], world: World, workload: WorkloadOf) -> Held:
-    """What `Held` says, of the lines' own rows."""
+    """Find what drains and budgets hold, by the lines' own rows."""
     held = {budget.name for budget in tight}
     loose: dict[WorkloadName, bool] = {}
     for pod in world.book:
@@ -111,7 +111,7 @@ def _score(area: Area, points: float, of: int) -> AreaScore:
 
 
 def _spread(row: audits.AuditedWorkload, key: str, domains: int) -> float:
-    """What is left without the fullest domain, as a part of what is left where pods are spread evenly."""
+    """Pods left without the fullest domain, as a part of those left where pods are spread evenly."""
     loss = row.worst_loss.get(key)
     if loss is None or domains < 2:
         return 0.0
@@ -121,7 +121,7 @@ def _spread(row: audits.AuditedWorkload, key: str, domains: int) -> float:
 
 
 def _is_kept(row: audits.AuditedWorkload, key: str) -> bool:
-    """Whether a constraint of its own asks for it, and not so loosely that all pods may be in one domain."""
+    """True if a constraint of its own asks for it, and not so loosely that all pods may be in one domain."""
     return any(
         constraint.topology_key == key and constraint.source == "pod" and constraint.max_skew < row.replicas
         for constraint in row.constraints
@@ -129,7 +129,7 @@ def _is_kept(row: audits.AuditedWorkload, key: str) -> bool:
 
 
 MOST_DOMAINS, MOST_PODS = 24, 50_000
-"""How many domains of a key are lost, each by itself, and how many pods they hold together: of more those with the most
+"""Most domains of a key that are lost, each by itself, and most pods they hold together: of more, those with the most
 to lose. As many nodes are tried to do without: those with the fewest pods.
 """
 
@@ -173,7 +173,7 @@ def _distinct(found: Iterable[ReportLine]) -> list[ReportLine]:
 
 
 class _Asking(Inquiry):
-    """What is asked of one cluster."""
+    """Inquiry into one cluster."""
 
     def __init__(self, question: Report, scene: Scene) -> None:
         super().__init__(scene)
@@ -240,11 +240,11 @@ class _Asking(Inquiry):
 
     @cached_property
     def _pods(self) -> Counter[str]:
-        """How many pods each node has."""
+        """Number of pods on each node."""
         return Counter(pod.spec.node_name for pod in self.scene.now.pods if is_active(pod))
 
     def _as_it_is(self) -> Iterator[ReportLine]:
-        """What keeps pods from being evicted, and which of them break rules of their own."""
+        """Report what keeps pods from being evicted, and which of them break rules of their own."""
         world = self.scene.world
         counts = whose(world, self.whose.those_in(world))
         # Each of what follows asks it of every pod.
@@ -292,7 +292,7 @@ class _Asking(Inquiry):
     def _most_to_lose(
         self, key: str, nodes_of: Mapping[str, Sequence[str]], rows: Sequence[audits.AuditedWorkload]
     ) -> Iterator[str]:
-        """Those domains that hold the last pods of most workloads, then those that hold most pods; one at least."""
+        """Yield the domains that hold the last pods of most workloads, then those that hold most pods; one at least."""
         last = Counter(loss.domain for row in rows if (loss := row.worst_loss.get(key)) and not loss.remaining)
         pods = {domain: sum(self._pods[name] for name in names) for domain, names in nodes_of.items()}
         worst = sorted(nodes_of, key=lambda domain: (-last[domain], -pods[domain], domain))[:MOST_DOMAINS]
@@ -503,7 +503,7 @@ _RULES: Mapping[Rule, tuple[str, str]] = {
     "podAffinity": ("violate", "pod affinity"),
     "podAntiAffinity": ("violate", "anti-affinity"),
 }
-"""What the pods do, and to what of their own."""
+"""Rules that the pods break, each as a verb and its object."""
 _STRANDED: Mapping[str, str] = {
     "cordoned": "cordoned",
     "pods": "no pod more is allowed",
@@ -514,12 +514,12 @@ _STRANDED: Mapping[str, str] = {
 _MUCH = 10
 """Percent of what is free."""
 _MAX_NAMED, _MANY_NAMED = 3, 12
-"""How many names follow a sentence, and how many where they are what it says."""
+"""Most names that follow a sentence, and most where the names are what it says."""
 _NUMBER = re.compile(r"\d[\d,]*")
 
 
 def _judged(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> tuple[Area, Badness, str, int]:
-    """Where a finding of an audit belongs, how bad it is, what it is and of what extent."""
+    """Classify a finding of an audit: its area, how bad it is, what it is and of what extent."""
     if (badness := audits.CAUSES[finding.cause].badness) is not None:
         missing = row.replicas - (row.ready if finding.cause == "notReady" else row.placed)
         # What is refused is the pod that comes after one that goes: all are there.

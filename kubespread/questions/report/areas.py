@@ -1,4 +1,4 @@
-"""What the lines of a report are about; by itself, so that a command line knows it without the report."""
+"""Areas that the lines of a report are about; by themselves, so that a command line knows them without the report."""
 
 from __future__ import annotations
 

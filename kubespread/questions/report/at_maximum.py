@@ -35,7 +35,7 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
     scaled: tuple[tuple[WorkloadName, str, int], ...]
     """Each with its autoscaler, ``HorizontalPodAutoscaler web``, and its maximum."""
     withheld: dict[WorkloadName, int]
-    """How many pods of each workload were counted without making them: they wait where one like them does."""
+    """Number of pods of each workload that were counted without making them: they wait where one like them does."""
 
     @property
     def lacking(self) -> Counter[WorkloadName]:
@@ -49,7 +49,7 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
 
     @property
     def untold(self) -> int:
-        """How many pods were not made, and may find a node on those that an autoscaler adds."""
+        """Number of pods that were not made, and may find a node on those that an autoscaler adds."""
         waiting = {trouble.subject for trouble in self.of("pending")}
         return sum(count for name, count in self.withheld.items() if name not in waiting)
 

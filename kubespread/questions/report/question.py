@@ -1,4 +1,4 @@
-"""What is asked of a whole cluster."""
+"""Question about a whole cluster."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         return tuple(area for area in AREAS if area in self.workloads)
 
     def is_about(self, *areas: Area) -> bool:
-        """Whether one of these areas is asked about."""
+        """True if one of these areas is asked about."""
         return not self.opened or not set(areas).isdisjoint(self.opened)
 
     @property

@@ -53,13 +53,13 @@ class ReportLine(Report, frozen=True, kw_only=True):
     """One thing that is wrong, or would be."""
 
     key: str
-    """What it is about, the same in later reports: ``spread/violated/shop/Deployment/web/zone``."""
+    """Identity of the line, the same in later reports: ``spread/violated/shop/Deployment/web/zone``."""
     level: Annotated[Badness, Col()]
     """``critical``: pods are missing now. ``warning``: pods would be missing after one more failure, a hard
     constraint does not hold, or a drain is refused. ``notice``: anything else.
     """
     area: Annotated[Area, Col()]
-    """What it is about. ``running``: pods that do. ``losses``: what one failure more takes. ``scaling``: autoscalers,
+    """Area it is about. ``running``: pods that do. ``losses``: what one failure more takes. ``scaling``: autoscalers,
     and workloads whose next pod fits nowhere. ``budgets``, ``drains``: evictions. ``spread``: over domains. ``rules``:
     what pods ask of their nodes. ``room``: what is left over.
     """
@@ -68,8 +68,8 @@ class ReportLine(Report, frozen=True, kw_only=True):
     what: Annotated[str, Col()]
     """The sentence, with its numbers."""
     extent: Annotated[int, Col()]
-    """How much it concerns: pods that wait, would be missing or are held, nodes that are, by how much a skew exceeds
-    maxSkew, or percent of what is free.
+    """Extent: pods that wait, would be missing or are held, nodes that are, by how much a skew exceeds maxSkew, or
+    percent of what is free.
     """
     workloads: tuple[WorkloadName, ...] = ()
     """NAMESPACE/Kind/name of those concerned."""
@@ -80,7 +80,7 @@ class ReportLine(Report, frozen=True, kw_only=True):
     remedy: Annotated[str | None, Col()] = None
     """The change that was tried and helps; null where none was found, or none was looked for."""
     command: Annotated[str, Col(is_command=True)]
-    """What shows it in full."""
+    """Command that shows it in full."""
 
     @property
     def whom(self) -> Annotated[list[WorkloadName | str], Col(readers=Readers.PIPES)]:
@@ -88,21 +88,21 @@ class ReportLine(Report, frozen=True, kw_only=True):
 
     @property
     def badness(self) -> tuple[int, int, int, str]:
-        """In which order lines come: the worst first."""
+        """Order of the lines: the worst first."""
         return -LEVELS.index(self.level), AREAS.index(self.area), -self.extent, self.key
 
 
 class AreaLines(Report, frozen=True, kw_only=True):
-    """How many lines an area has, and whom they concern."""
+    """Lines of an area: how many, and whom they concern."""
 
     area: Area
-    """Which of them."""
+    """Area of the lines."""
     levels: dict[Badness, int]
-    """How many of its lines are of each level."""
+    """Number of its lines of each level."""
     workloads: tuple[WorkloadName, ...]
-    """Those of its lines, the worst first."""
+    """Workloads that its lines concern, the worst first."""
     nodes: tuple[str, ...]
-    """Those of its lines, the worst first."""
+    """Nodes that its lines concern, the worst first."""
 
     @property
     def worst(self) -> Badness:
@@ -121,16 +121,16 @@ class AreaLines(Report, frozen=True, kw_only=True):
 
 
 class AreaScore(Report, frozen=True, kw_only=True):
-    """How well a cluster does in one area, by what its pods do and not by what manifests ask for."""
+    """Score of a cluster in one area, by what its pods do and not by what manifests ask for."""
 
     area: Annotated[Area, Col()]
-    """Which of them."""
+    """Area of the score."""
     score: Annotated[int | None, Col(nothing="-", metric="score")]
     """``points`` in percent of ``of``, rounded down; null where there is nothing to count."""
     points: float
-    """How many are as they should be."""
+    """Number of items that are as they should be."""
     of: int
-    """How many there are."""
+    """Number of items that are counted."""
 
     @property
     def what(self) -> Annotated[str, Col(header="COUNTED", fit=Fit.END, least=20)]:
@@ -143,17 +143,17 @@ class AreaScore(Report, frozen=True, kw_only=True):
 class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "Scorecard"
     nodes: int
-    """How many the cluster has."""
+    """Number of nodes in the cluster."""
     workloads: int
-    """How many were looked at."""
+    """Number of workloads looked at."""
     areas: tuple[AreaScore, ...]
-    """Of the areas that can be counted without regard to what is asked for."""
+    """Scores of the areas that can be counted without regard to what is asked for."""
     lines: tuple[ReportLine, ...]
     """The worst first."""
     levels: dict[Badness, int] = {}
-    """How many lines are of each level."""
+    """Number of lines of each level."""
     by_area: tuple[AreaLines, ...] = ()
-    """How many, and whose, of each area that has lines, the one with the worst line first."""
+    """Lines of each area that has any: how many, and whom they concern, the area with the worst line first."""
     opened: tuple[Area, ...] = ()
     """The areas that alone were asked about; empty for all."""
     grade: Grade | None = None

@@ -25,7 +25,7 @@ from kubespread.world.reporting.happenings import WorkloadOf
 
 Rule = Literal["nodeAffinity", "taint", "podAffinity", "podAntiAffinity"]
 _OF_NODES = "node.kubernetes.io/"
-"""Where the taints begin that say how a node is: cordoned, not ready, under pressure."""
+"""Prefix of the taints that say how a node is: cordoned, not ready, under pressure."""
 
 
 class Stray(Struct, frozen=True):
@@ -100,7 +100,7 @@ class _Judge:
             yield reason, ""
 
     def _apart(self, pod: Pod, position: int) -> Rule | None:
-        """Which of its own terms other pods break, the pod itself not counted."""
+        """Find which of its own terms other pods break, the pod itself not counted."""
         kind = self._world.cluster.kinds.number_of(pod)
         if kind not in self._around:
             plugin = self._pod_affinity

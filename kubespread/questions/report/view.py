@@ -107,7 +107,7 @@ def _of_area(area: Area, score: AreaScore | None, summed: AreaLines | None) -> L
 
 
 def _line(line: ReportLine, _look: Look) -> Iterator[Line]:
-    """What it is; below it the remedy that was tried, and the command that shows more."""
+    """Show the line; below it the remedy that was tried, and the command that shows more."""
     since = f" (since {line.since})" if line.since else ""
     level = Cell(f"{line.level:8}", _TONES[line.level])
     yield folded(level, f" {line.what}{since}", hanging=_INSIDE)

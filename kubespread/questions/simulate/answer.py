@@ -47,7 +47,7 @@ class Simulated(Struct, frozen=True):
 
     @property
     def lacking(self) -> int:
-        """How many replicas exist without a node; a DaemonSet's pods are for existing nodes."""
+        """Number of replicas that exist without a node; a DaemonSet's pods are for existing nodes."""
         if self.demand.candidate.is_daemon:
             return 0
         if self.demand.change.played is not None:
@@ -175,7 +175,7 @@ def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[Simul
 
 
 def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> PlacedByEdits | None:
-    """What became of the workload's pods that waited ``before`` the edits; None where none did."""
+    """Report what became of the workload's pods that waited ``before`` the edits; None where none did."""
     if candidate.workload is None:
         return None
     waited = pods_of(candidate.workload, candidate.companions, before.objects.of(ReplicaSet), waiting_pods(before))

@@ -97,7 +97,7 @@ def _what_if_gang(option: WhatIf, candidate: Candidate, growth: Growth, cluster:
 
 
 def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersion) -> Iterator[str]:
-    """What a cluster does that does not treat the workload as a gang."""
+    """Say what a cluster does that does not treat the workload as a gang."""
     if as_gangs is None:
         return
     if not has_gangs(version):
@@ -129,7 +129,7 @@ def _pod_group_gangs(resolved: Resolved, grown: Sequence[Growth], cluster: Clust
 
 
 def pod_group_gaps(resolved: Resolved) -> tuple[str, ...]:
-    """What is unknown about groups that pods belong to."""
+    """Name what is unknown about groups that pods belong to."""
     version, objects = resolved.version, resolved.snapshot.objects
     groups = [group_called(name, objects, version) for name in _group_names(resolved) if name is not None]
     if not any(_is_unknown(group, resolved) for group in groups):
@@ -145,7 +145,7 @@ def _group_names(resolved: Resolved) -> list[GroupName | None]:
 
 
 def _is_unknown(group: Group, resolved: Resolved) -> bool:
-    """Whether the cluster may have the group though the snapshot does not."""
+    """True if the cluster may have the group though the snapshot does not."""
     return bool(group.missing) and not resolved.snapshot.objects.knows(kind_of_groups(resolved.version))
 
 
@@ -186,14 +186,14 @@ def _not_modelled(group: Group, version: KubeVersion) -> Iterator[str]:
 
 
 def _created(candidate: Candidate, growth: Growth) -> int:
-    """How many more pods are to be scheduled together; for as many as fit, as many as needed."""
+    """Number of additional pods to schedule together; for as many as fit, as many as needed."""
     if growth.count is None:
         return 10**9
     return min(1, growth.count) if candidate.one_by_one else growth.count
 
 
 def _waiting(name: GroupName, resolved: Resolved) -> int:
-    """How many waiting pods of the group belong to no workload in question."""
+    """Count the group's waiting pods that belong to no workload in question."""
     pending = [
         pod
         for pod in resolved.snapshot.pods
@@ -230,11 +230,11 @@ class Played(Struct, frozen=True):
     preempted: Sequence[PreemptedPod]
     """The pods that its new pods preempted."""
     names: Sequence[str]
-    """Of its new pods, in the order they were placed."""
+    """Names of its new pods, in the order they were placed."""
 
 
 class ControlledChange(Struct, frozen=True):
-    """What the controller of one workload did."""
+    """Work done by the controller of one workload."""
 
     deleted: Sequence[Pod] = ()
     """The replicas it deleted because fewer are asked for; the cluster is without them."""

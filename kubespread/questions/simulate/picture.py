@@ -1,5 +1,5 @@
-"""Where one workload's replicas land: domains with the nodes inside them, what a loss leaves, what
-every domain says to a gang, and the cause last.
+"""Picture of where one workload's replicas land: domains with the nodes inside them, what a loss leaves, what every
+domain says to a gang, and the cause last.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ def _nodes_by_domain(report: SimulateReport, key: str) -> Mapping[str, Sequence[
 
 
 def sampling_sentence(report: SimulateReport) -> str | None:
-    """How many nodes are scored for each placement, where kube-scheduler does not score all."""
+    """Say how many nodes are scored for each placement, where kube-scheduler does not score all."""
     sampling = report.sampling
     if sampling is None:
         return None

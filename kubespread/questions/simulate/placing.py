@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 
 
 class Ran(Struct, frozen=True):
-    """What one run of a workload's replicas comes to."""
+    """Outcome of one run of a workload's replicas."""
 
     placed: int
     after: Sequence[ConstraintReport]
@@ -169,7 +169,7 @@ def report_of(
 
 
 def _made(demand: Demand, outcome: ScheduleResult, desired: int | None) -> tuple[int, int, int]:
-    """How many of the ``desired`` replicas are created, how many the API server refuses, and how many do not exist."""
+    """Count the ``desired`` replicas that are created, those the API server refuses, and those that do not exist."""
     placed, creatable, one_by_one = len(outcome.choices), demand.growth.created.copies, demand.candidate.one_by_one
     if demand.change.played is not None:
         rollout = demand.change.played.report
@@ -194,7 +194,7 @@ def _refusal(growth: Growth, placed: int) -> str | None:
 
 
 def _not_modelled(cluster: Cluster, demand: Demand, outcome: ScheduleResult, *, is_sampled: bool) -> Iterator[str]:
-    """What a simulation leaves out, whatever its pod is."""
+    """Yield what a simulation leaves out, whatever its pod is."""
     growth, stuck = demand.growth, outcome.unplaced
     if outcome.preempted:
         yield "the pods that controllers make for those that are preempted: they are not placed"
@@ -259,7 +259,7 @@ def _skew_change(before: Sequence[int], after: ConstraintReport, *others: Constr
 
 
 def _preemption(demand: Demand, outcome: ScheduleResult, *, preempts: bool) -> PreemptionReport | None:
-    """What preemption does for the first replica that needs it, in a cluster with those before it.
+    """Report what preemption does for the first replica that needs it, in a cluster with those before it.
 
     Where as many as fit are placed: what it would do for the one after those.
     """
@@ -333,12 +333,12 @@ pods.
 
 
 class Begun(Struct, frozen=True):
-    """What is to be placed in one run, and where, once controllers have done their work."""
+    """Replicas to be placed in one run, and their cluster, once controllers have done their work."""
 
     demands: Sequence[Demand]
     cluster: Cluster
     happened: Sequence[Happenings]
-    """What controllers did."""
+    """Actions of controllers."""
 
 
 class Posed(Struct, frozen=True):
@@ -348,7 +348,7 @@ class Posed(Struct, frozen=True):
     resolved: Resolved
     begin: Callable[[Chance], Begun]
     first: Begun
-    """Of the run that is shown."""
+    """Start of the run that is shown."""
 
     @property
     def demands(self) -> Sequence[Demand]:
@@ -360,7 +360,7 @@ class Posed(Struct, frozen=True):
 
     @property
     def preempts(self) -> bool:
-        """Whether replicas that fit nowhere preempt pods of lower priority, where a number of them is requested."""
+        """True if replicas that fit nowhere preempt pods of lower priority, where a number of them is requested."""
         return self.question.preemption and not any(demand.gang is not None for demand in self.demands)
 
     def begun(self, seed: int | None) -> Begun:
@@ -376,7 +376,9 @@ def pose(
     *,
     counts_quotas: bool = True,
 ) -> Posed:
-    """What ``question`` will place, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
+    """Prepare what ``question`` will place, up to the placing itself. Raises ManifestError, SnapshotError and
+    UsageError.
+    """
     replicas = question.desired
     if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
         raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
@@ -483,7 +485,7 @@ class Queue:
         *,
         counts_quotas: bool = True,
     ) -> Self:
-        """As for `pose`."""
+        """Pose the question, with the arguments of `pose`."""
         scheduler = scene.scheduler
         posed = pose(question, scene.snapshot, scheduler, on_refused, counts_quotas=counts_quotas)
         world = partial(world_of, posed.resolved.snapshot, scheduler, assumed=posed.cluster.assumed)
@@ -494,7 +496,7 @@ class Queue:
         return self.posed.cluster.assumed
 
     def __call__(self, seed: int) -> list[Ran]:
-        """What one run of each workload comes to."""
+        """Outcome of one run, for each workload."""
         begun = self.posed.begun(seed)
         return list(map(Ran.of, begun.demands, self.placed(begun, Chance.of(seed))[0]))
 

@@ -1,4 +1,4 @@
-"""What is asked of replicas that are placed one after another."""
+"""Question about replicas that are placed one after another."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         return SimulateReport
 
     def unmet(self, report: SimulateReport) -> Iterator[str]:
-        """How many replicas lack a node of those that are required to have one."""
+        """Say how many replicas lack a node of those that are required to have one."""
         placed = self.require_placed
         if placed == "all" and report.lacking:
             what = "are not placed" if report.not_created or report.not_made_yet else "are pending"

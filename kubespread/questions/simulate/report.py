@@ -39,11 +39,11 @@ class Placement(Report, frozen=True, gc=False):
     pod: Annotated[str, Col()]
     """Its name."""
     node: Annotated[str, Col()]
-    """Where it goes."""
+    """Node it is placed on."""
     total: Annotated[int, Col()]
     """The node's total score; 0 where only one node fits and none is scored."""
     ties: Annotated[int, Col()]
-    """How many nodes shared that total."""
+    """Number of nodes that shared that total."""
 
 
 class DeletedReplica(Report, frozen=True, gc=False):
@@ -52,7 +52,7 @@ class DeletedReplica(Report, frozen=True, gc=False):
     pod: str
     """Its name."""
     node: str
-    """Where it runs."""
+    """Node it runs on."""
 
 
 class Loss(Report, frozen=True):
@@ -72,23 +72,24 @@ class NodeReplicas(Report, frozen=True):
     domains: dict[str, str]
     """The node's value of each topology key of ``worstLoss`` that it has."""
     present: int
-    """How many replicas ran there already."""
+    """Number of replicas that ran there already."""
     placed: int
-    """How many were placed there."""
+    """Number of replicas placed there."""
 
 
 class Sampling(Report, frozen=True):
     """A large cluster: kube-scheduler looks for nodes that fit only until it has found enough of them."""
 
     nodes: int
-    """How many nodes it would have to look at to see all."""
+    """Number of nodes it would have to look at to see all."""
     enough: int
-    """How many nodes that fit end the search, in a run that has a seed; in one without all that fit are scored."""
+    """Number of fitting nodes that ends the search, in a run that has a seed; in one without all that fit are scored.
+    """
 
 
 class DomainRange(Report, frozen=True):
     value: str
-    """What its nodes have as the label's value."""
+    """The label's value on its nodes."""
     after: Range
     """Matching pods after the last placement."""
 
@@ -97,9 +98,9 @@ class Run(Report, frozen=True):
     """One run; its lists are in the order of ``constraints``, and of their domains."""
 
     seed: int | None
-    """What decided all that is left to chance; null in a run that leaves nothing to it."""
+    """Seed of all that is left to chance; null in a run that leaves nothing to it."""
     placed: int
-    """How many replicas found a node."""
+    """Number of replicas that found a node."""
     skew: tuple[int, ...]
     """Per constraint, after the last placement."""
     domains: tuple[tuple[int, ...], ...]
@@ -110,9 +111,9 @@ class Runs(Report, frozen=True):
     """Outcomes of several runs, each with its own seed."""
 
     count: int
-    """How many runs."""
+    """Number of runs."""
     placed: Range
-    """How many replicas found a node."""
+    """Number of replicas that found a node."""
     distribution: tuple[tuple[DomainRange, ...], ...]
     """Per constraint, in the order of ``constraints``."""
     each: tuple[Run, ...] = ()
@@ -120,14 +121,14 @@ class Runs(Report, frozen=True):
 
 
 class Limits(Report, frozen=True):
-    """How many more replicas each limit allows by itself: as many as fit is the least of them."""
+    """Number of additional replicas each limit allows by itself: as many as fit is the least of them."""
 
     nodes: int
-    """How many find a node, whatever quotas say."""
+    """Number of replicas that find a node, whatever quotas say."""
     quota: int | None
-    """How many the ResourceQuotas of the namespace allow; null where none limits them."""
+    """Number of replicas that the ResourceQuotas of the namespace allow; null where none limits them."""
     binding: Literal["nodes", "quota", "both"] = "nodes"
-    """Which of them is reached first."""
+    """The limit that is reached first."""
 
     def __post_init__(self) -> None:
         quota = self.nodes + 1 if self.quota is None else self.quota
@@ -149,9 +150,9 @@ class PlacedByEdits(Report, frozen=True):
     """Pods of the workload that waited in the cluster as it was read."""
 
     pending: int
-    """How many."""
+    """Number of these pods."""
     nodes: dict[str, int]
-    """How many of them each node took once the edits were made; these count as running."""
+    """Number of them that each node took once the edits were made; these count as running."""
 
     def __str__(self) -> str:
         placed = [f"{count:,} on {node}" for node, count in self.nodes.items()]
@@ -167,43 +168,43 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     workload: str | None = None
     """Kind/name of what the replicas belong to."""
     replicas: Annotated[int | None, Col(short="WANT", value=lambda wanted: "max" if wanted is None else wanted)]
-    """How many there should be; null when as many as fit were asked for."""
+    """Number of replicas there should be; null when as many as fit were asked for."""
     present: Annotated[int, Col(header="RUNNING", short="RUN")] = 0
-    """How many replicas of the workload are already running and stay where they are."""
+    """Number of the workload's replicas that are already running and stay where they are."""
     outdated: int = 0
     """Number of those of an older revision, beside which the new pods of a rollout that waits are placed."""
     deleted: tuple[DeletedReplica, ...] = ()
     """The replicas that are deleted because fewer are asked for than run."""
     rollout: RolloutReport | None = None
-    """How running replicas are replaced, if they have another template; ``placements`` are those of its new pods, and
+    """Replacement of running replicas that have another template; ``placements`` are those of its new pods, and
     ``replicas`` that are not among them still run with the old template, or wait.
     """
     placed: Annotated[int, Col()]
-    """How many replicas found a node."""
+    """Number of replicas that found a node."""
     placements: tuple[Placement, ...]
     """In the order of placement."""
     stopped: str | None
     """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
     conclusion: str | None = None
-    """What bars that replica, if it is one thing."""
+    """Sentence on what bars that replica; null where it is not one thing."""
     seed: int | None = None
-    """What decided all that is left to chance; null where ties went in kube-scheduler's own order, and picks of
-    controllers by name.
+    """Seed of all that is left to chance; null where ties went in kube-scheduler's own order, and picks of controllers
+    by name.
     """
     created: int | None = None
-    """How many of the replicas exist in the end, pending ones included: fewer than ``replicas`` where a quota refuses
-    the others or a StatefulSet waits for its last one. Null when as many as fit were asked for.
+    """Number of the replicas that exist in the end, pending ones included: fewer than ``replicas`` where a quota
+    refuses the others or a StatefulSet waits for its last one. Null when as many as fit were asked for.
     """
     running: int = 0
-    """How many replicas have a node in the end: those present and those placed."""
+    """Number of replicas that have a node in the end: those present and those placed."""
     pending: Annotated[int, Col(bad=True)] = 0
-    """How many replicas exist and found no node; of a rollout its new pods."""
+    """Number of replicas that exist and found no node; of a rollout its new pods."""
     not_created: Annotated[int, Col(bad=True, hide_empty=True)] = 0
-    """How many replicas the API server refuses, as a quota does."""
+    """Number of replicas the API server refuses, as a quota does."""
     not_made_yet: Annotated[int, Col(header="NOT-MADE", bad=True, hide_empty=True)] = 0
-    """How many replicas a StatefulSet has yet to make: it waits for those before them."""
+    """Number of replicas a StatefulSet has yet to make: it waits for those before them."""
     preempts: bool = True
-    """Whether replicas that fit nowhere evict pods of lower priority, as kube-scheduler does; not where as many as fit
+    """True if replicas that fit nowhere evict pods of lower priority, as kube-scheduler does; not where as many as fit
     were asked for, nor for pods of a group.
     """
     preempted: tuple[PreemptedPod, ...] = ()
@@ -211,9 +212,9 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     placed.
     """
     required_placed: int | None = None
-    """How many replicas must have a node, if required: then that many are enough."""
+    """Number of replicas that must have a node, if required: then that many are enough."""
     constraints: tuple[ConstraintReport, ...] = ()
-    """As they stand after the last placement."""
+    """Constraints as they stand after the last placement."""
     distribution: tuple[tuple[DomainChange, ...], ...] = ()
     """Per constraint, in the order of ``constraints``."""
     skew: tuple[SkewChange, ...] = ()
@@ -229,18 +230,18 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""
     preemption: PreemptionReport | None = None
-    """What preemption does for the first replica that needs it, or would do for the one after as many as fit."""
+    """Preemption for the first replica that needs it, or, where as many as fit are placed, for one more."""
     gang: GangReport | None = None
     """Only of replicas that are scheduled together or not at all."""
     autoscaling: AutoscalingReport | None = None
-    """What an autoscaler adds for the replicas that found no node, of all workloads placed together; only when asked
-    for.
+    """Nodes that an autoscaler adds for the replicas that found no node, of all workloads placed together; only when
+    asked for.
     """
     limits: Limits | None = None
-    """What ends as many as fit, of one workload; null where a number of replicas is asked for, or several workloads."""
+    """Limits on as many as fit, of one workload; null where a number of replicas is asked for, or several workloads."""
     admission: tuple[str, ...] = ()
     by_edits: PlacedByEdits | None = None
-    """What became of its pods that waited before the edits; null where none did, or nothing was edited."""
+    """Outcome for its pods that waited before the edits; null where none did, or nothing was edited."""
 
     @property
     def namespace(self) -> Annotated[str, Col(readers=Readers.RECORDS)]:
@@ -272,7 +273,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def why(self) -> Annotated[str | None, Col(readers=Readers.RECORDS)]:
-        """What bars the next replica, else kube-scheduler's message for it."""
+        """Sentence on what bars the next replica, else kube-scheduler's message for it."""
         return self.conclusion or self.stopped
 
     def __post_init__(self) -> None:
@@ -289,7 +290,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
         return [f"{count:,} {what}" for what, count in counts.items() if count]
 
     def is_about_nodes(self, key: str) -> bool:
-        """Whether the domains of ``key`` are the nodes themselves."""
+        """True if the domains of ``key`` are the nodes themselves."""
         return key == HOSTNAME or (bool(self.nodes) and all(node.domains.get(key) == node.name for node in self.nodes))
 
     @property
@@ -303,7 +304,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def per_node(self) -> dict[str, int]:
-        """How many replicas each node got, in the order of the first placement there."""
+        """Number of replicas each node got, in the order of the first placement there."""
         return Counter(placement.node for placement in self.placements)
 
     def judged(self) -> Judgment:
@@ -313,13 +314,13 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def _may_be_scaled_for(self) -> bool:
-        """Whether an autoscaler with unknown machines could give a node to everything that lacks one."""
+        """True if an autoscaler with unknown machines could give a node to everything that lacks one."""
         is_known = self.autoscaling is None or not self.autoscaling.unknown_groups
         return not is_known and self.required_placed is None and not self.not_created
 
     @property
     def _is_enough(self) -> bool:
-        """Whether every requested replica has a node, an autoscaler's included; for as many as fit at least one."""
+        """True if every requested replica has a node, an autoscaler's included; for as many as fit at least one."""
         if self.required_placed is not None:
             return self.running >= self.required_placed
         if self.replicas is None:
@@ -337,7 +338,7 @@ _MAX_NODES = _MAX_PODS = 3
 
 
 def sentences_of(report: SimulateReport) -> Iterator[str]:
-    """How many found a node, what else could happen, and last what stopped the others."""
+    """Say how many found a node, what else could happen, and last what stopped the others."""
     if report.deleted:
         yield f"{len(report.deleted):,} deleted, {report.running:,} left"
         yield from deleted(report)
@@ -410,7 +411,7 @@ def outdated(report: SimulateReport) -> str:
 
 
 def deleted(report: SimulateReport) -> Iterator[str]:
-    """Which replicas are deleted, where fewer are requested than run."""
+    """Say which replicas are deleted, where fewer are requested than run."""
     if report.deleted:
         named = [f"{victim.pod} on {victim.node}" for victim in report.deleted[:_MAX_NODES]]
         rest = len(report.deleted) - len(named)
@@ -419,7 +420,7 @@ def deleted(report: SimulateReport) -> Iterator[str]:
 
 
 def alternatives(report: SimulateReport) -> Iterator[str]:
-    """What edits did for pods that waited; other runs, another order and preemption."""
+    """Say what edits did for pods that waited; then other runs, another order and preemption."""
     if report.by_edits is not None:
         yield str(report.by_edits)
     if report.runs is not None:
@@ -461,7 +462,7 @@ def _look_ahead(search: LookAhead) -> str:
 
 
 def _over_runs(report: SimulateReport, runs: Runs) -> str:
-    """How many are placed, and the skew of every constraint."""
+    """Say how many are placed, and the skew of every constraint."""
     placed = [] if report.deleted else [f"{_ranged(runs.placed)} placed"]
     spread = (
         f"{letter(place)} {short_key(skew.topology_key)} skew {skew.range_after}"

@@ -89,7 +89,7 @@ def _names(reports: Sequence[SimulateReport]) -> list[str]:
 
 
 def _cause(report: SimulateReport) -> str:
-    """What bars the next replica; kube-scheduler's message without its usual beginning."""
+    """Name what bars the next replica; kube-scheduler's message without its usual beginning."""
     return report.conclusion or reasons_in(report.stopped or "")
 
 
@@ -182,7 +182,7 @@ def _name(move: tuple[SimulateReport, Placement]) -> NamespacedName:
 
 
 def _together(moves: Sequence[tuple[SimulateReport, Placement]]) -> int:
-    """How many of them share a frame."""
+    """Number of moves that share a frame."""
     return max(1, -(-len(moves) // _MAX_FRAMES))
 
 

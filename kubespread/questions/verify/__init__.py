@@ -1,1 +1,1 @@
-"""Whether a cluster keeps what was promised of it: each promise is a question that exists."""
+"""Promises that a cluster keeps or breaks: each is a question that exists."""

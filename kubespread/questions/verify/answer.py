@@ -108,7 +108,7 @@ class _Asking(Inquiry):
 
     @cached_property
     def with_pods(self) -> Collection[WorkloadName]:
-        """Those that have pods or are to have some."""
+        """Workloads that have pods or are to have some."""
         return {group.name for group in groups(self.world, frozenset(self.workloads).__contains__)}
 
     @cached_property
@@ -119,7 +119,7 @@ class _Asking(Inquiry):
 
 
 class _Found(NamedTuple):
-    """What became of one thing that is promised."""
+    """Outcome for one thing that is promised."""
 
     state: Kept
     says: str
@@ -160,7 +160,7 @@ def _rows(asking: _Asking, commands: Commands, promise: Promise) -> Iterator[Ver
 
 
 def _promised(promise: Promise, workload: WorkloadName | None) -> Iterator[_Row]:
-    """What is promised of one workload, or of the cluster."""
+    """Yield what is promised of one workload, or of the cluster."""
     if workload is None:
         for resource, amount in promise.room.items():
             yield "room", f"{resource} {amount}", ("capacity",), partial(_room, resource, amount)
@@ -194,13 +194,13 @@ def _reference(workload: WorkloadName) -> str:
 
 
 def _judged(says: str, margin: int, promised: object, why: str = "", *, is_known: bool = True) -> _Found:
-    """Whether it holds, else ``why`` not, and by how much."""
+    """Judge whether it holds, else ``why`` not, and by how much."""
     state: Kept = "held" if margin >= 0 else "broken" if is_known else "unknown"
     return _Found(state, f"{says}, {promised} promised{why if margin < 0 else ''}", margin)
 
 
 def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None, asking: _Asking) -> _Found:
-    """Whether so many pods are ready at the worst moment; of no number, whether as many are in the end as before."""
+    """Judge whether so many pods are ready at the worst moment; without a number, as many in the end as before."""
     deleted = back == NODES_DELETED
     question = Survive(keys=(asking.full(key),), nodes_deleted=deleted, preemption=asking.question.preemption)
     report = asking.of(question, "losing domains", (key, deleted))
@@ -273,7 +273,7 @@ def _spread(workload: WorkloadName, key: str, most: int, asking: _Asking) -> _Fo
 
 
 def _fits(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Found:
-    """Whether so many replicas find a node, with nobody preempted for them."""
+    """Judge whether so many replicas find a node, with nobody preempted for them."""
     replicas, whose = desired_replicas(asking.world, workload), ""
     if promised == HPA_MAX:
         objects = asking.world.workloads.objects
@@ -293,7 +293,7 @@ def _fits(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Fo
 
 
 def _rollout(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Found:
-    """Whether a restart gets done, with so many pods ready all the time."""
+    """Judge whether a restart gets done, with so many pods ready all the time."""
     step = parse_step(f"rollout {workload.namespace}/{_reference(workload)}", None)
     question = Steps(Scenario((step,), preemption=asking.question.preemption))
     (played,) = asking.of(question, f"playing {step.text}").steps
@@ -309,7 +309,7 @@ def _rollout(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> 
 
 
 def _drain(workload: WorkloadName, asking: _Asking) -> _Found:
-    """Whether each node by itself can go as far as the workload is concerned."""
+    """Judge whether each node by itself can go as far as the workload is concerned."""
     # Whether kubectl refuses for other pods is no workload's promise.
     question = Removable(force=True, remedies=False, preemption=asking.question.preemption)
     report = asking.of(question, "draining nodes")
@@ -330,7 +330,9 @@ def _drain(workload: WorkloadName, asking: _Asking) -> _Found:
 
 
 def _room(resource: str, promised: str, asking: _Asking) -> _Found:
-    """What some pod can use: behind taints too, not on cordoned or silent nodes, nor where another resource is full."""
+    """Add up what some pod can use: behind taints too, not on cordoned or silent nodes, nor where another resource is
+    full.
+    """
     report = asking.of(Capacity(), "adding up what is free")
     row = next((row for row in report.resources if row.resource == resource), None)
     whole = parse("0" if row is None else row.allocatable)

@@ -1,4 +1,4 @@
-"""What is asked of promises."""
+"""Question about promises."""
 
 from __future__ import annotations
 

@@ -19,23 +19,25 @@ class VerifiedClause(Report, frozen=True, kw_only=True):
     """One thing that is promised of one workload, or of the cluster."""
 
     line: Annotated[int | None, Col()]
-    """Where it stands in the file, from 1; null where the promises were no file."""
+    """Line in the file, from 1; null where the promises were no file."""
     clause: Annotated[Clause, Col()]
-    """What is promised, by its field in the file; each of them is a promise of its own."""
+    """Kind of the promise, by its field in the file; each of them is a promise of its own."""
     workload: WorkloadName | None = None
     """NAMESPACE/Kind/name; null for the cluster."""
     promised: Annotated[str, Col()]
-    """What is promised, as the file has it: ``any zone``, ``zone 2``."""
+    """Value that is promised, as the file has it: ``any zone``, ``zone 2``."""
     state: Annotated[Kept, Col()]
     """``held``, ``broken``, ``accepted``: broken, and the day in ``until`` is not over, or ``unknown``."""
     says: Annotated[str, Col()]
-    """What was found and what is promised, what breaks it, or why that is not known; until when that is accepted."""
+    """Sentence on what was found and what is promised, what breaks it, or why that is not known; until when that is
+    accepted.
+    """
     margin: Annotated[float | None, Col(value=lambda margin: None if margin is None else f"{margin:+.12g}")] = None
-    """How much more there is than is promised, below 0 how much is lacking: pods, replicas, skew, percent points or an
-    amount of a resource; of ``drain`` nodes. Null where it is no number, or not known.
+    """Surplus over what is promised, below 0 how much is lacking: pods, replicas, skew, percent points or an amount of
+    a resource; of ``drain`` nodes. Null where it is no number, or not known.
     """
     command: Annotated[str, Col(is_command=True)]
-    """What shows the answer it is taken from."""
+    """Command that shows the answer it is taken from."""
 
     @property
     def called(self) -> Annotated[str, Col(header="WHOSE")]:

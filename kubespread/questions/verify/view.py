@@ -35,7 +35,7 @@ def view(report: VerifyReport) -> View:
 
 
 def _line(row: VerifiedClause, _look: Look) -> Iterator[Line]:
-    """What became of it; below it, where it does not hold, the command that shows more."""
+    """Show the outcome; below it, where it does not hold, the command that shows more."""
     place, hanging = "" if row.line is None else f"line {row.line}: ", HANGING + _WIDTH
     state = Cell(f"{row.state:{_WIDTH}}", _TONES[row.state])
     yield folded(state, f" {place}{row.sentence}", hanging=hanging)
