@@ -188,7 +188,7 @@ def _moved(before: PodTemplateSpec, after: PodTemplateSpec) -> PodTemplateSpec:
 
 
 def _is_other_pod(stored: PodSpec, updated: PodSpec) -> bool:
-    """Compares what scheduling reads and the manifest sets; a gated pod may still get other node selection."""
+    """True if what scheduling reads and the manifest sets differs; a gated pod may still get other node selection."""
     fields = ["topology_spread_constraints", "overhead", "priority_class_name", "scheduler_name", "runtime_class_name"]
     if not stored.scheduling_gates:
         fields += ["node_selector", "affinity"]
@@ -363,7 +363,7 @@ def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator
 
 
 def _labels_of_replicas(snapshot: Snapshot) -> dict[str, dict[int, Mapping[str, str]]]:
-    """Per namespace the labels of pods that ReplicaSets control, those that pods share once."""
+    """Collect by namespace the labels of pods that ReplicaSets control, those that pods share once."""
     labels: dict[str, dict[int, Mapping[str, str]]] = {}
     for pod in snapshot.pods:
         if (owner := controller_of(pod)) is not None and owner.kind == "ReplicaSet":

@@ -59,7 +59,7 @@ KEYS: Mapping[str, Key] = {
     "ignore": Key("ignore", is_list=True),
     "engine": Key("engine", is_personal=True, decides=False),
 }
-"""By the name it has in a file."""
+"""Keys by the name they have in a file."""
 
 
 class Setting(Struct, frozen=True):
@@ -76,7 +76,7 @@ class Setting(Struct, frozen=True):
 
 
 Settings = Mapping[str, Setting]
-"""By key, those that are set."""
+"""Settings by key, those that are set."""
 
 
 _MAX_BYTES = 2**20
@@ -220,7 +220,9 @@ def _project_file() -> Path | None:
 
 
 def _is_file(path: Path) -> bool:
-    """A path that may not be accessed counts as missing: the HOME of a container often belongs to another user."""
+    """True if the file is there; one that may not be accessed counts as missing: the HOME of a container often belongs
+    to another user.
+    """
     with suppress(OSError):
         return path.is_file()
     return False

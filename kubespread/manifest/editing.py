@@ -138,7 +138,7 @@ class _Editing:
         return int(start) + len(self._text[start:end].rstrip())
 
     def _in_block(self, value: Any, column: int) -> str:
-        """In several lines, those after the first one indented."""
+        """Write ``value`` in several lines, those after the first one indented."""
         return to_yaml(value).rstrip("\n").replace("\n", f"\n{' ' * column}")
 
     def _in_line(self, value: Any) -> str:

@@ -89,7 +89,7 @@ class JsonStream:
         return byte
 
     def next_document(self) -> bytes:
-        """Return the first byte of the next document, past the ``---`` before it; empty at the end."""
+        """Find the first byte of the next document, past the ``---`` before it; empty at the end."""
         while self.peek() == b"-":
             while len(self._text) - self._at < len(_SEPARATOR) and self._refill():
                 pass

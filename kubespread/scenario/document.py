@@ -140,7 +140,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_decimal(value: Any) -> bool:
-    """With at most fifteen digits, so that the shortest text of the float is the number that was written."""
+    """True if it is a float of at most fifteen digits, so that its shortest text is the number that was written."""
     return isinstance(value, float) and 0 <= value <= _MAX_NUMBER and round(value, _MAX_DECIMALS) == value
 
 

@@ -17,7 +17,9 @@ _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
 _OF_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _MAX_BYTES = 64 * 2**20
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Without O_NONBLOCK a pipe would be waited for before it can be seen to be one; Windows reads bytes with O_BINARY."""
+"""Flags for opening a file: without O_NONBLOCK a pipe would be waited for before it can be seen to be one; Windows
+reads bytes with O_BINARY.
+"""
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:

@@ -36,8 +36,8 @@ class Names(msgspec.Struct, rename="camel"):
     """The values of nodes' labels by key, undecoded: of some every node has its own."""
     namespaces: list[str] = []
     by_kind: dict[str, msgspec.Raw] = {}
-    """By kubectl's short name of a kind, of what only pods know the whole kind, the names in each namespace; undecoded,
-    since of pods there may be very many.
+    """Names in each namespace by kubectl's short name of a kind, or by the whole kind of what only pods know;
+    undecoded, since of pods there may be very many.
     """
 
     def values_of(self, label: str) -> list[str]:
@@ -65,7 +65,7 @@ class _Remembered(msgspec.Struct):
     path: str
     size: int
     modified: int
-    """In nanoseconds, as the file system has it."""
+    """Time of its last change in nanoseconds, as the file system has it."""
     names: Names
 
 

@@ -41,7 +41,7 @@ STAMP = "kubespread"
 """The field of a saved List that says where it comes from."""
 
 SERVER_VERSION = "Version"
-"""In the place of a kind: the server's release."""
+"""Name in the place of a kind, for the server's release."""
 
 _MAX_FAULTS = 20
 _MAX_NAMED = 3
@@ -120,9 +120,7 @@ class Known:
         return len(objects) == len(self._objects) and all(map(is_, objects, self._objects))
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what ``make`` returns, which follows from the snapshot's objects and ``key`` alone, and changes no
-        more.
-        """
+        """Make a result once, which follows from the snapshot's objects and ``key`` alone, and changes no more."""
         # Of two threads at once both may make it.
         result = self._results.pop(key, msgspec.UNSET)
         made: T = make() if result is msgspec.UNSET else result
@@ -204,7 +202,7 @@ class TypedReader:
     def __init__(self) -> None:
         self._sharing = PodSharing()
         self._unread: dict[bytes, str | None] = {}
-        """By the text of a template: a Deployment has that of its ReplicaSet."""
+        """Results of `unread_of` by the text of a template: a Deployment has that of its ReplicaSet."""
         self.whole: list[PodTemplateSpec] = []
         """Templates that were taken to hold all their fields."""
 
@@ -497,8 +495,8 @@ def check_whole(obj: ApiObject) -> None:
 
 
 def _listed(cls: type[ApiObject], objects: Mapping[tuple[str, str], Any]) -> Iterator[Any]:
-    """By namespace and name, as the API server lists them, whatever order a file has: where kube-scheduler finds two
-    pods equal, it takes the first. Nodes keep theirs, by which it samples them.
+    """Sort objects by namespace and name, as the API server lists them, whatever order a file has: where kube-scheduler
+    finds two pods equal, it takes the first. Nodes keep theirs, by which it samples them.
     """
     return map(objects.__getitem__, objects if cls is Node else sorted(objects))
 
@@ -528,7 +526,9 @@ def object_name(data: Mapping[str, Any]) -> str:
 
 
 def _is_newer(version: str, other: str) -> bool:
-    """resourceVersions of one object grow; without both to compare, the later one read wins."""
+    """True if the object of ``version`` replaces the other: resourceVersions of one object grow; without both to
+    compare, the later one read wins.
+    """
     if not all(text.isascii() and text.isdecimal() for text in (version, other)):
         return True
     # However long the numbers are: Python reads no more than 4,300 digits.

@@ -75,7 +75,7 @@ def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None,
 
 
 def _stripped(line: Line) -> Line:
-    """Without what fills up the last columns."""
+    """Cut what fills up the last columns."""
     kept = list(line)
     while kept and not kept[-1].text.strip():
         kept.pop()

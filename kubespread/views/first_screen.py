@@ -42,12 +42,12 @@ class _Piece(Struct, frozen=True):
     lines: Sequence[Line]
     noun: str = "line"
     header: Sequence[Line] = ()
-    """Above the first piece of its group."""
+    """Lines above the first piece of its group."""
 
 
 def first_screen(parts: Iterable[Part], following: Iterable[Line], look: Look) -> Iterable[Line]:
-    """At most ``look.rows`` lines, those ``following`` included: all parts where there is room, else as much of what
-    matters most, in its order.
+    """Choose at most ``look.rows`` lines, those ``following`` included: all parts where there is room, else as much of
+    what matters most, in its order.
     """
     assert look.rows is not None, "a terminal has rows"
     assert look.width is not None, "and columns"
@@ -80,7 +80,7 @@ def _chosen(pieces: Sequence[_Piece], width: int, room: int) -> Collection[int]:
 
 
 def _folded(pieces: Iterable[_Piece], width: int, opened: Collection[int] = ()) -> Sequence[Line]:
-    """Their lines, those of the headers too but for the groups that are ``opened``."""
+    """Collect the lines of ``pieces``, those of the headers too except for the groups that are ``opened``."""
     lines, seen = list[Line](), {*opened}
     for piece in pieces:
         lines += piece.header if piece.group not in seen else ()
@@ -111,5 +111,5 @@ def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
 
 
 def _height(lines: Iterable[Line], width: int) -> int:
-    """In rows of a terminal, which folds commands that are too wide for it."""
+    """Count the rows of a terminal that the lines take, which folds commands that are too wide for it."""
     return sum(rows_of("".join([part.text for part in line]), width) for line in lines)

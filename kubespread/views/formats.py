@@ -39,7 +39,7 @@ class Format(Struct, frozen=True):
     is_of_all: bool = False
     """True if every report has it, regardless of its question."""
     is_for_people: bool = False
-    """Rows to read, for which sentences are a fuller form."""
+    """True if its rows are for people, to whom sentences are a fuller form."""
     is_page: bool = False
     """True if it draws the cluster of the answer."""
     has_conclusion: bool = False

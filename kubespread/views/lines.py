@@ -18,7 +18,7 @@ _STYLES = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.FAINT: "2", To
 
 
 def width_of(text: str) -> int:
-    """In columns of a terminal: wide characters take two, combining ones none."""
+    """Measure ``text`` in columns of a terminal: wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)
     # Its tables take as long to import as all the rest of a short answer in a pipe.

@@ -50,9 +50,9 @@ class Look(Struct, frozen=True, kw_only=True):
     headers: bool = True
     wide: bool = False
     in_full: bool = False
-    """All there is to say: every row, and several answers in full instead of one line each."""
+    """True if all there is to say is shown: every row, and several answers in full instead of one line each."""
     in_sentences: bool = False
-    """Each row as a paragraph, where an answer has that form."""
+    """True if each row is a paragraph, where an answer has that form."""
     by: RowOf | None = None
     """Thing that gets its own row; each format has its own default."""
     map_by: MapBy = MapBy.LOAD

@@ -135,7 +135,7 @@ _LEAST_DOMAIN = 5
 
 
 def passes(heading: str, rollout: RolloutReport, look: Look) -> Rows:
-    """Below ``heading``; of very many passes the first and the last, unless all are wanted."""
+    """Tabulate the passes below ``heading``; of very many the first and the last, unless all are wanted."""
     limits = f"maxSurge {rollout.max_surge}, maxUnavailable {rollout.max_unavailable}"
     about = f"  {rollout.strategy}, {count_of(rollout.replicas, 'replica')}, {limits}; per domain old+new"
     shown = list(rollout.passes)

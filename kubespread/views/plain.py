@@ -32,8 +32,8 @@ def plain(answer: Answer, look: Look) -> str:
 
 
 def wide(answer: Answer, look: Look) -> str:
-    """With the sheets and columns that only who asks for them gets; on a terminal too, unless the answer has a wide
-    table for it.
+    """Write the answer with the sheets and columns that only who asks for them gets; on a terminal too, unless the
+    answer has a wide table for it.
     """
     all_of_it = replace(look, wide=True)
     if look.width is None or not view_of(answer).is_wide_on_terminals:
@@ -61,7 +61,7 @@ def columns(header: Sequence[str], rows: Iterable[Sequence[object]], *, headers:
 
 
 def name(answer: Answer, _look: Look) -> str:
-    """Only the names in an answer, one per line."""
+    """List only the names in an answer, one per line."""
     names = view_of(answer).names
     assert names is not None, "a view that has names"
     rows = ([name] if isinstance(name, str) else name for name in names)
@@ -101,7 +101,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 def prometheus(answer: Answer, _look: Look) -> str:
-    """For node_exporter's textfile collector: every metric with its help and type, then a line a sample.
+    """Write metrics for node_exporter's textfile collector: each with its help and type, then a line a sample.
 
     Source of the format: the Prometheus documentation, "Exposition formats": in label values backslash, double quote
     and line feed are escaped.

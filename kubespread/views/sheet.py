@@ -31,8 +31,8 @@ class Drawn(Struct, frozen=True):
 
 
 Span = tuple[int, int | None]
-"""From the frame after which something is so to the one after which it no longer is: 0 is before the first, None the
-end.
+"""Frames between which something is so, from the one after which it is to the one after which it no longer is: 0 is
+before the first, None the end.
 """
 
 
@@ -110,7 +110,7 @@ class Column(Struct, Generic[R_contra], frozen=True):
     """True if a terminal leaves it out before it shortens the names beside it."""
 
     def raw(self, row: R_contra, *, in_full: bool = False) -> object:
-        """For scripts: numbers without separators, texts joined by commas; None for nothing."""
+        """Make a value for scripts: numbers without separators, texts joined by commas; None for nothing."""
         value = (self.in_full if in_full and self.in_full is not None else self.value)(row)
         if isinstance(value, bool):
             return "yes" if value else "no"
@@ -199,14 +199,14 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     """Rows of one sort, with the columns that describe them."""
 
     title: str
-    """Above it on a page."""
+    """Title above it on a page."""
     columns: Sequence[Column[R]]
     rows: Sequence[R]
     tone: Callable[[R], Tone] | None = None
     """Tone of a whole row."""
     readers: Readers = Readers.ALL
     row_of: RowOf | None = None
-    """By node or by domain, if the rows can be grouped by either."""
+    """Subject of its rows, node or domain, if they can be grouped by either."""
     is_detail: bool = False
     """True if it stands below what answers the question."""
     is_first: bool = False

@@ -49,7 +49,7 @@ class NodeFacts(Struct, frozen=True):
 
     header: Sequence[str]
     rows: Mapping[str, Row]
-    """By the name of the node."""
+    """Rows by the name of the node."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
     """Verdict on each node in a few words."""
     words: Mapping[str, str] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Tile(Struct, frozen=True):
     find: str = ""
     """Text that a page searches its tables for when it is chosen; empty where it lists nothing."""
     says: str = ""
-    """Beside the value."""
+    """Text beside the value."""
     views: Callable[[], Sequence[View]] | None = None
     """Reports that it leads to, which a page has in full further down; None where it leads nowhere."""
 
@@ -166,7 +166,7 @@ class View(Struct, frozen=True):
     """Unknowns of the cluster, because of which the answer may be another: above it, and loud."""
     tone: Tone = Tone.PLAIN
     tiles: Sequence[Tile] = ()
-    """In the order of their weight."""
+    """Tiles in the order of their weight."""
     sheets: Sequence[Sheet[Any]] = ()
     """The one that is the answer is what a spreadsheet gets, else the first."""
     sheets_of: Callable[[], Sequence[Sheet[Any]]] | None = None
@@ -274,7 +274,7 @@ def sheets_in(view: View) -> Sequence[Sheet[Any]]:
 
 
 def with_nodes(view: View) -> View:
-    """With the facts about single nodes, for pages and comments."""
+    """Add the facts about single nodes, for pages and comments."""
     return view if view.nodes_of is None else replace(view, nodes=view.nodes_of())
 
 

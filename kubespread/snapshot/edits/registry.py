@@ -49,7 +49,7 @@ _EDITS: tuple[type[Edit], ...] = (
     Spread,
 )
 EDITS: Mapping[str, type[Edit]] = {edit.form.verb: edit for edit in _EDITS}
-"""By their verbs, in the order of ``--help``."""
+"""Edits by their verbs, in the order of ``--help``."""
 
 
 def parse(text: str, directory: str | None = "") -> Edit:

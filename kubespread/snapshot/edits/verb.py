@@ -142,7 +142,7 @@ class NodeChange(Struct, frozen=True):
     """Nodes that become others, come and go. No node that was there before is changed itself."""
 
     replaced: Mapping[str, Node] = field(default_factory=dict)
-    """By name, only those that differ."""
+    """Nodes by name, only those that differ."""
     added: tuple[Node, ...] = ()
     removed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

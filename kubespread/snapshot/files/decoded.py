@@ -56,9 +56,9 @@ class _Templates(msgspec.Struct, array_like=True):
     bare: msgspec.Raw
     """The objects without what is their own and without their collections, undecoded."""
     collections: dict[str, msgspec.Raw]
-    """By field the different ones there are, undecoded."""
+    """Different collections there are, by field, undecoded."""
     codes: dict[str, bytes]
-    """By field which of them each object has."""
+    """Codes of the collections that each object has, by field."""
 
 
 class _Kept(msgspec.Struct, array_like=True):

@@ -57,7 +57,9 @@ _MAX_SHORT_PAGES = 1000
 
 
 OnPage = Callable[[str, int, int], object]
-"""Is told of each page that came, from several threads: of which resource, how many objects, how many bytes."""
+"""Function that is told of each page that came, from several threads: of which resource, how many objects, how many
+bytes.
+"""
 
 
 class Listed(Struct):
@@ -65,7 +67,7 @@ class Listed(Struct):
 
     resource: Kind
     objects: dict[tuple[str, str], ApiObject]
-    """By namespace and name."""
+    """Objects by namespace and name."""
     resource_version: str
 
 
@@ -151,7 +153,7 @@ def _page(body: bytes, resource: Kind, reader: TypedReader, name: str) -> tuple[
 
 
 _CONNECTIONS = 6
-"""For lists; each watch has one of its own."""
+"""Connections for lists; each watch has one of its own."""
 _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _RELEASE = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}(\.\d{1,4}(?!\d).{0,60})?")
 

@@ -23,7 +23,7 @@ from kubespread.snapshot.live.kubeconfig import Access
 from kubespread.snapshot.snapshot import Snapshot, TypedReader
 
 _SECONDS = 300
-"""After which the server ends a watch, and the next one goes on from there."""
+"""Seconds after which the server ends a watch, and the next one goes on from there."""
 _PAUSE = 0.5
 """Seconds before a watch, which a server may end at once."""
 _PATIENCE = 90.0
@@ -103,7 +103,7 @@ class _Watched:
                 return self._connection.snapshot([self._lists[resource] for resource in LISTED])
 
     def _watch(self, resource: Kind, listed: Listed) -> None:
-        """Until it is refused or breaks."""
+        """Follow the resource until it is refused or breaks."""
         reader = TypedReader()
         try:
             while not self._ended.wait(_PAUSE):

@@ -25,7 +25,9 @@ _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def text(value: object) -> str:
-    """For the content of elements and for quoted attributes alike; characters that hide or reorder text are escapes."""
+    """Escape ``value`` for the content of elements and for quoted attributes alike; characters that hide or reorder
+    text are escapes.
+    """
     return html.escape(escaped(str(value)))
 
 
@@ -45,7 +47,7 @@ _WORKLOAD = re.compile(r"(?<![\w/.-])([a-z0-9][a-z0-9.-]*/)([A-Z][A-Za-z]+/)(?=[
 
 
 def _without_kinds(value: str) -> str:
-    """With the kinds of the workloads that are named in it hidden."""
+    """Hide the kinds of the workloads that are named in ``value``."""
     parts = _WORKLOAD.split(value)
     return "".join(f"<i>{text(part)}</i>" if place % 3 == 2 else breakable(part) for place, part in enumerate(parts))
 

@@ -40,7 +40,7 @@ class NodeMark(Struct, frozen=True):
     """Mark of one node in the picture."""
 
     name: str
-    """Without the beginning and the end that all names share."""
+    """Name without the beginning and the end that all names share."""
     position: int
     """Position of its row in the table of nodes."""
     pods: int

@@ -119,7 +119,7 @@ class NodeTable(Struct, frozen=True, dict=True):
             yield Row([*cells, *[""] * (len(self.header) - len(cells))])
 
     def _drawn(self, node: MapNode, first: Sequence[Drawn | None], columns: int) -> Sequence[Drawn | None]:
-        """With a bar for how much of each resource is requested."""
+        """Add a bar for how much of each resource is requested."""
         loads = [_bar(load.percent) for load in node.load] if self.holding else []
         after = [None] if self._has_names else []
         return [*first, *[None] * (columns - len(first) - len(loads) - len(after)), *loads, *after]
@@ -146,7 +146,7 @@ def _bar(percent: int | None) -> Drawn | None:
 
 
 FULL = 90
-"""From which percent on the bar of a node has another tone: never that of a no, which it is not."""
+"""Percent from which on the bar of a node has another tone: never that of a no, which it is not."""
 
 
 STATE = "State"
@@ -205,7 +205,7 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
 
 
 def _frame(frame: Frame) -> dict[str, Any]:
-    """Without what is empty."""
+    """Leave out what is empty."""
     plain = {**asdict(frame), "tiles": [(tile.value, tile.tone) for tile in frame.tiles]}
     return {name: value for name, value in plain.items() if value}
 
