@@ -9,9 +9,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.reports.columns import Declared, Fit, Readers, declared
 from kubespread.views.look import Look, RowOf, Tone
+from kubespread.wording import short_key
 
 if TYPE_CHECKING:
     from kubespread.views.look import Line
@@ -178,6 +180,12 @@ def _column(each: Declared) -> Column[Any]:
         is_command=col.is_command,
         gives_way=col.gives_way,
     )
+
+
+def named_by_key(columns: Sequence[Column[R]], key: str) -> Sequence[Column[R]]:
+    """Columns whose DOMAIN a terminal calls what the topology key's domains are: ZONE."""
+    short = short_key(key).upper()
+    return [replace(column, short=short) if column.header == "DOMAIN" else column for column in columns]
 
 
 _WORST_FIRST = (Tone.BAD, Tone.WARN)

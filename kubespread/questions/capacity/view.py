@@ -16,7 +16,7 @@ from kubespread.questions.capacity.report import (
 )
 from kubespread.reports.columns import Readers, docstring
 from kubespread.views.look import Line, Tone
-from kubespread.views.sheet import Column, Sheet, columns_of
+from kubespread.views.sheet import Column, Sheet, columns_of, named_by_key
 from kubespread.views.terminal import folded
 from kubespread.views.view import Metric, NodeFacts, Tile, View, about, figures, some
 from kubespread.wording import count_of, short_key
@@ -31,21 +31,24 @@ _Place = DomainCapacity | NodeCapacity
 
 def view(report: CapacityReport) -> View:
     """Resources, domains and nodes, the fullest first."""
-    fits = [] if report.request is None else ["fits"]
+    fits, key = [] if report.request is None else ["fits"], report.topology_key or ""
     shown = "resource", "allocatable", "requested", "utilization", "free", "usable", "why_stranded"
     resources = Sheet(title="Resources", columns=columns_of(ResourceCapacity, *shown), rows=report.resources)
     domains = Sheet(
         title="Domains",
-        columns=[*columns_of(DomainCapacity, "domain", *fits, "nodes"), *_amounts(report, free=Readers.ALL)],
+        columns=[
+            *named_by_key(columns_of(DomainCapacity, "domain", *fits, "nodes"), key),
+            *_amounts(report, free=Readers.ALL),
+        ],
         rows=report.domains,
         tone=_tone,
         most=_MAX_DOMAINS,
-        noun=short_key(report.topology_key or ""),
+        noun=short_key(key),
     )
     nodes = Sheet(
         title="Nodes",
         columns=[
-            *columns_of(NodeCapacity, "node", "domain", *fits),
+            *named_by_key(columns_of(NodeCapacity, "node", "domain", *fits), key),
             *_amounts(report, free=Readers.RECORDS),
             Column("PODS", _pods, is_number=True),
             *columns_of(NodeCapacity, "why"),

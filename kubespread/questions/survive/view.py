@@ -16,7 +16,7 @@ from kubespread.reports.columns import Readers
 from kubespread.reports.outcome import WorkloadChange, badness
 from kubespread.views.look import Line, Look, Tone, Weight
 from kubespread.views.outcomes import details, frames_apart, metrics, tone, worst_changes
-from kubespread.views.sheet import Column, Drawn, Sheet, columns_of
+from kubespread.views.sheet import Column, Drawn, Sheet, columns_of, named_by_key
 from kubespread.views.terminal import folded, together
 from kubespread.views.view import Tile, View, about, tiles, whose
 from kubespread.wording import EMPTY, count_of, short_key, some_of
@@ -150,10 +150,7 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
         short = short_key(key)
         yield Sheet(
             title="",
-            columns=[
-                replace(column, short=short.upper()) if column.header == "DOMAIN" else column
-                for column in columns_of(LostDomain)
-            ],
+            columns=named_by_key(columns_of(LostDomain), key),
             rows=sorted(losses, key=badness),
             most=_MAX_ROWS,
             noun=short,
