@@ -41,7 +41,7 @@ from kubespread.world.store.pod_book import as_template, terminating
 
 _FAR_ABOVE, _MAX_NAMED = 1000, 3
 MANY = 16
-"""With more domains than this, only the extremes are reported."""
+"""Most domains that are reported one by one; of more, only the extremes."""
 
 
 class CountedSpread(Struct, frozen=True):
@@ -71,7 +71,7 @@ class CountedSpread(Struct, frozen=True):
 
     @property
     def pods(self) -> tuple[DomainPods, ...] | None:
-        """By domain; None where there are many."""
+        """Pods by domain; None where there are many."""
         return None if len(self.codes) > MANY else tuple(map(self._domain, range(len(self.codes))))
 
     @property
@@ -345,7 +345,7 @@ def cause_of(effect: PlacementEffect, staying: Staying) -> CauseFound:
 
 
 def _undone(effect: PlacementEffect) -> Iterator[tuple[Cause, str, Otherwise]]:
-    """Wherever a single pod is, it is in one domain alone."""
+    """Yield what undoes each cause; a single pod is in one domain wherever it is."""
     for cause, of_constraint, of_domain in UNDONE:
         if isinstance(effect, Exceeded) and of_constraint is not None:
             yield from ((cause, *undoing) for undoing in of_constraint(effect))
@@ -358,7 +358,7 @@ Undoings = Iterator[tuple[str, Otherwise]]
 
 
 def _tighter(effect: InOneDomain) -> Undoings:
-    """With maxSkew 1, and a soft constraint also made hard."""
+    """Try maxSkew 1, and a soft constraint also made hard."""
     if not effect.over_key or effect.defaults is None:
         return
     constraint, defaults = effect.over_key[0].counted.constraint, effect.defaults
@@ -379,14 +379,14 @@ def _tighter(effect: InOneDomain) -> Undoings:
 
 
 def _with_defaults(effect: InOneDomain) -> Undoings:
-    """With default constraints that do not apply to it."""
+    """Try default constraints that do not apply to it."""
     if effect.defaults and not effect.in_force:
         applied = _selecting(effect.afresh, effect.defaults)
         yield "", Otherwise("with the default constraints", remade=lambda pod: _with_more(pod, applied))
 
 
 def _with_constraint(effect: InOneDomain) -> Undoings:
-    """With one that it lacks."""
+    """Try a constraint that it lacks."""
     if effect.defaults is not None and not effect.over_key:
         hard = TopologySpreadConstraint(max_skew=1, topology_key=effect.key, when_unsatisfiable=DO_NOT_SCHEDULE)
         own = _selecting(effect.afresh, [hard])
@@ -414,7 +414,7 @@ def _as_they_are(_effect: PlacementEffect) -> Undoings:
 
 
 def _without_terminating(effect: PlacementEffect) -> Undoings:
-    """Without the workload's own, then without those of others too."""
+    """Leave out the workload's own, then those of others too."""
     afresh, own = effect.afresh, list(effect.afresh.going)
     if own:
         yield _holding(afresh, own), Otherwise("without its own terminating pods", gone=own)
@@ -425,7 +425,7 @@ def _without_terminating(effect: PlacementEffect) -> Undoings:
 
 
 def _uncounted(effect: Exceeded) -> Undoings:
-    """Without the other pods that the constraint counts; it counts no terminating ones."""
+    """Leave out the other pods that the constraint counts; it counts no terminating ones."""
     afresh, constraint = effect.afresh, effect.spread.counted.constraint
     kinds, running = afresh.cluster.kinds, afresh.cluster.running
     counted = [
@@ -473,7 +473,7 @@ def _without_min_domains(effect: Exceeded) -> Undoings:
 
 
 def _opened(effect: PlacementEffect) -> Undoings:
-    """Without cordons and taints on nodes that take no pods: of the domains that lack some, then of all that count."""
+    """Lift cordons and taints on nodes that take no pods: of the domains that lack some, then of all that count."""
     nodes = effect.afresh.cluster.nodes
     closed = np.array([node.spec.unschedulable or bool(node.spec.taints) for node in nodes.objects], dtype=np.bool_)
     present = nodes.label(effect.key).present
@@ -492,7 +492,7 @@ def _opened(effect: PlacementEffect) -> Undoings:
 
 
 def _labeled(effect: Exceeded) -> Undoings:
-    """With the nodes that lack the topology key in the first of the domains with the fewest pods."""
+    """Try the nodes that lack the topology key in the first of the domains with the fewest pods."""
     nodes, column = effect.afresh.cluster.nodes, effect.spread.counted.column
     absent = column.absent & effect.afresh.open_nodes
     if (least := effect.spread.least) and absent.any():
@@ -507,7 +507,7 @@ def _labeled(effect: Exceeded) -> Undoings:
 
 
 def _on_any_node(effect: PlacementEffect) -> Undoings:
-    """Without what it requires of nodes; preferences are scores."""
+    """Drop what it requires of nodes; preferences are scores."""
     spec = effect.afresh.template.spec
     own = spec.affinity and spec.affinity.node_affinity
     if spec.node_selector or (own and own.required_during_scheduling_ignored_during_execution):
@@ -523,7 +523,7 @@ def _for_any_node(pod: Pod) -> Pod:
 
 
 def _beside_any_pod(effect: PlacementEffect) -> Undoings:
-    """Without what it requires of other pods; preferences are scores."""
+    """Drop what it requires of other pods; preferences are scores."""
     affinity = effect.afresh.template.spec.affinity or Affinity()
     terms = {"pod affinity": affinity.pod_affinity, "pod anti-affinity": affinity.pod_anti_affinity}
     required = [name for name, own in terms.items() if own and own.required_during_scheduling_ignored_during_execution]
@@ -544,7 +544,7 @@ def _for_any_pods(pod: Pod) -> Pod:
 
 
 def _alone(effect: Exceeded) -> Undoings:
-    """Without its other constraints."""
+    """Drop its other constraints."""
     own, position = effect.own, effect.position
     if len(own) > 1:
         keys = _named(constraint.topology_key for place, constraint in enumerate(own) if place != position)

@@ -16,7 +16,7 @@ from kubespread.wording import count_of, says, short_key, some_of
 
 Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""From the least to the worst. ``unjudged``: another scheduler places the pods."""
+"""Levels from the least to the worst. ``unjudged``: another scheduler places the pods."""
 Cause = Literal[
     "underWay",
     "drift",
@@ -57,11 +57,9 @@ class CauseRow(Struct, frozen=True, kw_only=True):
     """One cause: what is said of it. How it is undone is a row of `causes.UNDONE`."""
 
     means: str
-    """For the documentation: which change ends it, else what it is."""
+    """Meaning for the documentation: which change ends it, else what it is."""
     so: str = ""
-    """Sentence on what follows from the trial that ended it. ``{them}`` are the pods, ``{what}`` is what the cause is
-    made of.
-    """
+    """Sentence on the trial that ended it. ``{them}`` are the pods, ``{what}`` is what the cause is made of."""
     place: str = ""
     """Sentence on pods that are all in one domain, before that trial."""
     said: str = ""
@@ -280,7 +278,7 @@ class AuditFinding(Report, frozen=True):
 
     @classmethod
     def of(cls, cause: Cause, detail: str, topology_key: str | None = None) -> AuditFinding:
-        """One that no constraint and no trial says more about."""
+        """Make a finding that no constraint and no trial says more about."""
         return cls(level=CAUSES[cause].level, cause=cause, topology_key=topology_key, detail=detail)
 
 
@@ -302,7 +300,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     terminating: int = 0
     """Number of its pods that are on their way out; no other number counts them."""
     rollout: RolloutUnderWay | None = None
-    """Null where none is under way."""
+    """Rollout under way; null where there is none."""
     constraints: tuple[AuditedConstraint, ...]
     """Constraints as they are declared; default constraints where it has none of its own."""
     budgets: tuple[str, ...] | None = None
@@ -313,8 +311,8 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     domains: tuple[DomainPods, ...] = ()
     """Its pods by domain of the report's ``topology_key``, by value, for all domains of the cluster."""
     worst_loss: dict[str, WorstLoss]
-    """By topology key: the zone's, the host's, the question's and those of its constraints, if it has pods in
-    their domains. It survives the loss of any one domain if some pod remains.
+    """Worst loss by topology key: the zone's, the host's, the question's and those of its constraints, if it has pods
+    in their domains. It survives the loss of any one domain if some pod remains.
     """
     left: int | None = None
     """Number of its pods on nodes that are left without the zone, or the domain of the question's key, that has most of

@@ -97,7 +97,7 @@ class Revisions(Struct, frozen=True):
 
 
 class RevisionsOf:
-    """Tells the revisions of a world's workloads; the world is not changed."""
+    """Revisions of a world's workloads; the world is not changed."""
 
     def __init__(self, world: World) -> None:
         self._world = world

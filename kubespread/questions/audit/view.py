@@ -202,7 +202,7 @@ def _columns(report: audits.AuditReport) -> Sequence[Column[audits.AuditedWorklo
 
 
 def _key(report: audits.AuditReport) -> str:
-    """In which order domains are counted that are not zones."""
+    """Order in which domains are counted that are not zones."""
     if report.topology_key == ZONE or not report.workloads or len(report.workloads[0].domains) > _MAX_VALUES:
         return ""
     values = "/".join(domain.value or EMPTY for domain in report.workloads[0].domains)
@@ -210,7 +210,7 @@ def _key(report: audits.AuditReport) -> str:
 
 
 def _parts(report: audits.AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
-    """In full every workload, and every placing that was tried to find a cause."""
+    """Show in full every workload, and every placing that was tried to find a cause."""
     columns = _columns(report)
     yield Sheet(title="", columns=columns, rows=report.workloads, most=_MAX_ROWS, noun="workload", key=_key(report))
     if look.in_full:
@@ -281,7 +281,7 @@ def _constraints(rows: Iterable[audits.AuditedWorkload], field: str) -> Iterator
 
 
 def _findings(rows: Iterable[audits.AuditedWorkload]) -> Iterator[dict[str, str]]:
-    """Each once: a series must not come twice."""
+    """Yield each finding once: a series must not come twice."""
     for row in rows:
         for level, cause, key in dict.fromkeys(
             (finding.level, finding.cause, finding.topology_key or "") for finding in row.findings

@@ -76,7 +76,7 @@ class Obstacle(Struct, frozen=True):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """In words; each resource by itself."""
+        """Obstacle in words; each resource by itself."""
         if self.resources:
             return (*self.resources, self.closed) if self.closed else self.resources
         return (f"taint {self.detail}" if self.cause == "tainted" else self.detail or self.cause,)

@@ -35,7 +35,7 @@ class ResourceAmounts(Report, frozen=True, gc=False):
     allocatable: Annotated[str, Col(value=rounded, is_number=True, gives_way=True)]
     """Allocatable amount of all its nodes."""
     requested: Annotated[str, Col(value=partial(rounded, up=True), is_number=True)]
-    """By the pods there, as NodeResourcesFit counts them: init containers, pod-level resources and overhead too."""
+    """Amount its pods request, as NodeResourcesFit counts: with init containers, pod-level resources, overhead."""
     utilization: Annotated[float | None, Col(header="USED", value=_percent, nothing="-")]
     """Requested amount in percent of the allocatable one, to one decimal; null where nothing is allocatable."""
     free: Annotated[str, Col(value=rounded, is_number=True)]
@@ -95,7 +95,7 @@ class DomainCapacity(Report, frozen=True):
     """The nodes that share one value of a topology key."""
 
     domain: Annotated[str | None, Col(value=_domain, fit=Fit.NAMES, least=20)]
-    """Null for the nodes without the label."""
+    """Domain's value; null for the nodes without the label."""
     nodes: Annotated[int, Col(gives_way=True)]
     """Number of its nodes."""
     fits: Annotated[int | None, Col(good=True)]
@@ -126,7 +126,7 @@ class LargestPod(Report, frozen=True):
     """A pod that fits, and would not if it requested more of anything: no node has as much of all and more of one."""
 
     requests: dict[str, str]
-    """By resource."""
+    """Requested amounts by resource."""
     node: str
     """The first node by name that has room for it."""
     nodes: int
@@ -162,7 +162,7 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     fits: Annotated[int | None, Col(metric="fitting_pods")]
     """Number of such pods that fit together; null without a request."""
     quota: QuotaAllowance | None = None
-    """Null where no ResourceQuota limits the pods, or no manifest describes them."""
+    """Allowance of quotas; null where no ResourceQuota limits the pods, or no manifest describes them."""
     most_on_one_node: dict[str, str] | None = None
     """Most of each resource of the request that is free on one node, closed nodes too; null without a request."""
     conclusion: str | None = None
@@ -170,9 +170,9 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     resources: tuple[ResourceCapacity, ...]
     """cpu, memory and pods first, then those that some node has, by name."""
     domains: tuple[DomainCapacity, ...]
-    """By value; nodes in none come last."""
+    """Domains by value; nodes in none come last."""
     node_rows: tuple[NodeCapacity, ...]
-    """In the cluster's order."""
+    """Nodes in the cluster's order."""
     largest: tuple[LargestPod, ...]
     """The largest first by cpu; one alone where some node has most of everything."""
 
@@ -189,7 +189,7 @@ _NONE = "<none>"
 
 
 def _sentences(report: CapacityReport) -> Iterator[str]:
-    """With a request how many of it fit where, what keeps off others, and the largest pods that fit."""
+    """Say how many of a request fit where, what keeps off others, and the largest pods that fit."""
     if report.request is not None and report.fits is not None:
         more, asked = "", f"of {request_text(report.request)}" if report.request else "without requests"
         if report.workload is not None:

@@ -193,8 +193,7 @@ def explained(
     waiting: tuple[NamespacedName, ...] = (),
     evaluation: Evaluation | None = None,
 ) -> ExplainReport:
-    """Explain ``pod``, admitted already, on every node of ``cluster``, as kube-scheduler with ``profile`` would judge
-    it.
+    """Explain ``pod``, admitted already, on every node of ``cluster``, as kube-scheduler with ``profile`` judges it.
 
     ``gaps`` is called once the pod is judged: only then is it known what was assumed. ``pods`` names the pods that each
     domain counts. ``revise`` makes the pod again with
@@ -251,7 +250,7 @@ def _who_would_make_room(evaluation: Evaluation, profile: Profile) -> Iterator[s
 
 
 def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
-    """Best first; by name where scores are not modeled."""
+    """Nodes that fit, the best first; by name where scores are not modeled."""
     names = evaluation.cluster.nodes.names
     if version.since(SCORES_SINCE):
         return tuple(names[node] for node in evaluation.ranking)

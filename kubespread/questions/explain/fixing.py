@@ -321,9 +321,7 @@ class _Patched(Struct, frozen=True):
 
 
 def changes_found(stuck: Stuck, goal: Goal, question: Explain, resolved: Resolved) -> Advice:
-    """Find the changes that suffice, each with its patch, and those that do not. What the question itself sets belongs
-    to each patch.
-    """
+    """Find what suffices, each with its patch, and what does not. The question's own settings belong to each patch."""
     found, changes = advice(stuck, FAMILIES, goal)
     patched = _patched(resolved, question.named)
     enough = tuple(
@@ -362,7 +360,7 @@ def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
 
 
 def _patched(resolved: Resolved, name: str | None) -> _Patched | None:
-    """None where the source is no longer in the cluster."""
+    """Find what a patch would change; None where the source is no longer in the cluster."""
     source, snapshot = resolved.source, resolved.snapshot
     if isinstance(source, Manifest):
         item = source.chosen or choose(source, name, snapshot.origin.namespace or DEFAULT_NAMESPACE)

@@ -66,7 +66,7 @@ class WhyHere(Report, frozen=True):
     tied: tuple[str, ...]
     """The other nodes with its score."""
     gains: dict[str, int]
-    """By plugin how much more its node scores, weighted, than that other one; without those that score both alike."""
+    """Weighted score of its node above that other one's, by plugin; without plugins that score both alike."""
 
     @classmethod
     def of(cls, node: str, nodes: Sequence[NodeReport]) -> WhyHere:
@@ -132,9 +132,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     nodes: tuple[NodeReport, ...] = ()
     """All, or those of ``--node``; the best first."""
     sampling: int | None = None
-    """Number of feasible nodes at which kube-scheduler would have stopped before scoring; null when it looks at all
-    nodes.
-    """
+    """Number of feasible nodes after which kube-scheduler would stop looking; null when it looks at all nodes."""
     nominated: str | None = None
     """The node an earlier preemption reserved, taken without looking further; ``nodes`` answers as if not."""
     preemption: PreemptionReport | None = None

@@ -54,7 +54,7 @@ class NodeRow(Struct, frozen=True):
     arithmetic: tuple[Arithmetic, ...]
     scores: tuple[ScoreDetail | None, ...]
     why_not: str
-    """In kube-scheduler's words."""
+    """Reasons in kube-scheduler's words."""
     with_numbers: str
     """Every reason with the numbers behind it."""
     short_reasons: tuple[str, ...]

@@ -305,7 +305,7 @@ def _constraints(report: ExplainReport) -> Sequence[ConstraintReport]:
 def _changes(
     report: ExplainReport, fix: Fix, enough: Sequence[Suggestion], look: Look
 ) -> Iterator[Sheet[Suggestion] | Line]:
-    """In full with the patch of every change."""
+    """Show the changes that are enough, in full with the patch of each."""
     if look.headers:
         yield from constraint_lines(_constraints(report), look.width, domains=True)
     for sentence in (report.message, report.conclusion) if report.advice is not None else ():

@@ -232,7 +232,7 @@ class Drawing(Struct, frozen=True):
         )
 
     def nodes(self) -> Iterator[MapNode]:
-        """By domain, then by name."""
+        """Yield the nodes by domain, then by name."""
         paths, marked = self._paths(), self._marked_on()
         names, objects = self.cluster.nodes.names, self.cluster.nodes.objects
         counts = self.cluster.running.taken.pod_count.tolist()
@@ -253,7 +253,7 @@ class Drawing(Struct, frozen=True):
             )
 
     def domains(self) -> Iterator[MapDomain]:
-        """Each before those within it."""
+        """Yield the domains, each before those within it."""
         members: dict[tuple[str | None, ...], list[int]] = {}
         for position, path in enumerate(self._paths()):
             for depth in range(1, len(path) + 1):
@@ -297,7 +297,7 @@ def _load(resource: str, requested: int, allocatable: int) -> Load:
 
 
 def _skews(report: ConstraintReport, counted: HardConstraint | SoftConstraint) -> list[int | None]:
-    """Per node, the matching pods of its domain minus the minimum; None outside any domain that counts."""
+    """Matching pods of each node's domain minus the minimum; None outside any domain that counts."""
     codes, values, least = counted.column.codes.tolist(), counted.column.values, report.global_minimum
     eligible = [domain for domain in report.domains if domain.eligible_nodes]
     if least is None:
@@ -308,7 +308,7 @@ def _skews(report: ConstraintReport, counted: HardConstraint | SoftConstraint) -
 
 
 def _order(path: tuple[str | None, ...]) -> tuple[tuple[bool, str], ...]:
-    """By value, nodes without the label last."""
+    """Sort key: by value, nodes without the label last."""
     return tuple((value is None, value or "") for value in path)
 
 

@@ -39,9 +39,9 @@ class MapNode(Report, frozen=True, gc=False):
     marked: Annotated[tuple[NamespacedName, ...], Col(value=len, readers=Readers.PIPES)]
     """NAMESPACE/name of those that are marked; empty where none are."""
     load: tuple[Load, ...]
-    """In the order of `TopologyMap.resources`."""
+    """Loads in the order of `TopologyMap.resources`."""
     skew: tuple[int | None, ...]
-    """Per constraint the matching pods of the node's domain minus the minimum; null without the label."""
+    """Matching pods of the node's domain minus the minimum, per constraint; null without the label."""
     closed: Annotated[tuple[str, ...], Col(value=_in_words, readers=Readers.PIPES)]
     """Reasons that keep pods away in general: ``cordoned``, ``not ready``, and its taints, ``key=value:Effect``."""
     joined: bool = False
@@ -84,11 +84,11 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
     constraints: tuple[ConstraintReport, ...] = ()
     """The workload's, with what they count now."""
     skew: tuple[int, ...] = ()
-    """Per constraint, most minus least matching pods of the domains that count."""
+    """Most minus least matching pods of the domains that count, per constraint."""
     domains: tuple[MapDomain, ...]
     """Domains of every key, each before those within it, by value; null, for nodes without the label, comes last."""
     nodes: tuple[MapNode, ...]
-    """By domain, then by name."""
+    """Nodes by domain, then by name."""
     load: tuple[Load, ...]
     """Load of all nodes."""
     pending: int
@@ -108,7 +108,7 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
         return "no" if any(map(is_violated, self.constraints, self.skew)) else "yes"
 
     def sentences(self) -> Iterator[str]:
-        """Each constraint, nodes that came and went, pods that wait, and last how full everything is."""
+        """Describe each constraint, nodes that came and went, pods that wait, and last how full everything is."""
         yield fullness(self)
         yield from evenness(self)
         joined = [node.name for node in self.nodes if node.joined]

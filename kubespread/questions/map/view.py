@@ -132,7 +132,7 @@ _MAX_MARKS, _BAR = 6, 8
 
 
 def view(report: TopologyMap) -> View:
-    """One row per node, what keeps pods away last; every map shows how full nodes are."""
+    """Show one row per node, what keeps pods away last; every map shows how full nodes are."""
     nodes = Sheet(
         title="Nodes", columns=[*_node_columns(report)], rows=report.nodes, readers=Readers.PIPES, is_answer=True
     )
@@ -349,7 +349,7 @@ def tone_of_skew(report: TopologyMap, node: MapNode) -> Tone:
 
 
 def marks(count: int) -> str:
-    """One mark per pod, a number where there are many."""
+    """Draw one mark per pod, a number where there are many."""
     if not count:
         return NOBODY
     return MARK * count if count <= _MAX_MARKS else f"{MARK}×{count}"

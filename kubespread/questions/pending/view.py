@@ -124,7 +124,7 @@ def _tiles(report: PendingReport) -> Sequence[Tile]:
 
 
 def _parts(report: PendingReport, look: Look) -> Iterator[Part]:
-    """One table if it fits; else each change is below its cause, in full with the pods and kubectl's commands."""
+    """Show one table if it fits; else each change is below its cause, in full with the pods and kubectl's commands."""
     if not report.groups:
         return
     counts = [_PODS, replace(_WORKLOADS, text=lambda group: _workloads(group, report))]

@@ -1,4 +1,4 @@
-"""From a world and some workloads to a plan of evictions."""
+"""Plan of evictions for some workloads of a world."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _rounds(attempt: Attempt, policy: Policy) -> Iterator[rows.DeschedulerRound]
 
 
 def _cycle(world: World, policy: Policy) -> Cycle:
-    """One cycle: all evictions first, as the descheduler does not wait for replacements."""
+    """Run one cycle: all evictions first, as the descheduler does not wait for replacements."""
     cycle = Cycle(policy.written)
 
     def request(pod: Pod) -> bool:

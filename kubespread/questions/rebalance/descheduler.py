@@ -295,7 +295,7 @@ class View:
             if pod.status.phase not in ENDED_PHASES and pod.spec.node_name in self.nodes.index:
                 self.running[self.nodes.index[pod.spec.node_name]].append(pod)
         self._admitting: dict[tuple[int, ...], Mask] = {}
-        """By the identities of what pods of one template share."""
+        """Masks by the identities of what pods of one template share."""
 
     def ready(self, selector: Selector) -> Mask:
         """The ready nodes that ``selector`` matches. One that says nothing of its readiness counts as ready, and

@@ -50,7 +50,7 @@ class Goal(Struct, frozen=True, eq=False):
 
     namespace: str
     counted: HardConstraint
-    """With its counts at the start."""
+    """Constraint with its counts at the start."""
     workloads: list[WorkloadName] = field(default_factory=list)
     """Workloads that have the constraint."""
 

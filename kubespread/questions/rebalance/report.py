@@ -1,6 +1,4 @@
-"""Report of the pods to evict so that topology spread constraints hold again, and of what the descheduler would do
-instead.
-"""
+"""Evictions after which topology spread constraints hold again, and what the descheduler would do instead."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ class EvictionStep(Report, frozen=True):
     """One eviction, to be made once the replacement of the one before runs."""
 
     number: Annotated[int, Col(header="STEP")]
-    """From 1."""
+    """Number from 1."""
     pod: Annotated[NamespacedName, Col(text=lambda pod: pod.called, fit=Fit.NAMES)]
     """NAMESPACE/name."""
     node: Annotated[str, Col(fit=Fit.NAMES)]
@@ -70,7 +68,7 @@ class Obstacle(Report, frozen=True):
     workloads: tuple[WorkloadName, ...]
     """NAMESPACE/Kind/name of those that have the constraints."""
     why: str
-    """In one sentence."""
+    """Reason in one sentence."""
     tried: int
     """Number of the tried evictions, of different sorts of pods, that had this fault."""
 
@@ -79,7 +77,7 @@ class DeschedulerRound(Report, frozen=True):
     """One cycle of the descheduler, after which controllers recreate pods and kube-scheduler places them."""
 
     number: Annotated[int, Col(header="ROUND")]
-    """From 1."""
+    """Number from 1."""
     evicted: Annotated[tuple[NamespacedName, ...], Col(value=len)]
     """NAMESPACE/name."""
     placed: tuple[PlacedPod, ...]

@@ -30,7 +30,7 @@ class Candidates(Struct, frozen=True):
     """One of them."""
     node: int
     keys: tuple[PodKey, ...]
-    """In the order they would be evicted."""
+    """Keys in the order the pods would be evicted."""
 
 
 def candidates(

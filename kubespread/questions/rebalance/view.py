@@ -105,7 +105,7 @@ def view(report: RebalanceReport) -> View:
 def _parts(
     report: RebalanceReport, look: Look, sheets: Sequence[Sheet[Any]], rounds: Sheet[DeschedulerRound]
 ) -> Iterator[Sheet[Any] | Part]:
-    """In full every step and command."""
+    """Show in full every step and command."""
     yield from sheets
     if report.steps:
         yield from _evictions(report, look)

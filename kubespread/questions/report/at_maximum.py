@@ -33,7 +33,7 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
     """Workloads at the maximum of their autoscalers."""
 
     scaled: tuple[tuple[WorkloadName, str, int], ...]
-    """Each with its autoscaler, ``HorizontalPodAutoscaler web``, and its maximum."""
+    """Workloads, each with its autoscaler, ``HorizontalPodAutoscaler web``, and its maximum."""
     withheld: dict[WorkloadName, int]
     """Number of pods of each workload that were counted without making them: they wait where one like them does."""
 

@@ -15,7 +15,7 @@ from kubespread.wording import count_of, some_of
 
 Badness = Literal["notice", "warning", "critical"]
 LEVELS: tuple[Badness, ...] = get_args(Badness)
-"""From the least to the worst."""
+"""Levels from the least to the worst."""
 
 
 _SCORED: Mapping[Area, str] = {
@@ -28,7 +28,7 @@ _SCORED: Mapping[Area, str] = {
 _MAX_NAMED = 3
 Grade = Literal["A", "B", "C", "D", "E", "F"]
 _GRADES: Mapping[Grade, int] = {"A": 90, "B": 80, "C": 70, "D": 60, "E": 50, "F": 0}
-"""From which average of the scores on."""
+"""Least average of the scores for each grade."""
 
 
 def grade_of(scores: Sequence[int], critical: int) -> Grade | None:

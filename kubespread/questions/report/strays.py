@@ -40,7 +40,7 @@ class Stray(Struct, frozen=True):
 
 
 def strays(world: World, workload: WorkloadOf) -> Iterator[Stray]:
-    """By pod, in the cluster's order; pods of schedulers that are not modeled are not judged."""
+    """Find strays pod by pod, in the cluster's order; pods of schedulers that are not modeled are not judged."""
     judges: dict[int, _Judge] = {}
     for pod in world.book:
         position = world.living.nodes.index.get(pod.spec.node_name)

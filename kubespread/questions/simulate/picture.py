@@ -117,7 +117,7 @@ def _headline(report: SimulateReport) -> Line:
 
 
 def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Part]:
-    """One row per domain with its nodes."""
+    """Show one row per domain with its nodes."""
     rows, between = _extremes(domains_of(report, key))
     if not any(row.after for row in rows):
         return

@@ -273,7 +273,7 @@ def _preemption(demand: Demand, outcome: ScheduleResult, *, preempts: bool) -> P
 
 
 def _worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) -> dict[str, Loss]:
-    """Per topology key that some node has: the domain with most replicas; ``nodes`` are positions, once per replica."""
+    """Domain with most replicas, per topology key that some node has; ``nodes`` are positions, once per replica."""
     replicas = np.bincount(np.array(nodes, dtype=np.int64), minlength=len(cluster))
     losses = {}
     for key in dict.fromkeys(keys):
@@ -376,9 +376,7 @@ def pose(
     *,
     counts_quotas: bool = True,
 ) -> Posed:
-    """Prepare what ``question`` will place, up to the placing itself. Raises ManifestError, SnapshotError and
-    UsageError.
-    """
+    """Pose ``question``, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
     replicas = question.desired
     if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
         raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
@@ -472,7 +470,7 @@ class Queue:
 
     @classmethod
     def of(cls, question: Simulate, scene: Scene) -> Self:
-        """In a worker: what was refused was said where the question was asked."""
+        """Pose the question in a worker: what was refused was said where the question was asked."""
         return cls.posing(question, scene, on_refused=lambda _: None)
 
     @classmethod

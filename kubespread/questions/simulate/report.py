@@ -35,7 +35,7 @@ class Placement(Report, frozen=True, gc=False):
     """One replica. ``ties`` nodes shared the best total; the smallest name, or chance, decided among them."""
 
     replica: Annotated[int, Col(readers=Readers.SPREADSHEET)]
-    """From 0, in the order of placement."""
+    """Number from 0, in the order of placement."""
     pod: Annotated[str, Col()]
     """Its name."""
     node: Annotated[str, Col()]
@@ -83,8 +83,7 @@ class Sampling(Report, frozen=True):
     nodes: int
     """Number of nodes it would have to look at to see all."""
     enough: int
-    """Number of fitting nodes that ends the search, in a run that has a seed; in one without all that fit are scored.
-    """
+    """Number of fitting nodes that end the search, in a run with a seed; in one without all that fit are scored."""
 
 
 class DomainRange(Report, frozen=True):
@@ -102,9 +101,9 @@ class Run(Report, frozen=True):
     placed: int
     """Number of replicas that found a node."""
     skew: tuple[int, ...]
-    """Per constraint, after the last placement."""
+    """Skew per constraint, after the last placement."""
     domains: tuple[tuple[int, ...], ...]
-    """Per constraint and domain, the matching pods after the last placement."""
+    """Matching pods after the last placement, per constraint and domain."""
 
 
 class Runs(Report, frozen=True):
@@ -115,7 +114,7 @@ class Runs(Report, frozen=True):
     placed: Range
     """Number of replicas that found a node."""
     distribution: tuple[tuple[DomainRange, ...], ...]
-    """Per constraint, in the order of ``constraints``."""
+    """Ranges per constraint, in the order of ``constraints``."""
     each: tuple[Run, ...] = ()
     """Every run, in order."""
 
@@ -182,7 +181,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     placed: Annotated[int, Col()]
     """Number of replicas that found a node."""
     placements: tuple[Placement, ...]
-    """In the order of placement."""
+    """Placements in the order they were made."""
     stopped: str | None
     """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
     conclusion: str | None = None
@@ -216,11 +215,11 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     constraints: tuple[ConstraintReport, ...] = ()
     """Constraints as they stand after the last placement."""
     distribution: tuple[tuple[DomainChange, ...], ...] = ()
-    """Per constraint, in the order of ``constraints``."""
+    """Change of each domain, per constraint, in the order of ``constraints``."""
     skew: tuple[SkewChange, ...] = ()
-    """Per constraint, in the order of ``constraints``."""
+    """Change per constraint, in the order of ``constraints``."""
     worst_loss: dict[str, Loss] = msgspec.field(default_factory=dict)
-    """Per topology key."""
+    """Loss per topology key."""
     nodes: tuple[NodeReplicas, ...] = ()
     """Every node that holds replicas of the workload, in the order of names."""
     sampling: Sampling | None = None

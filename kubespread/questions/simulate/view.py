@@ -160,7 +160,7 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
 
 
 def _tiles(reports: Sequence[SimulateReport], waiting: Collection[str] = ()) -> list[Tile]:
-    """In the end, or while the replicas ``waiting`` are yet to be placed."""
+    """Tiles for the end, or for while the replicas ``waiting`` are yet to be placed."""
     preempted = [pod for report in reports for pod in report.preempted if pod.made_room_for not in waiting]
     return [
         Tile("replicas placed", f"{sum(report.placed for report in reports) - len(waiting):,}"),
@@ -187,7 +187,7 @@ def _together(moves: Sequence[tuple[SimulateReport, Placement]]) -> int:
 
 
 def _lines(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
-    """One workload as a picture, several as one line each unless shown in full."""
+    """Show one workload as a picture, several as one line each unless shown in full."""
     if len(reports) > 1 and not look.in_full:
         yield from overview(reports, look)
     else:

@@ -256,7 +256,7 @@ def _ready(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _F
 
 
 def _spread(workload: WorkloadName, key: str, most: int, asking: _Asking) -> _Found:
-    """By the skew that the workload's own constraints over ``key`` have; without one, that of all its pods."""
+    """Judge by the skew that the workload's own constraints over ``key`` have; without one, by that of all its pods."""
     key = asking.full(key)
     row = _audited(key, workload, asking)
     if row is None or not row.placed:
@@ -330,9 +330,7 @@ def _drain(workload: WorkloadName, asking: _Asking) -> _Found:
 
 
 def _room(resource: str, promised: str, asking: _Asking) -> _Found:
-    """Add up what some pod can use: behind taints too, not on cordoned or silent nodes, nor where another resource is
-    full.
-    """
+    """Add up what is usable: behind taints too, not on cordoned or silent nodes or where another resource is full."""
     report = asking.of(Capacity(), "adding up what is free")
     row = next((row for row in report.resources if row.resource == resource), None)
     whole = parse("0" if row is None else row.allocatable)

@@ -29,9 +29,7 @@ class VerifiedClause(Report, frozen=True, kw_only=True):
     state: Annotated[Kept, Col()]
     """``held``, ``broken``, ``accepted``: broken, and the day in ``until`` is not over, or ``unknown``."""
     says: Annotated[str, Col()]
-    """Sentence on what was found and what is promised, what breaks it, or why that is not known; until when that is
-    accepted.
-    """
+    """Sentence: what was found and promised, what breaks it, or why it is not known; until when it is accepted."""
     margin: Annotated[float | None, Col(value=lambda margin: None if margin is None else f"{margin:+.12g}")] = None
     """Surplus over what is promised, below 0 how much is lacking: pods, replicas, skew, percent points or an amount of
     a resource; of ``drain`` nodes. Null where it is no number, or not known.
@@ -53,7 +51,7 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
     file: str | None
     """The file of the promises, as it was given; null where they were none."""
     clauses: tuple[VerifiedClause, ...]
-    """In the order of the file; of a promise about several workloads by kind and name."""
+    """Clauses in the order of the file; of a promise about several workloads by kind and name."""
 
     def of(self, *states: Kept) -> list[VerifiedClause]:
         """The clauses of these states, in their order."""
