@@ -1,4 +1,4 @@
-"""What Kubernetes accepts as label keys, label values and names of DNS and images, and its messages when it does not.
+"""Rules of Kubernetes for label keys, label values and names of DNS and images, and its messages when they are broken.
 
 Lengths are bytes; the expressions match whole strings. Which kind of resource a name denotes.
 
@@ -101,7 +101,7 @@ def _size(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def label_key_faults(key: str) -> tuple[str, ...]:
-    """What is wrong with a label key, annotation key or any other qualified name; nothing when it is valid."""
+    """Faults of a label key, annotation key or any other qualified name; none when it is valid."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         return (_KEY_FORMAT,)
@@ -134,7 +134,7 @@ def label_value_faults(value: str) -> tuple[str, ...]:
 
 
 def subdomain_faults(name: str) -> tuple[str, ...]:
-    """What is wrong with an object's name (pods, nodes)."""
+    """Faults of an object's name (pods, nodes)."""
     faults = []
     if _size(name) > 253:
         faults.append("must be no more than 253 characters")
@@ -144,7 +144,7 @@ def subdomain_faults(name: str) -> tuple[str, ...]:
 
 
 def dns_label_faults(name: str) -> tuple[str, ...]:
-    """What is wrong with the name of a container, a volume or a namespace."""
+    """Faults of the name of a container, a volume or a namespace."""
     faults = []
     if _size(name) > 63:
         faults.append("must be no more than 63 characters")

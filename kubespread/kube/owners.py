@@ -1,5 +1,5 @@
-"""Who controls a pod, or another object, and what controllers and the scheduler ask of a pod: its state, its priority,
-and whether it is another.
+"""Controllers of pods and other objects, and the questions that controllers and the scheduler ask of a pod: its state,
+its priority, and whether it is another.
 
 Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/controller_ref.go, GetControllerOfNoCopy
 Source: pkg/controller/controller_utils.go, IsPodActive, podReadyTime
@@ -56,7 +56,7 @@ def is_kept(pod: Pod) -> bool:
 
 
 def ready_since(pod: Pod) -> datetime | None:
-    """When it became ready; None where it is not, or does not say when. Raises SnapshotError."""
+    """Time at which it became ready; None where it is not, or does not say when. Raises SnapshotError."""
     condition = ready_condition(pod)
     if condition is None:
         return None
@@ -80,7 +80,7 @@ def moment(pod: Pod, what: str, text: str) -> datetime | None:
 
 
 def priority_of(pod: Pod) -> int:
-    """What the scheduler compares; a pod that was given none has 0."""
+    """Priority that the scheduler compares; a pod that was given none has 0."""
     return pod.spec.priority or 0
 
 
@@ -205,8 +205,8 @@ def controller_of(controlled: ApiObject) -> OwnerReference | None:
 
 
 def owner_meant(called: WorkloadName, controlled: Iterable[ApiObject]) -> WorkloadName | None:
-    """What controls one of ``controlled``, is of no kind of Kubernetes' own, and is ``called`` so as kubectl takes it:
-    ``clusters.postgresql.cnpg.io/db``.
+    """Find the controller of one of ``controlled`` that is of no kind of Kubernetes' own and is ``called`` so as
+    kubectl takes it: ``clusters.postgresql.cnpg.io/db``.
     """
     alias, _, group = called.kind.lower().partition(".")
     for obj in controlled:

@@ -63,7 +63,7 @@ def _region_of(zones: Sequence[str]) -> tuple[str, str]:
 
 
 def translation_fault(volume: api.PersistentVolume) -> str | None:
-    """Why an in-tree volume cannot be looked at as its CSI driver would see it; None when it can."""
+    """Reason why an in-tree volume cannot be looked at as its CSI driver would see it; None when it can."""
     zones = next(
         (volume.metadata.labels[key] for key in reversed(ZONE_LABELS) if volume.metadata.labels.get(key)), ""
     ).split("__")

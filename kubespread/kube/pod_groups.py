@@ -1,4 +1,4 @@
-"""Which group a pod belongs to, and what that group asks for.
+"""Groups of pods, and the requirements of each.
 
 What Workloads said until 1.35, PodGroups say since.
 
@@ -21,15 +21,15 @@ TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
 
 
 class Group(Struct, frozen=True):
-    """What a pod's group asks for."""
+    """Requirements of a pod's group."""
 
     min_count: int = 1
-    """How many of its pods have to be scheduled for any to be."""
+    """Number of its pods that have to be scheduled for any to be."""
     is_gang: bool = False
     """Otherwise its policy is basic, and only a topology key makes it a group."""
     topology_key: str = ""
     missing: str = ""
-    """What kube-scheduler says while the object that describes the group is not there."""
+    """Message of kube-scheduler while the object that describes the group is not there."""
     parent: str | None = None
     """The CompositePodGroup it is part of."""
 
@@ -40,7 +40,7 @@ def has_gangs(version: KubeVersion) -> bool:
 
 
 def group_name(pod: Pod, version: KubeVersion) -> GroupName | None:
-    """What tells the pod's group from others; None for a pod of none."""
+    """Identity of the pod's group; None for a pod of none."""
     namespace = pod.metadata.namespace
     if version.since(36):
         group = pod.spec.scheduling_group
@@ -50,12 +50,12 @@ def group_name(pod: Pod, version: KubeVersion) -> GroupName | None:
 
 
 def kind_of_groups(version: KubeVersion) -> type[ApiObject]:
-    """What describes groups in a release."""
+    """Kind of object that describes groups in a release."""
     return PodGroup if version.since(36) else SchedulingWorkload
 
 
 def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion) -> Group:
-    """What the group asks for, as the release reads it."""
+    """Find the group, as the release reads it."""
     namespace = name[0]
     if not version.since(36):
         return _in_workload(name, objects)

@@ -1,4 +1,4 @@
-"""What a pod requests: containers, init containers, sidecars, pod-level resources and overhead, exactly.
+"""Requests of a pod: containers, init containers, sidecars, pod-level resources and overhead, exactly.
 
 As of 1.37. What older releases make of a resize: `kube/admission/gated_fields.py`. Pods whose requests of cpu and
 memory are multiplied, as the API server would take them: no request is above its limit.
@@ -24,7 +24,7 @@ from kubespread.kube.quantity import NANO, Quantity, parse
 S = TypeVar("S", PodStatus, ContainerStatus)
 
 _UNITS = {"cpu": NANO // 1000, "memory": NANO}
-"""What amounts are rounded up to, in their billionths."""
+"""Units that amounts are rounded up to, in their billionths."""
 
 
 class Scaling(Struct):
@@ -93,7 +93,7 @@ class Scaling(Struct):
         )
 
     def _granted(self, status: S) -> S:
-        """What the kubelet has granted, which counts as much as what is asked for."""
+        """Add the stand-ins to what the kubelet has granted, which counts as much as what is asked for."""
         resources = status.resources
         return replace(
             status,
@@ -125,7 +125,7 @@ def is_sidecar(container: Container) -> bool:
 def pod_requests(
     pod: Pod, stand_ins: Mapping[str, Quantity] | None = None, *, pod_level: bool = True, use_status: bool = False
 ) -> Amounts:
-    """What the pod requests, by resource name.
+    """Sum what the pod requests, by resource name.
 
     ``stand_ins`` replace a request that a container does not make. With ``use_status`` a running pod counts with the
     largest of its requests, the admitted part of an in-place resize and what its containers have, each summed over the
@@ -168,7 +168,7 @@ def _containers_total(pod: Pod, stand_ins: Mapping[str, Quantity], *, use_status
 
 
 _View = Callable[[Container], ResourceList]
-"""What each container of a pod requests, looked at in one way."""
+"""Requests of a container of a pod, looked at in one way."""
 
 
 def _written(container: Container) -> ResourceList:
@@ -176,7 +176,7 @@ def _written(container: Container) -> ResourceList:
 
 
 def _granted_views(pod: Pod) -> tuple[_View, _View]:
-    """What the kubelet has admitted for each container, and what the container really has."""
+    """Requests that the kubelet has admitted for each container, and those that the container really has."""
     statuses = {status.name: status for status in (*pod.status.init_container_statuses, *pod.status.container_statuses)}
     infeasible = resize_infeasible(pod)
 

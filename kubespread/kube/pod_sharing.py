@@ -73,12 +73,14 @@ class _Known(NamedTuple):
 
     start: bytes
     gaps: list[tuple[bool, bytes]]
-    """Of each whether the node's name stands there, else it is the end of a volume's; and the text up to the next."""
+    """Gaps between the parts of the text, each with the text up to the next: True where the node's name stands in it,
+    False where the end of a volume's does.
+    """
     template: PodSpec
 
 
 class _Alike(msgspec.Struct):
-    """What pods of one template have in common, but for those of a StatefulSet, which have labels of their own."""
+    """Parts that pods of one template have in common, except a StatefulSet's, which have labels of their own."""
 
     labels: dict[str, str]
     owner_references: list[OwnerReference]
@@ -99,7 +101,7 @@ _STATUS = msgspec.json.Decoder(PodStatus)
 
 
 class PodSharing:
-    """What the pods of one cluster share. Tables that grow too large are emptied: mostly neighbors are alike."""
+    """Parts that the pods of one cluster share. Tables that grow too large are emptied: mostly neighbors are alike."""
 
     def __init__(self) -> None:
         self._encode = msgspec.msgpack.Encoder().encode
@@ -241,7 +243,7 @@ class PodSharing:
             return True
 
     def _annotations(self, annotations: dict[str, str]) -> dict[str, str]:
-        """Those that are read, which few pods have."""
+        """Annotations that are read, which few pods have."""
         if READ_OF_PODS.isdisjoint(annotations):
             return self._no_annotations
         return self._part("annotations", {name: value for name, value in annotations.items() if name in READ_OF_PODS})

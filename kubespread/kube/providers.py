@@ -20,13 +20,13 @@ class Provider(msgspec.Struct, frozen=True):
     """Labels and taints that one of them sets."""
 
     prefixes: tuple[str, ...]
-    """Of labels, and of taints."""
+    """Prefixes of labels and of taints."""
     keys: tuple[str, ...] = ()
     """Labels without such a prefix."""
     taints: tuple[str, ...] = ()
     """Keys of taints without such a prefix."""
     everywhere: tuple[str, ...] = ()
-    """Of the labels those that each of its nodes has."""
+    """Labels that each of its nodes has."""
     pool: str = ""
     """The label whose values are its pools of nodes."""
 

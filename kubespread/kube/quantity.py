@@ -86,7 +86,7 @@ class Quantity(Struct, frozen=True):
         return self if milli == self.nano else Quantity(milli, self.format, scale=None if self.scale is None else -3)
 
     def _int64(self, scale: int) -> int:
-        """How often 10^scale goes into the value, as an int64.
+        """Count how often 10^scale goes into the value, as an int64.
 
         Beyond it big form keeps the lowest 64 bits. So does short form where it is multiplied by a power of ten that Go
         has a product of its own for, and by any other it becomes 0.

@@ -26,7 +26,7 @@ from kubespread.kube.well_known import CORDON_TAINT_KEY
 
 
 class DrainFlags(Struct, frozen=True):
-    """Those of kubectl's flags that decide what happens to which pod; by default as managed node pools set them."""
+    """Flags of kubectl that decide what happens to which pod; by default as managed node pools set them."""
 
     force: bool = False
     ignore_daemonsets: bool = True
@@ -110,7 +110,7 @@ def parse_taint(text: str) -> TaintChange:
 
 
 def parse_toleration(text: str) -> Toleration:
-    """What ``KEY[=VALUE][:EFFECT]`` tolerates: without a value any, without an effect all. Raises TaintError."""
+    """Parse ``KEY[=VALUE][:EFFECT]``: without a value it tolerates any, without an effect all. Raises TaintError."""
     rest, colon, effect = text.partition(":")
     key, equals, value = rest.partition("=")
     if colon and effect not in EFFECTS:
@@ -161,5 +161,5 @@ def uncordoned(node: Node) -> Node:
 
 
 def _without_cordon(taints: list[Taint]) -> list[Taint]:
-    """Those that differ from the cordon taint in key or effect."""
+    """Taints that differ from the cordon taint in key or effect."""
     return [taint for taint in taints if (taint.key, taint.effect) != (_CORDON_TAINT.key, _CORDON_TAINT.effect)]

@@ -43,7 +43,7 @@ MERGE_KEYS: Mapping[str, str] = {
     "volumeMounts": "mountPath",
     "volumeDevices": "devicePath",
 }
-"""What kubectl tells the elements of a list apart by; lists of other names are replaced whole."""
+"""Fields by which kubectl tells the elements of a list apart; lists of other names are replaced whole."""
 CONTAINERS = ("containers", "initContainers")
 _ANNOTATIONS = "annotations"
 READ_OF_SPEC = {field.encode_name for field in msgspec.structs.fields(PodSpec)} - {
@@ -65,7 +65,7 @@ _BY_RESOURCE = frozenset({"requests", "limits", "overhead"})
 
 @lru_cache(maxsize=2**14, typed=True)
 def digest(value: Any) -> str:
-    """Of a value that is no map and no list."""
+    """Digest of a value that is no map and no list."""
     return blake2b(repr(value).encode(), digest_size=_BYTES).hexdigest()
 
 
@@ -207,7 +207,7 @@ def text_of(unread: Tree, spec: Tree) -> str:
 
 
 def fields_in(value: Any, name: str = "") -> Tree:
-    """Which fields a map of plain data has, and those below them; elements of a list by the digests of their keys."""
+    """Fields of a map of plain data, and those below them; elements of a list by the digests of their keys."""
     if isinstance(value, dict):
         return {key: fields_in(item, key) for key, item in value.items()}
     key = MERGE_KEYS.get(name)

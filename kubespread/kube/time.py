@@ -31,7 +31,7 @@ _MAX = 2**63
 
 
 def nanoseconds(text: str) -> int:
-    """What Go's ParseDuration makes of ``text``. Raises ValueError in its words."""
+    """Parse ``text`` as Go's ParseDuration does. Raises ValueError in its words."""
     unsigned = text[1:] if text[:1] in ("-", "+") else text
     if unsigned == "0":
         return 0

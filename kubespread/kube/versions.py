@@ -1,4 +1,4 @@
-"""Which release of Kubernetes to behave like, 1.18 to 1.38, and which feature gates are set on it.
+"""Releases of Kubernetes to behave like, 1.18 to 1.38, and the feature gates that are set on them.
 
 What each release changes, where it is no behavior, is a file in `kube/releases/`: gates and fields, and how reasons and
 scores read. ``1.18.json`` holds all that 1.18 has. `make release-data` writes gates, dependencies and fields from a
@@ -29,23 +29,23 @@ _FILE_NAME = re.compile(r"1\.(?P<minor>\d+)(?:\.(?P<patch>\d+))?\.json")
 
 
 class Changes(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one release changes."""
+    """Changes that one release makes."""
 
     source: str
-    """What it was read from."""
+    """Source that it was read from."""
     gates: Mapping[str, str] = {}
     """Feature gates: ``on`` or ``off`` by default, ``locked on`` or ``locked off``, or ``gone``, its behavior fixed."""
     unrelated_gates: Mapping[str, str] = {}
-    """Those that affect neither the placement of pods nor what is read of them: switching one changes no answer."""
+    """Gates that affect neither the placement of pods nor what is read of them: switching one changes no answer."""
     dependencies: Mapping[str, tuple[str, ...]] = {}
-    """What a gate needs to be on with it, which components check at startup."""
+    """Gates that a gate needs to be on with it, which components check at startup."""
     fields: Mapping[str, Mapping[str, str | None]] = {}
     """By type of the API, its fields and their types in Go's words, ``""`` where nothing is known of what stands there,
     null for a field that is gone. Of nodes, of the kinds that create pods, and of all types below them.
     """
     reasons: Mapping[str, tuple[str, ...]] = {}
-    """Why a node is rejected, in the words of this release, and what the releases before say instead. ``{taint}`` is
-    the one that is not tolerated.
+    """Reasons why a node is rejected, in the words of this release, and the words of the releases before. ``{taint}``
+    is the one that is not tolerated.
     """
     skipped_scores: Mapping[str, int] = {}
     """Plugins that from here on leave a pod unscored that they have nothing to say about, and what each node of it
@@ -55,7 +55,7 @@ class Changes(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def all_changes() -> dict[Release, Changes]:
-    """What every release changes, the oldest first."""
+    """Changes of every release, the oldest first."""
     found = {
         (int(name["minor"]), int(name["patch"] or 0)): msgspec.json.decode(file.read_bytes(), type=Changes)
         for file in FOLDER.iterdir()
@@ -65,12 +65,12 @@ def all_changes() -> dict[Release, Changes]:
 
 
 def changes_to(release: Release) -> Iterator[Changes]:
-    """What led from release to release up to this one, the oldest first."""
+    """Changes that led from release to release up to this one, the oldest first."""
     return (changes for since, changes in all_changes().items() if since <= release)
 
 
 def changes_after(release: Release) -> Iterator[Changes]:
-    """What the releases after this one have changed, the newest first."""
+    """Changes of the releases after this one, the newest first."""
     return (changes for since, changes in reversed(all_changes().items()) if since > release)
 
 
@@ -201,8 +201,8 @@ class KubeVersion(Struct, frozen=True):
 
     @classmethod
     def of_server(cls, text: str) -> KubeVersion:
-        """What a server says it is, or the modeled one nearest to it that is released; the newest when it does not
-        say.
+        """Version that a server says it is, or the modeled one nearest to it that is released; the newest when it does
+        not say.
         """
         minor = cls.minor_of(text)
         if minor is None:

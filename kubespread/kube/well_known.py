@@ -24,7 +24,7 @@ MAX_REPLICAS = "deployment.kubernetes.io/max-replicas"
 POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 MIRROR_POD = "kubernetes.io/config.mirror"
 CONFIG_SOURCE = "kubernetes.io/config.source"
-"""Where a kubelet has a pod from; ``api`` for all but static pods."""
+"""Source that a kubelet has a pod from; ``api`` for all but static pods."""
 DESCHEDULER_EVICT = "descheduler.alpha.kubernetes.io/evict"
 DESCHEDULER_PREFER_NO_EVICTION = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
@@ -51,7 +51,7 @@ READ_OF_PODS = frozenset(
         JOB_COMPLETION_INDEX,
     }
 )
-"""Those that controllers, drains, autoscalers of nodes and the descheduler read of pods."""
+"""Annotations and labels that controllers, drains, autoscalers of nodes and the descheduler read of pods."""
 
 READ_ANNOTATIONS = frozenset(
     {

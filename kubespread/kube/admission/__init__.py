@@ -1,1 +1,1 @@
-"""What the API server does to a pod before it is stored."""
+"""Work of the API server on a pod before it is stored."""

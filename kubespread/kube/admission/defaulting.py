@@ -1,4 +1,4 @@
-"""What the API server does to an object before anyone reads it: defaulting, and mutation when a pod is created.
+"""Work of the API server on an object before anyone reads it: defaulting, and mutation when a pod is created.
 
 Incomplete pod-level resources are filled in at different times: up to 1.36 before admission plugins see the pod, since
 1.37 after they have changed it.
@@ -129,7 +129,9 @@ def relabeled(pod: Pod, labels: dict[str, str]) -> Pod:
 
 
 def _default_pod_level_resources(pod: Pod, resources: ResourceRequirements) -> None:
-    """As up to 1.36, before admission plugins see the pod: requests alone, and only where the pod has limits."""
+    """Default them as up to 1.36, before admission plugins see the pod: requests alone, and only where the pod has
+    limits.
+    """
     if not (resources.limits or resources.requests):
         return
     _default_huge_pages(pod, resources)
@@ -138,8 +140,8 @@ def _default_pod_level_resources(pod: Pod, resources: ResourceRequirements) -> N
 
 
 def complete_pod_level_resources(pod: Pod) -> None:
-    """As since 1.37, once the admission plugins have changed the pod: requests, and limits where each container has
-    one.
+    """Default them as since 1.37, once the admission plugins have changed the pod: requests, and limits where each
+    container has one.
     """
     resources = pod.spec.resources
     if resources is None or not (resources.limits or resources.requests):

@@ -51,15 +51,15 @@ class Admitted(Struct, frozen=True):
 
     pod: core.Pod
     changes: Sequence[str] = ()
-    """What the cluster's admission plugins changed."""
+    """Changes made by the cluster's admission plugins."""
     dropped: Sequence[str] = ()
     """The fields that are not stored, since their feature gate is off."""
     faults: Sequence[FieldFault] = ()
-    """Why the pod is not valid."""
+    """Reasons why the pod is not valid."""
     gaps: Sequence[str] = ()
-    """What those plugins could not say, for want of objects."""
+    """Decisions those plugins could not make, for want of objects."""
     forbidden: str = ""
-    """Why an admission plugin refuses it, in the API server's words."""
+    """Refusal by an admission plugin, in the API server's words."""
 
 
 def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> Admitted:
@@ -96,7 +96,7 @@ def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins:
 
 
 def _blamed(fault: FieldFault, limit_ranges: Sequence[core.LimitRange]) -> FieldFault:
-    """What is wrong only with what LimitRanges filled in."""
+    """Add the LimitRanges that filled in the faulty value."""
     return fault._replace(message=f"{fault.message} ({', '.join(map(_called, limit_ranges))})")
 
 
@@ -298,7 +298,7 @@ _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-c
 
 
 class AdmissionPlugins(Struct, frozen=True):
-    """Which of the API server's admission plugins a pod goes through when it is created."""
+    """Admission plugins of the API server that a pod goes through when it is created."""
 
     enabled: bool = True
     """False: none of them."""
@@ -316,12 +316,12 @@ class ForbiddenError(Exception):
     """An admission plugin refuses the pod; the text is its own, and names the object that it goes by."""
 
     def said_of(self, name: str) -> str:
-        """What the API server says to who creates a pod of this name."""
+        """Message of the API server to the one who creates a pod of this name."""
         return f'pods "{name}" is forbidden: {self}'
 
 
 class InvalidError(ForbiddenError):
-    """What admission plugins made of the pod is not valid."""
+    """A pod that is not valid once admission plugins have changed it."""
 
     def said_of(self, name: str) -> str:
         return f'Pod "{name}" is invalid: {self}'
@@ -342,7 +342,7 @@ def mutate(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) ->
 
 
 def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
-    """What admission plugins look at once the API server has found the pod valid. Raises ForbiddenError."""
+    """Run the admission plugins that look at a pod once the API server has found it valid. Raises ForbiddenError."""
     for limit_range in _limit_ranges(pod, objects):
         if broken := refusal(pod, limit_range, version):
             raise ForbiddenError(f"{broken} ({_called(limit_range)})")
@@ -521,7 +521,7 @@ _CONSEQUENCES: dict[type[ApiObject], str] = {
     PriorityClass: "none is the default",
     core.ResourceQuota: "quotas are taken not to be exhausted",
 }
-"""What is missed without each kind that every pod depends on."""
+"""Consequence of not knowing a kind that every pod depends on."""
 
 
 def gaps(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[str]:

@@ -31,7 +31,7 @@ _MUST_BE_NAMED = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", 
 
 
 class Allowance(Struct, frozen=True):
-    """How many pods of a kind may be created, and the refusal of the first one too many."""
+    """Number of pods of a kind that may be created, and the refusal of the first one too many."""
 
     copies: int | None
     """None where no quota limits them."""
@@ -39,7 +39,7 @@ class Allowance(Struct, frozen=True):
 
 
 def allowance(pod: Pod, quotas: Iterable[ResourceQuota]) -> Allowance:
-    """How many more pods like ``pod`` the quotas of its namespace allow."""
+    """Count how many more pods like ``pod`` the quotas of its namespace allow."""
     concerned = [(quota, counted) for quota in quotas if (counted := _counted_of(pod, quota))]
     for quota, counted in concerned:
         if fault := _fault(pod, quota, counted):
@@ -86,7 +86,7 @@ def is_charged(pod: Pod, now: datetime) -> bool:
 
 
 class Ledger:
-    """What quotas count as used while pods come and go."""
+    """Usage that quotas count while pods come and go."""
 
     def __init__(self, quotas: Sequence[ResourceQuota]) -> None:
         self._quotas = quotas
@@ -117,7 +117,7 @@ class Ledger:
         return replace(quota, status=replace(quota.status, used=texts))
 
     def refusal(self, pod: Pod) -> str:
-        """Why one more pod like ``pod`` is refused; empty if all quotas allow it."""
+        """Reason why one more pod like ``pod`` is refused; empty if all quotas allow it."""
         charge = self._charge(pod)
         return charge.fault or next(
             (refusal for place in charge.places if (refusal := self._exceeded(place, charge))), ""
@@ -162,13 +162,13 @@ class Ledger:
 
 
 class _Charge(Struct, frozen=True):
-    """What one pod costs, in which quotas."""
+    """Usage that one pod adds, and the quotas that count it."""
 
     usage: Amounts = field(default_factory=dict)
     places: tuple[int, ...] = ()
-    """Those that count it, by their place."""
+    """Positions of the quotas that count it."""
     fault: str = ""
-    """Why one of them cannot be evaluated at all."""
+    """Reason why one of them cannot be evaluated at all."""
 
 
 def with_usage(quotas: Iterable[ResourceQuota], pods: Sequence[Pod]) -> tuple[ResourceQuota, ...]:
@@ -193,7 +193,7 @@ def _counted(quota: ResourceQuota, pods: Iterable[Pod]) -> ResourceQuota:
 
 
 def _counted_of(pod: Pod, quota: ResourceQuota) -> list[str]:
-    """What the quota counts of ``pod``, nothing where it is about others."""
+    """Resources of ``pod`` that the quota counts, none where it is about others."""
     if quota.metadata.namespace != pod.metadata.namespace:
         return []
     counted = _countable(quota.status.hard)
@@ -251,7 +251,7 @@ def _has_pod_level_resources(pod: Pod) -> bool:
 
 
 def _usage(pod: Pod) -> Amounts:
-    """What ``pod`` is charged with, by the names quotas have for it; overhead counts where it applies."""
+    """Amounts that ``pod`` is charged with, by the names quotas have for them; overhead counts where it applies."""
     limits = container_total(pod, "limits")
     if pod.spec.resources is not None:
         limits |= {
@@ -274,7 +274,7 @@ def _names(requests: Mapping[str, Quantity], limits: Mapping[str, Quantity]) -> 
 
 
 def _fault(pod: Pod, quota: ResourceQuota, counted: Sequence[str]) -> str | None:
-    """Why the quota cannot be evaluated at all."""
+    """Reason why the quota cannot be evaluated at all."""
     name = quota.metadata.name
     missing: dict[str, set[str]] = {}
     for container in () if _has_pod_level_resources(pod) else (*pod.spec.containers, *pod.spec.init_containers):

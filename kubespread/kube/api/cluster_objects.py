@@ -20,7 +20,7 @@ from kubespread.kube.quantity import IntOrString, QuantityText
 
 
 class NodeClaimSpec(KubeObject):
-    """What every node of a NodePool has."""
+    """Properties that every node of a NodePool has."""
 
     requirements: list[core.NodeSelectorRequirement] = field(default_factory=list)
     taints: list[core.Taint] = field(default_factory=list)
@@ -40,7 +40,7 @@ class NodePoolSpec(KubeObject):
     limits: ResourceList = field(default_factory=dict)
     weight: Int32 = 0
     replicas: Int64 | None = None
-    """Of a static pool, which has as many nodes whatever pods wait."""
+    """Number of nodes of a static pool, whatever pods wait; None: the pool is not static."""
 
 
 class NodePool(ApiObject):
@@ -169,7 +169,7 @@ class WorkloadSpec(KubeObject):
 
 
 class Workload(ApiObject):
-    """As 1.35 has it. Later it only holds templates of PodGroups, which scheduling does not look at."""
+    """A workload as in 1.35. Later it only holds templates of PodGroups, which scheduling does not look at."""
 
     spec: WorkloadSpec = field(default_factory=WorkloadSpec)
 
@@ -336,7 +336,7 @@ class ClusterObjects:
     _by_name: dict[type[ApiObject], dict[str, list[ApiObject]]] = dataclasses.field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """Of the types that were looked through by name."""
+    """Objects by name, for the types that were looked through by name."""
 
     def of(self, cls: type[T]) -> tuple[T, ...]:
         """All objects of a type."""
@@ -371,6 +371,6 @@ class ClusterObjects:
         return kind.__name__ in self.listed or kind in self.by_type
 
     def gap(self, kind: type[ApiObject], consequence: str) -> Iterator[str]:
-        """What an answer that needs ``kind`` has to say where nothing is known of it, in the words of its source."""
+        """Yield the gap of an answer that needs ``kind`` where nothing is known of it, in the words of its source."""
         if not self.knows(kind):
             yield f"{self.unread.get(kind.__name__) or f'no {kind.__name__} objects'}: {consequence}"

@@ -293,7 +293,7 @@ class WindowsSecurityContextOptions(KubeObject):
 
 
 class CommonSecurityContext(KubeObject):
-    """What PodSecurity reads of the security contexts of pods and of containers alike."""
+    """Fields that PodSecurity reads of the security contexts of pods and of containers alike."""
 
     se_linux_options: SELinuxOptions | None = None
     seccomp_profile: SeccompProfile | None = None
@@ -456,7 +456,7 @@ class PodStatus(KubeObject):
 class PodTemplateSpec(ApiObject):
     spec: PodSpec = field(default_factory=PodSpec)
     unread: str | None = None
-    """What is not decoded of the spec, as `kubespread.kube.templates` has it; None where that is not known."""
+    """Parts of the spec that are not decoded, as `kubespread.kube.templates` has them; None where that is not known."""
 
 
 class Pod(ApiObject):

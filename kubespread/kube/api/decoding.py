@@ -68,7 +68,7 @@ _decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
 
 
 def decoder_of(cls: type[T]) -> msgspec.json.Decoder[T]:
-    """What decodes JSON text as a ``cls``.
+    """Decoder of JSON text as a ``cls``.
 
     msgspec learns a type at its first use, which several threads must not do at once: the process would die of it. A
     decoder that exists has learned its type with all parts.
@@ -238,7 +238,7 @@ def _number(value: float) -> str:
 _Check = Callable[[Any, str], None]
 """Raises DecodingError for a value that stands at a path."""
 _TIMES = frozenset({"creation_timestamp", "deletion_timestamp", "start_time", "last_transition_time"})
-"""Those that an answer cannot do without."""
+"""Times that an answer cannot do without."""
 
 
 def check(obj: KubeObject, path: str = "") -> None:

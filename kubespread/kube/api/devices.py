@@ -48,7 +48,7 @@ class CapacityRequirements(KubeObject):
 
 
 class ExactDeviceRequest(KubeObject):
-    """How many devices of which kind. ``count`` is 1 where it is not given, ``allocation_mode`` ExactCount."""
+    """Number and kind of devices. ``count`` is 1 where it is not given, ``allocation_mode`` ExactCount."""
 
     device_class_name: str = ""
     selectors: list[DeviceSelector] = field(default_factory=list)
@@ -117,7 +117,7 @@ class ResourceClaimConsumerReference(KubeObject):
 
 
 class AllocatedDeviceStatus(KubeObject):
-    """What a driver says of a device that was allocated."""
+    """Status that a driver reports of a device that was allocated."""
 
     driver: str = ""
     pool: str = ""
@@ -161,7 +161,7 @@ class CapacityRequestPolicyRange(KubeObject):
 
 
 class CapacityRequestPolicy(KubeObject):
-    """How much of a capacity a request may consume; what is less is rounded up to what it may."""
+    """Amounts of a capacity that a request may consume; a smaller amount is rounded up to one of them."""
 
     default: QuantityText | None = None
     valid_values: list[QuantityText] = field(default_factory=list)
@@ -189,7 +189,7 @@ class DeviceCounterConsumption(KubeObject):
 
 
 class CounterSet(KubeObject):
-    """What the devices of a pool share, such as the memory that the partitions of a GPU take from it."""
+    """Counters that the devices of a pool share, such as the memory that the partitions of a GPU take from it."""
 
     name: str = ""
     counters: dict[str, Counter] = field(default_factory=dict)
@@ -232,7 +232,7 @@ class ResourceSlice(ApiObject):
 
 
 class DeviceTaintSelector(KubeObject):
-    """What is not set is the same as any."""
+    """A selector of devices; a field that is not set matches any."""
 
     driver: str | None = None
     pool: str | None = None

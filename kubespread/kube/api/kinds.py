@@ -24,9 +24,9 @@ from kubespread.wording import count_of
 REVISION_FIELDS = frozenset(
     {"containerConcurrency", "timeoutSeconds", "responseStartTimeoutSeconds", "idleTimeoutSeconds"}
 )
-"""What a Knative template has beside a pod's own fields."""
+"""Fields of a Knative template that a pod does not have."""
 KNATIVE_CONTAINERS: Mapping[str, str] = {"containers": "user-container", "initContainers": "init-container"}
-"""What Knative calls a container without a name; where there are several they are numbered."""
+"""Names that Knative gives to containers without a name; where there are several they are numbered."""
 KNATIVE_LABELS: Mapping[str, tuple[str, ...]] = {
     "Service": ("serving.knative.dev/service", "serving.knative.dev/configuration"),
     "Configuration": ("serving.knative.dev/configuration",),
@@ -84,7 +84,7 @@ def _skipped(kinds: Iterable[str]) -> list[str]:
 
 
 TEMPLATE_PATH = "spec.template"
-"""Where a pod template stands, unless a kind has it elsewhere."""
+"""Path of a pod template, unless a kind has it elsewhere."""
 
 
 class TemplateAt(Struct, frozen=True, rename="kebab"):
@@ -96,11 +96,11 @@ class TemplateAt(Struct, frozen=True, rename="kebab"):
     within: str = ""
     """A list or map of parts, named by name or key; ``path`` and ``counts`` start at each part."""
     part: str = ""
-    """What the pods are called beside the object's name, where there are several kinds of them."""
+    """Name of these pods beside the object's, where an object has several kinds of them."""
     otherwise: str = ""
-    """Where the template stands when it is not at ``path``."""
+    """Path of the template when it is not at ``path``."""
     last_count_less: int = 0
-    """How many of the last of ``counts`` are no pods of this template."""
+    """Number of pods in the last of ``counts`` that are not of this template."""
 
 
 @cache
@@ -119,9 +119,9 @@ class Kind(Struct, frozen=True):
     """kubectl's short name, of kinds that questions can name."""
     is_namespaced: bool = True
     template_path: str = ""
-    """Where the pod template stands, in the fields of the API."""
+    """Path of the pod template, in the fields of the API."""
     template_attribute: str = ""
-    """Where it stands in the attributes of ``cls``, if those are called otherwise."""
+    """Path of the template in the attributes of ``cls``, if those are called otherwise."""
     other_versions: tuple[str, ...] = ()
     """The apiVersions of namesakes that are read the same way."""
     is_kept: bool = True
@@ -131,7 +131,7 @@ class Kind(Struct, frozen=True):
     has_replicas: bool = False
     """True if its spec.replicas says how many pods there are."""
     foreign: str = ""
-    """What a kind is called that only pods know, which name it as their controller: as they write it, or as kubectl
+    """Name of a kind that is known only from pods, which name it as their controller: as they write it, or as kubectl
     takes it.
     """
 
@@ -145,7 +145,7 @@ class Kind(Struct, frozen=True):
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """What kubectl calls it, without its group."""
+        """Names that kubectl has for it, without its group."""
         return self.short, self.kind.lower(), self.plural
 
     @property
@@ -272,7 +272,7 @@ WORKLOADS: tuple[type[ApiObject], ...] = tuple(row.cls for row in POD_CREATORS.v
 """Their types."""
 
 REFERABLE: tuple[Kind, ...] = tuple(row for row in POD_CREATORS.values() if row.short)
-"""Those that questions can name."""
+"""Kinds that questions can name."""
 
 _BY_ALIAS: Mapping[str, Kind] = {alias: row for row in REFERABLE for alias in row.aliases}
 

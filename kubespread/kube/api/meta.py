@@ -1,4 +1,4 @@
-"""What all objects share: metadata, label selectors, and the base class of every kind.
+"""Base of all objects: metadata, label selectors, and the base class of every kind.
 
 Classes and fields carry Kubernetes' own names. An absent list or map is empty, an absent string is ``""``; a field is
 ``None`` only where Kubernetes tells absent from empty. Only fields that are read are declared; `unknown_fields.py`

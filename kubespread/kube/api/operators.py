@@ -10,12 +10,12 @@ from kubespread.kube.api.kinds import foreign
 
 
 class Operator(msgspec.Struct, frozen=True, rename="kebab"):
-    """What becomes of a pod that is lost."""
+    """An operator, and what becomes of a pod that it loses."""
 
     group: str
     kind: str
     source: str
-    """Where it is said."""
+    """Source that says so."""
     remakes: bool = True
     """True if it makes a pod again that it controls itself."""
     keeps_name: bool = True

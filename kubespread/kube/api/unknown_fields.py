@@ -14,11 +14,11 @@ from kubespread.wording import verb_of
 # Where people put a field one or more levels too high, or too low.
 _STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template", "labelSelector", "selector")
 _FEW = 8
-"""How many names or values are listed where none is spelled alike."""
+"""Maximum number of names or values that are listed where none is spelled alike."""
 
 
 class UnknownField(NamedTuple):
-    """Where it stands, and the path of the field that may have been meant; empty where none is near."""
+    """Path of the unknown field, and of the field that may have been meant; empty where none is near."""
 
     path: str
     meant: str = ""
@@ -39,7 +39,9 @@ def near_miss(name: str, names: Iterable[str]) -> str:
 
 
 def alternatives(text: str, candidates: Iterable[str]) -> str:
-    """What ``text`` was probably meant to be, or else the candidates if there are few; appended to a message."""
+    """Suggest the name that ``text`` was probably meant to be, or else the candidates if there are few; appended to a
+    message.
+    """
     names = sorted(set(candidates))
     # Screens leave out the domain that the names of all nodes end with, and people what controllers add to a name.
     if near := next((name for name in names if name.startswith((f"{text}.", f"{text}-"))), ""):

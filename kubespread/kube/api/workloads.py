@@ -15,7 +15,7 @@ class StatefulSetOrdinals(KubeObject):
 
 
 class RollingUpdate(KubeObject):
-    """What is read of the rolling updates of Deployments, DaemonSets and StatefulSets, whichever has the field."""
+    """Fields read of the rolling updates of Deployments, DaemonSets and StatefulSets, whichever has them."""
 
     max_surge: IntOrString | None = None
     max_unavailable: IntOrString | None = None
@@ -36,7 +36,7 @@ class SuccessPolicy(KubeObject):
 
 
 class WorkloadSpec(KubeObject):
-    """What is read of the specs of all kinds that create pods, whichever of them has the field."""
+    """Fields read of the specs of all kinds that create pods, whichever of them has them."""
 
     replicas: Int32 | None = None
     template: PodTemplateSpec | None = None
@@ -88,7 +88,7 @@ class Workload(ApiObject):
 class LabelSelectingWorkload(ApiObject):
     spec: LabelSelectingWorkloadSpec = field(default_factory=LabelSelectingWorkloadSpec)
     last_applied: str = ""
-    """Which fields of the spec kubectl applied last, as `kubespread.kube.templates` has them; empty where none."""
+    """Fields of the spec that kubectl applied last, as `kubespread.kube.templates` has them; empty where none."""
 
 
 class WorkloadCondition(KubeObject):
@@ -98,7 +98,7 @@ class WorkloadCondition(KubeObject):
 
 
 class ReplicasStatus(KubeObject):
-    """What is read of the statuses of Deployments and ReplicaSets."""
+    """Fields read of the statuses of Deployments and ReplicaSets."""
 
     replicas: Int32 = 0
     ready_replicas: Int32 = 0

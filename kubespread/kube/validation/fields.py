@@ -71,7 +71,7 @@ class Field(msgspec.Struct, frozen=True):
     owner: Data
     """The object it stands in."""
     cls: str
-    """That object's type in the API."""
+    """Type of that object in the API."""
     pod: Surrounding
     unread: set[str]
     """The fields of the owner that the API server does not look into."""
@@ -379,7 +379,7 @@ def _mismatch(annotation: str | None, profile: Data | None, path: str) -> Iterat
 
 
 def distinct_names(field: Field) -> Faults:
-    """Of all containers."""
+    """Find duplicates among the names of all containers."""
     names = [container.get("name") for container, path in field.pod.containers() if not path.startswith("e")]
     for position, container in enumerate(field.value or ()):
         if container.get("name") in names:
@@ -414,7 +414,7 @@ def _is_ip(text: str, version: KubeVersion) -> bool:
 
 
 def handlers(field: Field) -> Faults:
-    """Of init containers only sidecars live long enough for them."""
+    """Find handlers of init containers other than sidecars, which do not live long enough for them."""
     container, is_init = field.value, ".initContainers[" in field.path
     if field.cls == "Container" and not (is_init and container.get("restartPolicy") != "Always"):
         return
@@ -595,7 +595,7 @@ def below(field: Field, name: str, rule: str) -> Faults:
 
 
 def field_faults(plain: Data, pod: Pod, path: str, version: KubeVersion, *, is_pod: bool) -> list[FieldFault]:
-    """What the API server would refuse of a pod, or of a pod template, as plain data whose types are right.
+    """Faults for which the API server would refuse a pod, or a pod template, as plain data whose types are right.
 
     ``pod`` is the same with the claims that its controller adds as volumes; ``path`` is empty, or the template's.
     """

@@ -80,7 +80,9 @@ def spread_faults(
 def _match_label_keys_faults(
     constraint: core.TopologySpreadConstraint, path: str, *, merges: bool
 ) -> Iterator[FieldFault]:
-    """Where the keys are not merged into the selector, each that it names is told of, also beside no selector."""
+    """Find the faults of its matchLabelKeys; where they are not merged into the selector, a key that it names is one,
+    and keys are looked at even without a selector.
+    """
     selector, keys = constraint.label_selector, constraint.match_label_keys
     if keys and selector is None:
         yield faults.forbidden(f"{path}.matchLabelKeys", "must not be specified when labelSelector is not set")
@@ -191,14 +193,16 @@ def _label_keys_faults(term: core.PodAffinityTerm, path: str) -> Iterator[FieldF
 
 
 def pod_faults(pod: core.Pod, version: KubeVersion) -> list[FieldFault]:
-    """What the API server would refuse a Pod for in fields that scheduling reads, after defaulting and the merge of
-    label keys.
+    """Faults for which the API server would refuse a Pod in fields that scheduling reads, after defaulting and the
+    merge of label keys.
     """
     return _until_unreadable(_pod_faults(pod, version))
 
 
 def template_faults(template: core.Pod, path: str, version: KubeVersion, *, with_spec: bool = True) -> list[FieldFault]:
-    """What it would refuse a defaulted pod template at ``path`` for: label keys are not merged, pods have no name."""
+    """Faults for which it would refuse a defaulted pod template at ``path``: label keys are not merged, pods have no
+    name.
+    """
     labels = faults.labels_faults(template.metadata.labels, f"{path}.labels")
     of_spec = _spec_faults(template, f"{path}.spec", version, is_pod=False) if with_spec else ()
     return _until_unreadable(chain(labels, of_spec))
@@ -467,8 +471,8 @@ def _taints_faults(taints: Sequence[core.Taint], path: str) -> Iterator[FieldFau
 def workload_faults(
     workload: ApiObject, template: core.Pod, plain: Data, path: str, version: KubeVersion
 ) -> list[FieldFault]:
-    """What the API server would refuse ``workload`` for; its ``template``, ``plain`` as data, stands at ``path`` and is
-    defaulted.
+    """Faults for which the API server would refuse ``workload``; its ``template``, ``plain`` as data, stands at
+    ``path`` and is defaulted.
     """
     found = [] if workload.metadata.name else [faults.required("metadata.name", "name or generateName is required")]
     found += _replicas_faults(workload)
@@ -482,7 +486,7 @@ def workload_faults(
 
 
 _ENDLESS = ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "ReplicationController")
-"""Whose pods do not end."""
+"""Kinds whose pods do not end."""
 
 
 def _life_faults(workload: ApiObject, template: core.Pod, path: str) -> Iterator[FieldFault]:

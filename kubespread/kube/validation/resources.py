@@ -21,7 +21,7 @@ from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import LATEST, KubeVersion
 
 NameFaults = Callable[[str, str], Iterable[FieldFault]]
-"""What is wrong with a resource's name, standing at a path."""
+"""Find the faults of a resource's name, standing at a path."""
 
 _NOT_FOR_CONTAINERS = "must be a standard resource for containers"
 _POD_LEVEL_RESOURCES = ("cpu", "hugepages-", "memory")
