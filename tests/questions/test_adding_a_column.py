@@ -17,7 +17,7 @@ from tests.cli.support import FIXTURES, environment
 BEFORE = "    already_lost: bool = False\n"
 LINE = '    racks: Annotated[int, Col(bad=True, metric="racks", tile="racks")] = 7\n'
 MEANING = '    """Racks that it stands in."""\n'
-FORMATS = ("table", "wide", "csv", "markdown", "html", "json", "prometheus")
+FORMATS = ("table", "csv", "markdown", "html", "json", "prometheus")
 SCRIPT = f"""
 import contextlib, io, json, sys
 import kubespread.questions.survive as room
@@ -57,7 +57,6 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 SAYS = {
     "table": "RACKS",
-    "wide": "RACKS",
     "markdown": "| Racks |",
     "html": "racks, at worst",
     "prometheus": "# HELP kubespread_survive_racks Racks that it stands in.",

@@ -51,6 +51,7 @@ def restricted(full: Any, part: Any) -> Any:
             kept["losses"] = full.losses[: part.unfinished.finished]
         case kubespread.AuditReport():
             kept |= {"workloads": tuple(row for row in full.workloads if row.workload not in left)}
+            kept["made_room"] = part.made_room
         case kubespread.Scorecard():
             kept |= {"lines": tuple(line for line in full.lines if not asked_by(line) & left)}
             kept |= {"areas": part.areas, "workloads": part.workloads}

@@ -66,12 +66,11 @@ HELP: dict[str, str] = {
     "compare": "Format (default: a table on a terminal, columns in a pipe). "
     "'name' prints the nodes and workloads that differ. 'csv' has a row per cell that differs.",
     "survive": "Format (default: a table on a terminal, columns in a pipe). "
-    "'wide' adds the order in which nodes lose their pods. 'name' prints the degraded workloads, the worst first. "
+    "'name' prints the degraded workloads, the worst first. "
     "'prometheus' prints metrics for a textfile collector.",
     "upgrade": "Format (default: a table on a terminal, columns in a pipe). "
     "'name' prints the workloads that are worse.",
     "plan": "Format (default: tables on a terminal, columns in a pipe). "
-    "'wide' adds the order in which nodes that fail lose their pods. "
     "'name' prints the workloads that change, the worst first.",
     "map": "Format (default: a map on a terminal, columns in a pipe). 'name' prints the nodes.",
     "check": "Format (default: a list on a terminal, columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
@@ -102,7 +101,7 @@ def test_what_can_be_asked_for() -> None:
     assert [*writers("explain")] == ["table", "wide", "json", "yaml", "markdown", "name", "csv", "html"]
     assert [*writers("simulate")] == ["table", "json", "yaml", "markdown", "name", "csv", "html"]
     assert [*writers("compare")] == ["table", "json", "yaml", "markdown", "name", "csv", "html"]
-    assert [*writers("plan")] == ["table", "wide", "json", "yaml", "markdown", "name", "csv", "html"]
+    assert [*writers("plan")] == ["table", "json", "yaml", "markdown", "name", "csv", "html"]
     assert [*writers("rebalance")] == ["table", "json", "yaml", "markdown", "name", "csv", "html"]
 
 

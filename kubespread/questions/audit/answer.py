@@ -33,6 +33,7 @@ from kubespread.questions.audit.standing import (
 from kubespread.questions.causes.own_pods import is_meant, missing_them, nearest
 from kubespread.questions.scene import Scene
 from kubespread.questions.workloads_asked import WorkloadsAsked, nothing_to_say
+from kubespread.reports.parts import PreemptedPod
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -61,7 +62,7 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
             raise whose.none_found(now)
         whose.check_any(scene.world, now)
     done = list(scene.tasks(work, range(len(work.groups))))
-    worst_first = sorted(done, key=lambda row: (-rows.LEVELS.index(row.level), row.workload))
+    worst_first = sorted((row for row, _ in done), key=lambda row: (-rows.LEVELS.index(row.level), row.workload))
     return rows.AuditReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -75,6 +76,7 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
         gaps=scene.gaps(work.assumed),
         not_modelled=Audit.never_modelled,
         notes=(*scene.notes, *outside_of_domains([work.key] if work.key else [], now.nodes)),
+        made_room=next((made_room for _, made_room in done if made_room), ()),
         unfinished=scene.budget.unfinished(
             "workload", len(work.groups), [group.name for group in work.groups[len(done) :]]
         ),
@@ -102,11 +104,12 @@ class _Auditing:
         check_topology_keys([key] if key else [], nodes)
         return cls(scene.world, question.asked_in(scene.snapshot), key)
 
-    def __call__(self, number: int) -> rows.AuditedWorkload:
+    def __call__(self, number: int) -> tuple[rows.AuditedWorkload, tuple[PreemptedPod, ...]]:
+        """Audit a workload; with the pods preempted in the end, if that was played by now."""
         world, group, outlook = self._world, self.groups[number], self._outlook
         standing = Standing.of(world, group, self._revisions_of(group), outlook)
         row = _Audited(world, standing, outlook, self.key).row()
-        return replace(row, budgets=self._protecting(standing.template))
+        return replace(row, budgets=self._protecting(standing.template)), outlook.made_room
 
     def _protecting(self, template: Pod | None) -> tuple[str, ...] | None:
         """The names of the budgets that select the workload's pods; None where that is not known."""

@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
-from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
+from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, Share, preempted_pods
 from kubespread.reports.reason_words import reasons_in
 from kubespread.wording import count_of, says, short_key, some_of
 
@@ -375,6 +375,8 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     """Number of workloads of each level."""
     unconstrained: tuple[WorkloadName, ...] = ()
     """The workloads whose pods have no spread constraint of their own: defaults apply, or nothing does."""
+    made_room: tuple[PreemptedPod, ...] = ()
+    """Pods that those without a node preempt in the end."""
     unprotected: tuple[WorkloadName, ...] = ()
     """The workloads of several pods that no disruption budget selects, without Jobs; empty where budgets are not known.
     """
@@ -416,6 +418,8 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
             have, own = ("has", "its") if len(self.unconstrained) == 1 else ("have", "their")
             yield f"{len(self.unconstrained):,} of them {have} no spread constraint of {own} own: {names}"
         yield from _finding_sentences(self)
+        if self.made_room:
+            yield f"pods that wait preempt {preempted_pods(self.made_room, _MAX_NAMED)}"
         if self.unprotected:
             yield without_budget(self.unprotected, _MAX_NAMED)
         for row in self.workloads:

@@ -21,10 +21,11 @@ from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.audit.report import AuditFinding, RolloutState, RolloutUnderWay
+from kubespread.reports.parts import PreemptedPod
 from kubespread.wording import some_of
 from kubespread.world.events.controllers import rollout_of_cluster
 from kubespread.world.events.world import Unmade, World, unmade
-from kubespread.world.reporting.happenings import CountedWorkloads, desired_replicas, moving
+from kubespread.world.reporting.happenings import CountedWorkloads, desired_replicas, moving, preempted_pods
 from kubespread.world.store.owners import Rollout, in_order, name_of
 from kubespread.world.store.pod_book import as_template, key_of
 from kubespread.world.store.waiting import SchedulerOf, Waiting
@@ -226,6 +227,12 @@ class Outlook:
         except KubespreadError:
             return None
         return world
+
+    @property
+    def made_room(self) -> tuple[PreemptedPod, ...]:
+        """Pods preempted by waiting pods; empty unless the outcome was needed."""
+        was_asked = "settled" in self.__dict__
+        return tuple(preempted_pods(self.settled.happenings)) if was_asked and self.settled is not None else ()
 
     def pods(self, group: Group) -> list[Pod]:
         """The active pods of a workload in the end; none where that cannot be told."""
