@@ -21,7 +21,8 @@ class OutOfTimeError(Exception):
 
 
 class Deadline:
-    """What is done within is given up once it is ``until``, as `monotonic` counts; another thread may make that sooner.
+    """Deadline at ``until``, as `monotonic` counts, after which what is done within it is given up; another thread may
+    make that sooner.
 
     It lies within the deadline of whoever asked for it: where that is over, all are given up.
     """
@@ -53,8 +54,8 @@ def check() -> None:
 
 
 def within(seconds: float, job: Callable[[], T]) -> T:
-    """What ``job`` returns or raises. Raises TimeoutError when that takes longer, and leaves the job to itself. It does
-    not keep the program from exiting.
+    """Run ``job`` and return its result, or raise its error. Raises TimeoutError when that takes longer, and leaves the
+    job to itself. It does not keep the program from exiting.
     """
     until = monotonic() + seconds
     done: SimpleQueue[tuple[list[T], BaseException | None]] = SimpleQueue()

@@ -1,4 +1,4 @@
-"""What can go wrong for a run, as one small tree. What goes wrong for a pod on a node is a value, not an exception."""
+"""Errors of a run, as one small tree. What goes wrong for a pod on a node is a value, not an exception."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no message may show: credentials, wherever they turn up.
+"""Redaction of credentials, which no message may show, wherever they turn up.
 
 Every credential that is read is remembered here, and removed from messages of servers and plugins and from tracebacks.
 A long-lived process reads ever new ones: those not seen for longest are forgotten.

@@ -64,7 +64,7 @@ def counted_in(domain: str | None, count: str) -> str:
 
 
 def domain_noun(topology_key: str) -> str:
-    """What one domain is called: ``zone``, and ``node`` for ``kubernetes.io/hostname``."""
+    """Name of one domain: ``zone``, and ``node`` for ``kubernetes.io/hostname``."""
     key = short_key(topology_key)
     return "node" if key == "hostname" else key
 

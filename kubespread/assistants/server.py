@@ -129,7 +129,7 @@ async def _requests(incoming: Any, outgoing: Any, requests: Any) -> None:
 
 
 def _no_request(error: Any) -> types.JSONRPCError:
-    """What a line is answered that is no message: as a request of its number, if it has one, else of none."""
+    """Answer a line that is no message: as a request of its number, if it has one, else of none."""
     from mcp import types
 
     faults = error.errors(include_url=False)
@@ -169,7 +169,7 @@ def _listed(name: str, tool: Tool) -> types.Tool:
 
 _MOST_DIGITS = 20
 _NOTICES, _NO_ID = "notifications/", "id: expected a text or a whole number"
-"""How all methods are called that need no answer, and what the others lack that have no id."""
+"""Prefix of all methods that need no answer, and the fault of others that have no id."""
 _ENVELOPE = ("kind", "verdict", "answer")
 
 

@@ -39,18 +39,18 @@ class _Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """Which notes are read: few, and never without those that change what an answer means."""
+    """Choice of the notes that are read: few, and never without those that change what an answer means."""
 
     known: Collection[str]
-    """What is always true of the command, which its help says."""
+    """Notes that are always true of the command, which its help says."""
     of_clusters: Collection[str]
-    """What is about the cluster and not about the answer; other notes come first."""
+    """Notes about the cluster and not about the answer; other notes come first."""
     has_all_gaps: bool
-    """Whether the answer is unknown, which gaps may be the reason for."""
+    """True if the answer is unknown, which gaps may be the reason for."""
 
     def __call__(self, notes: Sequence[tuple[str, _Note]]) -> list[tuple[str, _Note]]:
-        """Of these, each with its subject, those that always count; then as far as there is room one of each kind, then
-        another.
+        """Choose from the notes, each with its subject: those that always count; then as far as there is room one of
+        each kind, then another.
         """
         ranks = dict[str, int]()
         ranked = list[tuple[int, int, int]]()
@@ -70,7 +70,7 @@ class Choosing:
 
 
 def source_of(cluster: Snapshot, report: Any) -> Iterator[str]:
-    """Where the cluster comes from and which scheduler answers, for -v."""
+    """Yield the source of the cluster and the scheduler that answers, for -v."""
     yield from read_of(cluster)
     # Questions about all workloads at once have no single profile.
     profile = getattr(report, "scheduler_name", None)
@@ -78,7 +78,7 @@ def source_of(cluster: Snapshot, report: Any) -> Iterator[str]:
 
 
 def read_of(cluster: Snapshot) -> Iterator[str]:
-    """Where the cluster comes from, and what was read of it."""
+    """Yield the source of the cluster, and what was read of it."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
     versions = {
@@ -95,7 +95,7 @@ def read_of(cluster: Snapshot) -> Iterator[str]:
 def beside_each(
     answers: Sequence[tuple[str, Any]], written: Format, choosing: Choosing | None, *, is_short: bool
 ) -> Iterator[str]:
-    """What belongs to answers but is not in their format, each line with its subject; common notes are told once.
+    """Yield what belongs to answers but is not in their format, each line with its subject; common notes are told once.
     ``choosing`` leaves some of them out, and most where a screen ``is_short``; None: none.
     """
     known = () if choosing is None else choosing.known
@@ -153,7 +153,7 @@ def _notes(report: Any) -> list[_Note]:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """Which cluster an answer is about, if any, and how to print it."""
+    """Cluster that an answer is about, if any, and the way to print it."""
 
     cluster: Snapshot | None
     scheduler: Scheduler
@@ -161,7 +161,7 @@ class Answering:
     others: Sequence[tuple[Snapshot, Scheduler]] = ()
     """Further clusters that the answer is about, in order, before that one."""
     never_modelled: Sequence[str] = ()
-    """What the help of the command says already, and notes need not say again."""
+    """Circumstances that the help of the command says already, and notes need not say again."""
 
     @property
     def written(self) -> Format:
@@ -169,7 +169,7 @@ class Answering:
         return chosen_format(self.typed["output"], is_terminal=stdout_takes_tables())
 
     def look(self, *, in_full: bool = False) -> Look:
-        """How the answer is laid out, in full where -v or ``in_full`` asks for that."""
+        """Look of the answer, in full where -v or ``in_full`` asks for that."""
         look = look_of_stdout(headers=not self.typed["no_headers"])
         in_full = in_full or self.typed["verbose"] > 0
         return replace(look, in_full=in_full, rows=None if in_full else look.rows)

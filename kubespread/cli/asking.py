@@ -52,7 +52,7 @@ def _timeout(rule: Rule) -> Option:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a command line asks, before any cluster is read."""
+    """Question of a command line, before any cluster is read."""
 
     question: Question[Any]
     settling: Mapping[str, Late]
@@ -64,7 +64,7 @@ class Asked:
 
     @property
     def settle(self) -> Callable[[Question[Any], Snapshot], Question[Any]]:
-        """What completes the question for a cluster, in another process too."""
+        """Function that completes the question for a cluster, in another process too."""
         return partial(_settled, self.settling)
 
 
@@ -132,7 +132,7 @@ def asking(
 
 
 def _limits(typed: Typed) -> tuple[Workers, float | None]:
-    """Who works on the answer, and for how many seconds. Raises UsageError."""
+    """Workers for the answer, and the seconds that they have. Raises UsageError."""
     if "jobs" not in typed.values:
         return ALONE, None
     number, timeout = typed["jobs"], typed["timeout"]

@@ -1,4 +1,4 @@
-"""Where a command's cluster comes from: files, or the cluster of the kubeconfig.
+"""Sources of a command's cluster: files, or the cluster of the kubeconfig.
 
 A sign of life on standard error, where a person waits there.
 """

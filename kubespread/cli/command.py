@@ -38,7 +38,7 @@ EXAMPLES = {
     "Output": ("-o json", "-v"),
     "Workers": ("--jobs 4", "--timeout 2m"),
 }
-"""Of which options help shows how they are written, by how their heading begins, in the order of purposes: what is
+"""Options of which help shows how they are written, by how their heading begins, in the order of purposes: what is
 placed, what is asked of it, what is changed, how it is scheduled and read, how it is answered. The first two that a
 command has go together.
 """
@@ -88,7 +88,7 @@ def flag(*names: str, **declared: Any) -> Option:
 
 
 class Argument(TyperArgument):
-    """What is typed by its place."""
+    """Argument that is typed by its place."""
 
     def __init__(
         self,

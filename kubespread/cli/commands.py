@@ -23,7 +23,7 @@ _HOMES = {
 }
 """The modules of the commands that are no questions, in the order in which people need them."""
 _SET_UP = ("mcp", "rbac", "completion", "demo")
-"""Those that prepare for questions."""
+"""Commands that prepare for questions."""
 
 
 _INSTEAD = {
@@ -72,7 +72,7 @@ class Program(Group):
 
 
 def _instead_of(word: str) -> str | None:
-    """What to type instead of what people try first: kubectl's verbs, and words of other tools."""
+    """Suggest what to type instead of what people try first: kubectl's verbs, and words of other tools."""
     from kubespread.snapshot.edits.registry import EDITS
 
     if word in _INSTEAD:

@@ -30,7 +30,7 @@ DEFAULT_POD = "pod.yaml"
 EVERYWHERE = "all_namespaces"
 _BY_NAME = Rule(says={WORKLOADS: "by name"})
 Late = Callable[[Any, "Snapshot"], Any]
-"""What a value is, given the question so far and the cluster; it can be sent to another process."""
+"""Function from the question so far and the cluster to a value; it can be sent to another process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Field:
 
     parameters: tuple[Parameter, ...]
     value: Callable[[Typed], Any]
-    """What it is, before a cluster is read."""
+    """Value of the field, before a cluster is read."""
     late: Callable[[Typed], Late] | None = None
-    """How a value is read that depends on the cluster."""
+    """Reader of a value that depends on the cluster."""
 
 
 def _pod(field: FieldInfo, kind: Any, option: Option) -> Field:
@@ -147,7 +147,7 @@ def _default_pod(sources: Sequence[str]) -> str:
 
 
 def is_piped(sources: Sequence[str]) -> bool:
-    """Whether someone feeds standard input and it is not the snapshot: a pipe or a file, no terminal or /dev/null."""
+    """True if someone feeds standard input and it is not the snapshot: a pipe or a file, no terminal or /dev/null."""
     if sys.stdin is None or STDIN in sources:
         return False
     mode = os.fstat(sys.stdin.fileno()).st_mode
@@ -172,7 +172,7 @@ def _all_namespaces(text: str, *which: str) -> Parameter:
 
 
 def _value(field: FieldInfo, kind: Any, option: Option) -> Field:
-    """What a field is by its type: a flag, a number, a text or several."""
+    """Make a field by its type: a flag, a number, a text or several."""
     name, default = field.name, None if field.required else field.default
     shared: dict[str, Any] = {"rule": option, "panel": option.heading}
     if kind is bool and default is True and not option.names:
@@ -264,11 +264,11 @@ _AFTER = tuple(
         ("kube-version", "1.X[.Y]", "Kubernetes release to emulate."),
     )
 )
-"""What is not given is the same as on the first side."""
+"""Options of the second side; one that is not given is the same as on the first side."""
 
 
 def _afterwards(typed: Typed) -> Typed:
-    """How the second side is scheduled."""
+    """Scheduling of the second side."""
     to = {name: typed[f"to_{name}"] or typed[name] for name in ("scheduler_config", "kube_version")}
     return typed.having(**to)
 
@@ -328,7 +328,7 @@ _FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
     "sides": _sides,
     "scenario": _scenario,
 }
-"""What becomes of a field, by the form that its option has."""
+"""Makers of fields, by the form that the option has."""
 
 
 def field_of(field: FieldInfo, kind: Any, option: Option) -> Field:

@@ -135,7 +135,7 @@ class _Fleet(Group):
 
 
 def _is_file(word: str) -> bool:
-    """Whether it is one, or looks like one that is not there: a mistyped question does not."""
+    """True if it is a file, or looks like one that is not there: a mistyped question does not."""
     return Path(word).exists() or bool({*word} & {*"./*?["})
 
 

@@ -21,7 +21,7 @@ ENDING: dict[int, ExitCode] = {signal.SIGTERM: ExitCode.TERMINATED}
 if hasattr(signal, "SIGHUP"):
     ENDING[signal.SIGHUP] = ExitCode.HUNG_UP
 COMPLETE_VARIABLE = "_KUBESPREAD_COMPLETE"
-"""What the shells' completion scripts set, to the name of their shell, to ask for candidates."""
+"""Variable that the shells' completion scripts set, to the name of their shell, to ask for candidates."""
 
 
 def main() -> NoReturn:
@@ -124,7 +124,7 @@ def _run() -> int:
 
 
 def program_name() -> str:
-    """What to call ourselves in usage texts: ``kubectl kubespread`` when kubectl ran us as its plugin."""
+    """Name of the program in usage texts: ``kubectl kubespread`` when kubectl ran us as its plugin."""
     name = Path(sys.argv[0]).stem
     return f"kubectl {name.removeprefix(PLUGIN_PREFIX)}" if name.startswith(PLUGIN_PREFIX) else "kubespread"
 

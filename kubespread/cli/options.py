@@ -49,7 +49,7 @@ SCHEDULING = tuple(
 
 
 def scheduler_of(typed: Typed) -> Scheduler:
-    """How it is scheduled, as far as there is such a release and file. Raises UsageError and ManifestError."""
+    """Make the scheduler, as far as there is such a release and file. Raises UsageError and ManifestError."""
     from kubespread import Scheduler
 
     scheduler = Scheduler(
@@ -94,7 +94,7 @@ def sources_of(typed: Typed) -> list[str]:
 
 
 def access_of(values: Mapping[str, Any]) -> Access:
-    """How the cluster is reached. Raises UsageError."""
+    """Make the access to the cluster. Raises UsageError."""
     from kubespread.snapshot.live.kubeconfig import Access
 
     return Access(values["kubeconfig"], values.get("context"))

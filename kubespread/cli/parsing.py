@@ -1,5 +1,5 @@
-"""What is asked of a parsed command line: settings stand in for what is not typed, and what would be lost, is empty,
-does not go together or would be overwritten is refused.
+"""Checks of a parsed command line: settings stand in for what is not typed, and what would be lost, is empty, does not
+go together or would be overwritten is refused.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _ONLY_SET = {
     **dict.fromkeys(("pod_node_selector", "extended_resource_toleration"), "scheduler_config"),
     "engine": "jobs",
 }
-"""What no option is for, by a parameter of the commands that it is for."""
+"""Settings that no option is for, by a parameter of the commands that they are for."""
 _NOT_UTF_8 = re.compile("[\ud800-\udfff]")
 _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of what is the name of a file."""
 _WRITTEN = ("map_file", "output")
 _ENDS_OF_PATHS = (":", "@")
-"""What may follow the path of a file in a word: ``node.yaml:3@zone=a``."""
+"""Characters that may follow the path of a file in a word: ``node.yaml:3@zone=a``."""
 
 
 def configured(context: Any) -> Settings:
@@ -74,14 +74,14 @@ def settle(context: Any, configured: Settings) -> None:
 
 
 def _takes(parameter: Any, key: str, setting: Setting) -> bool:
-    """Whether the parameter is the one that is meant, and has such a value: not every report has every format, and
-    -o of ``snapshot`` names a file.
+    """True if the parameter is the one that is meant, and has such a value: not every report has every format, and -o
+    of ``snapshot`` names a file.
     """
     return key != OUTPUT or _format_name(setting) in parameter.choices
 
 
 def _format_name(setting: Setting) -> str:
-    """That of a format which some report has. Raises UsageError."""
+    """Name of a format which some report has. Raises UsageError."""
     from kubespread.kube.api.unknown_fields import alternatives
 
     name = setting.values[0].lower()
@@ -96,7 +96,7 @@ def _is_typed(context: Any, name: str) -> bool:
 
 
 def _decisive(context: Any, configured: Settings) -> Iterator[tuple[str, Setting]]:
-    """What files set, answers depend on, and nothing typed took the place of."""
+    """Yield the settings of files that answers depend on and that nothing typed took the place of."""
     for key, setting in configured.items():
         if setting.is_from_file and KEYS[key].decides:
             name = KEYS[key].parameter
@@ -232,7 +232,7 @@ def _in_directory(directory: Path) -> Iterator[tuple[_Identity, str]]:
 
 
 def _identity(path: Path | int) -> _Identity | None:
-    """That of a file that is there; None for pipes and devices, which are not overwritten."""
+    """Identity of a file that is there; None for pipes and devices, which are not overwritten."""
     try:
         status = os.stat(path)  # noqa: PTH116 - of an open file too
     except (OSError, ValueError):

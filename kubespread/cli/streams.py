@@ -63,7 +63,7 @@ def complain(message: str) -> None:
 
 
 def stderr_is_terminal() -> bool:
-    """Whether a person watches, and not where it is closed."""
+    """True if a person watches, and not where it is closed."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -101,7 +101,7 @@ _NARROWEST = 20
 _FEWEST, _BESIDE = 8, 2
 """Rows that an answer takes at least, and that it leaves to the command line before and after it."""
 _GROWTH = 8
-"""How many columns a line may gain where one character becomes two or three."""
+"""Number of columns that a line may gain where one character becomes two or three."""
 
 
 def emit(text: str) -> None:
@@ -129,7 +129,7 @@ def stdout_is_terminal() -> bool:
 
 
 def stdout_takes_tables() -> bool:
-    """Whether it is a terminal wide enough for tables; what is narrower gets what a pipe gets."""
+    """True if it is a terminal wide enough for tables; what is narrower gets what a pipe gets."""
     return stdout_is_terminal() and shutil.get_terminal_size().columns >= _NARROWEST
 
 

@@ -47,14 +47,14 @@ WATCH = flag(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What a command wrote, and its exit code."""
+    """Output of a command, and its exit code."""
 
     out: str
     err: str
     code: int
 
     error: str = ""
-    """What went wrong, instead of an answer."""
+    """Error message, instead of an answer."""
 
 
 def watched(run: Callable[[Typed], int], typed: Typed) -> int:
@@ -80,18 +80,18 @@ class _Question:
         self._changed = {"connect": self._connect, **({"output": "json"} if in_lines else {})}
         self._watching: Watching | None = None
         self.told: list[str] = []
-        """What there is to say beside the answer, once."""
+        """Notes that are told beside the answer, once."""
         self._files: list[Path] = []
         self._patterns: Sequence[str] = ()
-        """Those of a fleet, which stand for more files once there are more."""
+        """Patterns of a fleet, which stand for more files once there are more."""
         self.written = _last_written(())
-        """When that was written, if it was looked at."""
+        """Times at which the files were last written, if that was looked at."""
         self.is_about_files = False
-        """Whether its cluster was read from files."""
+        """True if its cluster was read from files."""
 
     @property
     def files(self) -> list[Path]:
-        """What the last answer depended on."""
+        """Files that the last answer depended on."""
         from kubespread.questions.fleet.answer import matching
 
         return [*self._files, *(Path(path) for pattern in self._patterns for path in matching(pattern))]
@@ -193,7 +193,7 @@ def _line(answer: _Answer) -> str:
 
 
 def _called(cluster: str, text: str) -> str:
-    """What is said of a cluster, which a fault of its file names already."""
+    """Put the cluster's name before the text, unless a fault of its file has it already."""
     text = " ".join(text.split())
     return text if text.startswith(cluster) else f"{cluster}: {text}"
 
@@ -209,7 +209,7 @@ def _in_a_line(answer: Sequence[str]) -> str:
 
 
 def _subject(report: Mapping[str, Any]) -> str:
-    """Of several workloads which one."""
+    """Name the workload that the report is about, among several."""
     return f"{report['pod']['namespace']}/{report['workload'] or 'Pod/' + report['pod']['name']}: "
 
 
@@ -258,7 +258,9 @@ def _files_read(typed: Typed) -> Iterator[Path]:
 
 
 def _last_written(paths: Iterable[Path]) -> set[tuple[str, int, int]]:
-    """When each file was last written, and its size, those below directories too; what is not there has neither."""
+    """Find the time at which each file was last written, and its size, those below directories too; what is not there
+    has neither.
+    """
     status = set()
     for path in paths:
         for file in [*path.rglob("*")] if path.is_dir() else [path]:

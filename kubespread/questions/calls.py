@@ -36,7 +36,7 @@ _OF_DRAINS, _OF_DRAINS_TOO = (Meta(description=f"Of drains (default {what}).") f
 LEFT_OUT = "leftOut"
 """Beside the fields of the report, only where something was cut: by path as jq has it, how many items are missing."""
 _PAUSE = 10
-"""How many times longer a cluster is left alone than it takes to read."""
+"""Ratio of the time that a cluster is left alone to the time it takes to read."""
 
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -104,7 +104,7 @@ def arguments_from(question: type[Struct], arguments: Mapping[str, Any]) -> Any:
 
 
 class Posed(NamedTuple):
-    """What a call asks, of which cluster and scheduled how."""
+    """Question of a call, its cluster and its scheduler."""
 
     question: Question[Any]
     cluster: Snapshot
@@ -113,7 +113,9 @@ class Posed(NamedTuple):
 
 
 def posed(question: type[Question[Any]], snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]) -> Posed:
-    """What is asked with the arguments that are passed, with edits that read no files. Raises KubespreadError."""
+    """Build the question of a call from the arguments that are passed, with edits that read no files. Raises
+    KubespreadError.
+    """
     arguments: Arguments = arguments_from(arguments_of(question), passed)
     edited = snapshot.edited(*_edits(question, arguments))
     scheduling = replace(
@@ -125,8 +127,8 @@ def posed(question: type[Question[Any]], snapshot: Snapshot, scheduler: Schedule
 
 
 def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, ...]:
-    """Those of the call. Raises UsageError for an argument that has no effect beside or without another, as commands
-    do for options.
+    """Collect the edits of the call. Raises UsageError for an argument that has no effect beside or without another, as
+    commands do for options.
     """
     edits = edits_of(arguments, arguments.edits)
     every = (*edits, *edits_of(arguments, getattr(arguments, "to_edits", None) or ()))
@@ -183,7 +185,7 @@ class Reading:
         self._snapshot: Snapshot | None = None
         self._due = 0.0
         self.number = 0
-        """How many different ones were read."""
+        """Number of different snapshots that were read."""
 
     def snapshot(self) -> Snapshot:
         """The cluster as last read. Raises SnapshotError, UsageError and ManifestError."""

@@ -1,4 +1,4 @@
-"""What nodes cost, by a file of prices: one for each value of a node label. Nothing is fetched."""
+"""Costs of nodes, by a file of prices: one for each value of a node label. Nothing is fetched."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Prices(Struct, frozen=True):
     label: str = INSTANCE_TYPE
     currency: str = ""
     per: str = ""
-    """What time the prices are for; empty where nobody says."""
+    """Unit of time that the prices are for; empty where nobody says."""
 
 
 PricesGiven = Prices | Mapping[str, Any] | str | Path
@@ -73,7 +73,7 @@ def _prices(document: Document) -> Prices:
 
 
 def cost_of(nodes: Iterable[Node], prices: Prices) -> Cost:
-    """What ``nodes`` cost together: the exact sum of the prices of those that have one, and the others by value."""
+    """Add up the prices of ``nodes``: the exact sum for those that have one, and the others by value."""
     counted = Counter(node.metadata.labels.get(prices.label) for node in nodes)
     priced = {value: number for value, number in counted.items() if value in prices.prices}
     unpriced = {value: number for value, number in counted.items() if value not in prices.prices}
@@ -89,7 +89,7 @@ def cost_of(nodes: Iterable[Node], prices: Prices) -> Cost:
 
 
 def cost_change(before: Iterable[Node], after: Iterable[Node], prices: Prices) -> CostChange:
-    """What the nodes of a cluster cost before and after."""
+    """Compare the costs of a cluster's nodes before and after."""
     first, then = cost_of(before, prices), cost_of(after, prices)
     difference = as_text(then.known - first.known) if first.unpriced == then.unpriced else None
     pricing = Pricing(label=prices.label, currency=prices.currency or None, per=prices.per or None)
@@ -97,8 +97,8 @@ def cost_change(before: Iterable[Node], after: Iterable[Node], prices: Prices) -
 
 
 def price_gaps(nodes: Iterable[Node], prices: Prices) -> Iterator[str]:
-    """Of how many nodes no price is known, and what the prices would have to have for them; and which prices stand for
-    nodes that are bought in several ways, as spot nodes and others are.
+    """Yield the nodes without a known price, counted, and what the prices would have to have for them; and the prices
+    that stand for nodes that are bought in several ways, as spot nodes and others are.
     """
     nodes = tuple(nodes)
     for value in prices.prices:

@@ -103,7 +103,7 @@ def played(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tupl
 
 
 def _consequences(row: Outcome, world: World) -> Iterator[str]:
-    """What an edit led to; nothing where it touched no pod and there are no notes."""
+    """Consequences of an edit; none where it touched no pod and there are no notes."""
     from kubespread.reports.outcome import phrase
 
     happened = world.happenings

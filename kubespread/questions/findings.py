@@ -1,4 +1,4 @@
-"""What a snapshot lacks, and whose objects it has: looked at before a question is asked.
+"""Findings about what a snapshot lacks and which clusters' objects it has: made before a question is asked.
 
 A finding is about what is there, whatever is asked: bound pods without their nodes, claims without their volumes, lists
 that end too early. What a kind that was not listed means for one answer is a gap of that answer instead.
@@ -35,7 +35,7 @@ Source: https://kubernetes.io/releases/version-skew-policy/
 _MANAGED = ("EKS", "GKE", "AKS")
 """Providers of whole clusters, whose nodes have labels that begin with the first of their prefixes."""
 _BUILDS = ("-eks-", "-gke.")
-"""What the versions of all kubelets of a cluster have that a provider builds."""
+"""Parts of the versions of kubelets that a provider builds, in all kubelets of its cluster."""
 _CLUSTER_LABELS = ("alpha.eksctl.io/cluster-name", "kubernetes.azure.com/cluster")
 """Labels of nodes that name their cluster."""
 _SYSTEM = "kube-system"
@@ -43,7 +43,7 @@ _DAEMON_SET = DaemonSet.__name__
 
 
 def findings_in(snapshot: Snapshot) -> Sequence[SnapshotFinding]:
-    """What puts answers from the snapshot in doubt."""
+    """Findings that put answers from the snapshot in doubt."""
     return snapshot.known.once("findings", lambda: tuple(findings_of(snapshot)))
 
 
@@ -53,20 +53,20 @@ def hints_in(snapshot: Snapshot) -> Sequence[str]:
 
 
 class _Pods(Struct):
-    """What all active pods say, in one look at each."""
+    """Facts about all active pods, in one look at each."""
 
     number: int = 0
     namespaces: set[str] = field(default_factory=set)
     elsewhere: Counter[str] = field(default_factory=Counter)
-    """How many are bound to each node that is not there."""
+    """Number of pods bound to each node that is not there."""
     daemon_nodes: set[str] = field(default_factory=set)
     """The nodes with some DaemonSet's pod."""
     claims: dict[NamespacedName, Pod] = field(default_factory=dict)
     """One pod of each claim, one that is bound where there is any."""
     controllers: Counter[WorkloadName] = field(default_factory=Counter)
-    """How many pods those of Kubernetes' own kinds have."""
+    """Number of pods of each controller of Kubernetes' own kinds."""
     newest: str = ""
-    """When the last of them was made."""
+    """Time at which the last of them was made."""
 
 
 def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
@@ -289,7 +289,7 @@ def _workloads_of(snapshot: Snapshot, pods: Iterable[Pod]) -> tuple[WorkloadName
 
 
 def _workload_of(snapshot: Snapshot, pod: Pod) -> WorkloadName:
-    """What a question about the pod's workload names."""
+    """Find the workload that a question about the pod's workload names."""
     meta, owner = pod.metadata, controller_of(pod)
     if owner is None:
         return WorkloadName("Pod", meta.namespace, meta.name)

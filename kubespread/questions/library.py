@@ -20,7 +20,7 @@ _SIDES = ("before", "after")
 
 
 class Parameter(NamedTuple):
-    """What a function takes: a field of its question, or what `ask` is told."""
+    """Parameter of a function: a field of its question, or one of `ask`."""
 
     type: str
     default: Any = _REQUIRED
@@ -61,7 +61,7 @@ _REFUSED = {
 
 @cache
 def parameters_of(question: type[Question[Any]]) -> tuple[Mapping[str, Parameter], Mapping[str, Parameter]]:
-    """What the function that asks ``question`` takes by place or name, and by name alone."""
+    """Parameters of the function that asks ``question``: by place or name, and by name alone."""
     fields = dict(_fields(question))
     told = {**(_WORKERS if question.hands_out else {}), **_PROGRESS}
     if takes_several(question):
@@ -97,7 +97,7 @@ def _fields(question: type[Question[Any]]) -> Iterator[tuple[str, Parameter]]:
 
 
 def takes_several(question: type[Question[Any]]) -> bool:
-    """Whether a list of pods is answered with a report for each."""
+    """True if a list of pods is answered with a report for each."""
     return any(isinstance(option, Workload) and option.is_several for *_, option in options_of(question))
 
 

@@ -1,4 +1,4 @@
-"""What goes with an answer wherever it is given: what made it, what a page draws with it, and the exit code."""
+"""Facts that go with an answer wherever it is given: what made it, what a page draws with it, and the exit code."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from kubespread.reports.parts import Judgment, Provenance
 from kubespread.snapshot.snapshot import Snapshot
 
 CODES: Mapping[Judgment, int] = {"yes": 0, "no": 1, "unknown": 3}
-"""What a program ends with."""
+"""Exit codes of a program."""
 _MOST_DIGITS = 10
-"""Of a time in seconds: until the year 2286."""
+"""Maximum number of digits of a time in seconds: until the year 2286."""
 
 
 def drawn_for(answer: Any, cluster: Snapshot | None, scheduler: Scheduler) -> Any:

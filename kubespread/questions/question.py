@@ -1,4 +1,4 @@
-"""What a question is: its fields define once what may be asked, and every interface is made from them."""
+"""Questions: their fields define once what may be asked, and every interface is made from them."""
 
 from __future__ import annotations
 
@@ -59,32 +59,34 @@ CHOSEN = "which of several workloads is chosen"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What an option cannot be honored beside, or without."""
+    """Conditions beside or without which an option cannot be honored."""
 
     says: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """What it decides, and how: it does not go together with one that decides the same otherwise."""
+    """Decisions of the option, and how it decides each: it does not go together with one that decides the same
+    otherwise.
+    """
     needs: tuple[str, ...] = ()
     """The parameters without any of which it has no effect, where the first exists."""
     prints: str = ""
-    """What is printed instead of an answer where it is given."""
+    """Output that is printed instead of an answer where it is given."""
     beside: tuple[str, ...] = ()
     """The parameters that have an effect on what it ``prints``."""
 
     def decides(self, _given: Any) -> Mapping[str, str]:
-        """What it ``says`` where this is given."""
+        """Decisions of the option where this is given."""
         return self.says
 
 
 @dataclass(frozen=True, slots=True)
 class Option(Rule):
-    """What a field says besides its type and its default.
+    """Properties of a field besides its type and its default.
 
     A text field is an option with a value, a bool is a flag, and a tuple may be repeated; a flag that is on by default
     is ``--no-NAME``, unless it has ``names``.
     """
 
     help: str
-    """What it means, for every interface: one sentence."""
+    """Meaning of the option, for every interface: one sentence."""
     names: tuple[str, ...] = ()
     """On the command line, where these are not the field's own."""
     metavar: str = ""
@@ -92,25 +94,25 @@ class Option(Rule):
     """The part of the help it stands in."""
     least: int | None = None
     is_typed: bool = True
-    """Whether the command line has it."""
+    """True if the command line has it."""
     is_for_scripts: bool = False
-    """Whether it only sets an exit code, or how much is shown, and exists on the command line alone."""
+    """True if it only sets an exit code, or how much is shown, and exists on the command line alone."""
     shown_in: tuple[str, ...] = ()
     """The formats that show what it asks for; empty: all."""
     is_path: bool = False
-    """Whether it names a file or says how one is read, which is not for assistants."""
+    """True if it names a file or says how one is read, which is not for assistants."""
     words: tuple[str, ...] = ()
-    """What a value may be besides what its ``metavar`` calls it."""
+    """Words that a value may be besides what its ``metavar`` calls it."""
     form: ClassVar[str] = "value"
-    """How it is typed: the name of one of the forms that a command line knows."""
+    """Name of one of the forms in which the command line knows options."""
     is_subject: ClassVar[bool] = False
-    """Whether it is what the question is about, which comes first, and by its place on the command line."""
+    """True if it is what the question is about, which comes first, and by its place on the command line."""
     has_own_field: ClassVar[bool] = False
-    """Whether reports say it in a field of their own, so that the question in them does not."""
+    """True if reports say it in a field of their own, so that the question in them does not."""
     by_default: ClassVar[str] = ""
-    """What assistants are told of leaving it out."""
+    """Sentence for assistants on leaving it out."""
     given_as: ClassVar[str] = ""
-    """What a Python caller gives, as an annotation; empty: what the field's own type says."""
+    """Annotation of what a Python caller gives; empty: what the field's own type says."""
 
     @property
     def called(self) -> str:
@@ -119,7 +121,7 @@ class Option(Rule):
 
     @property
     def is_told(self) -> bool:
-        """Whether an answer repeats it in its question."""
+        """True if an answer repeats it in its question."""
         return not (self.is_for_scripts or self.is_path or self.has_own_field)
 
     @property
@@ -128,15 +130,15 @@ class Option(Rule):
 
     @property
     def is_for_one(self) -> bool:
-        """Whether it is about how one report is shown, or about a file that one report is written to."""
+        """True if it is about how one report is shown, or about a file that one report is written to."""
         return bool(self.prints) or (self.is_for_scripts and (bool(self.shown_in) or self.metavar == "FILE"))
 
     def read(self, text: str) -> Any:
-        """What is typed, before any cluster is read. Raises UsageError and ManifestError."""
+        """Value of what is typed, before any cluster is read. Raises UsageError and ManifestError."""
         return text
 
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
-        """What an assistant passes for a field of type ``kind``: names, types and defaults."""
+        """Yield the arguments that an assistant passes for a field of type ``kind``: names, types and defaults."""
         yield field.name, self._described(kind), msgspec.field(default=field.default, name=field.encode_name)
 
     def _described(self, kind: Any) -> Any:
@@ -146,13 +148,13 @@ class Option(Rule):
         return Annotated[kind, Meta(description=f"{self.help}{self.by_default}")]
 
     def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
-        """What the field is where an assistant passes ``arguments`` about a cluster. Raises UsageError and
+        """Value of the field where an assistant passes ``arguments`` about a cluster. Raises UsageError and
         ManifestError.
         """
         return getattr(arguments, field.name)
 
     def taken(self, kind: Any, value: Any) -> Any:
-        """What the field of type ``kind`` is where a Python caller gives ``value``. Raises what `read` raises."""
+        """Value of the field of type ``kind`` where a Python caller gives ``value``. Raises what `read` raises."""
         if get_origin(kind) is tuple:
             several = () if value is None else value
             return (
@@ -168,8 +170,8 @@ class Option(Rule):
 
 
 def misplaced(rules: Mapping[str, Rule], names: Mapping[str, str], given: Mapping[str, Any]) -> Iterator[str]:
-    """What is ``given`` and has no effect beside or without something else; ``names`` are all that may be, as they are
-    spelled.
+    """Find what is ``given`` and has no effect beside or without something else; ``names`` are all that may be, as they
+    are spelled.
     """
     ruled = {name: rule for name, rule in rules.items() if name in given}
     for one, other in combinations(ruled, 2):
@@ -202,9 +204,9 @@ class Workload(Option):
     """
 
     is_piped: bool = False
-    """Whether piped input stands in where nothing is named, though it is optional."""
+    """True if piped input stands in where nothing is named, though it is optional."""
     is_several: bool = False
-    """Whether ``-A`` of the command line names several."""
+    """True if ``-A`` of the command line names several."""
     form = "pods"
     is_subject = True
     has_own_field = True
@@ -346,7 +348,7 @@ def edits_of(arguments: Any, texts: Sequence[str]) -> tuple[Edit, ...]:
 
 
 def passed_workload(arguments: Any) -> Any:
-    """What an assistant's question is about, never a path. Raises UsageError and ManifestError."""
+    """Find the subject of an assistant's question, never a path. Raises UsageError and ManifestError."""
     from kubespread.candidate.sources import reference, reference_kinds
 
     if (arguments.manifest is None) == (arguments.workload is None):
@@ -407,27 +409,27 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     summary: ClassVar[str]
     """One line for the program's help."""
     yes: ClassVar[str]
-    """What exit code 0 means."""
+    """Meaning of exit code 0."""
     no: ClassVar[str | None] = None
-    """What exit code 1 means; None where it has none."""
+    """Meaning of exit code 1; None where it has none."""
     never_modelled: ClassVar[Sequence[str]] = ()
-    """What none of its answers takes into account, whatever the cluster: in its help and in reports."""
+    """Circumstances that none of its answers takes into account, whatever the cluster: in its help and in reports."""
     verdict_counts: ClassVar[bool] = True
-    """Whether the report's verdict decides between these, and not only its requirements."""
+    """True if the report's verdict decides between these, and not only its requirements."""
     doing: ClassVar[str] = "working on the answer"
     """The text shown while working."""
     outputs: ClassVar[Mapping[str, str]] = {}
     """Its own formats besides those that every report has, with their help for ``-o`` where it is not the format's."""
     is_watched: ClassVar[bool] = False
-    """Whether it has ``-w``, which repeats it."""
+    """True if it has ``-w``, which repeats it."""
     judges_edits: ClassVar[bool] = False
-    """Whether its own rows say what edits were not done in full."""
+    """True if its own rows say what edits were not done in full."""
     hands_out: ClassVar[bool] = False
-    """Whether its answer is made of independent parts, which `Workers` do; the command has ``--jobs``."""
+    """True if its answer is made of independent parts, which `Workers` do; the command has ``--jobs``."""
     parted_by: ClassVar[tuple[str, ...]] = ()
     """The fields without any of which it has one part; empty: it always has several."""
     may_lack_cluster: ClassVar[bool] = False
-    """Whether it is asked without a cluster too, unless one is named or ``needs_cluster``: ``--live`` is the context's.
+    """True if it is asked without a cluster too, unless one is named or ``needs_cluster``: ``--live`` is the context's.
     """
 
     by_place: ClassVar[str] = ""
@@ -473,7 +475,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     # Typed as Any since subclasses say which report.
     def unmet(self, _report: Any) -> Iterable[str]:
-        """What is required of an answer and is not so, by option."""
+        """Requirements on an answer that are not met, by option."""
         return ()
 
     @property
@@ -486,11 +488,11 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         }
 
     def is_yes(self, report: A) -> bool | None:
-        """Whether the exit code is 0, if all requirements are met; None: if the verdict is yes."""
+        """True if the exit code is 0, as long as all requirements are met; None: that depends on the verdict."""
         return None if self.verdict_counts else True
 
     def passes(self, answer: A) -> bool | None:
-        """As `is_yes`; what is required of an answer that is in doubt is not known to be met."""
+        """Judge the answer as `is_yes` does; what is required of an answer that is in doubt is not known to be met."""
         is_yes = self.is_yes(answer)
         is_asked = self.verdict_counts or bool(getattr(self, "fail_on", None))
         in_doubt = any(report.verdict == "unknown" and report.doubts for _, report in reports_in(answer))
@@ -501,12 +503,12 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return self
 
     def shown(self, look: Look) -> Look:
-        """How a terminal shows the answer."""
+        """Look of the answer on a terminal."""
         return look
 
     # Typed as Any since Commands is made of questions: subclasses say Commands.
     def next_command(self, _report: A, _commands: Any) -> str:
-        """What to type after this answer; empty where its rows say so, or nothing is to be done."""
+        """Command to type after this answer; empty where its rows say so, or nothing is to be done."""
         return ""
 
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
@@ -519,7 +521,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     @property
     def needs_cluster(self) -> bool:
-        """Whether it cannot be answered without a cluster."""
+        """True if it cannot be answered without a cluster."""
         return True
 
     @property
@@ -529,12 +531,12 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     @property
     def makes_room(self) -> bool:
-        """Whether pods that find no node may preempt others."""
+        """True if pods that find no node may preempt others."""
         return True
 
     @property
     def adds_no_nodes(self) -> bool:
-        """Whether an autoscaler could add nodes, and none is asked for."""
+        """True if an autoscaler could add nodes, and none is asked for."""
         return getattr(self, "autoscaler", self) is None
 
 
@@ -700,7 +702,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
 
     @property
     def choosing(self) -> Choosing:
-        """Which of the workloads in ``pods`` to use."""
+        """Choice among the workloads in ``pods``."""
         from kubespread.candidate.sources import Choosing
 
         return Choosing(self.named, self.namespace, recursive=self.recursive, one_only=True)
@@ -740,7 +742,7 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
     ] = ""
 
     def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
-        """Which ones these are in ``snapshot``. Raises UsageError for an invalid selector or name."""
+        """Find these workloads in ``snapshot``. Raises UsageError for an invalid selector or name."""
         return workloads_in(snapshot, self.namespace, self.selector, self.named)
 
     @property

@@ -43,14 +43,14 @@ class Resolved(Struct, frozen=True):
     profiles: Sequence[Profile]
     cluster: Cluster
     lacking: tuple[str, ...]
-    """What the source lacks for any question."""
+    """Gaps of the source for any question."""
     revised: Callable[[Sequence[str]], Candidate]
     """The first of the candidates with further fields set, as ``--set`` has them. Raises ManifestError, UsageError."""
     source: Source
     """The first candidate's source."""
 
     def gaps_of(self, candidate: Candidate) -> tuple[str, ...]:
-        """What the answer about a candidate needs and the source lacks, as far as known by now."""
+        """Gaps of the source that matter to the answer about a candidate, as far as known by now."""
         needed = (*self.lacking, *candidate.gaps, *candidate.admission_gaps, *self.cluster.assumed)
         return tuple(dict.fromkeys(needed))
 

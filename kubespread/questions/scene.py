@@ -39,11 +39,11 @@ class Part(Struct, frozen=True):
     number: int
     """From 1, in the order of the parts."""
     total: int
-    """How many there are."""
     seconds_left: float
-    """How long the others take, if they are like those that are known."""
+    """Seconds that the others take, if they are like those that are known."""
     doing: str = ""
-    """What is being done, where the answer is made of several questions; empty: what the question says."""
+    """Activity that the part belongs to, where the answer is made of several questions; empty: what the question says.
+    """
 
 
 OnPart = Callable[[Part], None]
@@ -56,7 +56,7 @@ _MAX_NAMED = 3
 _TO_CONCLUDE = 0.7
 """Seconds for what is made of finished parts, after which the answer is given up."""
 _CONTEXT = "context "
-"""What a source begins with that is one of a kubeconfig."""
+"""Beginning of the name of a source that is a context of a kubeconfig."""
 
 
 class Askable(Protocol[A]):
@@ -68,7 +68,7 @@ class Askable(Protocol[A]):
 
     @property
     def makes_room(self) -> bool:
-        """Whether pods that find no node may preempt others."""
+        """True if pods that find no node may preempt others."""
 
     def answer(self, scene: Scene) -> A:
         """The report."""
@@ -82,7 +82,7 @@ class Budget(Struct):
 
     on_progress: OnProgress | None = None
     workers: Workers = ALONE
-    """Who does the independent parts of the answer, which does not depend on that."""
+    """Workers that do the independent parts of the answer, which does not depend on them."""
     timeout: float | None = None
     """Seconds after which parts are given up: the answer is then about those that are finished. None: all are."""
     on_part: OnPart | None = None
@@ -90,7 +90,7 @@ class Budget(Struct):
     finished: int = 0
     """Parts of all questions that the answer is made of."""
     is_abandoned: bool = False
-    """Whether whoever worked on the parts went away."""
+    """True if whoever worked on the parts went away."""
 
     @property
     def until(self) -> float:
@@ -98,11 +98,11 @@ class Budget(Struct):
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is up, or nobody is left to work."""
+        """True if the time is up, or nobody is left to work."""
         return self.is_abandoned or monotonic() >= self.until
 
     def deadline(self) -> Deadline:
-        """What is done within is given up where it is not finished when the time is up."""
+        """Deadline that gives up what is done within it and is not finished when the time is up."""
         return Deadline(self.until)
 
     def kept(self, results: Iterator[Result]) -> Iterator[Result]:
@@ -131,7 +131,7 @@ class Budget(Struct):
             yield result
 
     def unfinished(self, what: str, parts: int, missing: Sequence[object]) -> Unfinished | None:
-        """What is missing of an answer of so many parts; None where nothing is."""
+        """Parts missing of an answer of so many; None where nothing is missing."""
         if not missing or (self.timeout is None and not self.is_abandoned):
             return None
         text = "" if self.timeout is None or self.is_abandoned else printed(round(self.timeout * SECOND))
@@ -149,9 +149,9 @@ class Scene(Struct, frozen=True, dict=True):
     """Called with each workload left out of an answer about several; None: the first one raises."""
     budget: Budget = field(default_factory=Budget)
     parent: Scene | None = None
-    """That of the answer which this one is a part of, about the same cluster."""
+    """Scene of the answer which this one is a part of, about the same cluster."""
     doing: str = ""
-    """What is being done for that; empty: what the question says."""
+    """Activity that this one is for in that answer; empty: what the question says."""
     since: float = field(default_factory=monotonic)
 
     def of(self, given: Snapshot) -> Scene:
@@ -228,7 +228,7 @@ class Scene(Struct, frozen=True, dict=True):
 
     @property
     def undone(self) -> tuple[str, ...]:
-        """What was done to the cluster before the question and was not done in full."""
+        """Edits of the cluster before the question that were not done in full."""
         given = self.given
         if given is None or not any(isinstance(edit, Drain | EvictPod) for edit in given.edits):
             return () if given is None else given.origin.undone
@@ -264,7 +264,7 @@ class Scene(Struct, frozen=True, dict=True):
         return budget.told(budget.kept(results), len(items), self.doing)
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
-        """What the source lacks, and what was ``assumed``, without duplicates."""
+        """Gaps of the source, and what was ``assumed``, without duplicates."""
         return tuple(dict.fromkeys((*self.scheduler.source_gaps(self.now.origin), *assumed)))
 
 
@@ -274,9 +274,9 @@ class Inquiry:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.asked: list[str] = []
-        """What was to be finished in time, by name."""
+        """Names of all parts that were to be finished in time."""
         self.missing: list[str] = []
-        """What of that was not."""
+        """Names of those that were not."""
         self._answers: dict[object, Any] = {}
 
     def of(self, question: Askable[A], doing: str, key: object = None, scene: Scene | None = None) -> A:
@@ -310,7 +310,7 @@ class Inquiry:
         return None
 
     def part(self, name: str, made: Callable[[], Iterable[Item]]) -> Sequence[Item]:
-        """What is ``made``, one of the things that are to be finished in time; nothing where it is not."""
+        """Make one of the parts that are to be finished in time; nothing where it is not."""
         if self.begins(name):
             with self.scene.budget.deadline():
                 items = [*made()]
@@ -320,14 +320,14 @@ class Inquiry:
         return ()
 
     def begins(self, name: str) -> bool:
-        """Whether there is time left for what is called ``name``."""
+        """Begin the part called ``name``; True if there is time left for it."""
         self.asked.append(name)
         if is_over := self.scene.budget.is_over:
             self.missing.append(name)
         return not is_over
 
     def said(self, name: Literal["gaps", "not_modelled", "notes"]) -> tuple[str, ...]:
-        """What all answers say beside themselves, their parts included, each once."""
+        """Collect what all answers say beside themselves, their parts included, each once."""
         answers = (answer if isinstance(answer, tuple) else (answer,) for answer in self._answers.values())
         reports = (report for answer in answers for report in answer if not isinstance(report, KubespreadError))
         texts = (getattr(report, f"all_{name}", getattr(report, name)) for report in reports)

@@ -1,6 +1,4 @@
-"""How kube-scheduler decides: its configuration, its release and gates, and what the API server does to
-a pod before.
-"""
+"""Decisions of kube-scheduler: its configuration, its release and gates, and the API server's work on a pod before."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ _CONFIG_TEXT = "<scheduler config>"
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """How pods are scheduled: a value, made once and used for many questions. Everything has kube-scheduler's own
-    default.
-    """
+    """Scheduler as a value, made once and used for many questions. Everything has kube-scheduler's own default."""
 
     config: str | Path | None = None
     """A KubeSchedulerConfiguration, as a path or as text. A file is read for each question."""
@@ -64,7 +60,7 @@ class Scheduler:
             read_file(text)
 
     def source_gaps(self, origin: Origin) -> Iterator[str]:
-        """What a snapshot of ``origin`` lacks. A missing kind is a gap only where a question needs it."""
+        """Yield the gaps of a snapshot of ``origin``. A missing kind is a gap only where a question needs it."""
         yield from (gap for gap in origin.gaps if gap not in origin.unread.values())
         if self.kube_version is None and SERVER_VERSION in origin.unread:
             yield f"{origin.unread[SERVER_VERSION]}: answers are those of {self.release(origin.release)}"
@@ -162,7 +158,7 @@ def _stdin_text() -> bytes:
 
 
 def _is_text(config: str) -> bool:
-    """Whether it has what no path has: a line break, or a leading brace."""
+    """True if it has what no path has: a line break, or a leading brace."""
     return "\n" in config or config.lstrip().startswith("{")
 
 

@@ -98,7 +98,7 @@ class Workers:
             yield from finished
 
     def _worth(self, left: int, pace: float, took: float) -> int:
-        """How many workers should do what is left, each part of which takes ``pace`` seconds."""
+        """Number of workers that should do what is left, each part of which takes ``pace`` seconds."""
         if self.engine or self.jobs is not None:
             return left if self.engine else min(self.jobs or 1, left)
         # On two cores, which save half. Below four times what starting takes, waiting is hardly shorter.

@@ -1,4 +1,4 @@
-"""Which workloads of a cluster a question is about: those of a namespace, those with certain labels, or by name."""
+"""Workloads of a cluster that a question is about: those of a namespace, those with certain labels, or by name."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ class WorkloadsAsked(Struct, frozen=True):
         return {"asked": tuple(self.named_in(world)), "namespace": self.within, "selector": self.text}
 
     def those_in(self, world: World) -> Callable[[WorkloadName], bool]:
-        """Whether a workload is among them. One known only by its pods has the labels of the first of them."""
+        """Make a test that is True for the workloads among them. One known only by its pods has the labels of the first
+        of them.
+        """
         if self.names:
             return frozenset(self.named_in(world)).__contains__
         labels = {} if self.selector.is_empty else _labels(world)
@@ -87,8 +89,8 @@ class WorkloadsAsked(Struct, frozen=True):
         return sorted(names, key=in_order)
 
     def with_replicas_in(self, world: World, snapshot: Snapshot) -> list[WorkloadName]:
-        """Those that have replicas: of a kind that is not modeled, if what it loses is made again. Raises UsageError
-        where there are none, or a named one has none.
+        """Find the workloads that have replicas: of a kind that is not modeled, if what it loses is made again. Raises
+        UsageError where there are none, or a named one has none.
         """
 
         def has_replicas(name: WorkloadName) -> bool:
@@ -117,7 +119,7 @@ class WorkloadsAsked(Struct, frozen=True):
 
 
 def nothing_to_say(name: WorkloadName) -> str:
-    """Why there is no answer about a workload that exists."""
+    """Reason why there is no answer about a workload that exists."""
     if name.kind in GO_WITH_THEIR_NODES:
         return f"{name.kind}/{name.name}: every node has its own pod of a {name.kind}"
     return f"{name.kind}/{name.name} has no pods in namespace {name.namespace}"

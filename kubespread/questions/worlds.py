@@ -87,7 +87,7 @@ def world_of(
 
 
 def start_of(snapshot: Snapshot, version: KubeVersion) -> Start:
-    """What worlds of ``snapshot`` begin with, whose pods are as a scheduler of this release counts them."""
+    """Start of the worlds of ``snapshot``, whose pods are as a scheduler of this release counts them."""
     return snapshot.known.once(
         ("start", str(version)), lambda: Start.of(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects)
     )
@@ -102,7 +102,7 @@ def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:
 
 
 def _time(snapshot: Snapshot) -> datetime.datetime:
-    """When the cluster was read; else the latest time of its pods, so that none is in the future."""
+    """Time at which the cluster was read; else the latest time of its pods, so that none is in the future."""
     recorded = instant(snapshot.origin.time)
     if recorded is not None:
         return recorded

@@ -1,5 +1,5 @@
-"""What is served: how the cluster is, and one question's answer as ``-o json`` prints it, in another format, or as a
-page.
+"""Contents that are served: the state of the cluster, and one question's answer as ``-o json`` prints it, in another
+format, or as a page.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _SOFT = "PreferNoSchedule"
 
 
 class Workload(Struct, frozen=True):
-    """What may be turned about one: how it is in the cluster."""
+    """Workload as it is in the cluster, with the numbers that may be turned."""
 
     name: str
     """NAMESPACE/KIND/NAME, KIND as kubectl abbreviates it."""
     replicas: int
     requests: Mapping[str, str]
-    """Of its only container; nothing where it has several."""
+    """Requests of its only container; nothing where it has several."""
 
 
 class Served(Struct, frozen=True, rename="camel"):
-    """What is served now."""
+    """State that is served now."""
 
     number: int
-    """Of this reading, from 1."""
+    """Number of this reading, from 1."""
     time: str
     source: str
     nodes: int
@@ -59,7 +59,7 @@ class Served(Struct, frozen=True, rename="camel"):
     workloads: tuple[Workload, ...]
     """By name."""
     taints: tuple[str, ...]
-    """Of nodes, as tolerations are written."""
+    """Taints of nodes, as tolerations are written."""
     is_live: bool
 
 
@@ -80,7 +80,7 @@ def served(reading: Reading) -> Served:
 
 
 def _workloads(snapshot: Snapshot) -> Iterator[Workload]:
-    """Those that no other one made."""
+    """Yield the workloads that no other one made."""
     for row in REFERABLE:
         for obj in snapshot.of_kind(row) if row.cls is not Pod else ():
             if controller_of(obj) is None and (template := row.pod_template(obj)) is not None:
@@ -124,9 +124,9 @@ def answer_of(name: str, arguments: Mapping[str, Any], output: str, snapshot: Sn
 
 
 _FILES = {"manifest": "manifest.yaml", "toManifest": "after.yaml", "promises": "promises.yaml"}
-"""What a call passes as text is in a file on the command line."""
+"""Names on the command line of the files that hold what a call passes as text."""
 _ONE_SIDE = ("edits", "set")
-"""What a call may say of the first side of a comparison, and a command line only of the second."""
+"""Arguments that a call may give for the first side of a comparison, and a command line only for the second."""
 
 
 def command_of(
@@ -157,7 +157,7 @@ def command_of(
 
 
 def _words(field: FieldInfo, option: Option, arguments: Mapping[str, Any]) -> Iterator[str]:
-    """What is typed for a field."""
+    """Yield the words that are typed for a field."""
     match option.form:
         case "pods" | "sides" | "pod" | "applied":
             for name in ("manifest", "workload", "toManifest"):

@@ -132,7 +132,7 @@ class App:
         return _json(200, _offered())
 
     async def _look(self, request: Any) -> Any:
-        """What is served, read again where that is due."""
+        """Serve the state of the cluster, read again where that is due."""
         self._guard.check_token(dict(request.scope["headers"]))
         return Working(self._limiter, lambda: msgspec.json.encode(served(self._cluster)).decode())
 
@@ -279,7 +279,7 @@ def _resource(name: str) -> str:
 
 @cache
 def _offered() -> dict[str, Any]:
-    """What is asked, and the schema of its arguments."""
+    """Questions that are offered, and the schema of the arguments of each."""
     return {name: {"says": tool.description, "arguments": schema(tool.arguments)} for name, tool in tools().items()}
 
 

@@ -203,15 +203,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What a word may become."""
+    """Candidates for a word."""
 
     words: tuple[Candidate, ...] = ()
     files: bool = False
-    """Whether the names of files are candidates too."""
+    """True if the names of files are candidates too."""
 
     @property
     def is_partial(self) -> bool:
-        """Whether more is typed directly after each of them: ``deploy/``, ``zone=``."""
+        """True if more is typed directly after each of them: ``deploy/``, ``zone=``."""
         return bool(self.words) and all(word.value.endswith(("/", "=")) for word in self.words)
 
 
@@ -260,7 +260,7 @@ _BY_METAVAR: Mapping[str, Source] = {
 }
 """By what the help calls a value."""
 _BY_COMMAND: Mapping[tuple[str, str], Source] = {("explain", "nodes"): nodes}
-"""Those of one command only."""
+"""Sources of one command only."""
 
 FILES = frozenset(
     {
@@ -279,16 +279,16 @@ FILES = frozenset(
         "POLICY",
     }
 )
-"""What the help calls a value that may be a file's name."""
+"""Metavars of values that may be a file's name."""
 _PLAIN = re.compile(r"\w[\w.:/@=,+-]*")
-"""What no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
+"""Text that no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
 _HELP = Candidate("--help", "Show this message and exit.")
 _VERSION = Candidate("--version", "Print the version and exit.")
 _NEVER_FILES = frozenset({"contexts"})
 
 
 def source_of(command: str, parameter: Parameter) -> Source | None:
-    """Where the values of an option or argument come from, apart from files."""
+    """Find the source of the values of an option or argument, apart from files."""
     if parameter.choices:
         return lambda _line, _environment: parameter.choices
     by_command = _BY_COMMAND.get((command.rpartition(" ")[2], parameter.name))
@@ -296,12 +296,11 @@ def source_of(command: str, parameter: Parameter) -> Source | None:
 
 
 def takes_files(parameter: Parameter) -> bool:
-    """Whether a value may be the name of a file."""
     return parameter.metavar in FILES and parameter.name not in _NEVER_FILES
 
 
 def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
-    """What the word of ``line`` may become, each beginning as it does."""
+    """Find the candidates for the word of ``line``, each beginning as it does."""
     if line.is_option:
         return Candidates(tuple(_options(line)))
     if line.parameter is None or (line.parameter.is_argument and line.following):
@@ -341,11 +340,11 @@ BREAKS_VARIABLE = "_KUBESPREAD_BREAKS"
 """At which characters such a shell breaks words in two."""
 
 _NO_SPACE, _NO_FILES = 2, 4
-"""What cobra's completion directives of these names are worth."""
+"""Values of cobra's completion directives of these names."""
 
 
 def answer(shell: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
-    """What to write for ``shell``; nothing where anything goes wrong."""
+    """Write the candidates for ``shell``; nothing where anything goes wrong."""
     form = _FORMS.get(shell)
     if form is None:
         return ""
@@ -381,8 +380,8 @@ def split_line(line: str) -> list[str]:
 
 
 def behind_last_break(line: str, breaks: str) -> int:
-    """How many characters of the last word, without its quotes, precede what bash considers the word being typed: bash
-    starts a new word after each unquoted ``=``, ``:`` and ``@``.
+    """Count the characters of the last word, without its quotes, that precede what bash considers the word being typed:
+    bash starts a new word after each unquoted ``=``, ``:`` and ``@``.
     """
     quote, is_escaped, typed, start = "", False, 0, 0
     for character in line:
@@ -419,7 +418,7 @@ def _bare(line: Line, offered: Candidates, environment: Mapping[str, str]) -> st
 
 
 def _for_kubectl(_line: Line, offered: Candidates, _environment: Mapping[str, str]) -> str:
-    """As cobra reads it: a value and its help on each line, then a colon and a sum of directives."""
+    """Write them as cobra reads them: a value and its help on each line, then a colon and a sum of directives."""
     directives = (0 if offered.files else _NO_FILES) + (_NO_SPACE if offered.is_partial else 0)
     return "".join(f"{row}\n" for row in (*(f"{word.value}\t{word.help}" for word in offered.words), f":{directives}"))
 

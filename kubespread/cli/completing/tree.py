@@ -23,12 +23,12 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
 
     name: str
     opts: tuple[str, ...] = ()
-    """How it is spelled, and how its opposite; of an argument nothing that is typed."""
+    """Spellings of the option and of its opposite; none for an argument."""
     metavar: str = ""
     help: str = ""
     choices: tuple[str, ...] = ()
     listed: tuple[str, ...] = ()
-    """What a value is a list of, or is besides others, where that is known and takes long to find out."""
+    """Words that a value lists, or may be besides others, where they are known and take long to find out."""
     is_argument: bool = False
     takes_value: bool = True
     is_repeatable: bool = False
@@ -46,7 +46,7 @@ class Command(msgspec.Struct, frozen=True):
 
     @property
     def argument(self) -> Parameter | None:
-        """What words that belong to no option are."""
+        """Argument that takes the words that belong to no option."""
         return next((parameter for parameter in self.parameters if parameter.is_argument), None)
 
 
@@ -140,15 +140,15 @@ class Line:
     commands: Commands
     command: str = ""
     prefix: str = ""
-    """What precedes ``word`` in the same shell word."""
+    """Text before ``word`` in the same shell word."""
     parameter: Parameter | None = None
     """The option or argument that ``word`` is a value of; None for the name of a command, or for nothing at all."""
     values: dict[str, list[str]] = field(default_factory=dict)
-    """What the options were given, by the parameter's name; of flags nothing."""
+    """Values given to the options, by the parameter's name; none for flags."""
     arguments: list[str] = field(default_factory=list)
     """The words that belong to no option."""
     only_arguments: bool = False
-    """Whether a ``--`` precedes the word."""
+    """True if a ``--`` precedes the word."""
 
     @property
     def of(self) -> Command:
@@ -157,7 +157,7 @@ class Line:
 
     @property
     def is_option(self) -> bool:
-        """Whether the word is the beginning of an option's name."""
+        """True if the word is the beginning of an option's name."""
         return self.parameter is None and self.word.startswith("-") and not self.only_arguments
 
     @property
