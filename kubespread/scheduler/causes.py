@@ -68,7 +68,7 @@ class TaintDetail(_Cause, frozen=True, tag="taint"):
 
     @property
     def is_of_cordon(self) -> bool:
-        """Whether a cordon put it there, so that it says nothing new of a cordoned node."""
+        """True if a cordon put it there, so that it says nothing new of a cordoned node."""
         return self.key == CORDON_TAINT_KEY
 
     @property
@@ -155,7 +155,7 @@ class PodAntiAffinityDetail(_Cause, frozen=True, tag="podAntiAffinity"):
     pods: int
     """How many pods in the domain match the term, which is what the filter counts."""
     of_existing_pod: bool
-    """Whether the term is that pod's own and speaks of the candidate; else it is the candidate's."""
+    """True if the term is that pod's own and speaks of the candidate; else it is the candidate's."""
 
     @property
     def short(self) -> str:

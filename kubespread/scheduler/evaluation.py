@@ -186,7 +186,7 @@ class Evaluation:
 
     @property
     def fits_nowhere(self) -> bool:
-        """Whether nodes were judged, none is left and nothing failed, for which alone kube-scheduler runs PostFilter.
+        """True if nodes were judged, none is left and nothing failed, for which alone kube-scheduler runs PostFilter.
 
         Source: pkg/scheduler/schedule_one.go, schedulingCycle
         """
@@ -330,7 +330,7 @@ class Preemption(Struct, frozen=True):
 
 
 def has_lower(cluster: Cluster, pod: Pod) -> bool:
-    """Whether any running pod has a lower priority than ``pod`` and could be preempted."""
+    """True if any running pod has a lower priority than ``pod`` and could be preempted."""
     priority = priority_of(pod)
     return cluster.kinds.lowest_priority < priority and any(
         cluster.kinds[number].priority < priority for number in cluster.running.nodes_of_kind

@@ -83,7 +83,7 @@ class Framework(Struct, frozen=True):
         return list({plugin.name: plugin for plugin in (*self.filters, *scoring)}.values())
 
     def reaches(self, plugin: str, rejection: Status | None) -> bool:
-        """Whether PreFilter of ``plugin`` runs although that of another plugin makes ``rejection``."""
+        """True if PreFilter of ``plugin`` runs although that of another plugin makes ``rejection``."""
         names = [plugin.name for plugin in self.pre_filters]
         return rejection is None or names.index(plugin) <= names.index(rejection.plugin)
 
@@ -175,7 +175,7 @@ class Prepared:
 
     @cached_property
     def is_signed(self) -> bool:
-        """Whether the pod has a signature: a pod that has the same one gets the same answers."""
+        """True if the pod has a signature: a pod that has the same one gets the same answers."""
         framework = self.framework
         plugins = (*framework.pre_filters, *framework.running)
         return framework.batches and all(plugin.signs(self.cluster, self.pod) for plugin in plugins)

@@ -67,9 +67,9 @@ class OnNodeAnswers(Forking):
         self._offered = [] if self._reads is None else cluster.nodes.offered(self._reads)
         self._nobody: Counts = np.zeros(len(cluster), dtype=np.int64)
         self.out_of_range = False
-        """Whether some score was ever outside 0..100, which ends a cycle whose nodes it is about."""
+        """True if some score was ever outside 0..100, which ends a cycle whose nodes it is about."""
         self.may_fail = False
-        """Whether some filter met an error on a node, which ends a cycle that gets there."""
+        """True if some filter met an error on a node, which ends a cycle that gets there."""
         self._cluster, self._taken = cluster, cluster.running.taken
         self._copies: dict[int, int] = {}
         """Copies on nodes that `_taken` does not hold yet."""
@@ -166,14 +166,14 @@ class OnNodeAnswers(Forking):
         self._changed.clear()
 
     def go_on_in(self, cluster: Cluster) -> bool:
-        """Whether they hold in a cluster whose nodes were changed, until they follow what its pods did."""
+        """True if they hold in a cluster whose nodes were changed, until they follow what its pods did."""
         holds = self._reads is not None and cluster.nodes.give_the_same_as(self._cluster.nodes)
         if holds:
             self._cluster = cluster
         return holds
 
     def has_room(self, barred: Mask, copies: int) -> bool:
-        """Whether the nodes that nothing else rules out could hold this many more copies."""
+        """True if the nodes that nothing else rules out could hold this many more copies."""
         room, held = 0, 0
         while room < copies and (more := int(np.count_nonzero(~(barred | self._rejects_with(held))))):
             room += more
@@ -288,7 +288,7 @@ class Batch:
 
 
 def _is_alike(one: Prepared, other: Prepared) -> bool:
-    """Whether both pods have one signature: all that plugins read of a pod is its labels and its spec."""
+    """True if both pods have one signature: all that plugins read of a pod is its labels and its spec."""
     if one is other or one.pod is other.pod:
         return True
     return one.is_signed and one.pod.metadata.labels == other.pod.metadata.labels and one.pod.spec == other.pod.spec
@@ -465,7 +465,7 @@ class Placing(Forking):
 
     @property
     def order_matters(self) -> bool:
-        """Whether some filter looks beyond the node, so that one placement can bar others for good."""
+        """True if some filter looks beyond the node, so that one placement can bar others for good."""
         return any(state.filter() is not None for state in self._counted_filters)
 
     @property
@@ -474,7 +474,7 @@ class Placing(Forking):
         return self.prepared.states
 
     def has_room(self, copies: int) -> bool:
-        """Whether the nodes could hold this many more copies if topology domains did not matter."""
+        """True if the nodes could hold this many more copies if topology domains did not matter."""
         return self.answers.has_room(self._barred, copies)
 
     def room(self, copies: int) -> Counts:

@@ -319,7 +319,7 @@ class Counted(Forking, State):
 
     @property
     def may_fail(self) -> bool:
-        """Whether the filter ends the cycle in an error on some node."""
+        """True if the filter ends the cycle in an error on some node."""
         return False
 
     def after(self, cluster: Cluster, moves: Moves) -> Self | None:
@@ -369,7 +369,7 @@ class Plugin(Struct, frozen=True):
         return None
 
     def signs(self, cluster: Cluster, pod: Pod) -> bool:
-        """Whether pods like ``pod`` get the same answer on a cluster that is the same (SignPod)."""
+        """True if pods like ``pod`` get the same answer on a cluster that is the same (SignPod)."""
         return True
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:

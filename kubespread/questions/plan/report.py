@@ -65,12 +65,12 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it is not done in full, or leaves more lacking than before the first step."""
+        """True if it is not done in full, or leaves more lacking than before the first step."""
         return not self.is_done or bool(self.of(*LACKING))
 
     @property
     def may_be_done(self) -> bool:
-        """Whether only what is not modeled keeps it from being done in full."""
+        """True if only what is not modeled keeps it from being done in full."""
         is_complete = self.failed is None and all(rollout.complete for rollout in self.rollouts)
         return is_complete and not any(trouble.certain for trouble in self.of(*REFUSALS))
 

@@ -286,7 +286,7 @@ def _tiles(report: PlanReport, past: int) -> list[Tile]:
 
 
 def _moves_first(report: PlanReport) -> bool:
-    """Whether there is a frame before the first step: waiting pods that were placed, and pods that went."""
+    """True if there is a frame before the first step: waiting pods that were placed, and pods that went."""
     return bool(report.start.placed or report.start.nodes.loads)
 
 

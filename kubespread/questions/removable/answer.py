@@ -96,7 +96,7 @@ class _Group(Struct):
     """Why a node does not go with these."""
     untried: Sequence[str] = ()
     is_cut_short: bool = False
-    """Whether that is for lack of time."""
+    """True if that is for lack of time."""
 
 
 def _removals(
@@ -286,12 +286,12 @@ class CountingDomains:
                         yield f"{short_key(key)} {column.values[code]}"
 
     def _is_shared(self, key: str) -> bool:
-        """Whether some nodes have the same value."""
+        """True if some nodes have the same value."""
         column = self._world.living.nodes.label(key)
         return int(np.count_nonzero(column.present)) > len(column.values)
 
     def _is_counted(self, key: str, value: str) -> bool:
-        """Whether some hard constraint counts the domain: it does not count nodes where its pod may not run."""
+        """True if some hard constraint counts the domain: it does not count nodes where its pod may not run."""
         world = self._world
         return any(
             domain.value == value and domain.eligible_nodes > 0

@@ -57,7 +57,7 @@ class Certain:
         self._waiting = len(world.waiting)
         lowest = world.cluster.kinds.lowest_priority
         self._may_preempt = any(priority_of(waiting.pod) > lowest for waiting in world.waiting)
-        """Whether a waiting pod could preempt others once something changes."""
+        """True if a waiting pod could preempt others once something changes."""
         # Read before their first use: they are kept current from then on.
         self._allowed = {
             (budget.metadata.namespace, budget.metadata.name): budget.status.disruptions_allowed
@@ -65,7 +65,7 @@ class Certain:
         }
 
     def goes(self, node: int, pods: Sequence[Pod]) -> bool:
-        """Whether a drain that evicts ``pods``, all that leave the node with it, certainly leaves none pending.
+        """True if a drain that evicts ``pods``, all that leave the node with it, certainly leaves none pending.
 
         Only for pods that a ReplicaSet recreates at once, without volumes and finalizers, that budgets let go together,
         that no filter but topology spread judges beyond the node, and that count only in their own constraints, as the
@@ -135,7 +135,7 @@ class Certain:
         return _Mover(plugins, controller.template, evaluation.feasible, tuple(hard))
 
     def _counts_alone(self, node: int, pod: Pod, mover: _Mover) -> bool:
-        """Whether no other pod of the node counts in the pod's hard constraints."""
+        """True if no other pod of the node counts in the pod's hard constraints."""
         others = (
             other
             for other in self._world.book.on(self._world.living.nodes.names[node])

@@ -55,7 +55,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     most: int | None = None
     """Ask about no more nodes than these: those with the fewest pods."""
     remedies: bool = True
-    """Whether to look for changes of budgets with which nodes that they keep could go."""
+    """True to look for changes of budgets with which nodes that they keep could go."""
 
     def next_command(self, report: RemovableReport, commands: Commands) -> str:
         first, groups = report.rows[0], report.together.by_group

@@ -73,7 +73,7 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
 
     @property
     def alone(self) -> bool:
-        """Whether it can go while all other nodes stay."""
+        """True if it can go while all other nodes stay."""
         return self.verdict == "yes"
 
     @property

@@ -26,7 +26,7 @@ class LostDomain(Outcome, frozen=True, kw_only=True):
     size: Annotated[int, Col(header="NODES")]
     """How many nodes have it."""
     already_lost: bool = False
-    """Whether none of its nodes answered before."""
+    """True if none of its nodes answered before."""
 
     @property
     def values(self) -> Sequence[str]:
@@ -34,7 +34,7 @@ class LostDomain(Outcome, frozen=True, kw_only=True):
         return self.domain.split("+")
 
     def fails(self, key: str) -> bool:
-        """Whether ``--fail-on`` this is met."""
+        """True if the condition ``key`` of ``--fail-on`` is met."""
         return bool(kinds_of(self)) if key == "any" else key in kinds_of(self)
 
 
@@ -49,9 +49,9 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     losses: tuple[LostDomain, ...]
     """By topology key, in the order asked, and domain."""
     pairs: bool = False
-    """Whether each loss is that of two domains."""
+    """True if each loss is that of two domains."""
     nodes_deleted: bool = False
-    """Whether the Node objects of a lost domain are deleted; else they stay and do not answer."""
+    """True if the Node objects of a lost domain are deleted; else they stay and do not answer."""
     autoscaler: str | None = None
     """The autoscaler that was asked for, whose nodes count in the verdict; null for none."""
 

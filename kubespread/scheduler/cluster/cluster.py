@@ -231,7 +231,7 @@ class Cluster:
         return faults
 
     def knows_claims_of(self, pod: Pod) -> bool:
-        """Whether something can be said about the pod's claims: where the snapshot did not list them, of new ones."""
+        """True if something can be said about the pod's claims: where the snapshot did not list them, of new ones."""
         return self.objects.knows(PersistentVolumeClaim) or all(
             self.storage.claim(pod, name) is not None for name in claim_names(pod)
         )
@@ -407,7 +407,7 @@ class Holdings(Struct, frozen=True):
         return Holdings(self.cluster, self.nodes, more, self.taken, (pods + by, requested, non_zero_requested))
 
     def lacks(self, kind: KindNumber) -> bool:
-        """Whether the only pod of a kind left."""
+        """True if the only pod of a kind left."""
         return sum(by for other, by in self.more if other.number == kind) < 0
 
     def pick(self, column: NDArray[T]) -> NDArray[T]:

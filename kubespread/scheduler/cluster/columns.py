@@ -110,7 +110,7 @@ class DomainCounts(Forking):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no pod counts, as opposed to pods whose weights cancel out."""
+        """True if no pod counts, as opposed to pods whose weights cancel out."""
         return self._pods == 0
 
     def count(self, nodes: Codes) -> None:
@@ -194,7 +194,7 @@ class LabelColumn:
         self.present: Mask = codes != ABSENT
         self.absent: Mask = ~self.present
         self.is_everywhere = bool(self.present.all())
-        """Whether every node has the label."""
+        """True if every node has the label."""
 
     @cached_property
     def sorted_codes(self) -> Codes:

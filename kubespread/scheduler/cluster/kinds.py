@@ -43,7 +43,7 @@ class Term(Struct, frozen=True):
     weight: int = 0
 
     def matches(self, namespace: str, namespace_labels: Labels, labels: Labels) -> bool:
-        """Whether a pod with these labels, in a namespace with those, is one the term speaks of."""
+        """True if a pod with these labels, in a namespace with those, is one the term speaks of."""
         reached = namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
         return reached and self.selector.matches(labels)
 
@@ -91,7 +91,7 @@ def existing_terms(pod: Pod) -> PodTerms:
 
 
 def has_preferences(pod: Pod) -> bool:
-    """Whether the pod has preferred terms, well-formed or not."""
+    """True if the pod has preferred terms, well-formed or not."""
     return any(terms for name, _, terms in _lists(pod) if name in ("preferred", "preferred_anti"))
 
 

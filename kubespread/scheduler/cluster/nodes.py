@@ -231,11 +231,11 @@ class Nodes:
         return other
 
     def have_the_labels_of(self, others: Nodes) -> bool:
-        """Whether these are the same nodes with the same labels, as far as that is known."""
+        """True if these are the same nodes with the same labels, as far as that is known."""
         return self._labels is others._labels
 
     def give_the_same_as(self, others: Nodes) -> bool:
-        """Whether these are the same nodes, which have the same for pods, as far as that is known."""
+        """True if these are the same nodes, which have the same for pods, as far as that is known."""
         return self._capacity is others._capacity
 
     def followed_by(self, added: Sequence[Node]) -> Nodes:
@@ -479,7 +479,7 @@ class Search:
         self._start, self._samples = start, samples
 
     def limits(self, rules: SearchRules) -> bool:
-        """Whether a profile may leave nodes out."""
+        """True if a profile may leave nodes out."""
         return self._samples or rules.takes_first
 
     def move_on(self, looked_at: int, nodes: int) -> None:

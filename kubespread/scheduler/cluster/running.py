@@ -58,7 +58,7 @@ class ClaimUsers(Struct, frozen=True, eq=False):
 
     @property
     def can_be_any(self) -> bool:
-        """Whether some pod could have a claim that was allocated before or since."""
+        """True if some pod could have a claim that was allocated before or since."""
         return bool(self.provided or self.objects.of(ResourceClaim) or self.happened)
 
     def plus(self, uses: Sequence[Use], nodes: Nodes, results: Results) -> ClaimUsers:

@@ -39,7 +39,7 @@ def key_of(claim: api.PersistentVolumeClaim) -> ClaimKey:
 
 
 def is_owned(claim: api.PersistentVolumeClaim, pod: Pod) -> bool:
-    """Whether the claim of an ephemeral volume was made for this very pod."""
+    """True if the claim of an ephemeral volume was made for this very pod."""
     return any(owner.controller and owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references)
 
 
@@ -151,7 +151,7 @@ class StorageIndex:
                 yield from self._of_claim(claim, translates=translates)
 
     def names_driver(self, pod: Pod) -> bool:
-        """Whether some volume of the pod names a driver: for a claim without a volume any provisioner of its class
+        """True if some volume of the pod names a driver: for a claim without a volume any provisioner of its class
         counts.
         """
         if next(self.attached(pod), None) is not None:

@@ -43,7 +43,7 @@ class AppliedWorkload(Struct, frozen=True):
     replicas: int | None = None
     """None where the manifest sets none: a running workload keeps its number, a new one gets 1."""
     is_other_template: bool = True
-    """Whether the template differs from the running one, or the workload is restarted."""
+    """True if the template differs from the running one, or the workload is restarted."""
     count: int = 1
     """How many pods run at once for a kind whose controller is not modeled."""
 

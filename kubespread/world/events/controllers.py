@@ -144,7 +144,7 @@ def ordinals_of(world: Store, name: WorkloadName, replicas: int) -> range:
 
 
 def is_one_by_one(world: Store, name: WorkloadName) -> bool:
-    """Whether a pod is made only once those before it are ready."""
+    """True if a pod is made only once those before it are ready."""
     return _stateful_set(world, name).spec.pod_management_policy != "Parallel"
 
 
@@ -369,7 +369,7 @@ def _try(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
 
 
 def _preempts(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
-    """Whether others leave for a pod, which is nominated to their node and waits until they are gone.
+    """True if others leave for a pod, which is nominated to their node and waits until they are gone.
 
     Without any its nomination ends, unless they are on their way.
     """

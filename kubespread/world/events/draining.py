@@ -241,7 +241,7 @@ def down_meanwhile(world: World, pods: Iterable[Pod]) -> list[WorkloadName]:
 
 
 def _go_at_once(world: World, pod: Pod, number: int) -> bool:
-    """Whether so many pods of the same budget as ``pod`` go without waiting; with several budgets none goes."""
+    """True if so many pods of the same budget as ``pod`` go without waiting; with several budgets none goes."""
     budgets = world.budgets.protecting(pod, world.time)
     return len(budgets) < 2 and all(budget.status.disruptions_allowed >= number for budget in budgets)
 

@@ -464,7 +464,7 @@ def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
 
 
 def exists(world: World, name: WorkloadName) -> bool:
-    """Whether the cluster has such a workload, even if only its pods show it."""
+    """True if the cluster has such a workload, even if only its pods show it."""
     workloads = world.workloads
     by_name = (workloads.deployments, workloads.daemon_sets)
     return (

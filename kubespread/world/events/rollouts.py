@@ -520,6 +520,6 @@ class _OfDaemonSet(_ByRevision):
         return self._create(chosen) or bool(doomed)
 
     def _create(self, nodes: list[str]) -> bool:
-        """Whether any pod was created."""
+        """True if any pod was created."""
         owner = self.world.owner(self.name)
         return controllers.create_copies(self.world, owner, (pinned_to(self._template, node) for node in nodes)) > 0

@@ -94,7 +94,7 @@ class Unmade(Struct, frozen=True):
     message: str
     """What the API server says to the first of them, or what their controller waits for."""
     is_refused: bool
-    """Whether the API server refuses them."""
+    """True if the API server refuses them."""
 
 
 def unmade(world: World, among: Collection[WorkloadName] | None = None) -> Iterator[Unmade]:

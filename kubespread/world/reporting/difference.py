@@ -109,7 +109,7 @@ def _stateful_sets(world: World) -> Iterator[WorkloadName]:
 
 
 def _is_outdated(stateful_set: StatefulSet, pod: Pod) -> bool:
-    """Whether the controller is to replace a pod for one of the newer revision."""
+    """True if the controller is to replace a pod for one of the newer revision."""
     strategy, update = stateful_set.spec.update_strategy or UpdateStrategy(), stateful_set.status.update_revision
     partition = (strategy.rolling_update.partition if strategy.rolling_update is not None else None) or 0
     ordinal = ordinal_of(pod, stateful_set.metadata.name)
@@ -133,7 +133,7 @@ class Lost(Struct, frozen=True):
     """Nodes that are gone: they still say what others of their groups are like."""
 
     def takes(self, node: Node) -> bool:
-        """Whether a new node would be part of it: it is of another host."""
+        """True if a new node would be part of it: it is of another host."""
         labels = node.metadata.labels
         return any(labels.get(key) in values for key, values in self.domains.items() if key != HOSTNAME)
 
@@ -402,12 +402,12 @@ class Difference(Struct, frozen=True, dict=True):
 
     @property
     def is_worse(self) -> bool:
-        """Whether anything that counts is worse than before."""
+        """True if anything that counts is worse than before."""
         return bool(self.worse or self.broken_budgets)
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing that was asked for was refused."""
+        """True if nothing that was asked for was refused."""
         return not (self.blocked or self.refused)
 
 

@@ -156,7 +156,7 @@ class TightBudget(Struct, frozen=True):
     message: str
     """The API server's."""
     is_for_good: bool
-    """Whether it lets none go either when all the pods it expects are healthy."""
+    """True if it lets none go either when all the pods it expects are healthy."""
 
 
 def whose(world: World, is_asked: Callable[[WorkloadName], bool]) -> WorkloadOf:

@@ -114,7 +114,7 @@ class Refused(Struct):
     pods: list[tuple[Pod, Pod]] = field(default_factory=list)
     """Those that were sent, each with its template."""
     may_retry: bool = False
-    """Whether quotas have gained room or changed since."""
+    """True if quotas have gained room or changed since."""
 
     def fork(self) -> Refused:
         return replace(self, pods=list(self.pods))
@@ -137,7 +137,7 @@ class ApiServer(Forking):
         """``assume`` records what has to be assumed to admit a pod."""
         self._plugins, self._version, self._objects, self._assume = plugins, version, objects, assume
         self._is_noted = False
-        """Whether what has to be assumed to admit pods is recorded."""
+        """True if what has to be assumed to admit pods is recorded."""
         self.refused: dict[WorkloadName, Refused] = {}
         """By controller; a bare pod is its own."""
         self._admitted: dict[int, tuple[Pod, Pod | ForbiddenError]] = {}
@@ -191,7 +191,7 @@ class ApiServer(Forking):
         return counted
 
     def takes_one_more(self, template: Pod) -> bool:
-        """Whether another pod of a template would be stored unchanged, and none waits for quota."""
+        """True if another pod of a template would be stored unchanged, and none waits for quota."""
         return not self.refused and not self._refusal(template) and self._admitted_again(template) is template
 
     def refusal_again(self, template: Pod, pod: Pod) -> str:

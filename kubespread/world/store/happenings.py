@@ -30,7 +30,7 @@ class Gone(Struct, frozen=True):
 
     @property
     def is_lost_for_good(self) -> bool:
-        """Whether it has no controller to make it again; surplus pods do not count as lost."""
+        """True if it has no controller to make it again; surplus pods do not count as lost."""
         return self.owner is None and self.why != SCALED_DOWN and controller_of(self.pod) is None
 
 
@@ -82,7 +82,7 @@ class Happenings(Struct):
     down: list[WorkloadName] = field(default_factory=list)
     """Workloads all of whose ready pods were evicted at once."""
     by_chance: bool = False
-    """Whether a controller deleted some of several equal pods."""
+    """True if a controller deleted some of several equal pods."""
     ties: list[str] = field(default_factory=list)
     """Notes on preemptions whose victims the order of equal pods decided."""
     evictions: list[Evicted] = field(default_factory=list)

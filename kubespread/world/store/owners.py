@@ -57,7 +57,7 @@ def name_of(obj: ApiObject) -> WorkloadName:
 
 
 def are_namesakes(obj: ApiObject, other: ApiObject) -> bool:
-    """Whether two objects of one kind have one name."""
+    """True if two objects of one kind have one name."""
     one, two = obj.metadata, other.metadata
     return one.name == two.name and one.namespace == two.namespace
 
@@ -96,9 +96,9 @@ class Owner(Struct):
     failures: int = 0
     """How many pods a Job lost here."""
     has_ended: bool = False
-    """Whether a Job has failed here."""
+    """True if a Job has failed here."""
     is_foreign: bool = False
-    """Whether its controller is not known here, and what was applied is kept as a ReplicaSet would."""
+    """True if its controller is not known here, and what was applied is kept as a ReplicaSet would."""
 
     def fork(self) -> Owner:
         return replace(self, gone=list(self.gone))
@@ -171,7 +171,7 @@ class Workloads:
         return self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
 
     def knows(self, name: WorkloadName) -> bool:
-        """Whether there is such a ReplicaSet, ReplicationController or StatefulSet."""
+        """True if there is such a ReplicaSet, ReplicationController or StatefulSet."""
         return self._resizable(name) is not None
 
     def replicas(self, name: WorkloadName) -> int | None:

@@ -28,7 +28,7 @@ def running_since(time: str, *, ready: bool) -> PodStatus:
 
 
 def readiness_known(pod: Pod) -> bool:
-    """Whether the pod says if it is ready, as every pod that a kubelet runs does."""
+    """True if the pod says if it is ready, as every pod that a kubelet runs does."""
     has_started = bool(pod.spec.node_name) and pod.status.phase in ("", "Running")
     return not has_started or any(condition.type == READY for condition in pod.status.conditions)
 

@@ -524,17 +524,15 @@ class Store(Forking):
         return owner_meant(name, (*self.book, *self.workloads.replica_sets.values())) or name
 
     def makes_others(self, name: WorkloadName) -> bool:
-        """Whether it makes another pod where one is gone."""
+        """True if it makes another pod where one is gone."""
         return self.controlled_as(name) in _MODELED
 
     def is_known(self, name: WorkloadName) -> bool:
-        """Whether it is known what becomes of its pods; a static pod is its kubelet's."""
+        """True if it is known what becomes of its pods; a static pod is its kubelet's."""
         return self.makes_others(name) or name.kind == "Node" or self.operator(name) is not None
 
     def _misses(self, pod: Pod, owner: WorkloadName, why: str, *, stays: bool) -> bool:
-        """Whether ``owner`` makes another pod now that ``pod`` goes; ``stays``: now that it is terminating and no
-        more.
-        """
+        """True if ``owner`` makes another pod now that ``pod`` goes; ``stays``: now that it is only terminating."""
         if not self.makes_others(owner):
             name = f"{owner.kind}/{owner.name}"
             if (operator := self.operator(owner)) is not None:
@@ -551,7 +549,7 @@ class Store(Forking):
         return not (stays and self.waits_for_the_end(pod, owner))
 
     def waits_for_the_end(self, pod: Pod, owner: WorkloadName) -> bool:
-        """Whether a pod has to be gone before there is another one; one that was adopted names no controller."""
+        """True if a pod has to be gone before there is another one; one that was adopted names no controller."""
         operator = self.operator(owner)
         if owner.kind == "StatefulSet" or (operator is not None and operator.keeps_name):
             return True
@@ -559,12 +557,12 @@ class Store(Forking):
         return replacement(controller_of(pod), workload) is Replacement.WHEN_GONE
 
     def wants_daemon(self, pod: Pod) -> bool:
-        """Whether a DaemonSet would now make a pod like ``pod``, which is pinned, for its node."""
+        """True if a DaemonSet would now make a pod like ``pod``, which is pinned, for its node."""
         position = self.living.nodes.index.get(node_of(pod))
         return position is not None and should_run(as_template(pod), self.living.nodes.objects[position])
 
     def makes_none(self, name: WorkloadName) -> bool:
-        """Whether a Job makes no pods, even if some are missing: it has failed or is suspended."""
+        """True if a Job makes no pods, even if some are missing: it has failed or is suspended."""
         job = self.workloads.jobs.get(name)
         return self.owner(name).has_ended or (job is not None and bool(job.spec.suspend))
 
@@ -596,7 +594,7 @@ class Store(Forking):
         self.living.use(self.cluster.nominating((*self.cluster.nominated, self.queue.nominate(waiting, node))))
 
     def end_nomination(self, waiting: Waiting) -> bool:
-        """Whether a pod was nominated here: then it waits like its copies again."""
+        """True if a pod was nominated here: then it waits like its copies again."""
         if waiting.before is None:
             return False
         self._forget_nomination(waiting.pod)

@@ -224,12 +224,12 @@ class LivingCluster:
         return asked.prepared
 
     def is_bound(self, pod: Pod) -> bool:
-        """Whether the pod depends on claims, which are read from the cluster as it is."""
+        """True if the pod depends on claims, which are read from the cluster as it is."""
         spec = pod.spec
         return bool(spec.has_scheduled_volumes or spec.resource_claims or self._joined.claim_users.provided)
 
     def can_be_followed(self, pod: Pod, since: int) -> bool:
-        """Whether what was prepared for the pod at a position need not be prepared again."""
+        """True if what was prepared for the pod at a position need not be prepared again."""
         return self.begun_at <= since and (max(self._changed_at, self._storage_at) <= since or not self.is_bound(pod))
 
     def changed(self, prepared: Prepared, since: int) -> tuple[Prepared, int]:
@@ -332,7 +332,7 @@ class Applicant:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether something happened since the pod was tried last."""
+        """True if something happened since the pod was tried last."""
         return self._tried_at < self._living.length
 
     def choose(self, break_tie: Tiebreaker) -> Choice | None:
