@@ -59,7 +59,7 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
 
 
 class _Played(Struct, frozen=True):
-    """What is planned, played."""
+    """Plan after it was played."""
 
     steps: Steps
     scene: Scene
@@ -137,7 +137,7 @@ def _compared(question: Plan, scene: Scene, played: _Played) -> PlanReport:
 
 
 def _gone(played: PlanReport, before: Snapshot) -> Counter[str]:
-    """How many pods leave their nodes, by why; those that every node has go with theirs."""
+    """Count the pods that leave their nodes, by why; those that every node has go with theirs."""
     daemons = {
         NamespacedName.of(pod)
         for pod in before.pods
@@ -183,7 +183,7 @@ class _Side(Inquiry):
 
 
 def _planned(name: WorkloadName, before: _Side, after: _Side, *, is_worse: bool) -> PlannedWorkload | None:
-    """What becomes of a workload; None where it stays as it is."""
+    """Compare a workload before and after; None where it stays as it is."""
     was, now = before.rows.get(name), after.rows.get(name)
     change: Comparison
     why = ""
@@ -218,7 +218,7 @@ def _counting(row: AuditedWorkload, other: AuditedWorkload) -> list[AuditFinding
 
 
 def _figures(row: AuditedWorkload) -> object:
-    """What is shown of it."""
+    """Pick the figures that are shown of a workload."""
     skews = [(constraint.topology_key, constraint.max_skew, constraint.skew) for constraint in row.constraints]
     return row.replicas, row.placed, row.ready, row.pending, row.zones, skews
 

@@ -158,7 +158,7 @@ class Playing(Struct, frozen=True):
     begun: World
     """The world before the first step."""
     snapshot: Snapshot
-    """Where the world came from."""
+    """Snapshot that the world came from."""
     scheduler: Scheduler
     namespace: str
     """The namespace of names without one."""
@@ -294,8 +294,8 @@ class Playing(Struct, frozen=True):
         world.change_pods((pod, on_node(pod, pod.spec.node_name, since)) for pod in unready)
 
     def _apply(self, trial: Trial, verb: Verb, refused: list[str], pool: list[Pool]) -> Sequence[RolloutReport | None]:
-        """Why some of several objects are not taken is added to ``refused``; the ``pool`` that is replaced goes on
-        where it stopped. Raises KubespreadError.
+        """Apply one verb, adding to ``refused`` why some of several objects are not taken; the ``pool`` that is
+        replaced goes on where it stopped. Raises KubespreadError.
         """
         world = self.world
         match verb:
@@ -420,7 +420,7 @@ class Playing(Struct, frozen=True):
 
 
 def played_step(trial: Trial, number: int, name: str, event: Event, **fields: Any) -> PlanStep:
-    """What ``event`` leaves, as the next step; its world has then moved on."""
+    """Report what ``event`` leaves as the next step; its world has then moved on."""
     before = trial.world.cluster
     difference = trial.after(event)
     step = difference.happened[-1]

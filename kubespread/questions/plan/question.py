@@ -1,4 +1,4 @@
-"""What is asked of changes that are planned: of the cluster before and after them, and of each step."""
+"""Question about changes that are planned: the cluster before and after them, and each step."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OF_STEPS = (
     "what autoscalers of pods, and the descheduler, do meanwhile; nodes are added only where an autoscaler is named",
     "which of several nodes with equal scores a pod gets: it is arbitrary, and other runs take others",
 )
-"""What is not modeled of steps."""
+"""Parts of the cluster's behavior that are not modeled in steps."""
 
 
 class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):

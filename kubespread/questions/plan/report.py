@@ -42,11 +42,11 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
     number: int
     """From 1."""
     title: str | None = None
-    """What the scenario calls it; null where it has no name."""
+    """Title of the step in the scenario; null where it has none."""
     failed: str | None = None
-    """Why it was not done, or not in full: something does not exist by then."""
+    """Reason why it was not done, or not in full: something does not exist by then."""
     rollouts: tuple[RolloutReport, ...] = ()
-    """Of every workload whose pods were replaced for another template."""
+    """Rollouts of every workload whose pods were replaced for another template."""
     pods_gone: tuple[GonePod, ...] = ()
     """Pods that left their nodes, in order."""
     pods_placed: tuple[PlacedPod, ...] = ()
@@ -54,7 +54,8 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
     replaces: dict[str, str] = {}
     """By its name each node that joined in place of another, and that one."""
     pending_runs: Range | None = None
-    """How many more pods wait than before the first step, over all runs; null where they agree, or where there is one.
+    """Number of pods that wait beyond those before the first step, over all runs; null where they agree, or where there
+    is one.
     """
     stuck_runs: int = 0
     """In how many runs it is not done in full, or leaves pods lacking."""
@@ -116,7 +117,7 @@ class PlanRemedy(Report, frozen=True):
     lost: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods that are lost for good with them."""
     left: str = ""
-    """What still lacks then, though each step is done in full; empty where nothing does."""
+    """Trouble that is left then, though each step is done in full; empty where there is none."""
 
     def __str__(self) -> str:
         verb = verb_of(len(self.lost), "are")
@@ -132,16 +133,16 @@ class PlannedSide(Report, frozen=True, kw_only=True):
     kube_version: str
     """Its release."""
     nodes: int
-    """How many it has."""
+    """Number of nodes."""
     replicas: int | None
     """Desired pods, of all workloads but DaemonSets; null where the audit was not finished."""
     ready: int | None
-    """How many of them are ready; null where the audit was not finished."""
+    """Number of those pods that are ready; null where the audit was not finished."""
     pending: int
-    """How many pods wait for a node, those of DaemonSets too."""
+    """Number of pods that wait for a node, those of DaemonSets too."""
     percent: dict[str, int | None]
-    """How much of each resource of all nodes together is requested, by its name: of cpu, memory and pods, and what else
-    some pod requests. Rounded down; null where nothing is allocatable.
+    """Percentage of each resource of all nodes together that is requested, by its name: of cpu, memory and pods, and
+    what else some pod requests. Rounded down; null where nothing is allocatable.
     """
 
 
@@ -170,45 +171,45 @@ class PlannedWorkload(Report, frozen=True, kw_only=True):
 
 
 class PlanReport(ScheduledReport, frozen=True, kw_only=True):
-    """What is planned, step by step, and with both sides the cluster before and after."""
+    """Report of what is planned, step by step, and with both sides the cluster before and after."""
 
     kind: str = "PlanReport"
     name: str | None = None
-    """What the scenario is called; null where it has no name."""
+    """Name of the scenario; null where it has none."""
     node_count: int
-    """How many nodes the cluster has at first."""
+    """Number of nodes in the cluster at first."""
     waiting: tuple[Trouble, ...] = ()
-    """What is pending, or not made, before the first step."""
+    """Pods that are pending, or not made, before the first step."""
     start: Outcome
-    """What happened before the first step: pods that were waiting are placed where they fit."""
+    """Outcome before the first step: pods that were waiting are placed where they fit."""
     steps: tuple[PlanStep, ...]
     """In their order."""
     undone: tuple[str, ...] = ()
     """Steps that were not begun, as one before them is blocked."""
     runs: int = 1
-    """How often all steps were played: more than once where controllers deleted some of several equal pods. Which ones,
-    and which of equal nodes a pod gets, is up to the seed of a run; what is shown is the first run.
+    """Number of times that all steps were played: more than once where controllers deleted some of several equal pods.
+    Which ones, and which of equal nodes a pod gets, is up to the seed of a run; the first run is shown.
     """
     stuck_runs: int = 0
     """In how many of these the answer is no."""
     remedies: tuple[PlanRemedy, ...] = ()
     """Each alone gets a plan through that does not get through as it is, or has its steps done in full."""
     remedies_tried: int = 0
-    """How many changes were tried for that."""
+    """Number of changes that were tried for that."""
     before: PlannedSide | None = None
     """Null where only the steps are asked about, as is what follows from both sides."""
     after: PlannedSide | None = None
     """Null where only the steps are asked about."""
     workloads: tuple[PlannedWorkload, ...] = ()
-    """Those that change, the worst first, then by namespace, kind and name."""
+    """Workloads that change, the worst first, then by namespace, kind and name."""
     unchanged: int = 0
-    """How many are the same before and after."""
+    """Number of workloads that are the same before and after."""
     gone: dict[str, int] = {}
-    """How many pods leave their nodes on the way, by why: ``evicted``, ``replaced`` and others; those of DaemonSets and
-    of nodes themselves go ``with their nodes``.
+    """Number of pods that leave their nodes on the way, by why: ``evicted``, ``replaced`` and others; those of
+    DaemonSets and of nodes themselves go ``with their nodes``.
     """
     cost: CostChange | None = None
-    """What all nodes cost, before and after; null without prices."""
+    """Cost of all nodes, before and after; null without prices."""
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -222,24 +223,24 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
 
     @property
     def whole(self) -> Outcome:
-        """What all steps together leave: refusals and damage of each, and what lacks after the last one."""
+        """Outcome of all steps together: refusals and damage of each, and what lacks after the last one."""
         last = self.steps[-1] if self.steps else self.start
         troubles = [trouble for step in self.steps for trouble in step.troubles if trouble.kind not in LACKING]
         return Outcome(name="", troubles=(*troubles, *last.of(*LACKING)), workloads=last.workloads)
 
     @property
     def step_count(self) -> int:
-        """How many steps there are, begun or not."""
+        """Number of steps, begun or not."""
         return len(self.steps) + len(self.undone)
 
     @property
     def pending(self) -> int:
-        """How many more pods wait for a node in the end than before."""
+        """Number of pods that wait for a node in the end beyond those before."""
         return self.whole.pending
 
     @property
     def unmade(self) -> int:
-        """How many more pods are not made in the end than before."""
+        """Number of pods that are not made in the end beyond those before."""
         return self.whole.unmade
 
     @property
@@ -304,13 +305,13 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
 
     @property
     def _not_done(self) -> list[str]:
-        """How many steps were done in full, where not all were."""
+        """Count of steps that were done in full, where not all were."""
         done = len(self.steps) - len(self.blocked)
         return [] if done == self.step_count else [f"{done:,} of {count_of(self.step_count, 'step')} done in full"]
 
     @property
     def of_steps(self) -> list[str]:
-        """What is said of steps, together of those that have it in common."""
+        """Sentences about steps, together for those that have them in common."""
         failed = (f"step {step.number}: not done: {step.failed}" for step in self.steps if step.failed is not None)
         return [*failed, *sentences(self.steps, _called, in_brief(self.whole))]
 

@@ -45,13 +45,13 @@ _TONES: dict[Comparison, Tone] = {"worse": Tone.BAD, "better": Tone.GOOD, "gone"
 
 
 def _called(row: PlannedWorkload) -> str:
-    """As the audit calls it."""
+    """Name the workload as the audit does."""
     audited = row.after or row.before
     return row.workload.called if audited is None else audited.called
 
 
 def _skews(row: AuditedWorkload | None) -> list[tuple[str, str]]:
-    """Of each constraint, with what it counts; those of one key may differ in whose pods they count."""
+    """Pair the skew of each constraint with what it counts; those of one key may differ in whose pods they count."""
     return [] if row is None else [(short_key(each.topology_key), str(each.skew)) for each in row.constraints]
 
 
@@ -66,12 +66,12 @@ def _skew_change(row: PlannedWorkload) -> str:
 
 
 def _change(before: str, after: str) -> str:
-    """What stays the same once."""
+    """Write what stays the same once."""
     return before if before == after else f"{before or '-'}{ARROW}{after or '-'}"
 
 
 def _both(header: str, value: Callable[[AuditedWorkload], str], *, gives_way: bool = False) -> Column[PlannedWorkload]:
-    """What is said of either side, where there is one."""
+    """Show a value of either side, where there is one."""
 
     def change(row: PlannedWorkload) -> str:
         return _change(*("" if side is None else value(side) for side in (row.before, row.after)))
@@ -291,7 +291,7 @@ def _moves_first(report: PlanReport) -> bool:
 
 
 def _frames_of(report: PlanReport) -> Mapping[int, int]:
-    """Which of `_frames`, counted from 1, shows the cluster after each step."""
+    """Map each step to the one of `_frames`, counted from 1, that shows the cluster after it."""
     each = (1 + sum(len(rollout.passes) for rollout in step.rollouts) for step in report.steps)
     past = islice(accumulate(each, initial=int(_moves_first(report))), 1, None)
     return dict(zip((step.number for step in report.steps), past, strict=True))
@@ -339,7 +339,7 @@ def _parts_of_steps(report: PlanReport, look: Look) -> Iterator[Part]:
 
 
 def _columns(rows: Sequence[_Row], look: Look) -> Sequence[Column[_Row]]:
-    """Those for which a terminal has room: texts of steps are not cut for skews, which may stand below."""
+    """Choose the columns for which a terminal has room: texts of steps are not cut for skews, which may stand below."""
     columns = [column for column in _STEP if Readers.TERMINAL in column.readers]
     for header in ("SKEW", "DONE"):
         if room_beside_columns(columns, rows, look) < -GAP:
@@ -362,7 +362,7 @@ def _indented(details: Sequence[Line], look: Look) -> Iterator[Line]:
 
 
 def _details(step: PlanStep, before: PlanStep | None) -> Iterator[Line]:
-    """What it leaves, unless that is what the one ``before`` left, and how its rollouts went."""
+    """Yield what the step leaves, unless that is what the one ``before`` left, and how its rollouts went."""
     left = [*_left(step)]
     if before is None or left != [*_left(before)]:
         yield from ([Cell(text, Tone.BAD)] for text in left)

@@ -1,1 +1,1 @@
-"""Which nodes of a cluster can go."""
+"""Nodes of a cluster that can be removed."""

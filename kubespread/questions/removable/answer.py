@@ -1,4 +1,4 @@
-"""Which nodes can be removed: each alone from the cluster as it is, and as many together as a greedy order finds."""
+"""Nodes that can be removed: each alone from the cluster as it is, and as many together as a greedy order finds."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class _Group(Struct):
     nodes: list[str] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     stays: dict[str, str] = field(default_factory=dict)
-    """Why a node does not go with these."""
+    """Reason why a node does not go with these, by node."""
     untried: Sequence[str] = ()
     is_cut_short: bool = False
     """True if that is for lack of time."""
@@ -187,7 +187,7 @@ class _Removing:
         return outcome(NodeRemoval, name, removed, first=refused, has_skew=True, ties=tuple(step.ties), **about)
 
     def _remarks(self, node: Node, plan: DrainPlan) -> Iterator[Remark]:
-        """What is to be known before a node goes: its role, its domain, and whose data its drain deletes."""
+        """Yield remarks on a node before it goes: its role, its domain, and whose data its drain deletes."""
         label = next((role for role in CONTROL_PLANE if role in node.metadata.labels), None)
         if label is not None:
             yield Remark(kind="controlPlane", detail=f"label {label}")
@@ -233,7 +233,7 @@ class _Removing:
         return group
 
     def _try(self, group: _Group, names: Sequence[str]) -> str:
-        """What blocks the next nodes; they are removed from the group's world if nothing does."""
+        """Name what blocks the next nodes, or remove them from the group's world if nothing does."""
         trial, before = group.trial.fork(), group.trial.world.cluster
         trial.during(partial(cordon, nodes=names))
         for name in names:
@@ -349,7 +349,7 @@ class Asks:
         return np.cumsum(self._requests[resource][chosen]), remaining
 
     def likely(self, first: int, share: float) -> int:
-        """How many nodes, from ``first`` on, request no more than ``share`` of what the others have free."""
+        """Count the nodes, from ``first`` on, that request no more than ``share`` of what the others have free."""
         fits = np.ones(len(self._positions) - first, dtype=np.bool_)
         for resource in self._requests:
             demand, remaining = self._of(resource, first)

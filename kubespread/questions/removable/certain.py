@@ -36,12 +36,12 @@ _MADE_ALIKE = frozenset({"ReplicaSet", "ReplicationController"})
 
 
 class _Mover(Struct, frozen=True):
-    """Where pods of one controller fit now."""
+    """Nodes where pods of one controller fit now."""
 
     plugins: Framework
     template: Pod
     fits: Mask
-    """Where one more pod fits."""
+    """Nodes where one more pod fits."""
     hard: tuple[HardConstraint, ...]
     """The constraints that look beyond the node."""
 
@@ -160,7 +160,7 @@ class Certain:
         return self._room[key]
 
     def _fitting_nodes(self, node: int, pod: Pod, mover: _Mover) -> int:
-        """How many nodes fit the replacement; 0 where it may leave a constraint violated wherever it goes."""
+        """Count the nodes that fit the replacement; 0 where it may leave a constraint violated wherever it goes."""
         cluster = self._without(node).after(ClusterChange(gone=[(pod, node)]))
         prepared = mover.plugins.prepare(cluster, mover.template)
         state = next(filter_state for filter_state in prepared.filter_states if isinstance(filter_state, SpreadState))
@@ -190,7 +190,7 @@ KEPT: Mapping[Cause, tuple[Literal["warning", "notice"], str]] = {
     "safeToEvict": ("notice", f"not removed by cluster-autoscaler, for pods annotated {SAFE_TO_EVICT}: false"),
     "doNotDisrupt": ("notice", f"not removed by Karpenter, for {DO_NOT_DISRUPT}: true"),
 }
-"""How bad each cause is for a cluster, and what follows a number of nodes."""
+"""Severity of each cause for a cluster, and the words that follow a number of nodes."""
 _ASKING = DrainFlags(delete_emptydir_data=False)
 """kubectl drain as it has to be typed: it refuses to delete data in emptyDir, and pods without a controller."""
 
@@ -201,7 +201,7 @@ class KeptNode(Struct, frozen=True):
     cause: Cause
     node: str
     pods: tuple[NamespacedName, ...]
-    """Those that are the reason; none where it is the node itself."""
+    """Pods that are the reason; none where it is the node itself."""
 
 
 def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:

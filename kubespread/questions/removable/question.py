@@ -1,4 +1,4 @@
-"""What is asked of nodes that are to go."""
+"""Question about nodes that are to go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes of a cluster can be removed, alone and together, and what blocks the others."""
+"""Nodes of a cluster that can be removed, alone and together, and what blocks the others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REMARKS: Mapping[RemarkKind, Meaning] = {
 
 
 class Remark(Report, frozen=True):
-    """What is to be known before a node goes, and does not keep it."""
+    """Fact to know before a node goes, which does not keep it."""
 
     meanings: ClassVar = {"kind": REMARKS}
 
@@ -56,15 +56,15 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
     domain: str | None
     """Its zone."""
     pods: int
-    """How many a drain would evict."""
+    """Number of pods that a drain would evict."""
     place: int | None = None
     """Its place in the order in which nodes go together, from 1; null where it stays."""
     stays: str = ""
-    """Why one that can go alone does not go together with others."""
+    """Reason why a node that can go alone does not go together with others."""
     ties: tuple[str, ...] = ()
     """Preemptions on its way whose victims equal other pods, so that their names decided; in the notes too."""
     price: str | None = None
-    """What it costs; null where that is not known or not asked."""
+    """Cost of the node; null where that is not known or not asked."""
     remarks: tuple[Remark, ...] = ()
     remedy: str | None = None
     """Options with which it can go alone, as all that keeps it are disruption budgets: ``--budget
@@ -83,12 +83,12 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
 
     @property
     def kept_back(self) -> str:
-        """Why one that can go alone stays, as people read it."""
+        """Reason why a node that can go alone stays, as people read it."""
         return self.stays if self.stays == self.set_apart or not self.stays else f"after the others, {self.stays}"
 
     @property
     def set_apart(self) -> str:
-        """Why it does not go together with others: it is of the control plane, or the last of its domain."""
+        """Reason why it does not go together with others: it is of the control plane, or the last of its domain."""
         apart = [remark for remark in self.remarks if remark.kind in ("controlPlane", "lastOfDomain")]
         texts = (
             f"the last node of {remark.detail}" if remark.kind == "lastOfDomain" else f"control plane: {remark.detail}"
@@ -105,7 +105,7 @@ class Together(Report, frozen=True):
     nodes: tuple[str, ...]
     """In the order in which they are drained."""
     groups: tuple[Outcome, ...]
-    """What each group that is cordoned at once leaves behind."""
+    """Outcome of each group of nodes that is cordoned at once."""
     untried: int
     """Nodes that can go alone and were not tried after many in a row did not go, or before the time was up."""
 
@@ -124,7 +124,7 @@ class Together(Report, frozen=True):
 class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "RemovableReport"
     nodes: int
-    """How many the cluster has."""
+    """Number of nodes in the cluster."""
     pending_before: int = 0
     """Pods that are pending before any node goes, once the cluster has settled."""
     rows: tuple[NodeRemoval, ...]
@@ -133,7 +133,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     """
     together: Together
     cost: CostChange | None = None
-    """What all nodes cost, and what those cost that stay when nodes go together; null without prices."""
+    """Cost of all nodes, and of those that stay when nodes go together; null without prices."""
 
     def judged(self) -> Judgment:
         # Of the nodes that were not asked, any may go.
@@ -145,7 +145,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         return Share(sum(not row.alone for row in self.rows), len(self.rows), "nodes")
 
     def sentences(self) -> Iterator[str]:
-        """How many can go alone, which together in which order, and the effects."""
+        """Yield how many can go alone, which together in which order, and the effects."""
         together, alone = self.together, [row.name for row in self.rows if row.alone]
         if len(self.rows) == 1:
             yield self._of_one(self.rows[0])

@@ -157,7 +157,7 @@ def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] |
 
 
 def _reasons(row: NodeRemoval) -> Iterator[str]:
-    """What comes of it where it is drained, and what else is to be known."""
+    """Yield what comes of it where it is drained, and what else is to be known."""
     yield from (phrase(row, kind) for kind in row.kinds if kind not in REFUSALS)
     yield from ([row.kept_back] if row.stays else ())
     yield from (f"goes, and {consequence}" for consequence in _consequences(row))

@@ -1,1 +1,1 @@
-"""What losing zones does to the workloads of a cluster."""
+"""Effects on the workloads of a cluster of losing zones."""

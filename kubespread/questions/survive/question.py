@@ -1,4 +1,4 @@
-"""What is asked of losing zones."""
+"""Question about losing zones."""
 
 from __future__ import annotations
 

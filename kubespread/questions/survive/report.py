@@ -1,4 +1,4 @@
-"""What losing each domain of a topology key does to the workloads of a cluster."""
+"""Effects on the workloads of a cluster of losing each domain of a topology key."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LostDomain(Outcome, frozen=True, kw_only=True):
     domain: Annotated[str, Col(value=lambda domain: domain or EMPTY, fit=Fit.NAMES)]
     """The value that is lost; of a pair ``a+b``."""
     size: Annotated[int, Col(header="NODES")]
-    """How many nodes have it."""
+    """Number of nodes in the domain."""
     already_lost: bool = False
     """True if none of its nodes answered before."""
 
@@ -41,9 +41,9 @@ class LostDomain(Outcome, frozen=True, kw_only=True):
 class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
     workloads: int
-    """How many workloads are asked about."""
+    """Number of workloads that the question is about."""
     nodes: int
-    """How many the cluster has."""
+    """Number of nodes in the cluster."""
     pending_before: int
     """Their pods that are already pending before anything is lost."""
     losses: tuple[LostDomain, ...]
@@ -73,7 +73,9 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         return "yes" if self.standing or self.unfinished is not None else "no"
 
     def sentences(self) -> Iterator[str]:
-        """How many domains of each key can be lost and what losing the worst one leaves; then each kind of trouble."""
+        """Yield how many domains of each key can be lost and what losing the worst one leaves; then each kind of
+        trouble.
+        """
         ordered = sorted(self.by_key(), key=lambda item: min(map(badness, item[1])))
         told = ""
         for _, losses in ordered:
@@ -94,7 +96,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             yield f"{says(self.pending_before, 'pod', 'were')} already pending"
 
     def worst_of(self, standing: Sequence[LostDomain]) -> str:
-        """How many of a key's domains can be lost, the worst first, and what losing that one leaves."""
+        """Say how many of a key's domains can be lost, the worst first, and what losing that one leaves."""
         can, worst = self._can_be_lost(standing), in_brief(standing[0])
         return f"{can}. {standing[0].name}: {worst}" if worst else can
 

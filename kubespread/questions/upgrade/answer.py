@@ -170,8 +170,8 @@ def _with_remedies(
 def _trials(
     question: Upgrade, world: World, report: PlanReport, stopping: Sequence[Pod], edits: Sequence[Edit]
 ) -> Iterator[tuple[Change, ...]]:
-    """What to try for the obstacle, each at its sizes: kubectl's own flags where it refuses; else room where pods wait,
-    and replicas where a budget allows no eviction, as of the ``stopping`` pods; the cheapest of each kind first.
+    """Yield what to try for the obstacle, each at its sizes: kubectl's own flags where it refuses; else room where pods
+    wait, and replicas where a budget allows no eviction, as of the ``stopping`` pods; the cheapest of each kind first.
     """
     refusal = "".join(trouble.why for trouble in report.whole.of("localStorage", "noController", "daemonSet"))
     if refusal and (flags := tuple(_flags(question, refusal))):

@@ -1,4 +1,4 @@
-"""What is asked of replacing nodes."""
+"""Question about replacing nodes."""
 
 from __future__ import annotations
 
