@@ -69,7 +69,8 @@ class Commands(Struct, frozen=True):
     def same(self, *words: str) -> str:
         """The command that was typed, with more ``words``; empty where it cannot be typed again as it is shown."""
         line = shlex.join(["kubespread", *self.typed, *words])
-        return line if self.typed and "-" not in self.typed and without_secrets(line) == line else ""
+        is_new = not {*words} <= {*self.typed} or not words
+        return line if self.typed and "-" not in self.typed and is_new and without_secrets(line) == line else ""
 
     def of_nodes(self, question: str, *words: str) -> str:
         """The command of a question that is not about workloads."""

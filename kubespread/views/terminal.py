@@ -432,6 +432,7 @@ def _narrowed(column: Column[Any], laid: Laid, room: int) -> Laid:
     return Laid(laid.header, cells, laid.is_number)
 
 
+_MAX_CELLS = 5
 _MAX_ROWS = 12
 _CHANGE: Sequence[Column[CellChange]] = (
     Column("KEY", lambda change: change.key),
@@ -452,9 +453,11 @@ def changes_sheet(title: str, changes: Sequence[CellChange], tone: Judge | None 
 def changed_rows(changes: Sequence[CellChange], tone: Judge = lambda _: Tone.PLAIN) -> Sheet[Sequence[CellChange]]:
     """Line of a terminal: ``shop/Deployment/api  placed 3 → 2 · pending 0 → 1``."""
 
-    def drawn(row: Sequence[CellChange], _look: Look) -> Iterator[Line]:
-        cells = (Cell(f"{'  ' if change is row[0] else ' · '}{change.cell}", tone(change)) for change in row)
-        yield folded(Cell(row[0].key, Tone.STRONG), *cells)
+    def drawn(row: Sequence[CellChange], look: Look) -> Iterator[Line]:
+        shown = row if look.in_full else row[:_MAX_CELLS]
+        cells = (Cell(f"{'  ' if change is row[0] else ' · '}{change.cell}", tone(change)) for change in shown)
+        more = f" · {count_of(len(row) - len(shown), 'more change')}" if len(row) > len(shown) else ""
+        yield folded(Cell(row[0].key, Tone.STRONG), *cells, more)
 
     rows = [tuple(row) for _, row in groupby(changes, lambda change: change.key)]
     return Sheet(title="", columns=(), rows=rows, most=_MAX_ROWS, noun="row", drawn=drawn)

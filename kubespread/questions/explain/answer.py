@@ -39,6 +39,7 @@ from kubespread.scheduler.evaluation import Evaluation, evaluate, has_lower, pre
 from kubespread.scheduler.plugin import Code, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, Shares, SoftConstraint, SpreadState
 from kubespread.scheduler.profile.profile import Profile, framework, post_filters
+from kubespread.wording import Decisive
 from kubespread.world.store.pod_book import key_of
 
 # What `explain` says of a pod that fits nowhere: which of its own constraints, changed alone, lets it in.
@@ -246,7 +247,7 @@ def _who_would_make_room(evaluation: Evaluation, profile: Profile) -> Iterator[s
     if evaluation.fits_nowhere and has_lower(evaluation.cluster, evaluation.pod):
         report = judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), profile.version)
         if report.node is not None:
-            yield report.sentence
+            yield Decisive(report.sentence)
 
 
 def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
