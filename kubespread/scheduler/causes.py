@@ -1,4 +1,4 @@
-"""Why a filter rejects a node, as data: the numbers and names behind kube-scheduler's reasons.
+"""Causes for which a filter rejects a node, as data: the numbers and names behind kube-scheduler's reasons.
 
 A state gives them for the requested nodes (`State.causes`), from the same numbers as its filter. Reports have
 them as the details of a rejection, tagged in JSON by ``type``; ``short`` says one in a few words. The reasons of
@@ -101,7 +101,7 @@ class NodeLabelDetail(_Cause, frozen=True, tag="nodeLabel"):
     operator: str
     values: tuple[str, ...]
     actual: str | None
-    """What the node has; None where it lacks the key."""
+    """Value on the node; None where it lacks the key."""
 
     @property
     def short(self) -> str:
@@ -128,7 +128,7 @@ class PodAffinityDetail(_Cause, frozen=True, tag="podAffinity"):
     selector: str
     namespaces: tuple[str, ...]
     namespace_selector: str | None
-    """Of further namespaces; None where the term has none."""
+    """Selector of further namespaces; None where the term has none."""
 
     @property
     def short(self) -> str:
@@ -153,7 +153,7 @@ class PodAntiAffinityDetail(_Cause, frozen=True, tag="podAntiAffinity"):
     """The first of them in the snapshot's order."""
     node: str
     pods: int
-    """How many pods in the domain match the term, which is what the filter counts."""
+    """Number of pods in the domain that match the term, which is what the filter counts."""
     of_existing_pod: bool
     """True if the term is that pod's own and speaks of the candidate; else it is the candidate's."""
 
@@ -174,7 +174,7 @@ class VolumeNodeDetail(_Cause, frozen=True, tag="volumeNodeAffinity"):
     operator: str
     values: tuple[str, ...]
     actual: str | None
-    """What the node has; None where it lacks the label."""
+    """Value on the node; None where it lacks the label."""
 
     @property
     def short(self) -> str:
@@ -359,7 +359,7 @@ def requirement(cause: NodeLabelDetail | VolumeNodeDetail) -> str:
 
 
 def has(actual: str | None) -> str:
-    """What the node has of it: ``has hdd``, ``has none``."""
+    """Write what the node has of it: ``has hdd``, ``has none``."""
     return "has none" if actual is None else f"has {actual or '(empty)'}"
 
 

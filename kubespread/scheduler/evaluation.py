@@ -1,5 +1,5 @@
-"""What a profile says of one pod: verdicts, scores, ranking and the message of the FitError; and, once no node is left
-for it, the result of the profile's PostFilter plugins, as a prediction.
+"""Answers of a profile about one pod: verdicts, scores, ranking and the message of the FitError; and, once no node is
+left for it, the result of the profile's PostFilter plugins, as a prediction.
 
 Source: pkg/scheduler/schedule_one.go, findNodesThatPassFilters, prioritizeNodes
 Source: pkg/scheduler/framework/types.go, FitError, Diagnosis
@@ -60,7 +60,7 @@ def evaluate(framework: Framework, cluster: Cluster, pod: Pod, *, is_scored: boo
 
 
 def evaluated(prepared: Prepared, *, is_scored: bool = True) -> Evaluation:
-    """What follows from the states as they are now; without scores where only verdicts are asked for."""
+    """Evaluate the states as they are now; without scores where only verdicts are asked for."""
     framework = prepared.framework
     verdicts, disabled = prepared.verdicts(framework.filters), prepared.verdicts(framework.disabled)
     alone = {**verdicts, **disabled}
@@ -73,7 +73,7 @@ def evaluated(prepared: Prepared, *, is_scored: bool = True) -> Evaluation:
 
 
 class Evaluation:
-    """What every plugin said about every node, and what follows from it."""
+    """Answers of every plugin about every node, and what follows from them."""
 
     def __init__(self, prepared: Prepared, verdicts: Mapping[str, Verdicts], alone: Mapping[str, Verdicts]) -> None:
         self.prepared = prepared
@@ -85,18 +85,18 @@ class Evaluation:
         self.verdicts = verdicts
         """Per filter plugin that did not skip, in profile order: what the cycle as a whole hears of it."""
         self.alone = alone
-        """What each plugin says on its own, followed by those that the profile switches off."""
+        """Verdicts of each plugin on its own, followed by those that the profile switches off."""
         self._messages = prepared.framework.messages
         self._listing = prepared.listing
         self.scores: dict[str, PluginScore] = {}
         """Per score plugin that did not skip, in profile order."""
         self._scoring = True
         self.filter_error: str | None = None
-        """Why filtering failed, in which case no node has a verdict."""
+        """Reason why filtering failed, in which case no node has a verdict."""
         if self.rejection is None:
             self.filter_error = _error_of(verdicts, self.included)
         self.error = self.filter_error
-        """Why the cycle failed, in which case kube-scheduler places the pod nowhere."""
+        """Reason why the cycle failed, in which case kube-scheduler places the pod nowhere."""
 
     @cached_property
     def included(self) -> Mask:
@@ -193,7 +193,7 @@ class Evaluation:
         return bool(len(self.cluster)) and self.error is None and not self.feasible.any()
 
     def verdict(self, node: int) -> Status:
-        """What kube-scheduler says about one node: the first rejection in profile order."""
+        """Status that kube-scheduler gives one node: the first rejection in profile order."""
         if self.rejection is not None:
             return self.rejection
         if self.filter_error is not None:
@@ -246,7 +246,9 @@ class Evaluation:
 
     @property
     def message(self) -> str | None:
-        """Why the pod stays pending, as kube-scheduler words it without its PostFilter part; None when a node fits."""
+        """Reason why the pod stays pending, as kube-scheduler words it without its PostFilter part; None when a node
+        fits.
+        """
         return self.message_among(np.ones(len(self.cluster), dtype=np.bool_))
 
     def message_among(self, nodes: Mask) -> str | None:
@@ -270,7 +272,7 @@ class Evaluation:
         return f"{head} {', '.join(parts)}." if parts else head
 
     def _first_rejections(self, among: Mask) -> Iterator[tuple[Status, int]]:
-        """What `verdict` says of the nodes, and of how many it does."""
+        """Yield each `verdict` on the nodes, and how many nodes it is about."""
         if self.rejection is not None:
             yield self.rejection, int(np.count_nonzero(among))
             return
@@ -315,7 +317,7 @@ class PreemptionCandidate(Struct, frozen=True):
     victims: tuple[Pod, ...]
     violations: int
     broken: tuple[tuple[str, ...], ...]
-    """Of each victim the names of the disruption budgets that its eviction breaks."""
+    """Names of the disruption budgets that the eviction of each victim breaks."""
     tied: tuple[Pod, ...] = ()
     """Other pods of the node that are as important as a victim: the order of pods alone decides that they stay."""
     others: tuple[str, ...] = ()
@@ -377,7 +379,9 @@ class PostFilters(Struct, frozen=True):
 def preempt(
     evaluation: Evaluation, post_filters: PostFilters, *, budgets: Budgets | None = None, turns: Turns = as_they_come
 ) -> Preemption:
-    """What preemption would do for a pod that fits nowhere, ``budgets`` being those of the cluster unless given."""
+    """Predict what preemption would do for a pod that fits nowhere, ``budgets`` being those of the cluster unless
+    given.
+    """
     if budgets is None:
         budgets = evaluation.cluster.objects.of(PodDisruptionBudget)
     answer = _first_help(evaluation, post_filters.plugins, budgets, turns)

@@ -44,7 +44,7 @@ from kubespread.scheduler.plugin import (
 
 
 class MessageRules(Struct, frozen=True):
-    """How a release words its failure message."""
+    """Rules by which a release words its failure message."""
 
     counts_excluded_nodes: bool = True
     """Up to 1.31 nodes outside a PreFilter plugin's node list are not counted."""
@@ -64,11 +64,13 @@ class Framework(Struct, frozen=True):
     filters: Sequence[Plugin]
     scores: Sequence[tuple[Plugin, int]]
     pre_filters: Sequence[Plugin] = ()
-    """Those that may reject the pod as a whole or leave nodes out beforehand, in the order they are asked."""
+    """Plugins that may reject the pod as a whole or leave nodes out beforehand, in the order they are asked."""
     disabled: Sequence[Plugin] = ()
     """Filters the profile does not run. They are asked all the same, since what they would say is worth knowing."""
     scheduler_names: frozenset[str] = frozenset({DEFAULT_SCHEDULER})
-    """Of all profiles. A pod that names none of them is in no queue (eventhandlers.go, responsibleForPod)."""
+    """Names of the schedulers of all profiles. A pod that names none of them is in no queue (eventhandlers.go,
+    responsibleForPod).
+    """
     messages: MessageRules = field(default_factory=MessageRules)
     skipped_scores: Mapping[str, int] = field(default_factory=dict)
     """Per score plugin that cannot skip a pod in this release, or without PreScore, what it then scores every node."""
@@ -123,7 +125,7 @@ class Prepared:
         self.states: dict[str, State] = {}
         self._statuses: dict[str, Status] = {}
         self._signatures: dict[str, Hashable] = {}
-        """Of each plugin what it reads of the pod."""
+        """Parts of the pod that each plugin reads."""
         self.rejection: Status | None = None
         """The first PreFilter's judgment that rejects the pod as a whole; kube-scheduler asks no further."""
         self._signed = cluster.kinds.results_of(pod).of(_SIGNED)
@@ -156,7 +158,7 @@ class Prepared:
             )
 
     def _shared(self, plugin: Plugin) -> State | Status:
-        """What the plugin prepares, made once for all pods of a signature where pods on nodes do not matter to it."""
+        """Prepare the plugin's state, once for all pods of a signature where pods on nodes do not matter to it."""
         signed = self._signed.get(plugin.name)
         if signed is None or signed[0] is not plugin:
             signed = self._signed[plugin.name] = (plugin, plugin.signature(self.pod))
@@ -182,7 +184,7 @@ class Prepared:
 
     @property
     def on_node_signature(self) -> Hashable:
-        """What tells the answers of plugins that judge nodes by what they hold; None where pods share nothing."""
+        """Key that tells the answers of plugins that judge nodes by what they hold; None where pods share nothing."""
         framework, kind = self.framework, self.cluster.kinds[self.cluster.kinds.number_of(self.pod)]
         signature = self._signature_of(OnNode, (*framework.filters, *(plugin for plugin, _ in framework.scores)))
         if kind.inline_volumes or signature is None:
@@ -191,7 +193,7 @@ class Prepared:
 
     @property
     def fixed_signature(self) -> Hashable:
-        """What tells the verdicts of filters that no pod on a node changes; None where pods share nothing."""
+        """Key that tells the verdicts of filters that no pod on a node changes; None where pods share nothing."""
         return self._signature_of(Fixed, (*self.framework.pre_filters, *self.framework.filters))
 
     def _signature_of(self, sort: type[State], plugins: Iterable[Plugin]) -> Hashable:
@@ -206,14 +208,14 @@ class Prepared:
 
     @property
     def filter_states(self) -> list[State]:
-        """Of the filter plugins, in profile order."""
+        """States of the filter plugins, in profile order."""
         plugins = self.framework.filters
         return [self.states[plugin.name] for plugin in plugins if plugin.name in self.states]
 
     @property
     def scorers(self) -> list[tuple[State, int, int]]:
-        """Of the score plugins in profile order: the state, the weight, and the weighted score of a pod that the plugin
-        has nothing to say about. Plugins that would fail score nothing, and those without weight are asked because they
+        """Score plugins in profile order: the state, the weight, and the weighted score of a pod that the plugin has
+        nothing to say about. Plugins that would fail score nothing, and those without weight are asked because they
         might: what looks at nodes one by one cannot.
         """
         framework, states = self.framework, self.states
@@ -270,8 +272,8 @@ class Prepared:
         return {node: tuple(kinds) for node, kinds in kinds_on.items()}
 
     def verdicts(self, plugins: Iterable[Plugin]) -> dict[str, Verdicts]:
-        """What each plugin says of every node; a plugin that rejects the pod rejects all of them, one that skips is not
-        there.
+        """Map each plugin to its verdict on every node; a plugin that rejects the pod rejects all of them, one that
+        skips is not there.
         """
         everywhere = np.ones(len(self.cluster), dtype=np.bool_)
         judged: dict[str, Verdicts] = {}
@@ -332,7 +334,7 @@ class DryRun:
             state.pretend(kind.number, self._node, by)
 
     def status_of(self, plugin: str) -> Status:
-        """What one filter plugin says of the node now."""
+        """Status that one filter plugin gives the node now."""
         state = self._prepared.states.get(plugin)
         if state is None:
             return SUCCESS

@@ -33,9 +33,9 @@ from kubespread.scheduler.framework import DryRun, Framework, Prepared
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
 
 _Answers = tuple[Mask, Counts]
-"""Where some filter rejects a node, and the weighted scores."""
+"""Nodes that some filter rejects, and the weighted scores."""
 NodeState = tuple[tuple[int, ...], *tuple[int, ...]]
-"""What one node has for pods, and what they take up of it."""
+"""Resources that one node has for pods, and what they take up of it."""
 Alike = dict[NodeState, tuple[bool, int]]
 """The answers for one node by what it has and holds, in whatever cluster: what is alike gets the same."""
 _MOST_ALIKE = 100_000
@@ -60,7 +60,7 @@ class OnNodeAnswers(Forking):
         """
         self._filters, self._scores, self._kind, self._alike = filters, scores, kind, alike
         self.at = 0
-        """How much they know of what happened to the cluster, as whoever shares them counts that."""
+        """Number of happenings in the cluster that they know of, as whoever shares them counts those."""
         reads = [state.reads for state in (*filters, *(state for state, _ in scores))]
         self._reads = None if None in reads else tuple(sorted({name for names in reads for name in names or ()}))
         """The resources whose amounts are all that the answers depend on; None where there is more."""
@@ -84,7 +84,7 @@ class OnNodeAnswers(Forking):
 
     @property
     def rejects(self) -> Mask:
-        """Where some filter rejects the next copy."""
+        """Nodes where some filter rejects the next copy."""
         self._judge_copies()
         return self._rejects
 
@@ -132,7 +132,7 @@ class OnNodeAnswers(Forking):
         return zip(rejects.tolist(), points.tolist(), strict=True)
 
     def _states(self, nodes: Sequence[int], copies: int, reads: Iterable[str]) -> list[NodeState]:
-        """What tells apart nodes that hold so many further copies."""
+        """States that tell apart nodes that hold so many further copies."""
         taken, (requested, with_stand_ins) = self._taken, self._kind.requests
         held: list[tuple[Counts | None, int]] = [(taken.pod_count, copies)]
         for name in reads:
@@ -181,7 +181,7 @@ class OnNodeAnswers(Forking):
         return room >= copies
 
     def room(self, barred: Mask, copies: int) -> Counts:
-        """How many more copies, ``copies`` at most, each node that nothing else bars could hold."""
+        """Number of further copies, ``copies`` at most, that each node that nothing else bars could hold."""
         room = np.zeros(len(self._cluster), dtype=np.int64)
         for held in range(copies):
             has_more = ~(barred | self._rejects_with(held))
@@ -191,13 +191,13 @@ class OnNodeAnswers(Forking):
         return room
 
     def _rejects_with(self, copies: int) -> Mask:
-        """Where some filter rejects one more when each node holds so many further copies."""
+        """Nodes where some filter rejects one more when each holds so many further copies."""
         if self._changed:
             self._begin_anew()
         return self._level(copies)[0]
 
     def _level(self, copies: int) -> _Answers:
-        """What is true of all nodes but the changed ones when each holds so many further copies."""
+        """Answers about all nodes but the changed ones when each holds so many further copies."""
         while len(self._levels) <= copies:
             self._levels.append(self._judge(self._held(None, len(self._levels))))
         return self._levels[copies]
@@ -219,7 +219,7 @@ class OnNodeAnswers(Forking):
 
 
 class _Results:
-    """What the last cycle of one profile that scored nodes found."""
+    """Results of the last cycle of one profile that scored nodes."""
 
     def __init__(self, prepared: Prepared, result: SearchResult, totals: Counts) -> None:
         self.prepared = prepared
@@ -251,7 +251,7 @@ class _Results:
 
 
 class Batch:
-    """What the scheduling cycles of one queue leave for each other."""
+    """Results that the scheduling cycles of one queue leave for each other."""
 
     def __init__(self) -> None:
         self._cycle = 0
@@ -264,7 +264,7 @@ class Batch:
         self._cycle += 1
 
     def hinted(self, prepared: Prepared, feasible: Mask) -> Choice | None:
-        """Where the cycle before would have gone next, if that node takes the pod and the last one does not, as
+        """Choose where the cycle before would have gone next, if that node takes the pod and the last one does not, as
         ``feasible`` says: nothing is scored then, and the other results go on to be used.
         """
         profile = id(prepared.framework)
@@ -330,7 +330,7 @@ def first_in_heap(cluster: Cluster, result: SearchResult, equals: Positions) -> 
 
 
 class Choice(Struct, frozen=True):
-    """Where the next copy goes: the node's position, its total, and how many nodes share that total."""
+    """Choice of a node for the next copy: the node's position, its total, and how many nodes share that total."""
 
     node: int
     total: int
@@ -347,7 +347,7 @@ class _Scored:
 
     @property
     def constant(self) -> int | None:
-        """What every node is worth, whatever happens, where that is so."""
+        """Worth of every node, whatever happens, where they are all the same."""
         if not isinstance(self.state, Fixed):
             return None
         try:
@@ -357,7 +357,7 @@ class _Scored:
         return None if constant is None else constant * self._weight
 
     def points(self, cluster: Cluster, feasible: Mask) -> Counts | int:
-        """What each node is worth, or all of them."""
+        """Worth of each node, or of all of them."""
         raw = self.state.raw_scores(cluster, feasible)
         if raw is None:
             return self._skipped
@@ -370,13 +370,13 @@ class _Scored:
 
 
 def copied_kind(prepared: Prepared) -> PodKind:
-    """What a copy of the pod is to everyone else."""
+    """Kind that a copy of the pod is to everyone else."""
     kinds = prepared.cluster.kinds
     return kinds[kinds.number_of(prepared.pod)]
 
 
 def on_node_answers(prepared: Prepared, cluster: Cluster) -> OnNodeAnswers:
-    """What the plugins of a pod that judge nodes by what they hold in ``cluster`` say, ready for copies of it."""
+    """Answers of the plugins of a pod that judge nodes by what they hold in ``cluster``, ready for copies of it."""
     filters = [state for state in prepared.filter_states if isinstance(state, OnNode)]
     scores = [(state, weight) for state, weight, _ in prepared.scorers if isinstance(state, OnNode)]
     alike: Alike = {}
@@ -386,7 +386,8 @@ def on_node_answers(prepared: Prepared, cluster: Cluster) -> OnNodeAnswers:
 
 
 _BARRED = Memo[Hashable, tuple[Framework, Mask, bool]]()
-"""What fixed filters say of all nodes, by `Prepared.fixed_signature`, with the profile whose identity is in that."""
+"""Rejections of all nodes by fixed filters, by `Prepared.fixed_signature`, with the profile whose identity is in that.
+"""
 
 
 class Placing(Forking):
@@ -421,7 +422,6 @@ class Placing(Forking):
         self._barred, self._may_fail = self._fixed_rejections()
 
     def __len__(self) -> int:
-        """How many nodes there are."""
         return len(self.prepared.cluster)
 
     def _sort_states(self) -> None:
@@ -437,7 +437,9 @@ class Placing(Forking):
         self._constant = sum(each.constant or 0 for each in scored)
 
     def _fixed_rejections(self) -> tuple[Mask, bool]:
-        """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
+        """Find what no placement changes: the nodes that are barred, and True if a filter might end the cycle in an
+        error.
+        """
         prepared, signature = self.prepared, self.prepared.fixed_signature
         if signature is None:
             barred, may_fail = self._judge_fixed()
@@ -460,7 +462,7 @@ class Placing(Forking):
 
     @property
     def listed(self) -> int:
-        """How many nodes PreFilter plugins leave to look at."""
+        """Number of nodes that PreFilter plugins leave to look at."""
         return len(self) if self._listed is None else int(np.count_nonzero(self._listed))
 
     @property
@@ -478,7 +480,7 @@ class Placing(Forking):
         return self.answers.has_room(self._barred, copies)
 
     def room(self, copies: int) -> Counts:
-        """How many more copies, ``copies`` at most, each node could hold if topology domains did not matter."""
+        """Number of further copies, ``copies`` at most, that each node could hold if domains did not matter."""
         return self.answers.room(self._barred, copies)
 
     def fork(self) -> Self:
@@ -511,7 +513,8 @@ class Placing(Forking):
     def choose(
         self, break_tie: Tiebreaker = smallest_name, search: Search | None = None, batch: Batch | None = None
     ) -> Choice | None:
-        """Where kube-scheduler would put the next copy; None if no node fits, and `evaluation` tells why.
+        """Choose the node where kube-scheduler would put the next copy; None if no node fits, and `evaluation` tells
+        why.
 
         ``search`` limits scoring to the nodes it finds; without it all feasible nodes are scored. ``batch`` holds
         results of earlier cycles that may be reused. Raises SchedulingError when scoring fails.
@@ -582,11 +585,13 @@ class Placing(Forking):
             state.follow(self._now, moves)
 
     def evaluation(self) -> Evaluation:
-        """What every plugin says about the next copy."""
+        """Evaluate every plugin for the next copy."""
         return evaluated(self._as_it_stands())
 
     def message(self) -> str | None:
-        """Why the next copy finds no node among the candidates; None when it finds one. Nothing is scored for it."""
+        """Reason why the next copy finds no node among the candidates; None when it finds one. Nothing is scored for
+        it.
+        """
         judged = evaluated(self._as_it_stands(), is_scored=False)
         return judged.message if self._candidates is None else judged.message_among(self._candidates)
 
@@ -602,7 +607,7 @@ class Placing(Forking):
         return prepared
 
     def _total(self, feasible: Mask) -> Counts:
-        """What the nodes that were found are worth. Raises SchedulingError."""
+        """Total worth of the nodes that were found. Raises SchedulingError."""
         framework = self.prepared.framework
         if self.answers.out_of_range and (error := self.evaluation().error):
             raise SchedulingError(error)

@@ -68,7 +68,7 @@ class Args(KubeObject):
     """True if kube-scheduler checks them only where it builds the plugin."""
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-        """What kube-scheduler refuses; ``path`` is where the arguments stand in the file."""
+        """Yield what kube-scheduler refuses; ``path`` is where the arguments stand in the file."""
         return iter(())
 
 
@@ -84,13 +84,13 @@ def read_as(kind: type[A], args: Args | None) -> A:
 
 
 class Setting(Struct, frozen=True):
-    """Where a plugin is to work."""
+    """Setting in which a plugin is to work."""
 
     version: KubeVersion
     points: frozenset[str]
     """The extension points at which the profile runs it."""
     args: Args | None = None
-    """What the profile gives it as arguments."""
+    """Arguments that the profile gives the plugin."""
 
 
 class Specification(Struct, frozen=True, kw_only=True):
@@ -185,7 +185,7 @@ class Verdicts(Struct, frozen=True):
 
 
 Extent = tuple[int, ...]
-"""What normalization takes from all feasible nodes together, such as the highest raw score."""
+"""Values that normalization takes from all feasible nodes together, such as the highest raw score."""
 
 
 class State:
@@ -219,7 +219,7 @@ class State:
         """
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
-        """What `normalize` has to know of the feasible nodes; empty where the plugin has no such step."""
+        """Find what `normalize` has to know of the feasible nodes; empty where the plugin has no such step."""
         return ()
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
@@ -250,7 +250,7 @@ class Fixed(State):
 
     @cached_property
     def constant(self) -> int | None:
-        """What every node scores, whichever fit, where all have one raw score. Raises SchedulingError as that would."""
+        """Score of every node, whichever fit, where all have one raw score. Raises SchedulingError as that would."""
         raw = self._scores
         if raw is None or not len(raw) or some(raw != raw[0]):
             return None
@@ -373,11 +373,11 @@ class Plugin(Struct, frozen=True):
         return True
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        """What the cluster's source lacks and the plugin's answer could depend on."""
+        """Yield what the cluster's source lacks and the plugin's answer could depend on."""
         return iter(())
 
     def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        """What kube-scheduler's plugin takes into account for this pod and this one does not."""
+        """Yield what kube-scheduler's plugin takes into account for this pod and this one does not."""
         return iter(())
 
 

@@ -50,10 +50,10 @@ class Cluster:
         self.kinds = kinds
         self.running = running
         self.results = Results()
-        """Those that depend on nodes and objects alone, shared by all clusters with the same."""
+        """Results that depend on nodes and objects alone, shared by all clusters with the same."""
         self.assumed: dict[str, None] = {}
-        """What answers about it took for granted where the source does not say: one list for this cluster and all that
-        come of it by changes, so that nobody who asks has to pass it on.
+        """Assumptions made in answers about it where the source does not say: one list for this cluster and all that
+        come of it by changes, so that no caller has to pass it on.
         """
         self.claim_users = ClaimUsers.of(objects)
         self.nominated: tuple[Pod, ...] = ()
@@ -177,7 +177,7 @@ class Cluster:
         return users.plus(uses, self.nodes, self.results)
 
     def moves(self, change: ClusterChange) -> Moves:
-        """What ``change`` does to this cluster's pods."""
+        """Find the pods that ``change`` moves in this cluster."""
         number_of = self.kinds.number_of
         leaving = [(number_of(pod), node, -1) for pod, node in change.gone]
         return Moves.of([*leaving, *((number_of(pod), node, 1) for pod, node in change.come)])
@@ -277,7 +277,7 @@ _Move = tuple[int, tuple[Attached, ...], int]
 
 
 class Attachments(Struct, frozen=True):
-    """What is attached to the nodes of one cluster. A value: a change of the cluster makes another one."""
+    """Volumes attached to the nodes of one cluster. A value: a change of the cluster makes another one."""
 
     users: Mapping[int, Mapping[Attached, int]]
     """Per node with attachable volumes, how many of its pods use each; a number may have come down to 0."""
@@ -291,7 +291,7 @@ class Attachments(Struct, frozen=True):
         return cls(users, counts)
 
     def after(self, before: StorageIndex, cluster: Cluster, change: ClusterChange) -> Attachments:
-        """What is attached in ``cluster``, which came by ``change`` of one with these nodes and the storage
+        """Find what is attached in ``cluster``, which came by ``change`` of one with these nodes and the storage
         ``before``.
         """
         users: dict[int, Counter[Attached]] = {}
@@ -309,7 +309,7 @@ def in_use(users: Mapping[Attached, int]) -> dict[str, str]:
 
 
 def per_driver(used: Mapping[str, str], attached: Mapping[str, str]) -> Counter[str]:
-    """How many volumes of each driver a node counts: those that pods use, and attachments that no pod explains."""
+    """Count the volumes of each driver on a node: those that pods use, and attachments that no pod explains."""
     count = Counter(used.values())
     count.update(driver for unique, driver in attached.items() if unique not in used)
     return count
@@ -354,7 +354,7 @@ def _moves(storage: StorageIndex, after: Cluster, change: ClusterChange) -> Iter
 
 
 def _staying(after: Cluster, kind: KindNumber, change: ClusterChange) -> Mapping[int, int]:
-    """How many pods of a kind were on each node before the change and still are."""
+    """Count the pods of a kind that were on each node before the change and still are."""
     counts = Counter(after.running.nodes_of_kind.get(kind, NO_PODS).tolist())
     counts.subtract(node for pod, node in change.come if after.kinds.number_of(pod) == kind)
     return counts
@@ -387,9 +387,9 @@ class Holdings(Struct, frozen=True):
     nodes: Positions | None = None
     more: tuple[tuple[PodKind, int], ...] = ()
     taken: Taken | None = None
-    """What pods take up of all nodes by now, where that is not what they take up in the cluster."""
+    """Amounts that pods take up of all nodes by now, where they differ from those in the cluster."""
     sums: tuple[int, Mapping[str, int], Mapping[str, int]] = (0, {}, {})
-    """How many ``more`` are, and what they ask for together: a dry run moves all pods of a node one by one."""
+    """Number of ``more`` and their requests together: a dry run moves all pods of a node one by one."""
 
     def __len__(self) -> int:
         return len(self.cluster) if self.nodes is None else len(self.nodes)
@@ -433,7 +433,7 @@ class Holdings(Struct, frozen=True):
         return self._of(self._taken.requested, name) + np.int64(wrapped(self.sums[1].get(name, 0)))
 
     def non_zero_requested(self, name: str) -> Counts:
-        """What scoring counts as used: defaults where cpu or memory is not requested, everything else as requested."""
+        """Amounts that scoring counts as used: defaults where cpu or memory is not requested, all else as requested."""
         if name not in STAND_INS:
             return self.requested(name)
         return self._of(self._taken.non_zero_requested, name) + np.int64(wrapped(self.sums[2].get(name, 0)))
@@ -442,7 +442,7 @@ class Holdings(Struct, frozen=True):
         return self.pick(amounts[name]) if name in amounts else np.zeros(len(self), dtype=np.int64)
 
     def judged_by_ports(self, judge: Callable[[Set[HostPort]], bool]) -> Mask:
-        """What ``judge`` says of the host ports in use on each node.
+        """Apply ``judge`` to the host ports in use on each node.
 
         As in NodeInfo they are a set: a pod that leaves takes its ports along, even if another has them too.
         """

@@ -181,8 +181,8 @@ class PodKind(Struct, frozen=True, dict=True):
 
     @cached_property
     def requests(self) -> Requests:
-        """What is taken of the node, and the same with the stand-ins that scores count: one object for all kinds whose
-        pods take the same.
+        """Requests of the node, and the same with the stand-ins that scores count: one object for all kinds whose pods
+        take the same.
         """
         spec = self.pod.spec
         read = id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead)
@@ -239,7 +239,7 @@ class KindTable:
         self._speaking: dict[tuple[str, str] | None, list[KindNumber]] = {}
         """The kinds with terms by a label that those they speak of have, under None where any may do."""
         self._heard = 0
-        """How many of the kinds with terms are in there."""
+        """Number of the kinds with terms that are in there."""
         self._results: dict[int, tuple[Pod, Results]] = {}
         self.with_terms: list[KindNumber] = []
         """The kinds whose pods have affinity terms."""
@@ -347,7 +347,7 @@ def _label_of(selector: Selector) -> Iterable[tuple[str, str] | None]:
 
 
 def _identity(pod: Pod) -> Hashable:
-    """What distinguishes a pod's kind; kinds keep one of their pods, so no identity is reused."""
+    """Key that distinguishes a pod's kind; kinds keep one of their pods, so no identity is reused."""
     meta, spec = pod.metadata, pod.spec
     named = meta.name if spec.volumes and any(volume.ephemeral is not None for volume in spec.volumes) else ""
     # Claims on devices that are made for one pod are of no other.
@@ -373,7 +373,7 @@ def _identity(pod: Pod) -> Hashable:
 
 
 def _granted(status: PodStatus) -> bytes | None:
-    """What an in-place resize granted, by text, as each pod has its own status object."""
+    """Resources that an in-place resize granted, by text, as each pod has its own status object."""
     reported = status.container_statuses or status.init_container_statuses
     if not (reported or status.resources or status.allocated_resources):
         # Most pods have conditions and nothing else: every pod that comes or goes is asked.

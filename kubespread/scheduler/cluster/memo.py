@@ -10,13 +10,13 @@ V = TypeVar("V")
 
 
 class Results:
-    """What is kept of one thing. It is passed on to whatever has the same of all that its results depend on."""
+    """Results kept about one thing. They are passed on to whatever has the same of all that they depend on."""
 
     def __init__(self) -> None:
         self._of: dict[Memo[Any, Any], dict[Any, Any]] = {}
 
     def of(self, memo: Memo[K, V]) -> dict[K, V]:
-        """Those of one sort."""
+        """Results of one sort."""
         kept: dict[K, V] = self._of.get(memo) or self._of.setdefault(memo, {})
         return kept
 
@@ -25,7 +25,7 @@ class Memo(Generic[K, V]):
     """One sort of results, by what else they depend on."""
 
     def once(self, results: Results, key: K, make: Callable[[], V]) -> V:
-        """What ``make`` returns, made once."""
+        """Keep what ``make`` returns, made once."""
         kept = results.of(self)
         if key not in kept:
             kept[key] = make()
@@ -36,7 +36,7 @@ class Recent(dict[K, Any]):
     """The results that were asked for last."""
 
     def once(self, key: K, make: Callable[[], V], *, most: int) -> V:
-        """What ``make`` returns, made once as long as it is among the ``most`` that were asked for last."""
+        """Keep what ``make`` returns, made once as long as it is among the ``most`` that were asked for last."""
         kept: V | None = self.pop(key, None)
         while self and len(self) >= most:
             del self[next(iter(self))]

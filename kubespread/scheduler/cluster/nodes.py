@@ -72,14 +72,14 @@ def heap_preorder(size: int) -> NDArray[np.int64]:
 
 
 class _Columns:
-    """What follows from one part of nodes: shared by lists of nodes that differ in other parts alone."""
+    """Columns made from one part of nodes: shared by lists of nodes that differ in other parts alone."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
 
 
 class _Labels(_Columns):
-    """What follows from the labels of nodes."""
+    """Columns made from the labels of nodes."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         super().__init__(nodes)
@@ -96,7 +96,7 @@ class _Labels(_Columns):
 
 
 def _read_of(taints: Iterable[Taint]) -> tuple[tuple[str, str, str], ...]:
-    """What tells lists of taints apart."""
+    """Key that tells lists of taints apart."""
     return tuple((taint.key, taint.value, taint.effect) for taint in taints)
 
 
@@ -112,7 +112,7 @@ class _Taints(_Columns):
         return self._coded_again(nothing, range(len(self._nodes)))
 
     def replaced(self, nodes: Sequence[Node], changed: Iterable[int]) -> _Taints:
-        """Those of the same nodes, some of them changed; what is known of the others is not read again."""
+        """Taints of the same nodes, some of them changed; what is known of the others is not read again."""
         other = _Taints(nodes)
         if "coded" in self.__dict__:
             other.__dict__["coded"] = other._coded_again(self.coded, changed)
@@ -133,7 +133,7 @@ class _Taints(_Columns):
 
 
 class _Capacity(_Columns):
-    """What nodes have for pods."""
+    """Resources that nodes have for pods."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         super().__init__(nodes)
@@ -174,7 +174,7 @@ class _Capacity(_Columns):
 
 
 class _Images(_Columns):
-    """Which nodes hold which images."""
+    """Images that nodes hold."""
 
     @cached_property
     def holders(self) -> Mapping[str, tuple[list[int], int]]:
@@ -264,7 +264,7 @@ class Nodes:
         return rank
 
     def visited_among(self, chosen: Mask) -> Codes:
-        """How many of the ``chosen`` nodes have been visited at each place of that order, this one included. The last
+        """Count the ``chosen`` nodes that have been visited at each place of that order, this one included. The last
         answer is kept: mostly the same nodes fit one pod after another.
         """
         before, visited = self._visited
@@ -301,7 +301,7 @@ class Nodes:
         return self._capacity.allowed_pods
 
     def offered(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
-        """How many pods each node may have, and what it has of the resources ``names``."""
+        """Number of pods that each node may have, and what it has of the resources ``names``."""
         return self._capacity.offered(names)
 
     @property
@@ -391,7 +391,7 @@ class Unmet(Struct, frozen=True):
     """The position of its term."""
     requirement: Requirement
     actual: str | None
-    """What the node has; None where it lacks the key."""
+    """Value on the node; None where it lacks the key."""
 
 
 def unmet_requirements(terms: Sequence[Term], labels: Mapping[str, str], name: str | None) -> list[Unmet]:
@@ -414,7 +414,7 @@ def unmet_requirements(terms: Sequence[Term], labels: Mapping[str, str], name: s
 
 
 def asked_once_per_alike(columns: Sequence[NDArray[np.integer[Any]]], judge: Callable[[int], T]) -> list[T]:
-    """What ``judge`` says of each place, asked once for all places whose entries in every column are the same."""
+    """Judge each place, asking ``judge`` once for all places whose entries in every column are the same."""
     rows = np.stack(columns, axis=1)
     if not len(rows):
         return []
@@ -435,7 +435,9 @@ _MIN_PERCENTAGE, _MAX_ADAPTIVE_PERCENTAGE, _NODES_PER_PERCENT = 5, 50, 125
 
 
 def nodes_to_find(nodes: int, percentage: int = 0) -> int | None:
-    """How many feasible nodes end the search among ``nodes``; None when all are looked at. 0 percent means adaptive."""
+    """Number of feasible nodes that ends the search among ``nodes``; None when all are looked at. 0 percent means
+    adaptive.
+    """
     if nodes < MIN_FEASIBLE_NODES:
         return None
     if percentage == 0:
@@ -445,7 +447,7 @@ def nodes_to_find(nodes: int, percentage: int = 0) -> int | None:
 
 
 class SearchRules(Struct, frozen=True):
-    """When a profile has found enough nodes."""
+    """Rules by which a profile has found enough nodes."""
 
     percentage: int = 0
     """percentageOfNodesToScore; 0 derives it from the size of the cluster."""
@@ -453,7 +455,7 @@ class SearchRules(Struct, frozen=True):
     """A profile that scores nothing, without extenders, takes the first node that fits."""
 
     def enough(self, nodes: int) -> int | None:
-        """How many feasible ones of ``nodes`` end the search; None when all are looked at."""
+        """Number of feasible ones of ``nodes`` that ends the search; None when all are looked at."""
         return 1 if self.takes_first else nodes_to_find(nodes, self.percentage)
 
 
@@ -462,7 +464,7 @@ class SearchResult(Struct, frozen=True):
 
     feasible: Mask
     first: int = 0
-    """Where in kube-scheduler's list of nodes the search began."""
+    """Position in kube-scheduler's list of nodes where the search began."""
 
 
 class Search:
@@ -487,7 +489,7 @@ class Search:
         self._start = (self._start + looked_at) % nodes
 
     def run(self, nodes: Nodes, feasible: Mask, listed: Mask | None, rules: SearchRules) -> SearchResult:
-        """Which of the ``feasible`` nodes a cycle finds among those that PreFilter plugins have ``listed``, None for
+        """Find the ``feasible`` nodes that a cycle sees among those that PreFilter plugins have ``listed``, None for
         all.
         """
         order = nodes.visiting if listed is None else nodes.visiting[listed[nodes.visiting]]

@@ -43,14 +43,14 @@ class Happening(Struct, frozen=True, eq=False):
 
 
 class ClaimUsers(Struct, frozen=True, eq=False):
-    """What happened up to one cluster. A value: more happenings make another one."""
+    """History of claims up to one cluster. A value: more happenings make another one."""
 
     objects: ClusterObjects
     provided: frozenset[str]
     """Resources that stand for devices."""
     happened: tuple[Happening, ...] = ()
     ledgers: Recent[tuple[Hashable, Happening | None]] = field(default_factory=Recent)
-    """Who had which devices by some rules after one of these, shared by all that have gone on from it."""
+    """Holders of devices by some rules after one of these, shared by all that have gone on from it."""
 
     @classmethod
     def of(cls, objects: ClusterObjects) -> Self:
@@ -176,19 +176,19 @@ class PodList:
 
     @property
     def node(self) -> Codes:
-        """Where each pod is, whatever its own nodeName says."""
+        """Node of each pod, whatever its own nodeName says."""
         self._change()
         return self._node
 
 
 class Taken(Struct, frozen=True):
-    """What pods take up of each node."""
+    """Amounts that pods take up of each node."""
 
     pod_count: Counts
     requested: Amounts
     """Per resource name what the pods of each node ask for."""
     non_zero_requested: Amounts
-    """What scores count, with stand-ins for pods that ask for nothing."""
+    """Amounts that scores count, with stand-ins for pods that ask for nothing."""
 
     @classmethod
     def nothing(cls, nodes: int) -> Taken:
@@ -219,7 +219,7 @@ class Taken(Struct, frozen=True):
         return Taken(pod_count, *summed)
 
     def on_other_nodes(self, kept: Codes, added: int) -> Taken:
-        """Of the nodes at the positions ``kept``, and of ``added`` empty ones after them."""
+        """Amounts on the nodes at the positions ``kept``, and on ``added`` empty ones after them."""
 
         def moved(column: Counts) -> Counts:
             return np.concatenate([column[kept], np.zeros(added, dtype=np.int64)])
@@ -348,7 +348,7 @@ class RunningPods:
         return self._used_ports
 
     def per_node(self, parts: Callable[[PodKind], Iterable[T]]) -> dict[int, Counter[T]]:
-        """What pods bring to their nodes and how often, looked at once a kind; few kinds bring anything."""
+        """Count what pods bring to their nodes, looked at once a kind; few kinds bring anything."""
         merged: dict[int, Counter[T]] = {}
         for number, nodes in self.nodes_of_kind.items():
             if brought := tuple(parts(self._kinds[number])):

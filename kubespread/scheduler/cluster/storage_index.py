@@ -105,7 +105,7 @@ class StorageIndex:
         return other
 
     def since(self, before: StorageIndex) -> StorageChange:
-        """What makes this index of ``before``."""
+        """Find the change that makes this index of ``before``."""
         return StorageChange(
             [claim for key, claim in self.claims.items() if before.claims.get(key) is not claim],
             [volume for name, volume in self.volumes.items() if before.volumes.get(name) is not volume],
@@ -161,7 +161,7 @@ class StorageIndex:
         return any(storage_class is not None and storage_class.provisioner for storage_class in classes)
 
     def not_owned(self, pod: Pod) -> str | None:
-        """Why the claim of one of the pod's ephemeral volumes is not its own, in kube-scheduler's words."""
+        """Reason why the claim of one of the pod's ephemeral volumes is not its own, in kube-scheduler's words."""
         for volume in pod.spec.volumes:
             claim = self.claim(pod, claim_name(pod, volume) or "") if volume.ephemeral is not None else None
             if claim is not None and not is_owned(claim, pod):

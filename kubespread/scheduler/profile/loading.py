@@ -290,12 +290,12 @@ def _profile_faults(
 
 
 def points_of(profile: KubeSchedulerProfile) -> dict[str, PluginSet]:
-    """What a profile says about each extension point, and about multiPoint."""
+    """Map each extension point, and multiPoint, to what a profile says about it."""
     return dict(zip(Plugins.__struct_encode_fields__, structs.astuple(profile.plugins), strict=True))
 
 
 def _in_order(point_set: PluginSet) -> tuple[list[Plugin], list[str]]:
-    """What is disabled has no weight."""
+    """List the plugins that are enabled, and the names of those that are disabled, which have no weight."""
     return point_set.enabled, [plugin.name for plugin in point_set.disabled]
 
 
@@ -342,8 +342,8 @@ def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ..
 
 
 def with_sorted_keys(data: Any) -> Any:
-    """What kube-scheduler decodes of a YAML file: it is turned into JSON first, whose objects are sorted, and so are
-    the faults.
+    """Sort keys as kube-scheduler does when it decodes a YAML file: it is turned into JSON first, whose objects are
+    sorted, and so are the faults.
     """
     if isinstance(data, dict):
         return {key: with_sorted_keys(data[key]) for key in sorted(data, key=str)}

@@ -44,12 +44,14 @@ class Profile(Struct, frozen=True):
     version: KubeVersion = LATEST
     """The release whose behavior its plugins show."""
     args: Mapping[str, Args] = field(default_factory=dict)
-    """What the configuration gives to plugins, by their names."""
+    """Arguments that the configuration gives to plugins, by their names."""
     scheduler_names: frozenset[str] = frozenset({DEFAULT_SCHEDULER})
-    """Those of all profiles beside it, itself included: pods that name another scheduler are in no queue."""
+    """Names of the schedulers of all profiles beside it, itself included: pods that name another scheduler are in no
+    queue.
+    """
     has_extenders: bool = False
     unread_points: tuple[str, ...] = ()
-    """What the configuration names that has no say here: extension points, and plugins that are not modeled."""
+    """Names in the configuration that have no say here: extension points, and plugins that are not modeled."""
     percentage_of_nodes_to_score: int = 0
     """0 lets kube-scheduler choose by the size of the cluster."""
 
@@ -74,7 +76,7 @@ class ProfileError(Exception):
 
 
 class PointConfiguration(Struct, frozen=True):
-    """What a configuration says about one extension point."""
+    """Configuration of one extension point."""
 
     enabled: Sequence[PluginEntry] = ()
     disabled: Sequence[str] = ()
