@@ -1,1 +1,1 @@
-"""What happens in a world: controllers and kube-scheduler at work, drains, outages, edits, rollouts."""
+"""Events in a world: controllers and kube-scheduler at work, drains, outages, edits, rollouts."""

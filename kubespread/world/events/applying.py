@@ -45,7 +45,7 @@ class AppliedWorkload(Struct, frozen=True):
     is_other_template: bool = True
     """True if the template differs from the running one, or the workload is restarted."""
     count: int = 1
-    """How many pods run at once for a kind whose controller is not modeled."""
+    """Number of pods that run at once for a kind whose controller is not modeled."""
 
 
 def create(world: World, applied: AppliedWorkload) -> None:
@@ -107,7 +107,7 @@ def _create_job(world: World, name: WorkloadName, job: api.Job, applied: Applied
 
 
 def _create_copies(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
-    """As many pods as something whose controller is not known runs at once."""
+    """Create as many pods as something whose controller is not known runs at once."""
     if controller_of(applied.pod) is not None:
         keep_as_replica_set(world, name, applied)
     else:
@@ -115,7 +115,7 @@ def _create_copies(world: World, name: WorkloadName, applied: AppliedWorkload) -
 
 
 def keep_as_replica_set(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
-    """What its controller would do is not known: it is taken to have as many pods as it says, all alike."""
+    """Keep as many pods as it says, all alike, since what its controller would do is not known."""
     owner = world.owner(name)
     owner.template, owner.replicas, owner.is_foreign = as_template(applied.pod), applied.count, True
     world.happenings.note(

@@ -303,7 +303,7 @@ def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
 
 
 def _those_that_matter(world: Store, name: WorkloadName, missing: int) -> int:
-    """How many of the missing pods are made, the others being like one that waits for a node whatever happens."""
+    """Count the missing pods that are made, the others being like one that waits for a node whatever happens."""
     most = world.surroundings.most_waiting
     if most is None:
         return missing
@@ -312,8 +312,8 @@ def _those_that_matter(world: Store, name: WorkloadName, missing: int) -> int:
 
 
 def template_of(world: Store, owner: Owner) -> Pod | None:
-    """What the owner makes copies of; of one without pods it comes from its object. None where the API server refuses
-    them.
+    """Template that the owner makes copies of; of one without pods it comes from its object. None where the API server
+    refuses them.
     """
     if owner.template is None:
         made = world.make(owner.name, f"{owner.name.name}-")
@@ -504,7 +504,7 @@ def _too_many(world: Store, surplus: Surplus) -> Sequence[Pod]:
 
 
 def _uncounted(job: api.Job, pods: Iterable[Pod]) -> Iterator[Pod]:
-    """How many ended pods the Job's status does not count yet."""
+    """Yield ended pods that the Job's status does not count yet."""
     ended = [pod for pod in pods if pod.status.phase == "Succeeded"]
     failed = [pod for pod in pods if pod.status.phase == "Failed"]
     return chain(ended[job.status.succeeded :], failed[job.status.failed :])

@@ -107,7 +107,7 @@ def restore(world: World, names: Sequence[str]) -> None:
 
 
 def _due(world: World, nodes: Iterable[Node], zones_by_key: Mapping[ZoneKey, outage.Zone]) -> dict[float, list[PodKey]]:
-    """Which pods are deleted when, in seconds after the first node of each zone got its NoExecute taint.
+    """Map the seconds after the first node of each zone got its NoExecute taint to the pods that are deleted then.
 
     The zone's other nodes get theirs one after another, in the order of ``nodes``, at the rate of the zone.
     """
@@ -162,7 +162,7 @@ def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:
 
 
 def drain_plan(world: World, node: str, flags: DrainFlags) -> DrainPlan:
-    """What kubectl would do with the pods of a node."""
+    """Plan what kubectl would do with the pods of a node."""
     pods = world.book.on(node)
     return plan_drain(node, pods, _daemon_sets(world, pods), flags, world.time)
 

@@ -50,7 +50,7 @@ _LIMITS = {MAX_UNAVAILABLE: "max_unavailable", MIN_AVAILABLE: "min_available"}
 _OF_ONE = (TEMPLATE_HASH, REVISION_LABEL, POD_NAME_LABEL, POD_INDEX_LABEL)
 """Labels that controllers give pods of one revision, or a single pod."""
 _PINNED = ("DaemonSet", "Node")
-"""Who says itself which node each of its pods is for."""
+"""Kinds whose pods are each made for one node."""
 ChangePod = Callable[[Pod, WorkloadName], Pod]
 """A pod, or what a template makes, of a workload as it is to be."""
 T = TypeVar("T", bound=ApiObject)
@@ -182,7 +182,7 @@ class _Templates(Struct):
 
 
 def _change_makers(world: Store, templates: _Templates, is_meant: Callable[[WorkloadName], bool]) -> None:
-    """What controllers know of the pods that they make."""
+    """Change what controllers know of the pods that they make."""
     for name, owner in world.owners.items():
         if is_meant(name):
             owner.template = templates.if_known(owner.template, name)
@@ -439,7 +439,7 @@ def _evict(world: World, edit: EvictPod, namespace: str) -> None:
 
 
 def _hint(selector: Selector, pods: Sequence[Pod]) -> str:
-    """What the first label that no pod has was probably to be."""
+    """Guess what the first label that no pod has was to be."""
     labels = [pod.metadata.labels for pod in pods]
     for requirement in selector.requirements:
         if not any(requirement.matches(label) for label in labels):

@@ -47,7 +47,7 @@ class _Way(ABC):
         self._passes: list[reports.RolloutPass] = []
         self._worst: dict[int, reports.RevisionSkew] = {}
         self._on_nodes: dict[str, reports.NodeRevisions] = {}
-        """As of the last pass."""
+        """Revisions on nodes at the last pass."""
 
     @property
     @abstractmethod
@@ -78,17 +78,17 @@ class _Way(ABC):
 
     @abstractmethod
     def desired(self, active: _Revisions) -> reports.RevisionPods:
-        """How many pods of each revision are desired, of which those are there."""
+        """Count the pods of each revision that are desired, of which those are there."""
 
     @property
     def kept(self) -> int:
-        """How many pods keep an older revision on purpose."""
+        """Number of pods that keep an older revision on purpose."""
         return 0
 
     @property
     @abstractmethod
     def why_waiting(self) -> str:
-        """Why it stops although all its pods exist and are ready."""
+        """Reason why it stops although all its pods exist and are ready."""
 
     def report(self) -> reports.RolloutReport:
         """Run until the controller has nothing left to do, or waits for something that never comes."""
@@ -146,7 +146,7 @@ class _Way(ABC):
         )
 
     def _changed_nodes(self, active: _Revisions) -> tuple[reports.NodeRevisions, ...]:
-        """What the nodes hold on which that changed since the last call."""
+        """List the nodes on which pods changed since the last call, with what they hold."""
         old, new = (Counter(pod.spec.node_name for pod in pods if pod.spec.node_name) for pods in active)
         now = {name: reports.NodeRevisions(name=name, old=old[name], new=new[name]) for name in sorted({*old, *new})}
         emptied = (reports.NodeRevisions(name=name, old=0, new=0) for name in self._on_nodes.keys() - now.keys())
@@ -166,7 +166,7 @@ class _Way(ABC):
         )
 
     def ended(self, fewest_ready: int, start: tuple[reports.NodeRevisions, ...]) -> reports.RolloutReport:
-        """How it went, as things stand now."""
+        """Report how it went, as things stand now."""
         constraints, (surge, unavailable), (old, new) = self._constraints(), self.limits, self._active
         unplaced = {key_of(pod) for pod in new if not pod.spec.node_name}
         waiting = [waiting_pod for waiting_pod in self.world.waiting if key_of(waiting_pod.pod) in unplaced]
@@ -230,14 +230,14 @@ def _revision_skew(
 
 
 class NewTemplate(Struct, frozen=True):
-    """What a Deployment is to make from now on."""
+    """Template of which a Deployment is to make pods from now on."""
 
     deployment: Deployment
     """With the new template."""
     pod: Pod
     """A pod of it, admitted."""
     new_hash: str
-    """What its pod-template-hash is."""
+    """Its pod-template-hash."""
 
 
 def roll_out_deployment(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
@@ -263,8 +263,8 @@ def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.Ro
 
 
 def resumed(world: World, stopped: reports.RolloutReport) -> reports.RolloutReport:
-    """What became of a rollout that pods without a node had stopped, now that its controller has gone on: meanwhile no
-    more of its pods were unavailable than its strategy allows.
+    """Report what became of a rollout that pods without a node had stopped, now that its controller has gone on:
+    meanwhile no more of its pods were unavailable than its strategy allows.
     """
     name = stopped.workload
     way: _Way | None = None
@@ -345,7 +345,7 @@ class _OfDeployment(_Way):
 
 
 class _ByRevision(_Way):
-    """Of a workload that makes its pods itself: a label of each says of which revision it is."""
+    """Rollout of a workload that makes its pods itself: a label of each says of which revision it is."""
 
     def __init__(self, world: World, name: WorkloadName, template: Pod, strategy: UpdateStrategy | None) -> None:
         super().__init__(world, name)
@@ -414,7 +414,7 @@ class _OfStatefulSet(_ByRevision):
 
     @property
     def kept(self) -> int:
-        """Those below the partition that have not been replaced for another reason."""
+        """Number of pods below the partition that have not been replaced for another reason."""
         if self.strategy == _ON_DELETE:
             return 0
         rolling_update, (old, _) = self._strategy.rolling_update, self.pods
@@ -442,7 +442,7 @@ class _OfDaemonSet(_ByRevision):
         super().__init__(world, name, template, strategy)
         nodes = (node for node in world.living.nodes.objects if should_run(template, node))
         self._nodes = sorted(node.metadata.name for node in nodes)
-        """Those that its pods belong on."""
+        """Names of the nodes that its pods belong on."""
 
     @property
     def replicas(self) -> int:

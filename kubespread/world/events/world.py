@@ -89,16 +89,16 @@ class Unmade(Struct, frozen=True):
     """Pods that a controller should have but that do not exist."""
 
     owner: WorkloadName
-    """What makes them directly: a ReplicaSet, not the Deployment above it. A bare pod is its own owner."""
+    """Direct maker of the pods: a ReplicaSet, not the Deployment above it. A bare pod is its own owner."""
     count: int
     message: str
-    """What the API server says to the first of them, or what their controller waits for."""
+    """Message of the API server about the first of them, or what their controller waits for."""
     is_refused: bool
     """True if the API server refuses them."""
 
 
 def unmade(world: World, among: Collection[WorkloadName] | None = None) -> Iterator[Unmade]:
-    """Those of all controllers, or of those ``among`` some, by namespace, kind and name."""
+    """Yield the unmade pods of all controllers, or of those ``among`` some, by namespace, kind and name."""
     for name in sorted(_controllers(world) if among is None else among, key=in_order):
         match world.controlled_as(name):
             case "ReplicaSet" | "ReplicationController":

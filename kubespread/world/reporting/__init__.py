@@ -1,1 +1,1 @@
-"""What reports say about a world."""
+"""Reports about a world."""

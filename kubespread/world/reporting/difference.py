@@ -1,4 +1,4 @@
-"""What happens in a fork, judged once: a baseline, events one after another, and what differs after each.
+"""Judgment of what happens in a fork: a baseline, events one after another, and what differs after each.
 
 Names do not show the cause: where one pod of a workload waits and another is evicted, the first may take the place of
 the second, whose successor waits under a new name. So pods are counted by workload. What is under way in a snapshot
@@ -152,14 +152,14 @@ class Baseline(Struct, frozen=True, dict=True):
 
     world: World
     happenings: Happenings
-    """What happened until then."""
+    """Happenings until then."""
     grow: Grow | None = None
     """Comes after each event; None without an autoscaler of nodes."""
 
     @classmethod
     def settled(cls, world: World, grow: Grow | None = None) -> Self:
-        """Of ``world`` itself, which settles: what controllers lack is made, what is under way has gone on, and what
-        finds a node in a moment has one, so that only pods that wait even then are pending before.
+        """Take the baseline of ``world`` itself, which settles: what controllers lack is made, what is under way has
+        gone on, and what finds a node in a moment has one, so that only pods that wait even then are pending before.
         """
         world.note_owners()
         # A Deployment lacks pods itself only while it is paused.
@@ -176,21 +176,21 @@ class Baseline(Struct, frozen=True, dict=True):
         return Trial(self, self.world.fork(), counts)
 
     def ready(self, workload: WorkloadName) -> int:
-        """How many pods of a workload are ready."""
+        """Count the ready pods of a workload."""
         return ready_pods(self.world, workload)
 
     def pending(self, counts: Counted = everything) -> int:
-        """How many pods that count wait for a node."""
+        """Count the pods that count and wait for a node."""
         return sum(number for workload, number in self.waiting.items() if counts(workload))
 
     @cached_property
     def waiting(self) -> Mapping[WorkloadName, int]:
-        """How many pods of each workload wait for a node."""
+        """Number of pods of each workload that wait for a node."""
         return Counter(workload_of(self.world, waiting.pod) for waiting in self.world.waiting)
 
     @cached_property
     def unmade(self) -> Mapping[tuple[WorkloadName, bool], int]:
-        """How many pods of each workload the API server refuses (True), and how many are not made yet."""
+        """Number of pods of each workload that the API server refuses (True), and of those that are not made yet."""
         counts = Counter[tuple[WorkloadName, bool]]()
         for row in unmade(self.world):
             counts[self.world.above(row.owner), row.is_refused] += row.count
@@ -213,15 +213,15 @@ class Trial:
         return Trial(self.baseline, self.world.fork(), self.counts, self.happened)
 
     def after(self, *events: Event) -> Difference:
-        """What differs once ``events`` have happened and nothing changes any more; time passes then."""
+        """Find what differs once ``events`` have happened and nothing changes any more; time passes then."""
         difference = self.during(*events)
         self.happened = difference.happened
         self.world.next_step()
         return difference
 
     def during(self, *events: Event, barred: Mapping[str, Collection[str]] = NO_DOMAINS) -> Difference:
-        """What differs once ``events`` have happened, where others follow at once. An autoscaler adds nodes after the
-        last one, outside of the domains that are ``barred``.
+        """Find what differs once ``events`` have happened, where others follow at once. An autoscaler adds nodes after
+        the last one, outside of the domains that are ``barred``.
         """
         world = self.world
         stuck = len(world.happenings.blocked)
@@ -242,7 +242,7 @@ class Trial:
 
     @property
     def difference(self) -> Difference:
-        """What differs now."""
+        """Difference now."""
         happened = (*self.happened, self.world.happenings)
         return Difference(self.baseline, self.world, happened, self.counts, self._growth)
 
@@ -255,7 +255,7 @@ class ShortWorkload(Struct, frozen=True, gc=False):
     ready_before: int
     ready: int
     lacking: int
-    """How many more of its pods than before are pending or not made."""
+    """Number of its pods, beyond those before, that are pending or not made."""
     controller_unknown: bool = False
     """True if its controller may make other pods, so that this is not known: it is not modeled, or waits for a pod that
     finalizers keep.
@@ -263,17 +263,17 @@ class ShortWorkload(Struct, frozen=True, gc=False):
 
 
 class Difference(Struct, frozen=True, dict=True):
-    """What became of the pods that count, from a baseline to a later state of a fork of it: read it before anything
-    else happens there.
+    """Difference in the pods that count, from a baseline to a later state of a fork of it: read it before anything else
+    happens there.
     """
 
     baseline: Baseline
     world: World
     happened: tuple[Happenings, ...]
-    """What happened since, step by step."""
+    """Happenings since, step by step."""
     counts: Counted = everything
     growth: AutoscalingReport | None = None
-    """What an autoscaler added for pods that waited last; None without one, and where no pod waited."""
+    """Nodes that an autoscaler added for pods that waited last; None without one, and where no pod waited."""
 
     @cached_property
     def waiting(self) -> Sequence[Waiting]:
@@ -290,7 +290,7 @@ class Difference(Struct, frozen=True, dict=True):
 
     @cached_property
     def pending(self) -> Counter[WorkloadName]:
-        """How many of these each workload has."""
+        """Number of these of each workload."""
         return Counter(workload_of(self.world, waiting.pod) for waiting in self.waiting)
 
     @cached_property
@@ -313,7 +313,7 @@ class Difference(Struct, frozen=True, dict=True):
 
     @cached_property
     def not_made(self) -> Counter[WorkloadName]:
-        """How many of these each workload has."""
+        """Number of these of each workload."""
         counts = Counter[WorkloadName]()
         for row in self.unmade:
             counts[self.world.above(row.owner)] += row.count
@@ -332,7 +332,7 @@ class Difference(Struct, frozen=True, dict=True):
 
     @property
     def lost_unasked(self) -> Sequence[Gone]:
-        """Those of them that nobody evicted or deleted."""
+        """Pods of them that nobody evicted or deleted."""
         return [gone for gone in self.lost if gone.why not in _ASKED_FOR]
 
     @property
@@ -412,5 +412,5 @@ class Difference(Struct, frozen=True, dict=True):
 
 
 def ready_pods(world: World, workload: WorkloadName) -> int:
-    """How many pods of a workload are ready."""
+    """Count the ready pods of a workload."""
     return sum(world.book.count(owner).ready for owner in world.owners_below(workload))

@@ -1,4 +1,4 @@
-"""What happened in a world, as a report, and the budgets that let no pod of the workloads in question go now."""
+"""Report of what happened in a world, and the budgets that let no pod of the workloads in question go now."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from kubespread.world.store.waiting import constraints_on
 
 
 def desired_replicas(world: World, workload: WorkloadName) -> int:
-    """How many pods a workload should have. A Deployment's own number counts, since its ReplicaSets have more during a
-    rollout; where it is missing, the number its controller noted on each ReplicaSet.
+    """Number of pods that a workload should have. A Deployment's own number counts, since its ReplicaSets have more
+    during a rollout; where it is missing, the number its controller noted on each ReplicaSet.
     """
     deployment = world.workloads.deployments.get(workload)
     if deployment is not None and deployment.spec.replicas is not None:
@@ -36,7 +36,7 @@ def desired_replicas(world: World, workload: WorkloadName) -> int:
 
 
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
-    """Those that made room for others, in order."""
+    """Yield the pods that made room for others, in order."""
     for gone in happenings.gone:
         if gone.made_room_for is not None:
             owner = controller_of(gone.pod)
@@ -63,7 +63,7 @@ def gone_pods(gone: Iterable[Gone]) -> Iterator[reports.GonePod]:
 
 
 def workload_of(world: World, pod: Pod) -> WorkloadName:
-    """What people call the workload of a pod; the pod itself where it has none."""
+    """Name the workload of a pod as people do; the pod itself where it has none."""
     owner = world.book.owner_of(pod)
     if owner is None:
         return WorkloadName("Pod", *key_of(pod))
@@ -149,9 +149,9 @@ class TightBudget(Struct, frozen=True):
 
     name: NamespacedName
     pods: tuple[NamespacedName, ...]
-    """Those on nodes that it protects."""
+    """Pods on nodes that it protects."""
     nodes: tuple[str, ...]
-    """Where they run."""
+    """Nodes where they run."""
     workloads: tuple[WorkloadName, ...]
     message: str
     """The API server's."""

@@ -1,4 +1,4 @@
-"""What an event in a fork of a cluster leaves behind, as a row of a report."""
+"""Outcome of an event in a fork of a cluster, as a row of a report."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def outcome(
     moves: Counted | None = None,
     **fields: Any,
 ) -> Row:
-    """What the last step that ``difference`` has seen left behind, with further ``fields`` of the row. ``before`` is
-    the cluster before that step, if that is not the baseline's; ``first`` are troubles that came before it; only
-    pods of what ``moves`` are counted as gone and placed, if that is not all that counts.
+    """Report what the last step that ``difference`` has seen left behind, with further ``fields`` of the row.
+    ``before`` is the cluster before that step, if that is not the baseline's; ``first`` are troubles that came before
+    it; only pods of what ``moves`` are counted as gone and placed, if that is not all that counts.
     """
     world, step = difference.world, difference.happened[-1]
     before = before or difference.baseline.world.cluster
@@ -115,7 +115,7 @@ def _troubles(difference: Difference) -> Iterator[Trouble]:
 
 
 def lasting(difference: Difference) -> Iterator[Trouble]:
-    """What the last step did for good: pods that nobody makes again, and budgets that preemption broke."""
+    """Yield what the last step did for good: pods that nobody makes again, and budgets that preemption broke."""
     last = {id(gone) for gone in difference.happened[-1].gone}
     for gone in difference.lost_unasked:
         if id(gone) in last:
@@ -205,8 +205,8 @@ def _workloads(
 
 
 def _landed(world: World, step: Happenings, of: CountedWorkloads) -> dict[WorkloadName, dict[str, int]]:
-    """Where the pods that were placed are, by workload and node; those that went on from there count where they are
-    last.
+    """Count where the pods that were placed are, by workload and node; those that went on from there count where they
+    are last.
     """
     landed: dict[WorkloadName, dict[str, int]] = {}
     for key, pod in {key_of(pod): pod for pod in step.placed}.items():
@@ -219,7 +219,7 @@ def _landed(world: World, step: Happenings, of: CountedWorkloads) -> dict[Worklo
 
 
 def _why(world: World, workload: WorkloadName, charged: Waiting | None, waiting: Waiting | None) -> str:
-    """Why a workload is degraded. A pod of it may wait because of the event, or may have waited anyway."""
+    """Say why a workload is degraded. A pod of it may wait because of the event, or may have waited anyway."""
     if charged is not None:
         return world.message(charged)
     owners = world.owners_below(workload)

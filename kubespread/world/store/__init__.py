@@ -1,1 +1,1 @@
-"""What a world holds, kept up with itself through every change."""
+"""Store of a world, kept up with itself through every change."""

@@ -110,9 +110,9 @@ class Refused(Struct):
     """Pods of one controller that the API server did not let it create."""
 
     message: str
-    """What it said to the first of them."""
+    """Message about the first of them."""
     pods: list[tuple[Pod, Pod]] = field(default_factory=list)
-    """Those that were sent, each with its template."""
+    """Pods that were sent, each with its template."""
     may_retry: bool = False
     """True if quotas have gained room or changed since."""
 
@@ -195,7 +195,7 @@ class ApiServer(Forking):
         return not self.refused and not self._refusal(template) and self._admitted_again(template) is template
 
     def refusal_again(self, template: Pod, pod: Pod) -> str:
-        """Why a pod of ``template`` is not stored in the place of ``pod``, once that is gone; empty where it is."""
+        """Reason why a pod of ``template`` is refused once ``pod``, which it replaces, is gone; empty where it is."""
         self._ledger.charge(pod, -1)
         refusal = self._refusal(template)
         self._ledger.charge(pod)
@@ -257,7 +257,7 @@ class ApiServer(Forking):
             refused.may_retry |= name.namespace == pod.metadata.namespace
 
     def take_refused(self, owner: WorkloadName) -> list[tuple[Pod, Pod]]:
-        """What ``owner`` was refused: it is about to look after its pods again."""
+        """Take the pods that ``owner`` was refused: it is about to look after its pods again."""
         refused = self.refused.pop(owner, None)
         return [] if refused is None else refused.pods
 

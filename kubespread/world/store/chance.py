@@ -32,11 +32,11 @@ class Chance(Struct, frozen=True):
     """The picks of one run."""
 
     pick: Pick = first_by_name
-    """Which of equal pods a controller deletes."""
+    """Choice among equal pods that a controller deletes."""
     tiebreaker: Tiebreaker = first_in_heap
-    """Which of equal nodes a pod gets."""
+    """Choice among equal nodes for a pod."""
     volume: PickVolume = first_volume
-    """Which of equal volumes a claim gets."""
+    """Choice among equal volumes for a claim."""
     turns: Turns = as_they_come
     """The order of what has none: nodes that fail together and lose their pods, equal nodes and pods in preemption,
     controllers that work side by side, domains that suit a gang equally.
@@ -44,7 +44,7 @@ class Chance(Struct, frozen=True):
     scheduler_is_faster: Callable[[], bool] = bool
     """Whether pods are placed before the next controller is done."""
     search: Callable[[int], Search] = lambda _: Search(samples=False)
-    """Where among so many nodes kube-scheduler begins to look for some that fit."""
+    """Place among so many nodes where kube-scheduler begins to look for some that fit."""
 
     @classmethod
     def of(cls, seed: int | None) -> Chance:
@@ -73,7 +73,7 @@ def check_runs(runs: int | None) -> None:
 
 
 def runs_worth(happened: Sequence[Happenings]) -> int:
-    """How many runs to make in all, given what ``happened`` in the first."""
+    """Number of runs to make in all, given what ``happened`` in the first."""
     if not any(one.by_chance for one in happened):
         return 1
     moves = sum(len(one.placed) + len(one.gone) for one in happened)
@@ -87,7 +87,7 @@ def seeds(seed: int | None, runs: int) -> Iterator[int]:
 
 
 def notes_on_runs(seed: int | None, runs: int) -> Iterator[str]:
-    """What seeds decide, where there are any."""
+    """Yield what seeds decide, where there are any."""
     if seed is not None or runs > 1:
         first = "" if seed is not None else "; the first has none: ties go in kube-scheduler's own order, picks by name"
         yield (

@@ -29,7 +29,7 @@ class Replica(Struct, frozen=True):
 
     pod: Pod
     claims: Sequence[PersistentVolumeClaim] = ()
-    """Those that are made for it."""
+    """Claims that are made for it."""
 
 
 Replicas = Callable[[], Iterator[Replica]]
@@ -62,8 +62,8 @@ def _replica(name: str, pod: Pod, workload: ApiObject | None, objects: ClusterOb
 def creation(
     claims: Iterable[PersistentVolumeClaim], storage: StorageIndex, pick: PickVolume = first_volume
 ) -> StorageChange:
-    """What creating a pod's ``claims`` changes, which are bound at once where that needs no pod. An existing one stays,
-    unless it was made for a former pod.
+    """Find what creating a pod's ``claims`` changes, which are bound at once where that needs no pod. An existing one
+    stays, unless it was made for a former pod.
     """
     change = StorageChange()
     for claim in claims:
@@ -91,7 +91,7 @@ def unbound_claims(cluster: Cluster, pod: Pod) -> list[PersistentVolumeClaim]:
 
 
 def of_pods_by_themselves(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """What is not known of the claims of a pod without a workload, were there several of it."""
+    """Yield what is not known of the claims of a pod without a workload, were there several of it."""
     if unbound_claims(cluster, pod):
         yield "claims of a pod by itself: none is bound by a placement"
 

@@ -1,4 +1,4 @@
-"""What happened to the pods of a cluster while one thing was changed in it, in order."""
+"""Happenings to the pods of a cluster while one thing was changed in it, in order."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from kubespread.scheduler.placing import Choice
 
 EVICTED, DELETED, SCALED_DOWN, REPLACED = "evicted", "deleted", "scaled down", "replaced"
 LOST, PREEMPTED, TAINTED, UNSELECTED = "lost", "preempted", "evicted by a taint", "no longer selected"
-"""Why a pod went."""
+"""Reasons why a pod went."""
 
 
 class Gone(Struct, frozen=True):
     """A pod that left, or is on its way out."""
 
     pod: Pod
-    """As it was before; it names its node."""
+    """Pod as it was before; it names its node."""
     why: str
     """One of the words above."""
     owner: WorkloadName | None
-    """What makes its successor; None if nothing does, or not yet."""
+    """Maker of its successor; None if nothing makes one, or not yet."""
     made_room_for: Pod | None = None
-    """Of a preempted pod: which one took its place."""
+    """Pod that took the place of a preempted one."""
     broken_budgets: tuple[str, ...] = ()
-    """Of a preempted pod: the names of the disruption budgets that did not allow it."""
+    """Names of the disruption budgets that did not allow the preemption of a pod."""
 
     @property
     def is_lost_for_good(self) -> bool:
@@ -63,7 +63,7 @@ class Evicted(Struct, frozen=True):
 
     node: str
     seconds: float
-    """How long after the first of its zone was tainted."""
+    """Seconds after the first of its zone was tainted."""
     pods: int
 
 
@@ -74,7 +74,7 @@ class Happenings(Struct):
     placed: list[Pod] = field(default_factory=list)
     """With their nodes, in the order they were placed."""
     choices: list[Choice] = field(default_factory=list)
-    """Of each of those, what kube-scheduler saw in its node."""
+    """Choice of kube-scheduler for each of those: what it saw in its node."""
     blocked: list[Blocked] = field(default_factory=list)
     refused: list[RefusedDrain] = field(default_factory=list)
     silenced: list[Pod] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Happenings(Struct):
     ties: list[str] = field(default_factory=list)
     """Notes on preemptions whose victims the order of equal pods decided."""
     evictions: list[Evicted] = field(default_factory=list)
-    """Of nodes that failed, in order."""
+    """Evictions from nodes that failed, in order."""
     notes: dict[str, bool] = field(default_factory=dict)
     """Further notes, each said once, and whether it names the edit it is about."""
     owners: dict[str, WorkloadName] = field(default_factory=dict)

@@ -28,7 +28,7 @@ class Rollout(Struct):
     deployment: Deployment
     replica_sets: Sequence[ReplicaSet]
     template: Pod | None = None
-    """What the ReplicaSet of its template makes copies of, where that is new."""
+    """Template that its ReplicaSet makes copies of, where that is new."""
     new_hash: str = ""
 
     def fork(self) -> Rollout:
@@ -84,17 +84,17 @@ class Owner(Struct):
 
     name: WorkloadName
     replicas: int
-    """How many pods it should have."""
+    """Number of pods that it should have."""
     template: Pod | None = None
-    """What it makes copies of, None before it is known."""
+    """Template that it makes copies of, None before it is known."""
     gone: list[Pod] = field(default_factory=list)
     """Pods it lost and makes again each as it was: those of a StatefulSet and of a Job are not alike."""
     number: int = 0
-    """What its last new pod was numbered."""
+    """Number of its last new pod."""
     withheld: int = 0
     """Pods that are counted and not made, since no node could take them (`Surroundings.most_waiting`)."""
     failures: int = 0
-    """How many pods a Job lost here."""
+    """Number of pods that a Job lost here."""
     has_ended: bool = False
     """True if a Job has failed here."""
     is_foreign: bool = False
@@ -105,7 +105,7 @@ class Owner(Struct):
 
 
 def replicas_told_by(name: WorkloadName, pods: Sequence[Pod]) -> int:
-    """How many pods a controller should have that is known only by its ``pods``: as many as it has.
+    """Number of pods that a controller should have that is known only by its ``pods``: as many as it has.
 
     A gap between the ordinals of a StatefulSet's pods counts too.
     """
@@ -160,7 +160,7 @@ class Workloads:
 
     @cached_property
     def _above(self) -> Mapping[WorkloadName, WorkloadName]:
-        """Of each ReplicaSet that is in the cluster."""
+        """Workload above each ReplicaSet that is in the cluster."""
         owners = ((name, controller_of(replica_set)) for name, replica_set in self.replica_sets.items())
         return {
             name: name if owner is None else WorkloadName(owner.kind, name.namespace, owner.name)
@@ -175,7 +175,7 @@ class Workloads:
         return self._resizable(name) is not None
 
     def replicas(self, name: WorkloadName) -> int | None:
-        """What the object's spec says, None where it does not, or where there is no such object."""
+        """Replicas in the object's spec, None where it has none, or where there is no such object."""
         obj = self._resizable(name)
         return None if obj is None else obj.spec.replicas
 
@@ -185,13 +185,13 @@ class Workloads:
         return None if obj is None else replace(obj, spec=replace(obj.spec, replicas=replicas))
 
     def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
-        """Those of ``objects``, of any kind, for which there is no object of the same kind, namespace and name."""
+        """Yield those of ``objects``, of any kind, for which there is none of the same kind, namespace and name."""
         for obj in objects:
             if not any(are_namesakes(stored, obj) for stored in self.objects.of(type(obj))):
                 yield obj
 
     def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
-        """What people call the workload: the Deployment of a ReplicaSet, everything else itself.
+        """Name the workload as people do: the Deployment of a ReplicaSet, everything else itself.
 
         If the ReplicaSet is not in the cluster, the hash in the labels of its ``pods`` shows that a Deployment made it.
         """
@@ -207,7 +207,7 @@ class Workloads:
 
 
 class Adopters:
-    """Which controller adopts a pod that has none: the first whose selector matches it.
+    """Controllers that adopt a pod without one: the first whose selector matches it does.
 
     A StatefulSet adopts only pods with the name of one of its own.
 

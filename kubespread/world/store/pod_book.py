@@ -43,7 +43,7 @@ def taken_to_be_ready(pod: Pod) -> Pod:
 
 
 def as_template(pod: Pod) -> Pod:
-    """What the pod was before it had a name and a node: its controller makes others of the same."""
+    """Copy the pod as it was before it had a name and a node: its controller makes others of the same."""
     meta = pod.metadata
     metadata = ObjectMeta(
         namespace=meta.namespace, labels=meta.labels, owner_references=meta.owner_references, name=meta.name
@@ -106,7 +106,7 @@ K = TypeVar("K", bound=str)
 PodKey = tuple[str, str]
 """Namespace and name."""
 Adopter = Callable[[Pod], WorkloadName | None]
-"""What controls a pod that names no controller: the one whose selector it matches."""
+"""Controller of a pod that names none: the one whose selector it matches."""
 
 
 def key_of(pod: Pod) -> PodKey:
@@ -114,7 +114,7 @@ def key_of(pod: Pod) -> PodKey:
 
 
 class PodCount(NamedTuple):
-    """How many pods a controller has that run or will run, and how many of them are ready."""
+    """Number of a controller's pods that run or will run, and of those that are ready."""
 
     active: int
     ready: int
@@ -134,7 +134,7 @@ class PodBook(Forking):
         self._on_node: dict[str, dict[PodKey, Pod]] = {}
         self._of_owner: dict[WorkloadName, dict[PodKey, Pod]] = {}
         self._counts: dict[WorkloadName, PodCount] = {}
-        """Of the owners that `count` was called for, kept up from then on."""
+        """Counts for the owners that `count` was called for, kept up from then on."""
         self.changed: set[WorkloadName] = set()
         """The owners whose pods have come, gone or changed since this was emptied, in all forks on the way."""
         self._own: set[str] = set()
@@ -152,7 +152,7 @@ class PodBook(Forking):
         return self._pods[key]
 
     def owner_of(self, pod: Pod) -> WorkloadName | None:
-        """What controls the pod directly: a ReplicaSet, not the Deployment above it."""
+        """Direct controller of the pod: a ReplicaSet, not the Deployment above it."""
         references = pod.metadata.owner_references
         cached = self._owners.get((pod.metadata.namespace, id(references)))
         if cached is not None:
@@ -179,7 +179,7 @@ class PodBook(Forking):
         return list(self._of_owner.get(owner, {}).values())
 
     def count(self, owner: WorkloadName) -> PodCount:
-        """How many of the pods that ``owner`` controls directly are active and ready."""
+        """Count the pods that ``owner`` controls directly and that are active, and those that are ready."""
         count = self._counts.get(owner)
         if count is None:
             active = [pod for pod in self._of_owner.get(owner, {}).values() if is_active(pod)]

@@ -1,4 +1,4 @@
-"""What a world holds: nodes, pods, objects and the queue, kept up with each other through every change.
+"""Store of a world: nodes, pods, objects and the queue, kept up with each other through every change.
 
 What a world is given from outside.
 """
@@ -71,12 +71,12 @@ from kubespread.world.store.waiting import LivingCluster, Queue, SchedulerOf, Wa
 
 
 class Surroundings(Struct, frozen=True):
-    """What a world is given from outside."""
+    """Surroundings that a world is given from outside."""
 
     scheduler_of: SchedulerOf
     making: Making
     time: datetime.datetime
-    """When what happens here begins."""
+    """Time when what happens here begins."""
     version: KubeVersion
     """The release whose controllers are at work."""
     preempts: bool = True
@@ -88,7 +88,7 @@ class Surroundings(Struct, frozen=True):
     """
     chance: Chance = Chance()
     admission: AdmissionPlugins = AdmissionPlugins(enabled=False)
-    """What the API server's admission does to the pods that controllers create."""
+    """Admission by the API server of the pods that controllers create."""
     assumed: dict[str, None] = field(default_factory=dict)
     """Shared record of what was assumed where the cluster's source does not say."""
     stops_at_once: bool = False
@@ -99,12 +99,12 @@ class Surroundings(Struct, frozen=True):
 
 ABOVE = frozenset({"Deployment"})
 OPERATOR = "operator"
-"""What is put for the kinds of operators that make lost pods again."""
+"""Stand-in for the kinds of operators that make lost pods again."""
 BELOW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet", "Job", "DaemonSet", OPERATOR})
 """The kinds that make pods and delete them themselves."""
 _MODELED = ABOVE | BELOW
 BETWEEN_STEPS = datetime.timedelta(minutes=10)
-"""How much time passes from one thing that is changed to the next: controllers compare the ages of pods."""
+"""Time that passes from one change to the next: controllers compare the ages of pods."""
 
 
 @cache
@@ -121,7 +121,7 @@ def _controller_of(api_version: str, kind: str) -> str:
 
 
 class Start(Struct, frozen=True):
-    """What a world begins with, which is made once for all worlds of the same objects, and is as it was after any."""
+    """Start of a world, which is made once for all worlds of the same objects, and is as it was after any."""
 
     pods: Sequence[Pod]
     listed: Mapping[int, Pod]
@@ -153,7 +153,7 @@ class Store(Forking):
         self.workloads = Workloads(objects)
         self.living = LivingCluster(start.cluster.fork(surroundings.assumed))
         self.assumed = surroundings.assumed
-        """What has been assumed so far where the cluster's source does not say."""
+        """Assumptions made so far where the cluster's source does not say."""
         if unready := len(start.listed):
             self.assume([f"pods that do not say whether they are ready are taken to be: {unready}"])
         self.book = start.book.fork(keeps_owners=False)
@@ -161,7 +161,7 @@ class Store(Forking):
         self.queue = Queue(surroundings.scheduler_of, preempts=surroundings.preempts)
         self.owners: dict[WorkloadName, Owner] = {}
         self.dirty: dict[WorkloadName, None] = {}
-        """What has to look after its pods."""
+        """Controllers that have to look after their pods."""
         self.watchers: dict[WorkloadName, WorkloadName] = {}
         """The Deployments that are being rolled out, by their ReplicaSets."""
         self.rollouts: dict[WorkloadName, Rollout] = {}
@@ -209,7 +209,7 @@ class Store(Forking):
         return self.api_server.quotas_in(self.cluster.storage.in_objects(self.workloads.objects))
 
     def withheld(self, name: WorkloadName) -> int:
-        """How many pods of a controller are counted and not made."""
+        """Number of pods of a controller that are counted and not made."""
         owner = self.owners.get(name)
         return 0 if owner is None else owner.withheld
 
@@ -220,7 +220,7 @@ class Store(Forking):
             self.add_objects([resized])
 
     def _scale(self, of_objects: ClusterScales, controller: OwnerReference, namespace: str, /) -> Scale | None:
-        """Of a controller that the cluster's source does not have: as many replicas as it runs."""
+        """Scale of a controller that the cluster's source does not have: as many replicas as it runs."""
         if (scale := of_objects(controller, namespace)) is not None:
             return scale
         kind = next((row for row in POD_CREATORS.values() if row.kind == controller.kind), None)
@@ -271,8 +271,8 @@ class Store(Forking):
         self.assumed.update(dict.fromkeys(assumptions))
 
     def owners_below(self, workload: WorkloadName) -> list[WorkloadName]:
-        """What makes the workload's pods, by name: the ReplicaSets of a Deployment that have, or had, pods, everything
-        else itself.
+        """Find what makes the workload's pods, by name: the ReplicaSets of a Deployment that have, or had, pods,
+        everything else itself.
         """
         if len(self._above) != len(self.book.owners):
             self.note_owners()
@@ -298,13 +298,13 @@ class Store(Forking):
             self._note_above(name, self.book.of(name))
 
     def _note_above(self, name: WorkloadName, pods: Sequence[Pod]) -> None:
-        """What ``name`` belongs to, unless that is known."""
+        """Note what ``name`` belongs to, unless that is known."""
         if name not in self._above:
             above = self._above[name] = self.workloads.above(name, pods)
             self._below[above] = (*self._below.get(above, ()), name)
 
     def above(self, owner: WorkloadName) -> WorkloadName:
-        """What people call the workload whose pods ``owner`` makes: the Deployment of a ReplicaSet."""
+        """Name the workload whose pods ``owner`` makes as people do: the Deployment of a ReplicaSet."""
         known = self._above.get(owner)
         return self.workloads.above(owner, self.book.of(owner)) if known is None else known
 
@@ -336,8 +336,8 @@ class Store(Forking):
         self.add_objects(self.workloads.missing(others))
 
     def make(self, name: WorkloadName, pod_name: str) -> Made | None:
-        """What the workload's template makes; None where the API server refuses each such pod, which is remembered for
-        the first, ``pod_name``.
+        """Make a pod of the workload's template; None where the API server refuses each such pod, which is remembered
+        for the first, ``pod_name``.
         """
         try:
             return self.surroundings.making(name, self.workloads.objects)
@@ -503,7 +503,7 @@ class Store(Forking):
         return True
 
     def _position(self, pod: Pod) -> int | None:
-        """Of its node in the cluster's columns, None for a pod that is not there."""
+        """Position of its node in the cluster's columns, None for a pod that is not there."""
         return None if pod.status.phase in ENDED_PHASES else self.living.nodes.index.get(pod.spec.node_name)
 
     def controlled_as(self, name: WorkloadName) -> str:
@@ -514,7 +514,7 @@ class Store(Forking):
         return _controller_of(self.book.api_version_of(name), name.kind)
 
     def operator(self, name: WorkloadName) -> Operator | None:
-        """What is known of the operator that controls the pods of ``name``."""
+        """Operator that controls the pods of ``name``, if it is known."""
         return _operator_of(self.book.api_version_of(name), name.kind)
 
     def meant(self, name: WorkloadName) -> WorkloadName:
@@ -615,7 +615,7 @@ class Store(Forking):
         return list(self.queue.waiting.values())
 
     def message(self, waiting: Waiting) -> str:
-        """Why a pod has no node."""
+        """Reason why a pod has no node."""
         return self.queue.message(waiting, self.living)
 
 

@@ -38,7 +38,7 @@ from kubespread.world.store.pod_book import PodKey, alike, key_of
 
 _FIRST_SIZE = 1024
 _MOST_CHANGES = 1000
-"""How many changes what is newly prepared follows one by one."""
+"""Number of changes that what is newly prepared follows one by one."""
 _MOST_CELLS = 6_000_000
 """How much a cluster keeps of what was worked out for it, times how many nodes there are: each holds on to columns over
 all of them.
@@ -46,8 +46,8 @@ all of them.
 
 
 class _Journal:
-    """What happened, in order: the kind of a pod, its node, and whether it came (1) or left (-1). All else that happens
-    is a mark between these.
+    """Journal of what happened, in order: the kind of a pod, its node, and whether it came (1) or left (-1). All else
+    that happens is a mark between these.
     """
 
     def __init__(self, begins: int) -> None:
@@ -112,7 +112,7 @@ class LivingCluster:
         self._since: list[tuple[Pod, int, int]] = []
         """The pods that came to a node (1) or left it (-1) since it was joined, in order."""
         self._storage: StorageChange | None = None
-        """What became of claims and volumes since."""
+        """Changes of claims and volumes since."""
         self.begun_at = self._changed_at = self._storage_at = 0
         """When positions of nodes or objects were changed last, which nothing follows; when nodes or nominations were;
         when claims and volumes were.
@@ -124,7 +124,7 @@ class LivingCluster:
 
     @property
     def cluster(self) -> Cluster:
-        """As it is now."""
+        """Cluster as it is now."""
         if self._since or self._storage is not None:
             # Each by its own kind, as it leaves: one that only equals its template is of another than the journal says.
             come, gone = _net(self._since)
@@ -138,7 +138,7 @@ class LivingCluster:
 
     @property
     def taken(self) -> Taken:
-        """What pods take up of all nodes now."""
+        """Amounts that pods take up of all nodes now."""
         if self._taken_at < self.length:
             self._taken = self._taken.moved(self._joined.kinds, self._journal.moves(self._taken_at, self.length))
             self._taken_at = self.length
@@ -155,7 +155,7 @@ class LivingCluster:
 
     @property
     def length(self) -> int:
-        """How much happened so far."""
+        """Number of happenings so far."""
         return self._journal.length
 
     def fork(self) -> LivingCluster:
@@ -207,7 +207,7 @@ class LivingCluster:
 
     @property
     def _unchanged_parent(self) -> LivingCluster | None:
-        """What this was forked of, if nothing has happened there since."""
+        """Cluster that this was forked of, if nothing has happened there since."""
         parent = self._parent
         return parent if parent is not None and parent.length == self._journal.begins else None
 
@@ -336,8 +336,8 @@ class Applicant:
         return self._tried_at < self._living.length
 
     def choose(self, break_tie: Tiebreaker) -> Choice | None:
-        """Where kube-scheduler would put the pod now, None when it fits nowhere: as long as nothing happens it is not
-        tried again.
+        """Choose where kube-scheduler would put the pod now, None when it fits nowhere: as long as nothing happens it
+        is not tried again.
         """
         if self._stuck_at == self._living.length:
             return None
@@ -370,7 +370,7 @@ def constraints_on(cluster: Cluster, pod: Pod, scheduler_of: SchedulerOf) -> lis
 
 
 def per_domain(cluster: Cluster, key: str, pods: Iterable[Pod]) -> Mapping[str, int]:
-    """How many of ``pods`` are in each domain of ``key``; those on no node, or on one without the label, nowhere."""
+    """Count ``pods`` in each domain of ``key``; those on no node, or on one without the label, nowhere."""
     column = cluster.nodes.label(key)
     positions = (cluster.nodes.index.get(pod.spec.node_name) for pod in pods)
     codes = (int(column.codes[position]) for position in positions if position is not None)
@@ -439,7 +439,7 @@ class Queue(Forking):
     def choose(
         self, waiting: Waiting, living: LivingCluster, break_tie: Tiebreaker = first_in_heap
     ) -> tuple[Applicant, Choice] | None:
-        """Where kube-scheduler would put the pod now, None when it fits nowhere or another scheduler has it."""
+        """Choose where kube-scheduler would put the pod now, None when it fits nowhere or another scheduler has it."""
         applicant = self._applicant(waiting, living)
         choice = applicant.choose(break_tie) if applicant is not None else None
         return None if applicant is None or choice is None else (applicant, choice)
@@ -476,7 +476,7 @@ class Queue(Forking):
         return nominated
 
     def evaluation(self, waiting: Waiting, living: LivingCluster) -> Evaluation | None:
-        """What every plugin says of the pod now; None if another scheduler has it or scheduling fails."""
+        """Evaluate every plugin for the pod now; None if another scheduler has it or scheduling fails."""
         applicant = self._applicant(waiting, living)
         try:
             return applicant.placing().evaluation() if applicant is not None else None
@@ -484,7 +484,7 @@ class Queue(Forking):
             return None
 
     def message(self, waiting: Waiting, living: LivingCluster) -> str:
-        """Why the pod has no node, in kube-scheduler's words where it is kube-scheduler that says so."""
+        """Reason why the pod has no node, in kube-scheduler's words where it is kube-scheduler that says so."""
         if waiting.pod.spec.scheduling_gates:
             names = ", ".join(gate.name for gate in waiting.pod.spec.scheduling_gates)
             return f"waits behind scheduling gates: {names}"
