@@ -49,7 +49,7 @@ class AppliedWorkload(Struct, frozen=True):
 
 
 def create(world: World, applied: AppliedWorkload) -> None:
-    """What is new is there, and its pods wait for nodes or will be made by its controller."""
+    """Create what is new, whose pods wait for nodes or will be made by its controller."""
     name, obj = applied.name, applied.object
     if name is None:
         _create_pod(world, applied)

@@ -81,7 +81,7 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
 
 
 def rollout_of_stateful_set(world: Store, name: WorkloadName) -> StatefulSetRollout:
-    """What is known of the StatefulSet; of one that is not in the cluster's objects it is what its pods tell."""
+    """Known rollout of the StatefulSet; of one that is not in the cluster's objects it is what its pods tell."""
     rollout = world.stateful_sets.get(name)
     if rollout is None:
         stateful_set = world.workloads.stateful_sets.get(name) or _of_pods(world, name)

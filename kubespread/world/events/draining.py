@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 _ZONES = Memo[None, Mapping[tuple[str, str], outage.Zone]]()
 MOST_STEPS = 20
-"""Of larger zones a few pods are evicted at once: with many a few more or less make little difference."""
+"""Number of steps in which a zone is evicted, a few pods at once in larger ones: a few more or less make little
+difference there.
+"""
 ZoneKey = tuple[str, str]
 """Region and zone."""
 

@@ -100,7 +100,7 @@ def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
 
 
 def _stateful_sets(world: World) -> Iterator[WorkloadName]:
-    """Those that have another number of pods than they are to have, or pods of an older revision."""
+    """Yield StatefulSets that have another number of pods than they are to have, or pods of an older revision."""
     for name, stateful_set in world.workloads.stateful_sets.items():
         pods = [pod for pod in world.book.of(name) if is_active(pod)]
         is_older = any(_is_outdated(stateful_set, pod) for pod in pods)
@@ -119,13 +119,13 @@ def _is_outdated(stateful_set: StatefulSet, pod: Pod) -> bool:
 
 
 Counted = Callable[[WorkloadName], bool]
-"""Whether the pods of a workload count."""
+"""True if the pods of a workload count."""
 Event = Callable[[World], object]
 """Something that happens in a world."""
 
 
 class Lost(Struct, frozen=True):
-    """What has failed, so that no new node can be part of it."""
+    """Failed part of the cluster, of which no new node can be part."""
 
     domains: Mapping[str, Collection[str]]
     """By topology key the values that are lost."""

@@ -42,7 +42,7 @@ class Chance(Struct, frozen=True):
     controllers that work side by side, domains that suit a gang equally.
     """
     scheduler_is_faster: Callable[[], bool] = bool
-    """Whether pods are placed before the next controller is done."""
+    """True if pods are placed before the next controller is done."""
     search: Callable[[int], Search] = lambda _: Search(samples=False)
     """Place among so many nodes where kube-scheduler begins to look for some that fit."""
 

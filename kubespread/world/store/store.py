@@ -83,8 +83,8 @@ class Surroundings(Struct, frozen=True):
     stuck: frozenset[WorkloadName] = frozenset()
     """Workloads, and ReplicaSets of Deployments, whose new pods never become ready."""
     most_waiting: int | None = None
-    """Of how many pods of a ReplicaSet that wait for a node one always goes on to, so that those beyond are withheld:
-    they are like it. None where all are made.
+    """Most pods of a ReplicaSet that wait for a node at once: those beyond are withheld, as they are like one that
+    waits whatever happens. None where all are made.
     """
     chance: Chance = Chance()
     admission: AdmissionPlugins = AdmissionPlugins(enabled=False)
@@ -245,7 +245,7 @@ class Store(Forking):
         self.time += BETWEEN_STEPS
 
     def owner(self, name: WorkloadName) -> Owner:
-        """What is known of a controller; of one that is not in the cluster's objects it is what its pods tell."""
+        """Owner as far as known; one that is not in the cluster's objects is what its pods tell."""
         record = self.owners.get(name)
         if record is None and self.origin is not None and name in self.origin.book.owners:
             record = self.owners[name] = self.origin.owner(name).fork()
@@ -518,7 +518,9 @@ class Store(Forking):
         return _operator_of(self.book.api_version_of(name), name.kind)
 
     def meant(self, name: WorkloadName) -> WorkloadName:
-        """What is called ``name`` as kubectl takes it, where only pods know its kind; else ``name`` itself."""
+        """Name the workload that is called ``name`` as kubectl takes it, where only pods know its kind; else ``name``
+        itself.
+        """
         if name.kind in POD_CREATORS:
             return name
         return owner_meant(name, (*self.book, *self.workloads.replica_sets.values())) or name

@@ -40,9 +40,7 @@ _FIRST_SIZE = 1024
 _MOST_CHANGES = 1000
 """Number of changes that what is newly prepared follows one by one."""
 _MOST_CELLS = 6_000_000
-"""How much a cluster keeps of what was worked out for it, times how many nodes there are: each holds on to columns over
-all of them.
-"""
+"""Number of results that a cluster keeps, times the number of its nodes: each holds on to columns over all of them."""
 
 
 class _Journal:
@@ -86,7 +84,7 @@ class _Journal:
 
 @dataclass(slots=True, eq=False)
 class _Asked:
-    """What forks ask for, prepared from the second time on."""
+    """Pods that forks ask for, prepared from the second time on."""
 
     plugins: Framework
     pod: Pod
@@ -103,10 +101,10 @@ class LivingCluster:
 
     def __init__(self, cluster: Cluster, parent: LivingCluster | None = None) -> None:
         self._parent = parent
-        """What this is a fork of: the journal goes on where its was then."""
+        """Cluster that this is a fork of: the journal goes on where its was then."""
         self._journal = journal = _Journal(0 if parent is None else parent.length)
         self._joined = cluster
-        """As it was when `_joined_at` of the journal had happened."""
+        """Cluster as it was when `_joined_at` of the journal had happened."""
         self._taken = cluster.running.taken
         self._joined_at = self._taken_at = journal.length
         self._since: list[tuple[Pod, int, int]] = []
@@ -114,13 +112,13 @@ class LivingCluster:
         self._storage: StorageChange | None = None
         """Changes of claims and volumes since."""
         self.begun_at = self._changed_at = self._storage_at = 0
-        """When positions of nodes or objects were changed last, which nothing follows; when nodes or nominations were;
-        when claims and volumes were.
+        """Positions in the journal of the last changes: of positions of nodes or objects, which nothing follows;
+        of nodes or nominations; of claims and volumes.
         """
         self._answers, self._asked = Recent[Hashable](), Recent[tuple[int, int]]()
         """Answers by signature; what forks ask for, by the identities of a profile and of a pod."""
         self.most_kept = _MOST_CELLS // max(1, len(cluster))
-        """How much that has columns is kept of a sort."""
+        """Number of results with columns that are kept of a sort."""
 
     @property
     def cluster(self) -> Cluster:
@@ -133,7 +131,7 @@ class LivingCluster:
         return self._joined
 
     def now(self) -> Cluster:
-        """As it is whenever that is asked."""
+        """Cluster as it is whenever that is asked."""
         return self.cluster
 
     @property
@@ -299,7 +297,7 @@ class Applicant:
         self._placing: Placing | None = None
         self._at = 0
         self._tried_at = self._stuck_at = self.helpless_at = -1
-        """How much had happened when the pod was tried last, when it fitted nowhere, when preemption did not help."""
+        """Number of happenings when the pod was tried last, when it fitted nowhere, when preemption did not help."""
 
     def placing(self) -> Placing:
         """The pod on the cluster as it is now. Raises SchedulingError when a PreFilter fails."""
@@ -392,7 +390,7 @@ class Waiting:
     template: Pod
     """Pods of one template are copies: what is true of one is true of all."""
     before: Waiting | None = None
-    """Of a pod that preempted others: as it was before it got a nominated node."""
+    """Pod that preempted others as it was before it got a nominated node."""
 
 
 class Queue(Forking):
