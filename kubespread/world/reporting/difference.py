@@ -322,13 +322,16 @@ class Difference(Struct, frozen=True, dict=True):
     @cached_property
     def gone(self) -> Sequence[Gone]:
         """The pods that have left, or are on their way out."""
-        gone = (pod for step in self.happened for pod in step.gone)
+        return self._gone(lambda _: True)
+
+    def _gone(self, is_meant: Callable[[Gone], bool]) -> Sequence[Gone]:
+        gone = (pod for step in self.happened for pod in step.gone if is_meant(pod))
         return [pod for pod in gone if self.counts(workload_of(self.world, pod.pod))]
 
     @property
     def lost(self) -> Sequence[Gone]:
         """Pods that no controller makes again."""
-        return [gone for gone in self.gone if gone.is_lost_for_good]
+        return self._gone(lambda gone: gone.is_lost_for_good)
 
     @property
     def lost_unasked(self) -> Sequence[Gone]:
@@ -338,7 +341,7 @@ class Difference(Struct, frozen=True, dict=True):
     @property
     def preempted(self) -> Sequence[Gone]:
         """Pods that others took the room of."""
-        return [gone for gone in self.gone if gone.why == PREEMPTED]
+        return self._gone(lambda gone: gone.why == PREEMPTED)
 
     @property
     def broken_budgets(self) -> Mapping[str, Sequence[Gone]]:
