@@ -9,7 +9,7 @@ Source: pkg/scheduler/framework/types.go, Resource, Add, NodeInfo, CalculateReso
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self, TypeVar
@@ -255,13 +255,7 @@ def allowed_pods(node: Node) -> int:
 
 def allocatable(node: Node) -> dict[str, int]:
     with _blaming(node):
-        return _offered(tuple(node.status.allocatable.items()))
-
-
-@lru_cache(4096)
-def _offered(allocatable: tuple[tuple[str, str], ...]) -> dict[str, int]:
-    """Amounts of a list of quantities; most nodes share a few."""
-    return scheduler_amounts(requests.amounts(dict(allocatable)))
+        return scheduler_amounts(requests.amounts(node.status.allocatable))
 
 
 def requested(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
@@ -285,21 +279,6 @@ def requested_by_name(pod: Pod) -> Mapping[str, int]:
         for name, amount in requested.items()
         if amount and (is_extended(name) or name.startswith(DEVICE_CLASS_PREFIX))
     }
-
-
-def columns(size: int, positions: Iterable[int], lists: Iterable[Mapping[str, int]]) -> dict[str, Counts]:
-    """One list of amounts per position, added up per resource name; sums wrap as Go's do."""
-    where: dict[str, list[int]] = {}
-    what: dict[str, list[int]] = {}
-    for position, amounts in zip(positions, lists, strict=True):
-        for name, amount in amounts.items():
-            where.setdefault(name, []).append(position)
-            what.setdefault(name, []).append(amount)
-    summed = {}
-    for name, places in where.items():
-        summed[name] = np.zeros(size, dtype=np.int64)
-        np.add.at(summed[name], places, np.array(what[name], dtype=np.int64))
-    return summed
 
 
 @contextmanager

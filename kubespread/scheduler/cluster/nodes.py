@@ -15,7 +15,7 @@ Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/node
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
@@ -35,7 +35,6 @@ from kubespread.scheduler.cluster.columns import (
     Mask,
     allocatable,
     allowed_pods,
-    columns,
     distinct,
     shallow,
 )
@@ -140,12 +139,24 @@ class _Capacity(_Columns):
         self._offered: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
 
     @cached_property
+    def _coded(self) -> tuple[list[int], Sequence[Node]]:
+        """Code of each node's quantities, and the first node of each code: most nodes share a few."""
+        codes = dict[Hashable, int]()
+        listed = [codes.setdefault(tuple(node.status.allocatable.items()), len(codes)) for node in self._nodes]
+        firsts = dict(zip(reversed(listed), reversed(self._nodes), strict=True))
+        return listed, [firsts[code] for code in range(len(codes))]
+
+    @cached_property
     def allocatable(self) -> Amounts:
-        return columns(len(self._nodes), range(len(self._nodes)), map(allocatable, self._nodes))
+        codes, firsts = self._coded
+        offered = list(map(allocatable, firsts))
+        names = dict.fromkeys(name for amounts in offered for name in amounts)
+        return {name: np.array([each.get(name, 0) for each in offered], dtype=np.int64)[codes] for name in names}
 
     @cached_property
     def allowed_pods(self) -> Counts:
-        return np.array([allowed_pods(node) for node in self._nodes], dtype=np.int64)
+        codes, firsts = self._coded
+        return np.array([allowed_pods(node) for node in firsts], dtype=np.int64)[codes]
 
     def offered(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
         if names not in self._offered:
