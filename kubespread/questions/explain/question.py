@@ -123,7 +123,8 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
             return self.again(commands, "simulate") if report.schedulable else self.again(commands, "explain", "--fix")
         first = next(iter(report.advice.enough if report.advice is not None else ()), None)
         options = (option.partition(" ") for option in (() if first is None else first.options))
-        if words := [f"{name}{blank}{quote(value)}" for name, blank, value in options]:
+        words = [f"{name}{blank}{quote(value)}" for name, blank, value in options]
+        if words:
             return self.again(commands, "simulate", *words)
-        without = replace(self, fix=False, replicas=None)
-        return "" if report.verdict == "yes" else self.again(replace(commands, question=without), "explain")
+        # Plain explain would name --fix again; in full it is all that was tried.
+        return "" if report.verdict == "yes" else commands.same("-v")

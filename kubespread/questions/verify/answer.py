@@ -229,7 +229,7 @@ def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None
         f"losing {loss.name} leaves {left:,} of {worst.wanted:,} ready {when}",
         margin_of(worst),
         f"{worst.enough if ready is None else scaled(ready, worst.wanted, round_up=True):,}",
-        f"{why}; {safe:,} of {of} can be lost",
+        f"{why}; {safe:,} of {of} {'keep it' if is_at_first else 'can be lost'}",
         is_known=is_at_first or not worst.controller_unknown,
     )
     return _Found("unknown", part) if part and found.state == "held" else found
