@@ -135,7 +135,7 @@ clean:
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mcp,serve,dask]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mcp,serve]' --group dev
 	touch $@
 
 # Go is the one that is installed, or else PyPI's.

@@ -26,11 +26,7 @@ class NoClusterError(UsageError):
 
 
 class UnansweredError(KubespreadError):
-    """There is no answer for now, whatever is asked: the time is up, or whoever should work on it cannot."""
-
-
-class EngineError(UnansweredError):
-    """Nobody there does parts of an answer, or not as this process would."""
+    """There is no answer for now, whatever is asked: the time is up."""
 
 
 class SnapshotError(KubespreadError):

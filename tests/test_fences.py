@@ -109,7 +109,6 @@ FENCES: dict[str, set[str]] = {
     "anyio": {"assistants", "serving"},
     "starlette": {"serving"},
     "uvicorn": {"serving"},
-    "distributed": {"questions"},
     "joblib": {"questions"},
     "numpy": {"scheduler", "world", "reports", "questions"},
 }

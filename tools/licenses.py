@@ -10,12 +10,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "licenses.md"
-EXTRAS = ("mcp", "serve", "dask")
+EXTRAS = ("mcp", "serve")
 _SPDX = {
     "License :: OSI Approved :: BSD License": "BSD-3-Clause",
     "License :: OSI Approved :: MIT License": "MIT",
-    # What partd and zict say, whose texts have three clauses.
-    "BSD": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
     "ISC License": "ISC",
 }

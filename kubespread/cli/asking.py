@@ -136,11 +136,8 @@ def _limits(typed: Typed) -> tuple[Workers, float | None]:
     if "jobs" not in typed.values:
         return ALONE, None
     number, timeout = typed["jobs"], typed["timeout"]
-    # What is typed goes before what is set.
-    engine = "" if number else typed.get("engine") or ""
     workers = Workers(
         None if number is None else int(options.number_of("--jobs", number, 1)),
-        engine,
         (lambda _: None) if typed["quiet"] else say,
     )
     return workers, None if timeout is None else options.parse_duration(timeout) or None

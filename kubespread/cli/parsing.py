@@ -23,11 +23,8 @@ STDIN = "-"
 _TYPED = "COMMANDLINE"
 _CLUSTER = (CONTEXT, "kubeconfig", "live")
 """The parameters that ask for a running cluster."""
-_ONLY_SET = {
-    **dict.fromkeys(("pod_node_selector", "extended_resource_toleration"), "scheduler_config"),
-    "engine": "jobs",
-}
-"""Settings that no option is for, by a parameter of the commands that they are for."""
+_ONLY_SET = ("pod_node_selector", "extended_resource_toleration")
+"""Settings of the scheduler that no option is for."""
 _NOT_UTF_8 = re.compile("[\ud800-\udfff]")
 _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of what is the name of a file."""
@@ -66,8 +63,8 @@ def settle(context: Any, configured: Settings) -> None:
             parameters[CONTEXT] = None
     for key, setting in configured.items():
         name = KEYS[key].parameter
-        if _ONLY_SET.get(name) in parameters:
-            parameters[name] = setting.text == "true" if KEYS[key].is_flag else setting.text
+        if name in _ONLY_SET and "scheduler_config" in parameters:
+            parameters[name] = setting.text == "true"
     if not parameters.get("quiet"):
         for key, setting in _decisive(context, configured):
             say(f"note: {key} {setting.text} ({setting.origin})")

@@ -30,8 +30,6 @@ class Key(Struct, frozen=True):
     is_path: bool = False
     is_list: bool = False
     is_flag: bool = False
-    is_personal: bool = False
-    """True if a project's file may not set it: what the cluster holds is sent there."""
     decides: bool = True
     """True if answers depend on it, and not only how they are made and written."""
 
@@ -57,7 +55,6 @@ KEYS: Mapping[str, Key] = {
     "podNodeSelector": Key("pod_node_selector", is_flag=True),
     "extendedResourceToleration": Key("extended_resource_toleration", is_flag=True),
     "ignore": Key("ignore", is_list=True),
-    "engine": Key("engine", is_personal=True, decides=False),
 }
 """Keys by the name they have in a file."""
 
@@ -83,10 +80,8 @@ _MAX_BYTES = 2**20
 BOTH = "snapshot and context both name the cluster: leave one out"
 
 
-def read_settings(path: Path, *, is_personal: bool) -> Settings:
-    """Read the settings of the file ``path``, which ``is_personal`` where it is the user's own. Paths in it are
-    relative to it. Raises ManifestError with every fault.
-    """
+def read_settings(path: Path) -> Settings:
+    """Read the settings of the file ``path``; paths in it are relative to it. Raises ManifestError with every fault."""
     shown = str(path)
     text = read_file(shown, _MAX_BYTES)
     with faults_of(shown):
@@ -101,7 +96,7 @@ def read_settings(path: Path, *, is_personal: bool) -> Settings:
         line = lines.line(0, str(name))
         try:
             if value is not None:
-                values = _values(str(name), value, path.parent, is_personal=is_personal)
+                values = _values(str(name), value, path.parent)
                 found[str(name)] = Setting(values, f"{shown}:{line or 1}")
         except UsageError as error:
             faults.append(Fault(str(error), str(name), line))
@@ -112,13 +107,11 @@ def read_settings(path: Path, *, is_personal: bool) -> Settings:
     return found
 
 
-def _values(name: str, value: Any, directory: Path, *, is_personal: bool) -> tuple[str, ...]:
+def _values(name: str, value: Any, directory: Path) -> tuple[str, ...]:
     """Read the values of a key of a file in ``directory``. Raises UsageError."""
     key = KEYS.get(name)
     if key is None:
         raise UsageError(_unknown(name))
-    if key.is_personal and not is_personal:
-        raise UsageError("only your own file or the environment may set it, not a project's file")
     if key.is_flag and isinstance(value, bool):
         return ("true" if value else "false",)
     values = value if isinstance(value, list) and key.is_list else [value]
@@ -199,11 +192,11 @@ def _of_environment(environment: Mapping[str, str]) -> Settings:
 def _of_files(environment: Mapping[str, str]) -> Iterator[Settings]:
     if (named := environment.get(CONFIG)) is not None:
         if named:
-            yield read_settings(Path(named), is_personal=True)
+            yield read_settings(Path(named))
         return
-    for path, is_personal in ((_project_file(), False), (_user_file(environment), True)):
+    for path in (_project_file(), _user_file(environment)):
         if path is not None and _is_file(path):
-            yield read_settings(path, is_personal=is_personal)
+            yield read_settings(path)
 
 
 def _project_file() -> Path | None:

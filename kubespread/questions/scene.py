@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.deadline import Deadline
-from kubespread.errors import EngineError, KubespreadError, UnansweredError, UsageError
+from kubespread.errors import KubespreadError, UnansweredError, UsageError
 from kubespread.escaping import escaped
 from kubespread.kube.time import SECOND, printed
 from kubespread.kube.versions import KubeVersion
@@ -87,10 +87,6 @@ class Budget(Struct):
     """Seconds after which parts are given up: the answer is then about those that are finished. None: all are."""
     on_part: OnPart | None = None
     since: float = field(default_factory=monotonic)
-    finished: int = 0
-    """Parts of all questions that the answer is made of."""
-    is_abandoned: bool = False
-    """True if whoever worked on the parts went away."""
 
     @property
     def until(self) -> float:
@@ -98,26 +94,11 @@ class Budget(Struct):
 
     @property
     def is_over(self) -> bool:
-        """True if the time is up, or nobody is left to work."""
-        return self.is_abandoned or monotonic() >= self.until
+        return monotonic() >= self.until
 
     def deadline(self) -> Deadline:
         """Deadline that gives up what is done within it and is not finished when the time is up."""
         return Deadline(self.until)
-
-    def kept(self, results: Iterator[Result]) -> Iterator[Result]:
-        """Results received before the workers went away. Raises EngineError where there never was any."""
-        if self.is_abandoned:
-            return
-        try:
-            for result in results:
-                self.finished += 1
-                yield result
-        except EngineError as error:
-            if not self.finished:
-                raise
-            self.is_abandoned = True
-            self.workers.on_lost(str(error))
 
     def told(self, results: Iterator[Result], total: int, doing: str) -> Iterator[Result]:
         """``results``, each of which is told of."""
@@ -132,9 +113,9 @@ class Budget(Struct):
 
     def unfinished(self, what: str, parts: int, missing: Sequence[object]) -> Unfinished | None:
         """Parts missing of an answer of so many; None where nothing is missing."""
-        if not missing or (self.timeout is None and not self.is_abandoned):
+        if not missing or self.timeout is None:
             return None
-        text = "" if self.timeout is None or self.is_abandoned else printed(round(self.timeout * SECOND))
+        text = printed(round(self.timeout * SECOND))
         return Unfinished(timeout=text, what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
 
 
@@ -261,7 +242,7 @@ class Scene(Struct, frozen=True, dict=True):
         make = partial(type(work).of, asked, Scene(self.given, self.scheduler.carried, asked))
         ready = monotonic() - self.since
         results = budget.workers.results(work, make, items, ready if took is None else took, budget.until)
-        return budget.told(budget.kept(results), len(items), self.doing)
+        return budget.told(results, len(items), self.doing)
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
         """Gaps of the source, and what was ``assumed``, without duplicates."""
@@ -313,9 +294,7 @@ class Inquiry:
         """Make one of the parts that are to be finished in time; nothing where it is not."""
         if self.begins(name):
             with self.scene.budget.deadline():
-                items = [*made()]
-                if not self.scene.budget.is_abandoned:
-                    return items
+                return [*made()]
             self.missing.append(name)
         return ()
 

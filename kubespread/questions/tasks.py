@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from time import monotonic, process_time
 from typing import Any, Protocol, Self, TypeVar
 
 from kubespread.deadline import Deadline
-from kubespread.errors import EngineError, KubespreadError, UsageError
+from kubespread.errors import KubespreadError, UsageError
 
 Item = TypeVar("Item", contravariant=True)
 Result = TypeVar("Result", covariant=True)
@@ -29,9 +28,7 @@ _STARTING = 1.0
 _MOST_LOST = 2
 """Workers that may die before the rest is done without any."""
 _PATIENCE = 10
-"""Seconds that a worker waits for another task, no longer, since that is how it outlives a process that is killed; and
-that a cluster may take to answer.
-"""
+"""Seconds that a worker waits for another task, no longer, since that is how it outlives a process that is killed."""
 DIED = "a worker died, perhaps for lack of memory: what it was doing is done again"
 _MOST_UNASKED = 8
 """Workers where nobody says how many: each holds the whole cluster."""
@@ -59,8 +56,6 @@ class Workers:
 
     jobs: int | None = 1
     """1: this process alone. None: as many as there are cores, once what is left to do is worth starting them."""
-    engine: str = ""
-    """The address of a Dask scheduler, ``tcp://HOST:PORT``, whose workers do all parts instead."""
     on_lost: Callable[[str], object] = field(default=warnings.warn, compare=False)
     """Called when a worker dies."""
 
@@ -99,8 +94,8 @@ class Workers:
 
     def _worth(self, left: int, pace: float, took: float) -> int:
         """Number of workers that should do what is left, each part of which takes ``pace`` seconds."""
-        if self.engine or self.jobs is not None:
-            return left if self.engine else min(self.jobs or 1, left)
+        if self.jobs is not None:
+            return min(self.jobs, left)
         # On two cores, which save half. Below four times what starting takes, waiting is hardly shorter.
         if left * pace < 4 * (_STARTING + 2 * took) or (os.cpu_count() or 1) == 1:
             return 1
@@ -121,12 +116,10 @@ class Workers:
         from concurrent.futures.process import BrokenProcessPool
 
         made = pickle.dumps(make, pickle.HIGHEST_PROTOCOL)
-        done, lost, numbered = 0, 0, [*enumerate(items)]
+        done, lost = 0, 0
         while done < len(items) and lost < _MOST_LOST and monotonic() < until:
-            left = numbered[done:]
-            outcomes = _in_cluster(made, left, self, until) if self.engine else _in_processes(made, left, jobs, until)
             try:
-                for finished, assumed in outcomes:
+                for finished, assumed in _in_processes(made, items[done:], jobs, until):
                     work.assumed.update(dict.fromkeys(assumed))
                     if not finished:
                         return
@@ -155,7 +148,7 @@ WorkerResults = Iterator[tuple[tuple[Any, ...], list[str]]]
 """In order the result of each item, an error included, or nothing once the time is up; and what was assumed for it."""
 
 
-def _in_processes(made: bytes, items: Sequence[tuple[int, Any]], jobs: int, until: float) -> WorkerResults:
+def _in_processes(made: bytes, items: Sequence[Any], jobs: int, until: float) -> WorkerResults:
     """Raises BrokenProcessPool."""
     import numpy as np
     from joblib import Parallel, delayed, parallel_config
@@ -170,60 +163,8 @@ def _in_processes(made: bytes, items: Sequence[tuple[int, Any]], jobs: int, unti
         # What is handed out is finished: where time is short, no worker has a second item waiting.
         parallel = Parallel(return_as="generator", pre_dispatch="2 * n_jobs" if until == inf else "n_jobs")
         in_time = takewhile(lambda _: monotonic() < until, items)
-        outcomes = parallel(delayed(_outcome)(name, shared, until - monotonic(), *item) for item in in_time)
+        outcomes = parallel(delayed(_outcome)(name, shared, until - monotonic(), item) for item in in_time)
     yield from outcomes
-
-
-def _in_cluster(made: bytes, items: Sequence[tuple[int, Any]], workers: Workers, until: float) -> WorkerResults:
-    """By a Dask cluster, which does again what a lost worker was doing. Raises EngineError and BrokenProcessPool."""
-    import logging
-    from concurrent.futures import CancelledError
-    from concurrent.futures.process import BrokenProcessPool
-
-    try:
-        from distributed import Client, KilledWorker
-        from distributed import __version__ as release
-    except ImportError:
-        raise EngineError("a Dask cluster takes packages that are missing: pip install 'kubespread[dask]'") from None
-    for handler in logging.getLogger("distributed").handlers:
-        # What matters of a lost connection, an interrupt among its causes, is said here.
-        handler.setLevel(logging.CRITICAL)
-    engine = workers.engine
-    try:
-        client = Client(engine, timeout=_PATIENCE, set_as_default=False)
-    except Exception as error:  # noqa: BLE001 - a scheduler of another release fails in a way of its own
-        raise EngineError(f"{engine}: no Dask scheduler that distributed {release} gets on with: {error}") from None
-    with client:
-        started = _checked_workers(client, engine)
-        try:
-            # Another machine has another clock.
-            asked = sha256(made).hexdigest(), client.scatter(made, broadcast=True), until - monotonic()
-            for future in [client.submit(_outcome, *asked, *item, pure=False) for item in items]:
-                yield future.result(None if until == inf else max(0.0, until - monotonic()))
-            lost = started - {*client.nthreads()}
-        except TimeoutError:
-            return
-        except Exception as error:
-            if client.status != "running":
-                raise EngineError(f"{engine}: the Dask scheduler went away") from None
-            if isinstance(error, KilledWorker | CancelledError):
-                raise BrokenProcessPool from error
-            raise
-        for _ in lost:
-            workers.on_lost(DIED)
-
-
-def _checked_workers(client: Any, engine: str) -> set[str]:
-    """The addresses of the cluster's workers. Raises EngineError where there are none, or one has other versions."""
-    versions = client.get_versions(packages=["kubespread", "msgspec", "numpy"])
-    if not versions["workers"]:
-        raise EngineError(f"{engine}: the Dask cluster has no workers")
-    for worker, theirs in versions["workers"].items():
-        for package in ("kubespread", "python", "msgspec", "numpy"):
-            found, ours = (side["packages"][package] or "none" for side in (theirs, versions["client"]))
-            if found != ours:
-                raise EngineError(f"the worker {worker} has {package} {found}; the question comes from {ours}")
-    return {*versions["workers"]}
 
 
 @contextmanager
@@ -248,21 +189,17 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_kept: tuple[str, Work[Any, Any], int] | None = None
-"""In a worker: the work of its last task, by name, and the number of its item. What was assumed for an item before that
-would not be said again.
-"""
-_one_by_one = threading.Lock()
-"""A worker of a Dask cluster may have several threads, for one work."""
+_kept: tuple[str, Work[Any, Any]] | None = None
+"""In a worker: the work of its last task, by name."""
 
 
-def _outcome(name: str, made: Any, seconds: float, number: int, item: Any) -> tuple[tuple[Any, ...], list[str]]:
+def _outcome(name: str, made: Any, seconds: float, item: Any) -> tuple[tuple[Any, ...], list[str]]:
     """In a worker, within so many seconds."""
     import pickle
 
     global _kept
-    with _one_by_one, Deadline(monotonic() + seconds):
-        if _kept is None or _kept[0] != name or _kept[2] >= number:
+    with Deadline(monotonic() + seconds):
+        if _kept is None or _kept[0] != name:
             _kept = None
             # To look for garbage in what is kept anyway takes longer than to make it.
             gc.disable()
@@ -273,7 +210,7 @@ def _outcome(name: str, made: Any, seconds: float, number: int, item: Any) -> tu
                 gc.enable()
         else:
             work = _kept[1]
-        _kept = name, work, number
+        _kept = name, work
         before = len(work.assumed)
         try:
             result = work(item)

@@ -147,7 +147,7 @@ class Unfinished(Report, frozen=True):
     """Parts that were not done before the time was up. The rest of the report is about what was, each part in full."""
 
     timeout: str
-    """Time limit of the answer, as Go prints durations: ``1m0s``. Empty where the workers were lost instead."""
+    """Time limit of the answer, as Go prints durations: ``1m0s``."""
     what: str
     """Noun for the parts, in the singular: ``domain``, ``node``, ``workload``, ``run``."""
     finished: int
@@ -159,7 +159,7 @@ class Unfinished(Report, frozen=True):
     def sentence(self) -> str:
         """Progress of the answer, and the parts that are missing."""
         total = count_of(self.finished + len(self.missing), self.what)
-        begin = f"not finished within {self.timeout}" if self.timeout else "not finished"
+        begin = f"not finished within {self.timeout}"
         if not self.finished:
             return f"{begin}: none of {total} done"
         missing = some_of(self.missing, _MAX_MISSING)

@@ -98,7 +98,7 @@ REFUSED = {
     "a key that nothing is near to": (
         "token: x\n",
         ":1: token: unknown key; there are snapshot, context, schedulerConfig, kubeVersion, output, podNodeSelector, "
-        "extendedResourceToleration, ignore, engine",
+        "extendedResourceToleration, ignore",
     ),
     "a release without quotes": ("kubeVersion: 1.30\n", ":1: kubeVersion: expected a string in quotes, found a number"),
     "a release there is not": (
@@ -119,14 +119,10 @@ REFUSED = {
         "podNodeSelector: 'yes'\n",
         ":1: podNodeSelector: expected true or false, found the string 'yes'",
     ),
-    "an engine of whoever wrote the project": (
-        "engine: tcp://elsewhere.example.com:8786\n",
-        ":1: engine: only your own file or the environment may set it, not a project's file",
-    ),
     "a list": (
         "- snapshot\n",
         ": expected an object with snapshot, context, schedulerConfig, kubeVersion, output, podNodeSelector, "
-        "extendedResourceToleration, ignore, engine, found a list",
+        "extendedResourceToleration, ignore, found a list",
     ),
 }
 

@@ -14,7 +14,6 @@ from types import SimpleNamespace
 import pytest
 from jsonschema import Draft202012Validator
 
-from kubespread.questions import tasks
 from tests.api.server import Answer, FakeApi, serving
 from tests.builders import hosts, pod, pods_on
 from tests.cli.support import FIXTURES, ROOT, Result, run
@@ -256,14 +255,6 @@ def test_205_of_contexts_of_equal_names_the_first_is_asked_once(folder: Path) ->
     assert re.sub(r",yes,\d+,", ",yes,0,", without_a_pattern.out) == re.sub(r",yes,\d+,", ",yes,0,", ended.out)
     assert without_a_pattern[::2] == ended[::2]
     assert (ended.code, [line.split(",")[0] for line in ended.out.splitlines()]) == (0, ["cluster", "here", "there"])
-
-
-def test_an_engine_that_cannot_be_reached_is_no_clusters_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed", reason="the extra kubespread[dask] is not installed")
-    monkeypatch.setattr(tasks, "_PATIENCE", 0.2)
-    ended = asked(folder, "-S '*.*' audit -A -q", KUBESPREAD_ENGINE="tcp://127.0.0.1:1")
-    assert (ended.code, ended.out) == (3, "")
-    assert ended.err.startswith("error: tcp://127.0.0.1:1: no Dask scheduler that distributed ")
 
 
 @pytest.mark.slow

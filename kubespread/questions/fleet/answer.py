@@ -22,13 +22,13 @@ from msgspec import structs
 
 from kubespread.candidate.sources import read_once
 from kubespread.deadline import check
-from kubespread.errors import EngineError, KubespreadError, SnapshotError, UsageError
+from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.questions.editing import connect, load
 from kubespread.questions.fleet.report import FleetCluster, FleetReport, worst
 from kubespread.questions.question import ManifestsQuestion, Question, parts_in, reports_in
 from kubespread.questions.scene import Budget, OnPart, OnProgress, ask, checked_timeout, cluster_reference
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.tasks import ALONE, Workers
+from kubespread.questions.tasks import Workers
 from kubespread.reports.parts import outcome
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
@@ -185,7 +185,6 @@ def fleet(
     scheduler: Scheduler | None = None,
     *,
     jobs: int | None = 1,
-    engine: str = "",
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> FleetReport:
@@ -194,14 +193,13 @@ def fleet(
     A cluster is a file, a directory or an archive, several by a pattern (``fleet/*.json.gz``); a snapshot; or how a
     running one is reached, `Access` as for `connect`. One that cannot be reached or read, or that the question cannot
     be asked of, has a row with the reason. ``jobs`` is how many processes do it; the answer is the same for any number.
-    With ``engine``, the address of a Dask scheduler, clusters are read here one after another, and the parts of each
-    answer are done there. ``timeout`` is in seconds: those that have not answered then are given up, and
+    ``timeout`` is in seconds: those that have not answered then are given up, and
     ``unfinished`` names them. ``on_progress`` is called now and then with how many have answered.
 
     Raises UsageError where there are no clusters or no file matches a pattern, and what `ask` raises where all clusters
     refuse the question in the same words.
     """
-    workers = Workers(jobs, engine)
+    workers = Workers(jobs)
     on_part = None if on_progress is None else lambda part: on_progress(part.number)
     return answers(members(clusters), question, scheduler or Scheduler(), workers, on_part, timeout=timeout)
 
@@ -225,11 +223,8 @@ def answers(
     budget = Budget(None, workers, checked_timeout(timeout), on_part)
     make = partial(_Asking.of, (question, settle), (scheduler.carried, os.path.realpath(".")))
     asking = make()
-    if workers.engine:
-        # Who does parts elsewhere has neither files nor kubeconfigs: a snapshot travels there with its question.
-        asking.workers, workers = workers, ALONE
     rows = _rows(asked, partial(workers.results, asking, make, took=0.0, until=budget.until), budget.until)
-    done = [*budget.told(budget.kept(rows), len(asked), "")]
+    done = [*budget.told(rows, len(asked), "")]
     missing = [member.name for member in asked]
     done.sort(key=lambda row: missing.index(row.told.name))
     for row in done:
@@ -290,8 +285,6 @@ class _Row(NamedTuple):
 class _Asking:
     def __init__(self, question: Question[Any], settle: Settle | None, scheduler: Scheduler) -> None:
         self._question, self._settle, self._scheduler = question, settle, scheduler
-        self.workers = ALONE
-        """Workers that compute the parts of each answer."""
         self.assumed: dict[str, None] = {}
         self._asked = 0
 
@@ -317,9 +310,6 @@ class _Asking:
             return _failed(member.name, error)
         try:
             return self._answered(member.name, snapshot)
-        except EngineError:
-            # No cluster is at fault, and none would fare better.
-            raise
         except KubespreadError as error:
             told = FleetCluster(name=member.name, error=str(error), cluster=cluster_reference(snapshot))
             return _Row(told, is_refused=not isinstance(error, SnapshotError))
@@ -327,7 +317,7 @@ class _Asking:
     def _answered(self, name: str, snapshot: Snapshot) -> _Row:
         question = self._question if self._settle is None else self._settle(self._question, snapshot)
         refused: list[KubespreadError] = []
-        answer = ask(snapshot, question, self._scheduler, on_refused=refused.append, workers=self.workers)
+        answer = ask(snapshot, question, self._scheduler, on_refused=refused.append)
         reports, parts = reports_in(answer), parts_in(answer)
         is_yes = question.passes(answer)
         faults = (*snapshot.faults, *map(str, refused))

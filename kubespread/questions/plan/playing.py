@@ -37,7 +37,6 @@ from kubespread.questions.plan.question import OF_STEPS
 from kubespread.questions.plan.report import PlanReport, PlanStep
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.tasks import ALONE
 from kubespread.questions.worlds import as_snapshot
 from kubespread.reports.outcome import Outcome, PlacedPod
 from kubespread.reports.rollout import RolloutReport
@@ -108,9 +107,6 @@ class Steps(Struct, frozen=True):
         playing.check()
         report, happenings = playing.play()
         count = runs_worth(happenings) if self.runs is None else self.runs
-        if scene.budget.workers.engine and any(_names_files(step.action) for step in self.scenario.steps):
-            # Which other machines do not have.
-            scene = replace(scene, budget=replace(scene.budget, workers=ALONE))
         others = list(scene.tasks(playing, list(seeds(self.seed, count)), took=took))
         missing = [f"run {number}" for number in range(len(others) + 2, count + 1)]
         return replace(
@@ -122,10 +118,6 @@ class Steps(Struct, frozen=True):
         )
 
     answered = answer
-
-
-def _names_files(action: Verb) -> bool:
-    return action.manifest is not None if isinstance(action, Rollout) else isinstance(action, Apply)
 
 
 def after_steps(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.candidate.sources import Reference
-from kubespread.errors import EngineError, Fault, KubespreadError, ManifestError, UsageError
+from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
 from kubespread.kube.api.kinds import of_pods
@@ -138,9 +138,6 @@ def _rows(asking: _Asking, commands: Commands, promise: Promise) -> Iterator[Ver
     for workload, (clause, promised, words, find) in whose:
         try:
             found = find(asking)
-        except EngineError:
-            # No promise is at fault, and none would fare better.
-            raise
         except KubespreadError as error:
             found = _Found("unknown", str(error).replace("\n", "; "))
         is_exempt, is_over = found.state == "broken" and until is not None, until is not None and until < today
