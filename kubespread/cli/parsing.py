@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kubespread.cli.streams import say, stdout_takes_tables
-from kubespread.config.layers import CONTEXT, KEYS, OUTPUT, SNAPSHOT, Setting, Settings, candidates, settings
+from kubespread.config import CONTEXT, KEYS, OUTPUT, SNAPSHOT, Setting, Settings, candidates, settings
 from kubespread.errors import UsageError
 from kubespread.questions.question import Option, misplaced
 from kubespread.views.formats import FORMATS, chosen_format

@@ -246,7 +246,7 @@ def _files_read(typed: Typed) -> Iterator[Path]:
 
     Raises UsageError and ManifestError for invalid edits.
     """
-    from kubespread.config.layers import candidates
+    from kubespread.config import candidates
     from kubespread.snapshot.edits.new_nodes import AddNode
 
     named = [text for name in readers(typed.parameters) for text in texts_of(typed.get(name))]

@@ -170,14 +170,6 @@ def test_the_snapshot_may_be_that_of_the_environment(home: dict[str, str]) -> No
     assert completed(home, "explain", "--node", "b", KUBESPREAD_SNAPSHOT=SHOP) == ("", ["b1", "b2"])
 
 
-def test_no_snapshot_of_a_file_that_is_not_to_be_read(home: dict[str, str], tmp_path: Path) -> None:
-    (tmp_path / "kubespread").mkdir()
-    (tmp_path / "kubespread" / "config.yaml").write_text(f"snapshot: {SHOP}\n")
-    more = {"XDG_CONFIG_HOME": str(tmp_path)}
-    assert completed(home, "explain", "--node", "b", **more) == ("", ["b1", "b2"])
-    assert completed(home, "explain", "--node", "b", KUBESPREAD_CONFIG="", **more) == ("", [])
-
-
 def test_a_variable_on_the_line_is_what_the_shell_will_make_of_it(home: dict[str, str]) -> None:
     words = ("explain", "-S", "$HERE/${NAME}.yaml", "--node", "b")
     assert completed(home, *words, HERE=str(Path(SHOP).parent), NAME="shop") == ("", ["b1", "b2"])

@@ -24,15 +24,11 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "sub"
 
 
-def configured(project: Path, *words: str, text: str = "", user: str = "", **more: str) -> Result:
-    """``kubespread WORDS`` in ``project``, whose parent is configured by ``text``, for a user with ``user``."""
+def configured(project: Path, *words: str, text: str = "", **more: str) -> Result:
+    """``kubespread WORDS`` in ``project``, whose parent is configured by ``text``."""
     if text:
         (project.parent / ".kubespread.yaml").write_text(text)
-    folder = project.parent / "xdg" / "kubespread"
-    if user:
-        folder.mkdir(parents=True)
-        (folder / "config.yaml").write_text(user)
-    return run(*words, cwd=project, env={"XDG_CONFIG_HOME": str(folder.parent), **more})
+    return run(*words, cwd=project, env=more)
 
 
 def nodes(result: Result) -> int:
@@ -53,14 +49,13 @@ def test_the_nearest_file_is_the_projects(project: Path) -> None:
     assert nodes(configured(project, *EXPLAIN, text="snapshot: four.yaml\n")) == 5
 
 
-def test_options_go_before_variables_before_the_project_before_the_user(project: Path) -> None:
-    layers = {"text": "kubeVersion: '1.31'\nsnapshot: four.yaml\n", "user": "kubeVersion: '1.30'\noutput: name\n"}
-    asked = ("explain", POD)
-    release = configured(project, *EXPLAIN, "--kube-version", "1.33", **layers, KUBESPREAD_KUBE_VERSION="1.32")
+def test_options_go_before_variables_before_the_project(project: Path) -> None:
+    text = "kubeVersion: '1.31'\nsnapshot: four.yaml\noutput: name\n"
+    release = configured(project, *EXPLAIN, "--kube-version", "1.33", text=text, KUBESPREAD_KUBE_VERSION="1.32")
     assert release.report["kubeVersion"] == "1.33"
     assert configured(project, *EXPLAIN, KUBESPREAD_KUBE_VERSION="1.32").report["kubeVersion"] == "1.32"
     assert configured(project, *EXPLAIN).report["kubeVersion"] == "1.31"
-    assert configured(project, *asked).out == "node4\n"
+    assert configured(project, "explain", POD).out == "node4\n"
 
 
 def test_a_cluster_that_is_typed_goes_before_one_that_is_set(project: Path) -> None:
@@ -71,8 +66,9 @@ def test_a_cluster_that_is_typed_goes_before_one_that_is_set(project: Path) -> N
     assert nodes(configured(project, *EXPLAIN, "-S", "../five.yaml", KUBESPREAD_CONTEXT="prod")) == 5
 
 
-def test_a_projects_snapshot_goes_before_the_users_context(project: Path) -> None:
-    assert nodes(configured(project, *EXPLAIN, text="snapshot: four.yaml\n", user="context: prod\n")) == 4
+def test_a_context_of_the_environment_goes_before_a_projects_snapshot(project: Path) -> None:
+    asked = configured(project, *EXPLAIN, text="snapshot: four.yaml\n", KUBESPREAD_CONTEXT="prod")
+    assert (asked.code, "no cluster given" in asked.err) == (2, True)
 
 
 def test_a_format_that_a_report_does_not_have_is_not_meant_for_it(project: Path) -> None:
@@ -150,8 +146,7 @@ def test_a_format_that_no_report_has_is_not_passed_over(project: Path) -> None:
 def test_files_are_left_out_where_one_says_so(project: Path) -> None:
     """A gate over other people's changes does not let them set what it ignores."""
     bad = str(FIXTURES / "lint" / "KS101" / "bad.yaml")
-    layers = {"text": "ignore: [KS101]\nno: such key\n", "user": "- not a mapping\n"}
-    result = configured(project, "check", bad, **layers, KUBESPREAD_CONFIG="")
+    result = configured(project, "check", bad, text="ignore: [KS101]\nno: such key\n", KUBESPREAD_CONFIG="")
     assert (result.code, "KS101" in result.out) == (1, True)
     assert configured(project, "check", bad).code == 2
     set_still = configured(project, *EXPLAIN, KUBESPREAD_CONFIG="", KUBESPREAD_SNAPSHOT="../four.yaml")
@@ -160,8 +155,7 @@ def test_files_are_left_out_where_one_says_so(project: Path) -> None:
 
 def test_a_file_that_is_named_is_the_only_one(project: Path) -> None:
     (project / "gke.yaml").write_text("snapshot: ../five.yaml\n")
-    layers = {"text": "kubeVersion: '1.31'\n", "user": "- not a mapping\n"}
-    result = configured(project, *EXPLAIN, **layers, KUBESPREAD_CONFIG="gke.yaml")
+    result = configured(project, *EXPLAIN, text="kubeVersion: '1.31'\n", KUBESPREAD_CONFIG="gke.yaml")
     assert (nodes(result), result.report["kubeVersion"], result.err) == (
         5,
         "1.37",
@@ -190,10 +184,10 @@ def test_admission_that_only_some_clusters_have_is_set_and_said(tmp_path: Path) 
     assert "podNodeSelector" not in run("snapshot", "-S", "cluster.json", "-o", "-", cwd=tmp_path).err
 
 
-def test_a_folder_that_may_not_be_looked_into_has_no_file(project: Path) -> None:
-    """In a container HOME is often another user's. A name that is too long is refused as such a folder is."""
-    asked = ("explain", POD, "-S", "../four.yaml", "-o", "name", "-q")
-    assert configured(project, *asked, XDG_CONFIG_HOME=f"/{'x' * 5000}") == (0, "node4\n", "")
+def test_a_file_that_may_not_be_looked_at_is_not_there(project: Path) -> None:
+    """A name that is too long is refused as one in another user's folder is."""
+    (project / ".kubespread.yaml").symlink_to("x" * 300)
+    assert configured(project, "explain", POD, "-S", "../four.yaml", "-o", "name", "-q") == (0, "node4\n", "")
 
 
 def test_a_directory_that_was_deleted_has_no_parents(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kubespread.cli.completing.tree import MAY_STAND_ALONE, Line, Parameter, commands, read_line
-from kubespread.config.layers import SNAPSHOT, settings
+from kubespread.config import SNAPSHOT, settings
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:

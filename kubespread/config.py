@@ -1,8 +1,4 @@
-"""Settings by who decides: the environment, then the project's file, then the user's.
-
-From a configuration file to its settings: strictly, with every fault in it named by line. Every key that a
-configuration may have, and what is set.
-"""
+"""Settings of the command line from the environment, then from the project's file, whose faults are named by line."""
 
 from __future__ import annotations
 
@@ -81,7 +77,7 @@ BOTH = "snapshot and context both name the cluster: leave one out"
 
 
 def read_settings(path: Path) -> Settings:
-    """Read the settings of the file ``path``; paths in it are relative to it. Raises ManifestError with every fault."""
+    """Read the settings of a file. Paths in it are relative to it. Raises ManifestError with every fault."""
     shown = str(path)
     text = read_file(shown, _MAX_BYTES)
     with faults_of(shown):
@@ -147,32 +143,32 @@ def _path(text: str, directory: Path) -> str:
 PROJECT_FILE = ".kubespread.yaml"
 CONFIG = "KUBESPREAD_CONFIG"
 """The variable that names the only file to read; empty: none."""
-_USER_FILE = Path("kubespread") / "config.yaml"
 
 
 def settings(environment: Mapping[str, str], *, files: bool = True) -> Settings:
-    """The settings of a command that is run in the working directory; for each key the first layer wins. Without
-    ``files`` only the environment counts.
+    """The settings of a command that is run in the working directory: those of the environment, and with ``files``
+    those that only the file has. The cluster is one setting: either names it alone.
 
-    The cluster is one setting: a project's snapshot also wins over the user's context.
-    Raises ManifestError with every fault of the file that is at fault, and UsageError.
+    Raises ManifestError with every fault of the file, and UsageError.
     """
-    decided: dict[str, Setting] = {}
-    for layer in (_of_environment(environment), *(_of_files(environment) if files else ())):
-        taken = {SNAPSHOT, CONTEXT} if decided.keys() & {SNAPSHOT, CONTEXT} else set()
-        decided |= {key: setting for key, setting in layer.items() if key not in decided and key not in taken}
+    decided = dict(_of_environment(environment))
+    taken = {SNAPSHOT, CONTEXT} if decided.keys() & {SNAPSHOT, CONTEXT} else set()
+    of_file = _of_file(environment) if files else {}
+    decided |= {key: setting for key, setting in of_file.items() if key not in decided and key not in taken}
     return {key: decided[key] for key in KEYS if key in decided}
 
 
 def candidates(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the paths where a file would be read if it were there."""
+    """Yield the paths where the file would be, the first that is there counts: one that is named, else one in the
+    working directory or the nearest of its parents.
+    """
     if (named := environment.get(CONFIG)) is not None:
         yield from [Path(named)] if named else ()
         return
-    directory = Path.cwd()
-    yield from (folder / PROJECT_FILE for folder in (directory, *directory.parents))
-    if (own := _user_file(environment)) is not None:
-        yield own
+    # A directory that was deleted has no parents.
+    with suppress(FileNotFoundError):
+        directory = Path.cwd()
+        yield from (folder / PROJECT_FILE for folder in (directory, *directory.parents))
 
 
 def _of_environment(environment: Mapping[str, str]) -> Settings:
@@ -189,42 +185,15 @@ def _of_environment(environment: Mapping[str, str]) -> Settings:
     return settings
 
 
-def _of_files(environment: Mapping[str, str]) -> Iterator[Settings]:
-    if (named := environment.get(CONFIG)) is not None:
-        if named:
-            yield read_settings(Path(named))
-        return
-    for path in (_project_file(), _user_file(environment)):
-        if path is not None and _is_file(path):
-            yield read_settings(path)
-
-
-def _project_file() -> Path | None:
-    """Find the file of the working directory, or of its nearest parent that has one, as seen from there; none in a
-    directory that has been deleted.
-    """
-    try:
-        directory = Path.cwd()
-    except FileNotFoundError:
-        return None
-    files = (folder / PROJECT_FILE for folder in (directory, *directory.parents))
-    nearest = next(filter(_is_file, files), None)
-    return Path(os.path.relpath(nearest, directory)) if nearest is not None else None
+def _of_file(environment: Mapping[str, str]) -> Settings:
+    if named := environment.get(CONFIG):
+        return read_settings(Path(named))
+    nearest = next(filter(_is_file, candidates(environment)), None)
+    return {} if nearest is None else read_settings(Path(os.path.relpath(nearest)))
 
 
 def _is_file(path: Path) -> bool:
-    """True if the file is there; one that may not be accessed counts as missing: the HOME of a container often belongs
-    to another user.
-    """
+    """True if the file is there; one that may not be accessed counts as missing."""
     with suppress(OSError):
         return path.is_file()
     return False
-
-
-def _user_file(environment: Mapping[str, str]) -> Path | None:
-    """``$XDG_CONFIG_HOME/kubespread/config.yaml``, or that in ``~/.config``; a relative XDG_CONFIG_HOME is ignored."""
-    folder = environment.get("XDG_CONFIG_HOME") or ""
-    if os.path.isabs(folder):  # noqa: PTH117 - of text that may be empty
-        return Path(folder) / _USER_FILE
-    home = environment.get("HOME")
-    return Path(home) / ".config" / _USER_FILE if home else None
