@@ -619,16 +619,3 @@ class PreemptionReport(Report, frozen=True):
             return f"preemption finds no node: {self.tail}" if self.tail else "preemption finds no node"
         violated = f", against {count_of(self.violations, 'disruption budget')}" if self.violations else ""
         return f"preemption could free {self.node} by evicting {', '.join(self.victims)}{violated}"
-
-
-class LookAhead(Report, frozen=True):
-    """Search for another order in which replicas that got stuck would all fit."""
-
-    nodes: tuple[str, ...] | None
-    """A node for each replica, in order; null when no such order was found."""
-    steps: int
-    """Number of placements the search tried."""
-    exhausted: bool
-    """True if every order was tried, so that none exists; otherwise the search found one or ended at its bound."""
-    blocking: tuple[str, ...]
-    """Removing any one of these constraints would let all replicas fit."""

@@ -172,14 +172,6 @@ class OnNodeAnswers(Forking):
             self._cluster = cluster
         return holds
 
-    def has_room(self, barred: Mask, copies: int) -> bool:
-        """True if the nodes that nothing else rules out could hold this many more copies."""
-        room, held = 0, 0
-        while room < copies and (more := int(np.count_nonzero(~(barred | self._rejects_with(held))))):
-            room += more
-            held += 1
-        return room >= copies
-
     def room(self, barred: Mask, copies: int) -> Counts:
         """Number of further copies, ``copies`` at most, that each node that nothing else bars could hold."""
         room = np.zeros(len(self._cluster), dtype=np.int64)
@@ -474,10 +466,6 @@ class Placing(Forking):
     def states(self) -> dict[str, State]:
         """By plugin, with all copies so far."""
         return self.prepared.states
-
-    def has_room(self, copies: int) -> bool:
-        """True if the nodes could hold this many more copies if topology domains did not matter."""
-        return self.answers.has_room(self._barred, copies)
 
     def room(self, copies: int) -> Counts:
         """Number of further copies, ``copies`` at most, that each node could hold if domains did not matter."""

@@ -174,26 +174,6 @@ def test_a_closed_domain_takes_min_domains_with_it() -> None:
     assert (closed.severity, few.severity) == ("error", "warning")
 
 
-def test_no_order_places_what_a_deadlock_says_none_does() -> None:
-    """Every way to put ten replicas on five nodes, against what the two constraints ask of the last one to come."""
-    assert finding_of("KS207").message.endswith("no order places all")
-    zones = {"a1": "a", "a2": "a", "b1": "b", "b2": "b", "c1": "c"}
-    reached: set[tuple[int, ...]] = {(0, 0, 0, 0, 0)}
-    for _ in range(10):
-        reached = {after for held in reached for after in next_ones(held, list(zones.values()))}
-    assert reached == set()
-
-
-def next_ones(held: tuple[int, ...], zones: list[str]) -> Iterator[tuple[int, ...]]:
-    """Where one more replica may go: zones and nodes each differ by 1 at most from the emptiest."""
-    in_zone = Counter(dict.fromkeys(zones, 0))
-    for count, zone in zip(held, zones, strict=True):
-        in_zone[zone] += count
-    for node, zone in enumerate(zones):
-        if in_zone[zone] + 1 - min(in_zone.values()) <= 1 and held[node] + 1 - min(held) <= 1:
-            yield (*held[:node], held[node] + 1, *held[node + 1 :])
-
-
 def test_a_closed_domain_holds_down_as_many_as_simulate_says() -> None:
     finding = finding_of("KS203")
     assert finding.message.endswith(simulated("KS203").partition(":")[0])

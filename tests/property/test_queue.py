@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kubespread.candidate.candidate import Surroundings
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import priority_of
-from kubespread.questions.queue.queue import Entry, run
+from kubespread.questions.queue import Entry, run
 from kubespread.scheduler.cluster.nodes import SearchResult
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
@@ -50,27 +50,10 @@ def best(profile: Framework, world: World, pod: Pod) -> int | None:
     return first_in_heap(cluster, SearchResult(evaluation.feasible), equals)
 
 
-def in_turn(profile: Framework, world: World, pods: Sequence[Pod], counts: Sequence[int]) -> list[list[int]]:
-    """The same one copy of each, round and round."""
-    nodes = [list[int]() for _ in pods]
-    stuck: set[int] = set()
-    for priority in sorted({priority_of(pod) for pod in pods}, reverse=True):
-        group = [number for number, pod in enumerate(pods) if priority_of(pod) == priority]
-        while group := [number for number in group if len(nodes[number]) < counts[number] and number not in stuck]:
-            for number in group:
-                node = best(profile, world, pods[number])
-                if node is None:
-                    stuck.add(number)
-                    continue
-                nodes[number].append(node)
-                world.place(pods[number], node)
-    return nodes
-
-
-@given(profiles(), questions(), st.data(), st.booleans())
+@given(profiles(), questions(), st.data())
 @settings(max_examples=35, deadline=None)
 def test_a_queue_places_what_one_evaluation_after_another_would(
-    profile: Framework, question: Question, data: st.DataObject, turns: bool
+    profile: Framework, question: Question, data: st.DataObject
 ) -> None:
     surroundings = Surroundings(question.objects)
     made = [from_object(data.draw(plain_candidates()), surroundings).pod for _ in range(data.draw(st.integers(1, 2)))]
@@ -78,17 +61,8 @@ def test_a_queue_places_what_one_evaluation_after_another_would(
     pods = [question.candidate, *made, msgspec.structs.replace(made[0])]
     counts = [data.draw(st.integers(1, 4)) for _ in pods]
     outcomes, full = run(
-        question.cluster,
-        [Entry(pod, profile, count) for pod, count in zip(pods, counts, strict=True)],
-        first_in_heap,
-        in_turn=turns,
+        question.cluster, [Entry(pod, profile, count) for pod, count in zip(pods, counts, strict=True)], first_in_heap
     )
     placed = [[choice.node for choice in outcome.choices] for outcome in outcomes]
-    expected = (in_turn if turns else one_by_one)(profile, World(question), pods, counts)
-    if turns:
-        # Pods that found no node are tried again at the end, which the rounds above do not do.
-        placed_in_rounds = [nodes[: len(first)] for nodes, first in zip(placed, expected, strict=True)]
-        assert placed_in_rounds == expected
-    else:
-        assert placed == expected
+    assert placed == one_by_one(profile, World(question), pods, counts)
     assert len(full.running) == len(question.cluster.running) + sum(map(len, placed))

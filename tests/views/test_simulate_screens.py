@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from kubespread.questions.simulate.report import alternatives
-from kubespread.reports.parts import LookAhead
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import remade
@@ -29,14 +27,6 @@ def test_one_workload_on_twelve_nodes_is_about_twelve_lines(cloud: Cloud, width:
     for replicas in (15, None):
         lines = terminal.table(answered(12, cloud, 1, replicas), Look(width=width)).splitlines()
         assert len(lines) <= 13
-
-
-def test_another_order_is_told_by_the_nodes_that_hold_most_of_it() -> None:
-    """A line of a thousand names helps nobody; -o json has them all."""
-    nodes = ("n3", "n1", "n1", "n2", "n4", "n5")
-    found = LookAhead(nodes=nodes, steps=6, exhausted=False, blocking=())
-    report = remade(answered(5, "short", 1, 15)[0], look_ahead=found)
-    assert list(alternatives(report)) == ["all 6 would fit in another order: n1 2, n3 1, n2 1 and 2 more nodes"]
 
 
 def test_counts_of_thousands_are_written_alike() -> None:

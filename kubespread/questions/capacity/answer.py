@@ -38,7 +38,7 @@ from kubespread.questions.capacity.report import (
 )
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
-from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, run
+from kubespread.questions.queue import MAX_REPLICAS, Entry, run
 from kubespread.questions.resolving import replicas_of, resolve, told_apart
 from kubespread.questions.room import ALWAYS, PODS, allocatable, asking_for, free, requested, resource_names
 from kubespread.questions.scene import Scene

@@ -27,7 +27,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.validation.pods import pod_faults
-from kubespread.questions.queue.queue import Entry, ScheduleResult, place
+from kubespread.questions.queue import Entry, ScheduleResult, place
 from kubespread.questions.remedies.spreading import by_domain as replicas_by_domain
 from kubespread.reports.judged_nodes import KEEPING_OFF, counted_constraints
 from kubespread.reports.parts import skew_between

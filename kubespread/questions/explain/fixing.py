@@ -28,7 +28,7 @@ from kubespread.questions.editing import edited
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import Fix
 from kubespread.questions.patches import commands, named, patch_command, reference
-from kubespread.questions.queue.queue import ScheduleResult
+from kubespread.questions.queue import ScheduleResult
 from kubespread.questions.remedies.asked import QuestionEdits
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds, PlayedGoal

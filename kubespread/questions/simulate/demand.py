@@ -30,8 +30,8 @@ from kubespread.kube.pod_groups import (
 )
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.questions.gangs.gang import Gang
-from kubespread.questions.queue.queue import ScheduleResult
+from kubespread.questions.gangs import Gang
+from kubespread.questions.queue import ScheduleResult
 from kubespread.questions.resolving import Resolved, replicas_of, told_apart
 from kubespread.questions.simulate.question import WhatIf
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts

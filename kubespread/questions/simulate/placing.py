@@ -19,9 +19,8 @@ from kubespread.kube.versions import SCORES_SINCE
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
-from kubespread.questions.gangs.gang import run_with_gangs
-from kubespread.questions.queue.look_ahead import look_ahead
-from kubespread.questions.queue.queue import Entry, ScheduleResult, run
+from kubespread.questions.gangs import run_with_gangs
+from kubespread.questions.queue import Entry, ScheduleResult, run
 from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.scene import OnProgress, Scene
 from kubespread.questions.scheduler import Scheduler
@@ -51,7 +50,6 @@ from kubespread.reports.judged_nodes import domain_counts, preemption_report
 from kubespread.reports.parts import (
     ConstraintReport,
     DomainChange,
-    LookAhead,
     PodReference,
     PreemptedPod,
     PreemptionReport,
@@ -98,7 +96,6 @@ def report_of(
     runs: Sequence[Ran],
     count: int,
     full: Cluster,
-    another_order: LookAhead | None,
 ) -> SimulateReport:
     """``runs`` are all of the workload, the one that is ``shown`` first, of a ``count`` to be made."""
     cluster, seed, preempts = posed.cluster, posed.question.seed, posed.preempts
@@ -151,7 +148,6 @@ def report_of(
         nodes=tuple(_nodes_of_replicas(cluster, placed, present, list(worst_loss))),
         sampling=sampled,
         runs=_runs_report([seed, *seeds(seed, len(runs))], runs) if count > 1 else None,
-        look_ahead=another_order,
         gang=shown.gang and _gang_of(demand, shown, shown.gang),
         preemption=_preemption(demand, shown, preempts=preempts),
         not_modelled=(
@@ -507,16 +503,7 @@ class Queue:
         others = list(seeds(seed, self.runs))
         runs = [list(map(Ran.of, posed.demands, shown)), *(run_besides(others) if others else ())]
         return tuple(
-            report_of(
-                posed,
-                demand,
-                plugins,
-                shown[place],
-                [each[place] for each in runs],
-                self.runs,
-                full,
-                self._look_ahead(shown, place),
-            )
+            report_of(posed, demand, plugins, shown[place], [each[place] for each in runs], self.runs, full)
             for place, (demand, plugins) in enumerate(zip(posed.demands, self._frameworks, strict=True))
         )
 
@@ -558,29 +545,3 @@ class Queue:
         return [
             next(rest) if demand.change.played is None else demand.change.played.outcome for demand in begun.demands
         ], full
-
-    def _look_ahead(self, outcomes: Sequence[ScheduleResult], place: int) -> LookAhead | None:
-        """Another order of the replicas at ``place``, where they stay pending though their order could matter."""
-        cluster, demand, outcome = self.posed.cluster, self.posed.demands[place], outcomes[place]
-        count = demand.growth.count
-        if (
-            demand.change.played is not None
-            or demand.candidate.is_daemon
-            or demand.gang is not None
-            or count is None
-            or len(outcome.choices) >= count
-            or not outcome.stuck
-            # Each placement would bind claims.
-            or demand.told_apart is not None
-            or claims.unbound_claims(cluster, demand.pod)
-        ):
-            return None
-        others = [
-            (other.pod, choice.node)
-            for position, (other, theirs) in enumerate(zip(self.posed.demands, outcomes, strict=True))
-            if position != place
-            for choice in theirs.choices
-        ]
-        gone = [(victim.pod, victim.node) for theirs in outcomes for _, victim in theirs.preempted]
-        beside = cluster.after(ClusterChange(come=others, gone=gone)) if others or gone else cluster
-        return look_ahead(self._frameworks[place], beside, demand.pod, count)

@@ -17,7 +17,6 @@ from kubespread.reports.parts import (
     ConstraintReport,
     DomainChange,
     Judgment,
-    LookAhead,
     PodReference,
     PreemptedPod,
     PreemptionReport,
@@ -226,8 +225,6 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     """Only where kube-scheduler would not look at every node."""
     runs: Runs | None = None
     """Only of several: where ``--runs`` asks for them, or controllers picked among equals."""
-    look_ahead: LookAhead | None = None
-    """Only when replicas stay pending though their order could matter."""
     preemption: PreemptionReport | None = None
     """Preemption for the first replica that needs it, or, where as many as fit are placed, for one more."""
     gang: GangReport | None = None
@@ -419,13 +416,11 @@ def deleted(report: SimulateReport) -> Iterator[str]:
 
 
 def alternatives(report: SimulateReport) -> Iterator[str]:
-    """Say what edits did for pods that waited; then other runs, another order and preemption."""
+    """Say what edits did for pods that waited; then other runs, and preemption."""
     if report.by_edits is not None:
         yield str(report.by_edits)
     if report.runs is not None:
         yield _over_runs(report, report.runs)
-    if report.look_ahead is not None:
-        yield _look_ahead(report.look_ahead)
     if report.preemption is not None and not report.preempted:
         yield report.preemption.sentence
 
@@ -443,21 +438,6 @@ def cause(report: SimulateReport) -> Iterator[str]:
     if report.conclusion is not None:
         whom = "the next one stops" if report.replicas is None else f"{report.pending:,} pending"
         yield f"{whom}: {report.conclusion}"
-
-
-def _look_ahead(search: LookAhead) -> str:
-    if search.nodes is not None:
-        copies = Counter(search.nodes)
-        most = ", ".join(f"{node} {count:,}" for node, count in copies.most_common(_MAX_NODES))
-        more = f" and {count_of(len(copies) - _MAX_NODES, 'more node')}" if len(copies) > _MAX_NODES else ""
-        return f"all {len(search.nodes):,} would fit in another order: {most}{more}"
-    tried = (
-        "no order places them all"
-        if search.exhausted
-        else f"no order that places them all was found in {search.steps:,} steps"
-    )
-    without = f"; they would all fit without {' or without '.join(search.blocking)}" if search.blocking else ""
-    return f"{tried}{without}"
 
 
 def _over_runs(report: SimulateReport, runs: Runs) -> str:

@@ -22,7 +22,7 @@ from kubespread.kube.well_known import HOSTNAME, SCHEDULE_ANYWAY
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding
 from kubespread.questions.check.trial import Placed, ReplicaTrial, Subject, by_domain, listed
-from kubespread.questions.queue.queue import Entry, place
+from kubespread.questions.queue import Entry, place
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.cluster.kinds import KindJudgment

@@ -25,7 +25,6 @@ from kubespread.questions.check.trial import (
     skew_of,
     with_constraints,
 )
-from kubespread.questions.queue.look_ahead import look_ahead
 from kubespread.questions.remedies.spreading import is_gathered, lacking, spreading
 from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.evaluation import Evaluation, evaluate
@@ -96,7 +95,7 @@ class Deadlock(ClusterRule, code="KS207", name="deadlock", severity=Severity.ERR
         names = [f"{declared.name} ≤ {declared.constraint.max_skew}" for declared in hard]
         message = (
             f"{' and '.join(names)} deadlock: {trial.placed.text}, and each constraint alone places all "
-            f"{trial.placed.desired}{_other_order(trial)}"
+            f"{trial.placed.desired}"
         )
         mended, remedy = _relaxed(hard, trial)
         yield RuleFinding(case.subject.field("spec.topologySpreadConstraints"), message, remedy, mended)
@@ -104,16 +103,6 @@ class Deadlock(ClusterRule, code="KS207", name="deadlock", severity=Severity.ERR
 
 def _with_only(pod: Pod, positions: Sequence[int]) -> Pod:
     return with_constraints(pod, [pod.spec.topology_spread_constraints[position] for position in positions])
-
-
-def _other_order(trial: ReplicaTrial) -> str:
-    """Say if replicas would all fit in another order, which kube-scheduler does not look for."""
-    if trial.subject.told_apart is not None:
-        return ""
-    ahead = look_ahead(trial.plugins, trial.cluster, trial.subject.pod, trial.placed.desired)
-    if ahead is None or (ahead.nodes is None and not ahead.exhausted):
-        return ""
-    return "; in another order all would fit" if ahead.nodes is not None else "; no order places all"
 
 
 def _relaxed(hard: Sequence[Declared], trial: ReplicaTrial) -> tuple[Mended | None, Remedy]:

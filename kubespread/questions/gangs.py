@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.owners import priority_of
 from kubespread.questions.causes.bars import bars
-from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, ScheduleResult, run
+from kubespread.questions.queue import MAX_REPLICAS, Entry, ScheduleResult, run
 from kubespread.reports.gang import BlockedMember, GangDomain, GangReport
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Counts, LabelColumn

@@ -2,8 +2,7 @@
 before it.
 
 Pods wait by priority, then by time. A workload's pods are created together, so they stand together, workload after
-workload in the order given; ``in_turn`` has them created one of each, round and round. A pod that fits nowhere waits,
-and is tried again when something has changed.
+workload in the order given. A pod that fits nowhere waits, and is tried again when something has changed.
 """
 
 from __future__ import annotations
@@ -454,7 +453,6 @@ def run(
     break_tie: Tiebreaker,
     *,
     search: Search | None = None,
-    in_turn: bool = False,
     again: bool = True,
     on_progress: Callable[[int], None] | None = None,
     make_world: Callable[[], World] | None = None,
@@ -471,7 +469,7 @@ def run(
     waiting = waiting_for(living, entries, Cycles(search or Search(samples=False), batch, preemptions))
     if preemptions is not None:
         preemptions.on_lost = {key: unit.lose for unit in waiting for key in unit.entry.own}
-    _place_all(waiting, break_tie, in_turn=in_turn, again=again, on_progress=on_progress)
+    _place_all(waiting, break_tie, again=again, on_progress=on_progress)
     for unit in waiting:
         unit.conclude()
     return [unit.outcome for unit in waiting], living.cluster
@@ -491,12 +489,11 @@ def _place_all(
     waiting: Sequence[Waiting],
     break_tie: Tiebreaker,
     *,
-    in_turn: bool = False,
     again: bool = True,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
     placed, stuck = 0, dict[Waiting, None]()
-    for unit in _in_order(waiting, in_turn=in_turn):
+    for unit in _in_order(waiting):
         if not unit.place(break_tie):
             stuck[unit] = None
             continue
@@ -507,18 +504,11 @@ def _place_all(
         _try_again(stuck, break_tie)
 
 
-def _in_order(waiting: Sequence[Waiting], *, in_turn: bool) -> Iterator[Waiting]:
+def _in_order(waiting: Sequence[Waiting]) -> Iterator[Waiting]:
     """The entry whose pod is next, by priority and then by time, until all are placed or stuck."""
-    priorities = sorted({priority_of(unit.entry.pod) for unit in waiting}, reverse=True)
-    for priority in priorities:
-        group = [unit for unit in waiting if priority_of(unit.entry.pod) == priority]
-        if not in_turn:
-            for unit in group:
-                while unit.is_waiting:
-                    yield unit
-            continue
-        while group := [unit for unit in group if unit.is_waiting]:
-            yield from group
+    for unit in sorted(waiting, key=lambda unit: -priority_of(unit.entry.pod)):
+        while unit.is_waiting:
+            yield unit
 
 
 def _try_again(stuck: Iterable[Waiting], break_tie: Tiebreaker) -> None:

@@ -1,1 +1,0 @@
-"""Gangs: pods that are scheduled together or not at all."""

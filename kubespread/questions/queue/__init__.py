@@ -1,1 +1,0 @@
-"""Pods of one or several workloads placed in one queue."""
