@@ -46,7 +46,7 @@ class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
         list[Text],
         Meta(
             description="First, in order: fail zone=c | drain n7 | cordon pool=a | delete-node n7 | "
-            "scale deploy/web=5 | scale-requests *=0.8 | budget web:maxUnavailable=1 | spread zone:1 | add-node n7:3 | "
+            "scale deploy/web=5 | budget web:maxUnavailable=1 | spread zone:1 | add-node n7:3 | "
             "label n7 disk=ssd | taint n7 k=v:NoSchedule | delete-pods app=web"
         ),
     ] = []

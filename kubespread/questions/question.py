@@ -265,8 +265,8 @@ class Scenario(Argument):
 
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
         text = (
-            "What happens, one after another: any edit, 'scale deploy/web=12', 'rollout deploy/web cpu=2', 'rollback "
-            "deploy/web', 'fail zone=c', 'restore zone=c', 'upgrade pool=a --surge 1'."
+            "What happens, one after another: any edit, 'scale deploy/web=12', 'rollout deploy/web cpu=2', 'fail "
+            "zone=c', 'restore zone=c', 'upgrade pool=a --surge 1'."
         )
         yield "steps", Annotated[list[Text], Meta(description=text)], []
 

@@ -123,7 +123,7 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     ),
     "nodes to replace": (["upgrade", "-S", SHOP, "c"], "", ["c1", "c2"]),
     "a code to read about": (["check", "--explain", "KS10"], "", CODES),
-    "steps of a plan": (["plan", "ro"], "files nospace", ["rollout=", "rollback="]),
+    "steps of a plan": (["plan", "ro"], "files nospace", ["rollout="]),
     "an edit as a step": (["plan", "fail-"], "files nospace", ["fail-hard="]),
     "nodes of a step": (["plan", "-S", SHOP, "drain=c"], "files", ["drain=c1", "drain=c2"]),
     "labels of a step": (["plan", "-S", SHOP, "fail=zone=a"], "files", ["fail=zone=a"]),

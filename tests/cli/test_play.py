@@ -109,16 +109,13 @@ def test_a_manifest_is_applied_before_the_steps_that_are_typed() -> None:
 
 def test_a_manifest_from_standard_input_is_read_once() -> None:
     text = (SCENARIOS / "web-v2.yaml").read_bytes()
-    result = run("plan", "-f", "-", "rollback deploy/web", "-S", WEB, "--steps", "-o", "csv", stdin=text)
-    assert [row["what"] for row in csv.DictReader(result.out.splitlines())] == [
-        "apply manifests",
-        "rollback deploy/web",
-    ]
+    result = run("plan", "-f", "-", "rollout deploy/web", "-S", WEB, "--steps", "-o", "csv", stdin=text)
+    assert [row["what"] for row in csv.DictReader(result.out.splitlines())] == ["apply manifests", "rollout deploy/web"]
 
 
 WRONG = {
     "unknown step 'scael', did you mean \"scale\"?": ["scael deploy/web=9"],
-    "invalid step 'rollback': expected rollback [NAMESPACE/]KIND/NAME": ["rollback"],
+    "invalid step 'rollout': expected rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]": ["rollout"],
     "--steps and --prices do not go together: both say what is compared": ["fail zone=a", "--prices", "p.yaml"],
     "nothing is planned: give manifests (-f), steps, edits such as --drain or --hpa-max, or another --kube-version": [],
 }

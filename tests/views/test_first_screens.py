@@ -39,7 +39,7 @@ ANSWERS: Mapping[str, Callable[[Snapshot, str], Any]] = {
     "compare": lambda cloud, node: kubespread.compare(Side(cloud, EVERY), Side(cloud.edited(f"cordon {node}"), EVERY)),
     "explain": lambda cloud, _: kubespread.explain(cloud, "deploy/web", **WEB),
     "map": lambda cloud, _: kubespread.topology_map(cloud),
-    "pending": lambda cloud, _: kubespread.pending(cloud.edited("scale-requests shop/deploy/web=99")),
+    "pending": lambda cloud, _: kubespread.pending(cloud.edited("spread shop/deploy/web=zone:1")),
     "plan": lambda cloud, node: kubespread.plan(cloud.edited(f"drain {node} --ignore-daemonsets")),
     "rebalance": lambda cloud, _: kubespread.rebalance(cloud),
     "removable": lambda cloud, _: kubespread.removable(cloud),

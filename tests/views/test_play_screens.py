@@ -42,7 +42,7 @@ def maintenance() -> PlanReport:
         {"ready": ["deploy/web"]},
         f"delete-node {names[3]}",
         f"cordon {names[3]}",
-        "rollback deploy/web",
+        "rollout deploy/web cpu=200m",
     ]
     cluster = kubespread.Snapshot.from_objects([*nodes, *pods, *_controllers(), _budget(), _waiting()])
     return kubespread.plan(

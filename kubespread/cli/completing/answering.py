@@ -238,12 +238,10 @@ _BY_NAME: Mapping[str, Source] = {
 """By the name of the parameter, where that is enough."""
 _STEPS: Mapping[str, Source | None] = {
     "rollout": references,
-    "rollback": references,
     "restore": nodes_or_labels,
     "upgrade": nodes_or_labels,
     "apply": None,
     "fail-hard": nodes_or_labels,
-    "scale-requests": scaled,
 }
 """The steps that are no options."""
 _BY_METAVAR: Mapping[str, Source] = {

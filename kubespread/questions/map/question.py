@@ -52,7 +52,7 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
             "Namespace to use when the manifest sets none.",
             ("-n", "--namespace"),
             "NAME",
-            needs=("workload", "filename", "manifest", "evict", "delete_pods", "scale", "scale_requests"),
+            needs=("workload", "filename", "manifest", "evict", "delete_pods", "scale"),
         ),
     ] = None
     by: Annotated[

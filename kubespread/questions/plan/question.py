@@ -55,7 +55,7 @@ OF_STEPS = (
 class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     """Plan everything that is about to change, and compare the cluster before and after, or (--steps) after each step.
 
-    Steps can scale, roll out, roll back or apply workloads; drain, cordon, taint, label, fail, restore, add, replace or
+    Steps can scale, roll out or apply workloads; drain, cordon, taint, label, fail, restore, add, replace or
     delete nodes; and delete pods. After each the controllers and kube-scheduler run until nothing changes anymore. They
     happen one after another: new nodes, manifests (-f), edits in their order, the steps, autoscaled workloads at their
     maximum. Both clusters are audited. The answer says whether every pod finds a node, which workloads change (ready

@@ -11,7 +11,7 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.taint import EFFECTS
 from kubespread.snapshot.edits.nodes import AddTaint, Cordon, Drain, RemoveLabel, RemoveTaint, SetLabel, Uncordon
-from kubespread.snapshot.edits.pods import Scale, ScaleRequests
+from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_with
 from kubespread.snapshot.topology_keys import SHORT_KEYS, constraint_of, full_topology_key
@@ -19,8 +19,6 @@ from kubespread.snapshot.topology_keys import SHORT_KEYS, constraint_of, full_to
 _OF_A_CONSTRAINT = frozenset(
     {"maxSkew", "minDomains", "whenUnsatisfiable", "nodeTaintsPolicy", "nodeAffinityPolicy", "topologyKey"}
 )
-_REQUESTS = ("cpu", "memory")
-_NO_REQUESTS = tuple(f"{resource}=0" for resource in _REQUESTS)
 
 
 class QuestionEdits(Struct, frozen=True):
@@ -42,12 +40,12 @@ class QuestionEdits(Struct, frozen=True):
 
     def _settings(self, edit: Edit, pod: Pod) -> Iterator[str]:
         """An edit of workloads, as it is written for the pod alone."""
-        if not isinstance(edit, Spread | ScaleRequests):
+        if not isinstance(edit, Spread):
             return
         own = self.workload
         is_meant = not edit.kind or (own is not None and (edit.kind, edit.name) == (own.kind, own.name))
         if is_meant and edit.namespace in (None, pod.metadata.namespace):
-            yield from [f"topologySpreadConstraints={edit.constraint}"] if isinstance(edit, Spread) else _NO_REQUESTS
+            yield f"topologySpreadConstraints={edit.constraint}"
 
 
 def _of_edit(edit: Edit, nodes: Sequence[Node]) -> Iterator[Hashable]:
@@ -86,7 +84,7 @@ def _of_pod(setting: Setting, pod: Pod) -> Iterator[Hashable]:
         for place, constraint in enumerate(constraints):
             if key in ("", str(place), constraint.topology_key) or SHORT_KEYS.get(key) == constraint.topology_key:
                 yield field, place
-    elif field in _REQUESTS:
+    elif field in ("cpu", "memory"):
         yield from ((field, container.name) for container in pod.spec.containers if key in ("", container.name))
     elif field == "nodeSelector":
         yield from ((field, label) for label in pod.spec.node_selector if key in ("", label))

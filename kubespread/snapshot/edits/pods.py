@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
 from kubespread.errors import UsageError
@@ -19,8 +18,6 @@ _NAMESPACE = re.compile(r"(?P<namespace>[^/.=!<>(),\s]+)/(?P<labels>.+)")
 _POD = re.compile(r"(?:(?P<namespace>[^/\s]+)/)?(?P<name>[^/\s]+)")
 _WORKLOAD = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
 _SCALED = re.compile(rf"(?P<workload>{_WORKLOAD.pattern})=(?P<replicas>[0-9]{{1,9}})")
-_SCALED_REQUESTS = re.compile(rf"(?P<workload>\*|{_WORKLOAD.pattern})=(?P<factor>[0-9]{{1,9}}(?:\.[0-9]{{1,6}})?)")
-ALL_PODS = "*"
 
 
 class DeletePods(Edit, frozen=True):
@@ -99,46 +96,6 @@ class Scale(Edit, frozen=True):
 
     def __str__(self) -> str:
         return f"scale {_within(self.namespace)}{self.kind}/{self.name}={self.replicas}"
-
-
-class ScaleRequests(Edit, frozen=True):
-    """Pods of a workload, or all pods, request so many times as much cpu and memory, and so do those to be made.
-
-    Running pods, templates and pods that wait: each container's request is multiplied and rounded up to the milli-CPU
-    and the byte. Extended resources and limits stay; only a limit that would be less than its request is raised to it,
-    since the API server refuses such a container.
-    """
-
-    form: ClassVar = Form(
-        "scale-requests",
-        "[NAMESPACE/]KIND/NAME=FACTOR",
-        "[NAMESPACE/]KIND/NAME=FACTOR or '*=FACTOR', FACTOR a number from 0 with at most six decimals",
-        name="scaleRequests",
-    )
-    factor: Decimal
-    kind: str = ""
-    """``Deployment``, as Kubernetes writes it; empty for all pods."""
-    name: str = ""
-    namespace: str | None = None
-    """None: that of the question."""
-
-    @classmethod
-    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
-        match = _SCALED_REQUESTS.fullmatch(text)
-        if match is None:
-            return None
-        factor = Decimal(match["factor"])
-        if match["workload"] == ALL_PODS:
-            return cls(factor)
-        # All types of the API, which no other edit and no help needs.
-        from kubespread.kube.owners import named
-
-        workload = named(match["workload"])
-        return cls(factor, workload.kind, workload.name, _checked(workload.namespace))
-
-    def __str__(self) -> str:
-        workload = f"{_within(self.namespace)}{self.kind}/{self.name}" if self.kind else ALL_PODS
-        return f"scale-requests {workload}={self.factor:f}"
 
 
 class SetMaxUnavailable(Edit, frozen=True):

@@ -7,7 +7,6 @@
     label NODE=KEY=VALUE            label NODES KEY=VALUE           to remove: KEY-
     add-node TEMPLATE[:COUNT][@CPUxGI][@KEY=VALUE[,KEY=VALUE]...]
     delete-pods [NAMESPACE/]LABELS  evict [NAMESPACE/]POD           scale [NAMESPACE/]KIND/NAME=N
-    scale-requests [NAMESPACE/]KIND/NAME=FACTOR                     scale-requests *=FACTOR
     budget [NAMESPACE/][KIND/]NAME:maxUnavailable=VALUE             :minAvailable=VALUE, or to remove: :none
     spread [[NAMESPACE/]KIND/NAME=]KEY:SKEW[:soft]
 
@@ -27,7 +26,7 @@ from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.snapshot.edits.budgets import SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail, FailHard, NodeLabel, NodeTaint, Uncordon
-from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
 from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.edits.verb import Edit
 
@@ -44,7 +43,6 @@ _EDITS: tuple[type[Edit], ...] = (
     DeletePods,
     EvictPod,
     Scale,
-    ScaleRequests,
     SetBudget,
     Spread,
 )

@@ -1,15 +1,13 @@
 """Edits played in a world: what the controllers and the scheduler make of them.
 
-Requests of pods and of what makes them multiplied, and constraints added, where they are: nothing is rolled out.
+Constraints are added to pods and to what makes them, where they are: nothing is rolled out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence, Set
-from fractions import Fraction
+from collections.abc import Callable, Sequence, Set
 from typing import TypeVar
 
-import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -26,16 +24,15 @@ from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import CronJob, Job, ReplicaSet, RollingUpdate, UpdateStrategy
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of, is_active
-from kubespread.kube.pod_requests import Scaling
 from kubespread.kube.selector import Selector
 from kubespread.snapshot.edits.budgets import MAX_UNAVAILABLE, MIN_AVAILABLE, SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import AddTaint, Drain, Fail, NodeLabel, NodeTaint
-from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests, SetMaxUnavailable
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, SetMaxUnavailable
 from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
 from kubespread.snapshot.topology_keys import constraint_of, full_topology_key, label_keys, near_keys
-from kubespread.wording import count_of, some_of, verb_of
+from kubespread.wording import count_of, some_of
 from kubespread.world.events.controllers import add_operated, follow, rollout_of_cluster
 from kubespread.world.events.draining import drain, evict, fail, remove_failed
 from kubespread.world.events.world import World
@@ -56,40 +53,17 @@ ChangePod = Callable[[Pod, WorkloadName], Pod]
 T = TypeVar("T", bound=ApiObject)
 
 
-def scale_requests(world: Store, factor: Fraction, name: WorkloadName | None) -> bool:
-    """Multiply what pods of a workload request, or all pods, whether they run, wait or are still to be made; whether
-    there was anything to multiply.
-    """
-    scaling, names = Scaling(factor), None if name is None else _with_makers(world, name)
-    has_changed = _change_specs(world, lambda pod, _: scaling.pod(pod), names)
-    if scaling.raises_limits:
-        world.happenings.note("limits that would be less than the requests are raised to them")
-    if factor > 1 and (short := _overcommitted(world)):
-        have = verb_of(len(short), "have")
-        nodes = f"{count_of(len(short), 'node')} {have} less than the pods there request"
-        world.happenings.note(f"{nodes}: {some_of(short, _MAX_NAMED)}")
-    return has_changed
-
-
-def _overcommitted(world: Store) -> list[str]:
-    """The nodes whose pods request more cpu or memory than there is."""
-    nodes, requested = world.cluster.nodes, world.cluster.running.taken.requested
-    over = np.zeros(len(nodes), dtype=np.bool_)
-    for name in nodes.allocatable.keys() & requested.keys() & {"cpu", "memory"}:
-        over |= requested[name] > nodes.allocatable[name]
-    return [nodes.names[place] for place in np.flatnonzero(over)]
-
-
-def spread(world: Store, text: str, name: WorkloadName | None) -> bool:
+def spread(world: World, edit: Spread, namespace: str) -> None:
     """Give pods of a workload, or of all, a constraint that selects as their workload does, whether they run, wait or
-    are still to be made; whether there are any. Raises UsageError for a topology key that no node has.
+    are still to be made. Raises UsageError for a topology key that no node has, and where there are no such pods.
     """
-    constraint, nodes = constraint_of(text), world.living.nodes.objects
+    constraint, nodes = constraint_of(edit.constraint), world.living.nodes.objects
     assert constraint is not None
     key = full_topology_key(constraint.topology_key, nodes)
     if key not in (known := label_keys(nodes)):
         raise UsageError(f"no node has the topology key {key!r}{near_keys(key, known)}")
-    names = None if name is None else _with_makers(world, name)
+    meant = world.meant(WorkloadName(edit.kind, edit.namespace or namespace, edit.name)) if edit.kind else None
+    names = None if meant is None else _with_makers(world, meant)
     own, without = dict[WorkloadName, TopologySpreadConstraint](), dict[str, None]()
 
     def spread_pod(pod: Pod, maker: WorkloadName) -> Pod:
@@ -102,10 +76,10 @@ def spread(world: Store, text: str, name: WorkloadName | None) -> bool:
             return pod
         return replace(pod, spec=with_constraint(pod.spec, own[above]))
 
-    has_changed = _change_specs(world, spread_pod, names, _PINNED)
+    if not _change_specs(world, spread_pod, names) and meant is not None:
+        raise not_found(world, meant)
     if without:
         world.happenings.note(f"no constraint for {some_of([*without], _MAX_NAMED)}: no labels to select its pods by")
-    return has_changed
 
 
 def with_constraint(spec: PodSpec, added: TopologySpreadConstraint) -> PodSpec:
@@ -119,15 +93,13 @@ def with_constraint(spec: PodSpec, added: TopologySpreadConstraint) -> PodSpec:
     return replace(spec, topology_spread_constraints=changed if is_there else [*changed, added])
 
 
-def _change_specs(
-    world: Store, change: ChangePod, names: Set[WorkloadName] | None, spared: Collection[str] = ()
-) -> bool:
-    """Change pods and templates of those with these names, or of all whose makers are not of a ``spared`` kind; whether
-    there were any.
+def _change_specs(world: Store, change: ChangePod, names: Set[WorkloadName] | None) -> bool:
+    """Change pods and templates of those with these names, or of all that may run on more than one node; whether there
+    were any.
     """
 
     def is_meant(maker: WorkloadName) -> bool:
-        return maker.kind not in spared if names is None else maker in names
+        return maker.kind not in _PINNED if names is None else maker in names
 
     def maker_of(pod: Pod) -> WorkloadName:
         return world.book.owner_of(pod) or WorkloadName("Pod", *key_of(pod))
@@ -244,8 +216,8 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
         case Scale():
             name = WorkloadName(edit.kind, edit.namespace or namespace, edit.name)
             scale(world, name, edit.replicas)
-        case ScaleRequests() | Spread():
-            _change_workloads(world, edit, edit.namespace or namespace)
+        case Spread():
+            spread(world, edit, namespace)
         case SetMaxUnavailable():
             _set_max_unavailable(world, edit)
         case SetBudget():
@@ -253,16 +225,6 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
         case _:
             _change_nodes(world, edit)
     world.settle()
-
-
-def _change_workloads(world: World, edit: ScaleRequests | Spread, namespace: str) -> None:
-    meant = world.meant(WorkloadName(edit.kind, namespace, edit.name)) if edit.kind else None
-    if isinstance(edit, Spread):
-        has_changed = spread(world, edit.constraint, meant)
-    else:
-        has_changed = scale_requests(world, Fraction(edit.factor), meant)
-    if not has_changed and meant is not None:
-        raise not_found(world, meant)
 
 
 def _set_max_unavailable(world: World, edit: SetMaxUnavailable) -> None:

@@ -135,14 +135,6 @@ def test_explain_without_fix_does_not_change_it_back_either() -> None:
     assert [each.change for each in advice.enough] == ["A nodeTaintsPolicy Honor", "A ScheduleAnyway"]
 
 
-def test_requests_that_are_multiplied_are_not_made_smaller() -> None:
-    for edit in ("scale-requests *=8", "scale-requests deploy/web=8"):
-        cluster = Snapshot.from_objects([node("n0"), *deployment("web", (None,), cpu="2")]).edited(edit)
-        advice = kubespread.explain(cluster, "deploy/web", fix=True).advice
-        assert advice is not None
-        assert "requests" not in advice.families
-
-
 def test_pending_and_check_do_not_change_a_constraint_back_that_one_workload_gets() -> None:
     nodes = [node("n0", zone="a", cpu="2"), node("n1", zone="b", cpu="1", taints=[taint("x")])]
     spread = Snapshot.from_objects([*nodes, *deployment("web", ("n0", None))]).edited("spread deploy/web=zone:1")
