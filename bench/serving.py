@@ -13,7 +13,7 @@ from typing import Any
 from bench.clusters import cluster, deployment
 from bench.measuring import against
 from kubespread.questions.scheduler import Scheduler
-from kubespread.serving.asking import answer_of
+from kubespread.serving.server import answer_of
 from kubespread.snapshot.snapshot import Snapshot
 
 RUNS, REPLICAS = 15, 15

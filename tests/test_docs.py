@@ -19,7 +19,8 @@ from jsonschema import Draft202012Validator
 
 from docs.generators import fields, reference, released
 from docs.generators.__main__ import GENERATED
-from kubespread.questions.schema import FILES, schema
+from docs.generators.fields import FILES
+from kubespread.questions.calls import report_schema
 from kubespread.snapshot.live.connection import OPTIONAL, RESOURCES
 from tests.cli.support import ROOT, run
 from tests.tiers import slow_but
@@ -80,7 +81,7 @@ def test_no_field_of_the_last_release_is_gone_or_of_another_type() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_schemas_of_reports_are_schemas(name: str) -> None:
-    Draft202012Validator.check_schema(schema(FILES[name]))
+    Draft202012Validator.check_schema(report_schema(FILES[name]))
 
 
 @pytest.mark.parametrize("name", slow_but(["README.md", "docs/README.md"], DOCUMENTS))
@@ -185,7 +186,7 @@ def printed(arguments: str) -> str:
     out = run(*shlex.split(arguments), cwd=ROOT).out
     report = json.loads(out)
     (own,) = (each for each in FILES.values() if each.__name__ == report["kind"])
-    Draft202012Validator(schema(own)).validate(report)
+    Draft202012Validator(report_schema(own)).validate(report)
     return out
 
 

@@ -24,8 +24,8 @@ from docs.generators import (
     stubs,
     topology_spread,
 )
-from kubespread.questions.schema import FILES
-from kubespread.questions.schema import schema as report_schema
+from docs.generators.fields import FILES
+from kubespread.questions.calls import report_schema
 
 ROOT = Path(__file__).parents[2]
 

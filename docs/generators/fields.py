@@ -21,10 +21,19 @@ from msgspec import Struct
 
 from docs.generators.field_meanings import OF_EVERY_REPORT, class_meaning, meaning
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.questions.schema import FILES
+from kubespread.questions.fleet.report import FleetReport
+from kubespread.questions.registry import QUESTIONS, question
 from kubespread.questions.simulate.report import SimulateReport
+from kubespread.reports.parts import Report
 from kubespread.scheduler.causes import Cause
 
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_REPORTS = (question(name).report() for name in QUESTIONS)
+FILES: dict[str, type[Report]] = {
+    "fleet-report.json": FleetReport,
+    **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _REPORTS},
+}
+"""The files of the schemas."""
 _BETWEEN = re.compile(r"(?P<opening><!-- fields of (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _DETAILS = get_args(Cause)
 _TYPES: dict[Any, str] = {

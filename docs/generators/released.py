@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from docs.generators.fields import FILES
 from kubespread import __version__
-from kubespread.questions.schema import FILES, schema
+from kubespread.questions.calls import report_schema
 
 FILE = "docs/schema/released.txt"
 _HEAD = "# The fields of {version} by report or part, and their types. Written by `make docs` for another version.\n"
@@ -40,7 +41,7 @@ def _types(held: Mapping[str, Any]) -> Iterator[str]:
 
 
 def of_today() -> list[str]:
-    return fields_of(map(schema, FILES.values()))
+    return fields_of(map(report_schema, FILES.values()))
 
 
 def text() -> str:

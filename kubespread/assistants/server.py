@@ -19,10 +19,8 @@ from msgspec import Struct
 from kubespread import __version__
 from kubespread.deadline import Deadline, within
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.questions.calls import LONGEST, TIMEOUT, Reading, Tool, Turn, tools
+from kubespread.questions.calls import LONGEST, TIMEOUT, Reading, Tool, Turn, arguments_schema, report_schema, tools
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.schema import arguments_schema
-from kubespread.questions.schema import schema as report_schema
 from kubespread.redaction import masked
 from kubespread.reports.parts import Report
 

@@ -58,8 +58,8 @@ def _serve(typed: Typed) -> int:
 
     Requires the extra kubespread[serve]. Prints one URL, which holds the token that every question needs, and opens it.
     The page changes constraints, replicas and nodes, shows where pods land and why not, and the command that asks the
-    same; each other question has a form. The cluster is read from -S files once; a running one is followed and never
-    modified. POST /ask/NAME answers the arguments of a tool (see mcp) as -o json does. Ctrl-C ends it.
+    same. The cluster is read from -S files once; a running one is followed and never modified. POST /ask/NAME answers
+    the arguments of a tool (see mcp) as -o json does. Ctrl-C ends it.
 
     \b
     Examples:

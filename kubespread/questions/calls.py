@@ -20,11 +20,13 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from kubespread.deadline import Deadline
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.kube.owners import NamespacedName
 from kubespread.questions.question import DrainingQuestion, Question, Text, edits_of, misplaced, only_report, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.scene import ask
 from kubespread.questions.scheduler import Scheduler
+from kubespread.reports.parts import API_VERSION, Report
 from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, Drain
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
@@ -173,6 +175,38 @@ class Tool:
 def tools() -> Mapping[str, Tool]:
     """By name, in the order in which people ask."""
     return {name: Tool(question_of(name)) for name in QUESTIONS}
+
+
+def _named(name: type) -> dict[str, Any]:
+    """Types with parts are text in JSON."""
+    if issubclass(name, NamespacedName):
+        return {"type": "string"}
+    raise NotImplementedError
+
+
+def report_schema(report: type[Report]) -> dict[str, Any]:
+    """Every field is always there; what a later version adds is allowed."""
+    _, definitions = msgspec.json.schema_components([report], ref_template="#/$defs/{name}", schema_hook=_named)
+    for definition in definitions.values():
+        definition.pop("description", None)
+        if "enum" in definition:
+            continue
+        definition["required"] = list(definition["properties"])
+        for field in definition["properties"].values():
+            field.pop("default", None)
+    root = definitions.pop(report.__name__)
+    root["properties"]["apiVersion"] = {"const": API_VERSION}
+    root["properties"]["kind"] = {"const": report.__name__}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **root, "$defs": definitions}
+
+
+def arguments_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
+    """The arguments of a call as a JSON Schema, whose root is the object itself."""
+    _, definitions = msgspec.json.schema_components([arguments], ref_template="#/$defs/{name}")
+    root: dict[str, Any] = {"type": "object", **definitions.pop(arguments.__name__)}
+    root.pop("title", None)
+    root.pop("description", None)
+    return root
 
 
 class Reading:

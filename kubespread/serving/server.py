@@ -13,30 +13,42 @@ import hmac
 import json
 import os
 import secrets
+import shlex
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from importlib.resources import files
 from math import inf
-from typing import TYPE_CHECKING, Any
+from shlex import quote
+from typing import Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import FieldInfo
 
 from kubespread.errors import KubespreadError, ManifestError, UsageError
-from kubespread.questions.calls import Reading, Turn, tools
+from kubespread.escaping import json_escaped
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import REFERABLE
+from kubespread.kube.owners import controller_of
+from kubespread.questions.calls import Reading, Turn, bounded, posed
+from kubespread.questions.commands import Commands, flag_of, typed
+from kubespread.questions.provenance import with_provenance
+from kubespread.questions.question import Option, Question, only_report, options_of
+from kubespread.questions.registry import QUESTIONS
+from kubespread.questions.registry import question as question_of
 from kubespread.questions.resolving import cluster_of
-from kubespread.questions.schema import arguments_schema as schema
+from kubespread.questions.scene import ask, cluster_reference
+from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import start_of
 from kubespread.redaction import masked
-from kubespread.serving.asking import answer_of, served
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.views.formats import writers_of
+from kubespread.views.look import Look
 from kubespread.views.page.writing import sources
-
-if TYPE_CHECKING:
-    from kubespread.questions.scheduler import Scheduler
-    from kubespread.snapshot.snapshot import Snapshot
 
 _MISSING = "kubespread serve needs a package that is not installed: pip install 'kubespread[serve]'"
 HOST = "127.0.0.1"
@@ -47,8 +59,6 @@ _PATIENCE = 10.0
 _AT_ONCE, _CONNECTIONS = 16, 256
 PARTS: Mapping[str, str] = {
     "/": "index.html",
-    "/page/app.js": "app.js",
-    "/page/tabs.js": "tabs.js",
     "/page/hands.js": "hands.js",
     "/page/map.js": "map.js",
     "/page/common.js": "common.js",
@@ -92,6 +102,121 @@ class Guard:
             raise Refused(401, "no token, or not the one of the URL that kubespread serve printed")
 
 
+class Workload(Struct, frozen=True):
+    """Workload as it is in the cluster, with the numbers that may be turned."""
+
+    name: str
+    """NAMESPACE/KIND/NAME, KIND as kubectl abbreviates it."""
+    replicas: int
+    requests: Mapping[str, str]
+    """Requests of its only container; nothing where it has several."""
+
+
+class Served(Struct, frozen=True, rename="camel"):
+    """State that is served now."""
+
+    number: int
+    """Number of this reading, from 1."""
+    time: str
+    source: str
+    nodes: int
+    pods: int
+    workloads: tuple[Workload, ...]
+    """By name."""
+    is_live: bool
+
+
+def served(reading: Reading) -> Served:
+    """The cluster as it is now. Raises SnapshotError, UsageError and ManifestError."""
+    snapshot = reading.snapshot()
+    reference = cluster_reference(snapshot)
+    return Served(
+        reading.number,
+        reference.time or "",
+        reference.context or reference.snapshot or "",
+        len(snapshot.nodes),
+        len(snapshot.pods),
+        tuple(sorted(_workloads(snapshot), key=lambda one: one.name)),
+        reading.max_age is not None,
+    )
+
+
+def _workloads(snapshot: Snapshot) -> Iterator[Workload]:
+    """Yield the workloads that no other one made."""
+    for row in REFERABLE:
+        for obj in snapshot.of_kind(row) if row.cls is not Pod else ():
+            if controller_of(obj) is None and (template := row.pod_template(obj)) is not None:
+                containers = template.spec.containers
+                requests = containers[0].resources.requests if len(containers) == 1 else {}
+                replicas: int | None = getattr(getattr(obj, "spec", None), "replicas", None)
+                called = f"{obj.metadata.namespace}/{row.short}/{obj.metadata.name}"
+                texts = {name: str(amount) for name, amount in requests.items()}
+                yield Workload(called, 1 if replicas is None else replicas, texts)
+
+
+def answer_of(name: str, arguments: Mapping[str, Any], output: str, snapshot: Snapshot, scheduler: Scheduler) -> str:
+    """The answer of a question to the arguments of its tool, whose lists are cut where a limit is passed; ``output`` is
+    the format, as -o has it. Raises KubespreadError.
+    """
+    question = question_of(name)
+    writers = writers_of(question.outputs, question.__module__.rpartition(".")[0])
+    if output not in writers:
+        raise UsageError(f"output {output!r}: expected {', '.join(writers)}")
+    asked, cluster, scheduling, _ = posed(question, snapshot, scheduler, arguments)
+    answer = only_report(ask(cluster, asked, scheduling, timeout=arguments.get("timeout")))
+    command = command_of(question, arguments, cluster, scheduling)
+    report = with_provenance(answer, shlex.split(command)[1:])
+    limit = arguments.get("limit")
+    if output != "json" or limit is None:
+        return writers[output].load()(report, Look())
+    plain = msgspec.json.encode(bounded(report.to_dict(), limit))
+    return json_escaped(msgspec.json.format(plain, indent=2).decode()) + "\n"
+
+
+_FILES = {"manifest": "manifest.yaml", "promises": "promises.yaml"}
+"""Names on the command line of the files that hold what a call passes as text."""
+
+
+def command_of(
+    question: type[Question[Any]], arguments: Mapping[str, Any], cluster: Snapshot, scheduler: Scheduler
+) -> str:
+    """The command that asks what a call with these ``arguments`` asks of ``cluster``, whose edits include theirs, and
+    of ``scheduler``, whose release is theirs; empty where no command line says the same. What is passed as text is in a
+    file.
+    """
+    options = [each for each in options_of(question) if each[2].is_for_assistants]
+    words, names_some = list[str](), False
+    for field, _, option in options:
+        if option.form == "sides":
+            # A call says in arguments of one cluster what a command line says of two.
+            return ""
+        own = [*_words(field, option, arguments)]
+        names_some |= option.is_subject and bool(own)
+        if option.form == "namespace" and not own and not names_some:
+            own = ["-A"]
+        words += own
+    if question.hands_out and arguments.get("timeout"):
+        words += ["--timeout", f"{arguments['timeout']}s"]
+    return Commands(cluster, scheduler).of(question.name, *map(quote, words))
+
+
+def _words(field: FieldInfo, option: Option, arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words that are typed for a field."""
+    match option.form:
+        case "pods" | "pod" | "applied":
+            for name in ("manifest", "workload"):
+                if value := arguments.get(name):
+                    by_name = {"pod": flag_of(field, option), "applied": "-f"}.get(option.form)
+                    yield from (*([by_name] if by_name else []), _FILES.get(name, value))
+        case "scenario":
+            yield from arguments.get("steps") or ()
+        case _:
+            value = arguments.get(field.encode_name)
+            if value not in (None, "", [], field.default):
+                file = _FILES.get(field.encode_name)
+                yield from typed(field, option, value) if file is None else [file]
+
+
 class App:
     """The ASGI application."""
 
@@ -106,7 +231,6 @@ class App:
         self._routes = Starlette(
             routes=[
                 *parts,
-                Route("/questions", self._questions, methods=["GET"]),
                 Route("/cluster", self._look, methods=["GET"]),
                 Route("/ask/{name}", self._ask, methods=["POST"]),
             ],
@@ -128,9 +252,6 @@ class App:
 
         return Response(_resource(name), media_type=_TYPES[name.rpartition(".")[2]])
 
-    async def _questions(self, _request: Any) -> Any:
-        return _json(200, _offered())
-
     async def _look(self, request: Any) -> Any:
         """Serve the state of the cluster, read again where that is due."""
         self._guard.check_token(dict(request.scope["headers"]))
@@ -140,8 +261,8 @@ class App:
         headers = dict(request.scope["headers"])
         self._guard.check_token(headers)
         name = request.path_params["name"]
-        if name not in tools():
-            raise Refused(404, f"unknown question {name!r}; the questions are {', '.join(tools())}")
+        if name not in QUESTIONS:
+            raise Refused(404, f"unknown question {name!r}; the questions are {', '.join(QUESTIONS)}")
         arguments = await _arguments(request, headers)
         output = request.query_params.get("output", "json")
 
@@ -179,7 +300,7 @@ class Working:
 
     def __init__(self, limiter: Any, work: Callable[[], str], output: str = "json") -> None:
         self._limiter, self._work = limiter, work
-        self._type = "application/json" if output in ("json", "page") else "text/plain; charset=utf-8"
+        self._type = "application/json" if output == "json" else "text/plain; charset=utf-8"
         self._turn = Turn(inf)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -269,18 +390,12 @@ async def _refused(_request: Any, error: Any) -> Any:
 
 
 async def _not_there(_request: Any, error: Any) -> Any:
-    return _json(error.status_code, {"error": "POST /ask/NAME asks a question; /questions lists them"})
+    return _json(error.status_code, {"error": "POST /ask/NAME asks a question"})
 
 
 @cache
 def _resource(name: str) -> str:
     return (files(__package__) / "page" / name).read_text(encoding="utf-8")
-
-
-@cache
-def _offered() -> dict[str, Any]:
-    """Questions that are offered, and the schema of the arguments of each."""
-    return {name: {"says": tool.description, "arguments": schema(tool.arguments)} for name, tool in tools().items()}
 
 
 def serve(cluster: Reading, scheduler: Scheduler, port: int, on_ready: Callable[[str], object]) -> None:

@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 import kubespread
 from kubespread.assistants.server import schema_of as listed
 from kubespread.questions.calls import Reading, bounded, tools
+from kubespread.questions.calls import arguments_schema as schema
 from kubespread.questions.question import Applied, Scenario, Workload, options_of
 from kubespread.questions.registry import QUESTIONS, question
-from kubespread.questions.schema import arguments_schema as schema
 from tests.cli.support import FIXTURES
 
 SHOP = kubespread.load(FIXTURES / "clusters" / "shop.yaml")

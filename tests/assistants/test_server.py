@@ -14,8 +14,7 @@ from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from kubespread.questions.calls import LEFT_OUT, tools
-from kubespread.questions.schema import schema
+from kubespread.questions.calls import LEFT_OUT, report_schema, tools
 from tests.api.server import FakeApi, serving
 from tests.builders import hosts
 from tests.cli.support import FIXTURES, POD, PROGRAM, Result, environment, run
@@ -102,7 +101,7 @@ def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
         described = listed_tool.output_schema
         assert described is not None
         assert [*described["properties"]] == ["kind", "verdict", "answer"]
-        assert described["properties"].items() <= schema(tool.asks.report())["properties"].items()
+        assert described["properties"].items() <= report_schema(tool.asks.report())["properties"].items()
         assert listed_tool.name == name
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True)) < MOST_LISTED
     assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in listed.tools)
@@ -130,7 +129,7 @@ def test_every_tool_is_asked() -> None:
 
 
 def test_no_report_has_a_field_where_an_answer_counts_what_is_left_out() -> None:
-    assert [name for name, tool in tools().items() if LEFT_OUT in schema(tool.asks.report())["properties"]] == []
+    assert [name for name, tool in tools().items() if LEFT_OUT in report_schema(tool.asks.report())["properties"]] == []
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ room.__path__.insert(0, sys.argv[1])
 from docs.generators.fields import fields
 from kubespread.cli.main import main
 from kubespread.questions.registry import question
-from kubespread.questions.schema import schema
+from kubespread.questions.calls import report_schema
 said = {{}}
 for form in {FORMATS}:
     sys.argv[1:] = ["survive", "-A", "-q", "-S", {str(FIXTURES / "clusters" / "audit.yaml")!r}, "-o", form]
@@ -33,7 +33,7 @@ for form in {FORMATS}:
         main()
     said[form] = out.getvalue()
 survive = question("survive").report()
-said["schema"] = json.dumps(schema(survive)["$defs"]["LostDomain"]["properties"]["racks"])
+said["schema"] = json.dumps(report_schema(survive)["$defs"]["LostDomain"]["properties"]["racks"])
 said["docs"] = "".join(f"{{field.path}} {{field.meaning}}\\n" for field in fields(survive))
 print(json.dumps(said))
 """

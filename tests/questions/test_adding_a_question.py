@@ -12,9 +12,8 @@ import kubespread
 from kubespread import questions
 from kubespread.assistants.server import envelope
 from kubespread.cli.completing import tree
-from kubespread.questions.calls import tools
+from kubespread.questions.calls import report_schema, tools
 from kubespread.questions.registry import QUESTIONS
-from kubespread.questions.schema import schema
 from tests.builders import hosts, pod
 from tests.cli.support import ROOT, run
 
@@ -70,7 +69,7 @@ def test_its_verdict_is_the_exit_code(cluster: str) -> None:
 def test_it_has_a_page_and_json_that_its_schema_describes(cluster: str) -> None:
     _, out = asked(cluster, "-o", "json")
     report = json.loads(out)
-    Draft202012Validator(schema(kubespread.questions.crowded.CrowdedReport)).validate(report)
+    Draft202012Validator(report_schema(kubespread.questions.crowded.CrowdedReport)).validate(report)
     assert report["crowdedNodes"] == [{"node": "n0", "pods": 2}]
     assert "1 nodes are crowded" in asked(cluster, "-o", "html")[1]
 

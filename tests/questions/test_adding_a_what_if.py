@@ -9,8 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kubespread import questions
+from kubespread.questions.calls import report_schema
 from kubespread.questions.registry import QUESTIONS, question
-from kubespread.questions.schema import schema
 from tests.builders import Data, hosts, pod
 from tests.cli.support import ROOT, run
 from tests.world.clusters import deployment
@@ -59,7 +59,7 @@ def test_it_has_a_table_on_a_terminal(cluster: str) -> None:
 
 def test_it_has_json_that_its_schema_describes(cluster: str) -> None:
     report = json.loads(asked(cluster, "-o", "json"))
-    Draft202012Validator(schema(question("restart").report())).validate(report)
+    Draft202012Validator(report_schema(question("restart").report())).validate(report)
     assert [(row["name"], row["verdict"]) for row in report["rows"]] == [("Pod/bare", "no"), ("Deployment/web", "yes")]
     lost = {"kind": "lost", "subject": "default/Pod/bare", "count": 1, "why": "", "certain": True}
     assert [row["troubles"] for row in report["rows"]] == [[lost], []]

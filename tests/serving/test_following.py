@@ -7,8 +7,7 @@ import pytest
 
 from kubespread.questions.calls import Reading
 from kubespread.questions.scheduler import Scheduler
-from kubespread.serving.asking import served
-from kubespread.serving.server import App, Guard
+from kubespread.serving.server import App, Guard, served
 from kubespread.snapshot.snapshot import Snapshot
 from tests.builders import Data, hosts, node
 from tests.serving.asgi import ASKING, KNOWN, PORT, TOKEN, call

@@ -13,17 +13,14 @@ from functools import partial
 from typing import Any
 
 import anyio
-import msgspec
 import pytest
-from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread.deadline import check
-from kubespread.questions.calls import arguments_from, arguments_of, tools
+from kubespread.questions.calls import arguments_from, arguments_of
 from kubespread.questions.question import edits_of
 from kubespread.questions.registry import QUESTIONS, question
-from kubespread.serving.asking import command_of
-from kubespread.serving.server import PARTS, Working
+from kubespread.serving.server import PARTS, Working, command_of
 from tests.assistants.test_server import ASKED
 from tests.cli.support import FIXTURES, Result, run
 from tests.serving.asgi import ASKING, HOST, KNOWN, app_of, call, called
@@ -55,23 +52,13 @@ TYPED: dict[str, tuple[str, dict[str, Any], str]] = {
         "simulate deploy/web --fail zone=c --drain 'a1 --force' --set 'maxSkew[zone]=2' --replicas 9 -S shop.yaml",
     ),
     "an edit that is no option": ("audit", {"edits": ["fail zone=c", "fail-hard zone=b"]}, ""),
-    "an edit of the second side that is no option": ("compare", {**WEB, "toEdits": ["delete-pods app=web"]}, ""),
     "a manifest is a file": ("explain", {"manifest": "kind: Pod"}, "explain manifest.yaml -S shop.yaml"),
     "all workloads": ("survive", {}, "survive -A -S shop.yaml"),
     "a namespace": ("audit", {"namespace": "shop"}, "audit --namespace shop -S shop.yaml"),
     "a flag that is on by default": ("survive", {"preemption": False}, "survive --no-preemption -A -S shop.yaml"),
     "what is typed by its place": ("upgrade", {"nodes": "zone=c", "surge": 1}, "upgrade zone=c --surge 1 -S shop.yaml"),
     "steps are typed": ("plan", {"steps": ["fail zone=c"]}, "plan 'fail zone=c' -S shop.yaml"),
-    "the second side": (
-        "compare",
-        {**WEB, "toSet": ["cpu=1"], "toEdits": ["cordon a1"]},
-        "compare deploy/web --set cpu=1 -S shop.yaml --cordon a1",
-    ),
-    "the first side, of which no command line says this": (
-        "compare",
-        {**WEB, "set": ["cpu=1"], "toSet": ["cpu=2"]},
-        "",
-    ),
+    "two sides, which a call says in other arguments": ("compare", {**WEB, "toSet": ["cpu=2"]}, ""),
     "a release": ("explain", {**WEB, "kubeVersion": "1.34"}, "explain deploy/web --kube-version 1.34 -S shop.yaml"),
 }
 
@@ -174,20 +161,8 @@ REFUSED: dict[str, tuple[str, dict[str, str], Any, int, str]] = {
         "unknown argument 'workloads', did you mean \"workload\"?",
     ),
     "a format that it does not have": ("/ask/explain?output=sarif", ASKING, WEB, 400, "output 'sarif': expected "),
-    "a question that is got": (
-        "/ask/explain",
-        KNOWN,
-        None,
-        405,
-        "POST /ask/NAME asks a question; /questions lists them",
-    ),
-    "a file beside the page": (
-        "/page/../server.py",
-        HOST,
-        None,
-        404,
-        "POST /ask/NAME asks a question; /questions lists them",
-    ),
+    "a question that is got": ("/ask/explain", KNOWN, None, 405, "POST /ask/NAME asks a question"),
+    "a file beside the page": ("/page/../server.py", HOST, None, 404, "POST /ask/NAME asks a question"),
 }
 
 
@@ -209,10 +184,10 @@ def test_a_client_that_never_sends_all_of_its_question_is_left(monkeypatch: pyte
 def test_a_client_that_reads_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kubespread.serving.server._PATIENCE", 0.01)
     with pytest.raises(TimeoutError):
-        anyio.run(partial(called, APP, "/questions", HOST, reads=False))
+        anyio.run(partial(called, APP, "/", HOST, reads=False))
 
 
-@pytest.mark.parametrize("path", [*PARTS, "/questions"])
+@pytest.mark.parametrize("path", PARTS)
 def test_the_page_needs_no_token_and_says_nothing_of_the_cluster(path: str) -> None:
     answer = call(APP, path, HOST)
     assert answer.status == 200
@@ -226,26 +201,6 @@ def test_the_page_needs_no_token_and_says_nothing_of_the_cluster(path: str) -> N
     }
 
 
-def test_what_may_be_asked_is_listed_with_the_schemas_of_its_arguments() -> None:
-    offered = call(APP, "/questions", HOST).data
-    assert [*offered] == [*QUESTIONS]
-    assert {name: set(each["arguments"]["properties"]) for name, each in offered.items()} == {
-        name: {field.encode_name for field in msgspec.structs.fields(tool.arguments)} for name, tool in tools().items()
-    }
-    asked = Draft202012Validator(offered["explain"]["arguments"])
-    assert (asked.is_valid(WEB), asked.is_valid({"workload": 1})) == (True, False)
-
-
-def test_a_page_gets_all_that_it_shows() -> None:
-    shown = call(APP, "/ask/survive?output=page", ASKING, {}).data
-    report = json.loads(run("survive", "-A", "-S", SHOP, "-o", "json", "-q").out)
-    assert {**shown["report"], "provenance": None} == {**report, "provenance": None}
-    assert shown["page"].startswith("<!doctype html>")
-    assert (shown["exitCode"], shown["command"]) == (1, f"kubespread survive -A -S {SHOP}")
-    refused = call(APP, "/ask/verify?output=page", ASKING, {})
-    assert (refused.status, refused.data) == (400, {"error": "promises: required"})
-
-
 def test_what_is_served_is_named() -> None:
     assert call(APP, "/cluster", KNOWN).data == {
         "number": 1,
@@ -254,7 +209,6 @@ def test_what_is_served_is_named() -> None:
         "nodes": 6,
         "pods": 12,
         "isLive": False,
-        "taints": [],
         "workloads": [
             {"name": "default/deploy/api", "replicas": 3, "requests": {"cpu": "1", "memory": "256Mi"}},
             {"name": "default/deploy/web", "replicas": 9, "requests": {"cpu": "500m", "memory": "256Mi"}},

@@ -18,10 +18,10 @@ export const link = (state) => `${location.origin}/#${new URLSearchParams({ toke
 /** What the address holds, which is no secret. */
 export const keep = (state) => history.replaceState(null, "", `/#${new URLSearchParams(state)}`);
 
-export const request = async (path, { body, signal } = {}) => {
+export const request = async (path, body) => {
   const headers = { authorization: `Bearer ${token}` };
-  const asked = body === undefined ? { headers, signal }
-    : { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body), signal };
+  const asked = body === undefined ? { headers }
+    : { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) };
   const answer = await fetch(path, asked);
   if (answer.status === 401) dispatchEvent(new Event("locked"));
   if (!answer.ok) throw new Error((await answer.json()).error);
@@ -29,14 +29,11 @@ export const request = async (path, { body, signal } = {}) => {
 };
 
 /** The report, and the milliseconds that the server took. */
-export const ask = async (name, body, signal) => {
-  const answer = await request(`/ask/${name}`, { body, signal });
+export const ask = async (name, body) => {
+  const answer = await request(`/ask/${name}`, body);
   const took = /dur=([\d.]+)/.exec(answer.headers.get("server-timing") || "");
   return { report: await answer.json(), took: took ? Number(took[1]) : 0 };
 };
-
-/** All that a page shows of an answer. */
-export const askPage = async (name, body, signal) => (await request(`/ask/${name}?output=page`, { body, signal })).json();
 
 export const copy = async (button, text) => {
   await navigator.clipboard.writeText(text).catch(() => {});

@@ -1,5 +1,5 @@
 // By hand: a workload and a cluster that are changed, and at once what kube-scheduler makes of them.
-import { ask, byId, copy, keep, link, make, served } from "./common.js";
+import { ask, byId, copy, fragment, keep, link, make, request, served, token } from "./common.js";
 import { count, draw, drawRefused, short, VERBS } from "./map.js";
 
 const FRESH = { workload: "", manifest: "", replicas: null, set: {}, edits: [] };
@@ -10,8 +10,7 @@ let mapped = { of: null, report: null };
 const now = () => steps[at].state;
 
 /** The arguments of the state, as tools take them. */
-export const asArguments = () => {
-  if (!steps.length) return {};
+const asArguments = () => {
   const { workload, manifest, replicas, set, edits } = now();
   const [namespace, ...named] = workload.split("/");
   const settings = Object.entries(set).map(([field, value]) => `${field}=${value}`);
@@ -23,13 +22,13 @@ const without = ({ replicas, ...others }) => others;
 // The state in the address, which a link takes elsewhere: no more than was changed.
 const coded = (state) => btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(state))));
 const decoded = (text) => JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(text), (each) => each.charCodeAt(0))));
-export const shared = () => (steps.length ? { hand: coded(steps.slice(0, at + 1).map(({ says, state }) => [says, state])) } : {});
+export const shared = () => ({ hand: coded(steps.slice(0, at + 1).map(({ says, state }) => [says, state])) });
 
 // One question is under way at a time, and the newest waits: no answer overwrites that of a newer one.
 let asked = 0;
 let isAsking = false;
 let isOther = false; // Whether the controls are to be those of another state.
-export const refresh = async () => {
+const refresh = async () => {
   asked += 1;
   if (isAsking) return;
   isAsking = true;
@@ -106,11 +105,8 @@ const choice = (name, choices, value, turn, whose = "") => {
   control.addEventListener("change", () => turn(control.value));
   return make("div", { className: "turn" }, make("label", { for: id, textContent: name }), control);
 };
-const setting = (field, value, isOff = false) => {
-  const set = { ...now().set, [field]: value };
-  if (isOff) delete set[field];
-  change(`${field.replace(/\[.*\//, "[")} = ${value}`, { set }, field);
-};
+const setting = (field, value) =>
+  change(`${field.replace(/\[.*\//, "[")} = ${value}`, { set: { ...now().set, [field]: value } }, field);
 const amountOf = (text, unit) => {
   const [, number, suffix] = /^([\d.]+)(\w*)$/.exec(text || "0") || [0, 0, ""];
   const factors = unit === "cpu" ? { m: 1, "": 1000 } : { Ki: 1 / 1024, Mi: 1, Gi: 1024, "": 1 / 1048576, M: 0.954, G: 953.7 };
@@ -139,18 +135,12 @@ const constraintTurns = (each, _, all) => {
 const controls = () => {
   const state = now();
   const { replicas = 1, requests = {} } = known();
-  const { taints } = served.cluster;
   const wanted = state.replicas ?? seen?.placed.replicas ?? replicas;
   const names = [["", "a manifest"], ...served.cluster.workloads.map(({ name }) => [name])];
   const text = make("textarea", { id: "manifest", rows: 5, value: state.manifest, spellcheck: false, placeholder: "apiVersion: apps/v1 …" });
   text.addEventListener("change", () => afresh({ manifest: text.value }));
   const amount = (unit, most, step, shows) => slider(`${unit} request`, { least: step, most: Math.max(most, 2 * amountOf(requests[unit], unit)), step,
     value: amountOf(state.set[unit] ?? requests[unit], unit), shows, turn: (value) => setting(unit, `${value}${unit === "cpu" ? "m" : "Mi"}`) });
-  const tolerated = (taint) => {
-    const box = make("input", { type: "checkbox", checked: state.set.tolerations === taint });
-    box.addEventListener("change", () => { setting("tolerations", taint, !box.checked); controls(); });
-    return make("label", { className: "check" }, box, taint);
-  };
   const focused = document.activeElement?.id;
   byId("controls").replaceChildren(
     make("div", { className: "card" }, make("h3", { textContent: "Workload" }),
@@ -160,10 +150,10 @@ const controls = () => {
         turn: (value) => change(count(value, "replica"), { replicas: value }, "replicas") })),
     make("div", { className: "card" }, make("h3", { textContent: "Spread" }), (seen?.explained.constraints || []).map(constraintTurns),
       seen?.explained.constraints.length ? null : make("p", { className: "dim", textContent: "No constraint." })),
-    make("div", { className: "card" }, make("h3", { textContent: "Requests and tolerations" }),
+    make("div", { className: "card" }, make("h3", { textContent: "Requests" }),
       requests.cpu ? amount("cpu", 4000, 50, (value) => `${value}m`) : null,
-      requests.memory ? amount("memory", 8192, 64, (value) => `${value}Mi`) : null, taints.map(tolerated),
-      taints.length || requests.cpu ? null : make("p", { className: "dim", textContent: "None known." })),
+      requests.memory ? amount("memory", 8192, 64, (value) => `${value}Mi`) : null,
+      requests.cpu ? null : make("p", { className: "dim", textContent: "None known." })),
   );
   if (focused) byId(focused)?.focus();
 };
@@ -181,7 +171,7 @@ const put = (target, word) => {
 };
 
 /** Begin with what a link holds, else with the first workload. */
-export const begin = (held) => {
+const begin = (held) => {
   try {
     steps = held ? decoded(held).map(([says, state]) => ({ says, state: { ...FRESH, ...state }, kind: says })) : [];
   } catch { steps = []; }
@@ -201,4 +191,48 @@ document.addEventListener("keydown", (event) => {
 });
 byId("share").dataset.says = "Share";
 byId("share").addEventListener("click", () => copy(byId("share"), link(shared())));
+byId("copy").dataset.says = "Copy";
+byId("copy").addEventListener("click", () => copy(byId("copy"), byId("command").textContent));
 document.querySelector("#controls").addEventListener("submit", (event) => event.preventDefault());
+
+// The token, and the cluster that is followed.
+const locked = () => {
+  sessionStorage.removeItem("token");
+  [byId("hand").hidden, byId("locked").hidden] = [true, false];
+  document.documentElement.dataset.ready = "true";
+};
+addEventListener("locked", locked);
+byId("unlock").addEventListener("submit", (event) => {
+  event.preventDefault();
+  location.hash = new URL(event.target.url.value, location.origin).hash;
+});
+// A link that is pasted into the same tab.
+addEventListener("hashchange", () => location.reload());
+
+const look = async () => {
+  const found = await (await request("/cluster")).json();
+  const isChanged = served.cluster !== null && found.number !== served.cluster.number;
+  served.cluster = found;
+  byId("source").textContent = [found.source, count(found.nodes, "node"), count(found.pods, "pod"), found.isLive ? "live" : ""]
+    .filter(Boolean).join(" · ");
+  if (isChanged) {
+    byId("changed").textContent = `Changed at ${found.time}`;
+    refresh();
+  }
+};
+const follow = async () => {
+  if (!document.hidden) await look().catch((error) => { byId("changed").textContent = error.message; });
+  setTimeout(follow, 3000);
+};
+
+const start = async () => {
+  const held = fragment().get("hand");
+  sessionStorage.setItem("token", token);
+  keep(held ? { hand: held } : {});
+  if (!token) return locked();
+  await look();
+  begin(held);
+  if (served.cluster.isLive) setTimeout(follow, 3000);
+  document.documentElement.dataset.ready = "true";
+};
+start().catch((error) => { byId("changed").textContent = error.message; });
