@@ -5,7 +5,7 @@ _kubespread_complete() {
     # An alias is no program: complete -F _kubespread_complete ks
     type -P "$program" >/dev/null || program=kubespread
     answer=$(_KUBESPREAD_COMPLETE=bash _KUBESPREAD_LINE="${COMP_LINE:0:COMP_POINT}" \
-        _KUBESPREAD_BREAKS="$COMP_WORDBREAKS" "$program" 2>/dev/null </dev/null) || return
+        _KUBESPREAD_WORD="${COMP_WORDS[COMP_CWORD]}" "$program" 2>/dev/null </dev/null) || return
     todo=${answer%%$'\n'*}
     COMPREPLY=()
     if [[ $answer == *$'\n'* ]]; then

@@ -13,9 +13,9 @@ from msgspec import structs
 
 from kubespread.cli import options
 from kubespread.cli.answering import Answering
-from kubespread.cli.cluster import open_cluster_if_any, waiting
 from kubespread.cli.command import Command, Option, Parameter, Typed
 from kubespread.cli.field import Late, field_of
+from kubespread.cli.options import open_cluster_if_any, waiting
 from kubespread.cli.streams import ExitCode, complain, emit, epilog, say
 from kubespread.cli.watch import WATCH, watched
 from kubespread.errors import KubespreadError

@@ -312,7 +312,7 @@ def _opposed(
 ) -> tuple[Any, Any]:
     """The side before and the one after, which is ``elsewhere`` or the cluster itself with its edits."""
     from kubespread import Side
-    from kubespread.cli.cluster import loaded
+    from kubespread.cli.options import loaded
 
     pods, before = question.pods, replace(opened, edits=())
     other = (loaded(elsewhere, quiet=quiet) if elsewhere else before).edited(*opened.edits)

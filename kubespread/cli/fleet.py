@@ -6,7 +6,6 @@ import os
 import shlex
 from collections.abc import Iterator, Sequence
 from inspect import cleandoc
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,8 @@ from msgspec import structs
 
 from kubespread.cli.answering import Answering
 from kubespread.cli.asking import Asked, asking
-from kubespread.cli.cluster import waiting
 from kubespread.cli.command import Command, Group, Option, Typed
-from kubespread.cli.options import RUNNING, access_of, edits_of, scheduler_of
+from kubespread.cli.options import RUNNING, access_of, edits_of, scheduler_of, waiting
 from kubespread.cli.streams import ExitCode, epilog
 from kubespread.errors import UsageError
 from kubespread.questions.fleet.report import worst
@@ -46,8 +44,7 @@ _CLUSTERS = (
         "--contexts",
         metavar="PATTERN",
         multiple=True,
-        help="Running clusters of the kubeconfig's contexts whose names match, quoted: 'prod-*'; of all contexts where "
-        "the question follows at once. Repeatable.",
+        help="Running clusters of the kubeconfig's contexts whose names match, quoted: 'prod-*', '*'. Repeatable.",
     ),
     Option("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG.", rule=RUNNING),
 )
@@ -62,7 +59,7 @@ _TEXT = """Ask many clusters the same question: a row for each, the worst first,
     Examples:
       kubespread fleet fleet/*.json.gz audit -A --fail-on violated
       kubespread fleet --contexts 'prod-*' pending -A -o html > fleet.html
-      kubespread fleet --contexts simulate web.yaml --replicas 9
+      kubespread fleet --contexts '*' simulate web.yaml --replicas 9
       kubespread fleet fleet/* compare -A --kube-version 1.36 --to-kube-version 1.37
     """
 
@@ -74,8 +71,8 @@ def _members(typed: Typed, edits: Sequence[Edit] = ()) -> list[Member]:
     named = typed.before or {}
     if not (named["snapshot"] or named["contexts"]):
         raise UsageError(
-            "which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts for all, "
-            "--contexts 'prod-*')"
+            "which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts 'prod-*', of "
+            "all '*')"
         )
     if named["kubeconfig"] is not None and not named["contexts"]:
         raise UsageError("--kubeconfig is for running clusters: add --contexts, or leave it out")
@@ -112,14 +109,7 @@ class _Fleet(Group):
     has_files = True
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, [*self._files_as_options(ctx, [*self._all_contexts(args)])])
-
-    def _all_contexts(self, args: list[str]) -> Iterator[str]:
-        """``--contexts`` without a pattern means all: a question or another option follows it, or nothing."""
-        for word, follows in zip_longest(args, args[1:], fillvalue="-"):
-            yield word
-            if word == "--contexts" and (follows.startswith("-") or follows in self.commands):
-                yield "*"
+        return super().parse_args(ctx, [*self._files_as_options(ctx, args)])
 
     def _files_as_options(self, ctx: Any, args: list[str]) -> Iterator[str]:
         """Files before the question as ``-S`` has them; one that is called like a question needs that itself."""

@@ -102,7 +102,7 @@ def _heed_no_more() -> None:
 def _run() -> int:
     # Imported here so that an interrupt while the imports run is handled like any other.
     if COMPLETE_VARIABLE in os.environ:
-        from kubespread.cli.completing.answering import answer
+        from kubespread.cli.completing import answer
 
         sys.stdout.write(answer(os.environ[COMPLETE_VARIABLE], sys.argv[1:], os.environ))
         return ExitCode.YES

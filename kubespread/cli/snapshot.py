@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from kubespread.cli import options
 from kubespread.cli.answering import read_of
-from kubespread.cli.cluster import open_cluster
 from kubespread.cli.command import Command, Option, Typed, flag
+from kubespread.cli.options import open_cluster
 from kubespread.cli.streams import ExitCode, emit, epilog, say, stdout_is_terminal
 from kubespread.errors import UsageError
 from kubespread.questions.question import Rule

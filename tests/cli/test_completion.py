@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import kubespread
-from kubespread.cli.completing.answering import behind_last_break, source_of, split_line, takes_files
-from kubespread.cli.completing.tree import read_commands, read_line
+from kubespread.cli.completing import read_commands, read_line, source_of, split_line, takes_files
 from kubespread.cli.setup import SCRIPTS, script
 from tests.cli.support import FIXTURES, ROOT, run
 from tests.tiers import slow_but
@@ -32,7 +31,6 @@ contexts:
 - {name: "arn:aws:eks:eu-west-1:123:cluster/stage", context: {cluster: c1, user: ann}}
 - {name: "$(touch pwned)", context: {cluster: c1, user: ann}}
 """
-CODES = [rule.code for rule in kubespread.rules() if rule.code.startswith("KS10")]
 FREE = frozenset(
     {
         "N",
@@ -45,6 +43,9 @@ FREE = frozenset(
         "FIELD=VALUE",
         "NAME=true|false,...",
         "N[:KEY]",
+        "CODE",
+        "CODES",
+        "[NS/]POD",
         "[NS/]NAME:FIELD=VALUE",
         "RESOURCE=AMOUNT,...",
         "KEY[=VALUE][:EFFECT]",
@@ -76,14 +77,12 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "a question for a fleet": (["fleet", "-S", "f/*.json", "au"], "files", ["audit"]),
     "a question for files of a fleet": (["fleet", "f/a.json", "f/b.json", "au"], "files", ["audit"]),
     "nodes of a file of a fleet": (["fleet", SHOP, "pending", "--drain", "c"], "", ["c1", "c2"]),
-    "an option of a question to all contexts": (["fleet", "--contexts", "audit", "--fail-on", "ri"], "", ["risk"]),
     "an option of a fleet's question": (["fleet", "--contexts", "*", "audit", "--fail-on", "ri"], "", ["risk"]),
     "no cluster behind a fleet's question": (["fleet", "audit", "--snap"], "", []),
     "contexts of a fleet": (["fleet", "--contexts", "pr"], "", ["prod"]),
     "an option by its long name": (["explain", "--sn"], "", ["--snapshot"]),
     "not again what is given once": (["explain", "--by", "node", "--by"], "", []),
     "again what may be repeated": (["explain", "-S", SHOP, "--sn"], "", ["--snapshot"]),
-    "a question to all contexts": (["fleet", "--contexts", "au"], "", ["audit"]),
     "an area of a report": (["report", "r"], "", ["running", "rules", "room"]),
     "an area or a workload of a report": (["report", "-S", SHOP, "d"], "", ["drains", "deploy/"]),
     "another area of a report": (["fleet", SHOP, "report", "losses", "dr"], "", ["drains"]),
@@ -122,33 +121,17 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
         ["zone=a,topology.kubernetes.io/zone=b"],
     ),
     "nodes to replace": (["upgrade", "-S", SHOP, "c"], "", ["c1", "c2"]),
-    "a code to read about": (["check", "--explain", "KS10"], "", CODES),
-    "steps of a plan": (["plan", "ro"], "files nospace", ["rollout="]),
-    "an edit as a step": (["plan", "fail-"], "files nospace", ["fail-hard="]),
-    "nodes of a step": (["plan", "-S", SHOP, "drain=c"], "files", ["drain=c1", "drain=c2"]),
-    "labels of a step": (["plan", "-S", SHOP, "fail=zone=a"], "files", ["fail=zone=a"]),
-    "nodes that are there again": (["plan", "-S", SHOP, "fail=c1", "restore=c"], "files", ["restore=c1", "restore=c2"]),
-    "what a step scales": (["plan", "-S", SHOP, "scale=deploy/w"], "files nospace", ["scale=deploy/web="]),
-    "what a step rolls out": (["plan", "-S", SHOP, "rollout=deploy/w"], "files", ["rollout=deploy/web"]),
-    "a step that nobody knows": (["plan", "-S", SHOP, "snapshot=c"], "files", []),
     "nodes of an edit": (["survive", "-S", SHOP, "--drain", "c"], "", ["c1", "c2"]),
-    "a node whose taint follows": (["survive", "-S", SHOP, "--taint", "c"], "nospace", ["c1=", "c2="]),
-    "a workload to scale": (["survive", "-S", SHOP, "--scale", "deploy/w"], "nospace", ["deploy/web="]),
+    "a node whose taint follows": (["survive", "-S", SHOP, "--taint", "c"], "", ["c1", "c2"]),
+    "a workload to scale": (["survive", "-S", SHOP, "--scale", "deploy/w"], "", ["deploy/web"]),
     "topology keys": (["survive", "-S", SHOP, "--key", "z"], "", ["zone"]),
     "namespaces of the snapshot": (["survive", "-S", SHOP, "-n", ""], "", ["default"]),
-    "namespaces of contexts": (["survive", "-n", ""], "", ["shop"]),
     "contexts, but for one that a shell could read something into": (
         ["explain", "--context", ""],
         "",
         ["arn:aws:eks:eu-west-1:123:cluster/stage", "prod"],
     ),
     "releases, the newest first": (["explain", "--kube-version", "1.3"], "", [f"1.{n}" for n in range(37, 29, -1)]),
-    "codes": (["check", "--select", "KS10"], "", CODES),
-    "codes behind others": (
-        ["check", "--ignore", "KS101,KS102,KS10"],
-        "",
-        [f"KS101,KS102,{code}" for code in CODES[2:]],
-    ),
     "a file of promises": (["verify", "prom"], "files", []),
     "manifests that are applied before": (["verify", "promises.yaml", "-f", "k8s/"], "files", []),
     "a shell": (["completion", "b"], "", ["bash"]),
@@ -180,13 +163,6 @@ def test_no_home_is_no_reason_to_say_nothing(home: dict[str, str]) -> None:
     del home["XDG_CACHE_HOME"]
     assert completed(home, "explain", "-S", SHOP, "--node", "b", HOME="relative") == ("", ["b1", "b2"])
     assert not Path("relative").exists()
-
-
-def test_codes_come_from_what_is_remembered(home: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a tab would wait for all rules, and numpy, to be imported."""
-    assert completed(home, "check", "--select", "KS10") == ("", CODES)
-    monkeypatch.setattr("kubespread.rules", lambda: pytest.fail("imported for a tab"))
-    assert completed(home, "check", "--select", "KS10") == ("", CODES)
 
 
 def _exchanged(old: str, new: str) -> Callable[[Path], object]:
@@ -227,7 +203,7 @@ HOSTILE: dict[str, Callable[[Path], object]] = {
 def test_a_hostile_memory_of_the_commands_is_only_slow(
     case: str, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kubespread.cli.completing.tree.read_commands", lambda: COMMANDS)
+    monkeypatch.setattr("kubespread.cli.completing.read_commands", lambda: COMMANDS)
     assert completed(home, "explain", "--why") == ("", ["--why-here"])
     memory = Path(home["XDG_CACHE_HOME"]) / "kubespread" / "commands.json"
     HOSTILE[case](memory)
@@ -240,16 +216,18 @@ def test_help_stands_beside_commands_and_options(home: dict[str, str]) -> None:
 
 
 BASH = {
-    "what stands behind a colon": ("--context arn:aws:eks:e", ["eu-west-1:123:cluster/stage"]),
-    "what stands behind an equals sign": ("--context=p", ["prod"]),
-    "a quoted path": (f"-S '{SHOP}' --node a", ["a1", "a2"]),
+    "what stands behind a colon": ("--context arn:aws:eks:e", "e", ["eu-west-1:123:cluster/stage"]),
+    "what stands behind an equals sign": ("--context=p", "p", ["prod"]),
+    "nothing yet behind an equals sign": ("--by=", "=", ["node", "domain"]),
+    "in a quote the whole": ("--context 'arn:aws:eks:e", "'arn:aws:eks:e", ["arn:aws:eks:eu-west-1:123:cluster/stage"]),
+    "a quoted path": (f"-S '{SHOP}' --node a", "a", ["a1", "a2"]),
 }
 
 
 @pytest.mark.parametrize("case", BASH)
 def test_bash_replaces_only_what_stands_behind_its_last_break(case: str, home: dict[str, str]) -> None:
-    typed, candidates = BASH[case]
-    line = {"_KUBESPREAD_LINE": f"kubespread explain {typed}", "_KUBESPREAD_BREAKS": " \t\n\"'><=;|&(:"}
+    typed, word, candidates = BASH[case]
+    line = {"_KUBESPREAD_LINE": f"kubespread explain {typed}", "_KUBESPREAD_WORD": word}
     assert completed(home, shell="bash", **line) == ("", candidates)
 
 
@@ -328,24 +306,3 @@ SPLIT = {
 @pytest.mark.parametrize("line", SPLIT)
 def test_bashs_line_is_split_into_the_programs_words(line: str) -> None:
     assert split_line(line) == SPLIT[line]
-
-
-BREAKS = {
-    "--a=b:c": "--a=b:",
-    "x --a=b:c": "--a=b:",
-    "'a:b": "",
-    "--a='b:c": "--a=",
-    '"a:b"c:d': "a:bc:",
-    r"a\:b:c": "a:b:",
-    "a=b ": "",
-    "a=b 'c d": "",
-}
-
-
-@pytest.mark.parametrize("line", BREAKS)
-def test_bash_breaks_words_outside_quotes_alone(line: str) -> None:
-    assert behind_last_break(line, "=:") == len(BREAKS[line])
-
-
-def test_a_break_is_only_one_where_bash_has_it() -> None:
-    assert [behind_last_break("--a=b:c", breaks) for breaks in ("=:", "=", " ")] == [6, 4, 0]

@@ -42,7 +42,6 @@ LINES = {
     "kubespread expl": ["kubespread", "explain"],
     "kubespread report los": ["kubespread", "report", "losses"],
     f"kubespread report losses -S {CLUSTER} drai": ["kubespread", "report", "losses", "-S", CLUSTER, "drains"],
-    "kubespread fleet --contexts aud": ["kubespread", "fleet", "--contexts", "audit"],
     "kubespread explain --context=arn:aws:e": ["kubespread", "explain", "--context=arn:aws:eks:cluster/stage"],
     "kubespread explain --snapshot=fixtures/clusters/sho": ["kubespread", "explain", f"--snapshot={CLUSTER}"],
     f"kubespread explain -S {CLUSTER} deploy/w": ["kubespread", "explain", "-S", CLUSTER, "deploy/web"],
@@ -62,7 +61,6 @@ LINES = {
         "{home}/cluster one.yaml",
         "deploy/web",
     ],
-    f"kubespread plan -S {CLUSTER} fail=zo": ["kubespread", "plan", "-S", CLUSTER, "fail=zone="],
     f"kubespread survive -S {CLUSTER} --fail zo": ["kubespread", "survive", "-S", CLUSTER, "--fail", "zone="],
     f"kubespread survive -S {CLUSTER} --fail=topology.kubernetes.io/zone=a,z": [
         "kubespread",
@@ -72,12 +70,6 @@ LINES = {
         "--fail=topology.kubernetes.io/zone=a,zone=",
     ],
     f"kubespread explain -S {CLUSTER} -- deploy/w": ["kubespread", "explain", "-S", CLUSTER, "--", "deploy/web"],
-    "kubespread check --select KS501,KS502,KS503,KS504,KS50": [
-        "kubespread",
-        "check",
-        "--select",
-        "KS501,KS502,KS503,KS504,KS505",
-    ],
     "ks expl": ["ks", "explain"],
     f"kubespread explain -S '{CLUSTER}' deploy w": ["kubespread", "explain", "-S", CLUSTER, "deploy", "web"],
     "kubespread explain fixtures/manifests/two-constraints-": [

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from kubespread.cli.cluster import waiting
+from kubespread.cli.options import waiting
 from kubespread.views import progress
 
 

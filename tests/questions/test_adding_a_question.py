@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 import kubespread
 from kubespread import questions
 from kubespread.assistants.server import envelope
-from kubespread.cli.completing import tree
+from kubespread.cli import completing
 from kubespread.questions.calls import report_schema, tools
 from kubespread.questions.registry import QUESTIONS
 from tests.builders import hosts, pod
@@ -84,7 +84,7 @@ def test_its_help_says_what_its_file_says() -> None:
 
 
 def test_it_is_completed(tmp_path_factory: pytest.TempPathFactory) -> None:
-    assert "crowded" in tree.read_commands()
+    assert "crowded" in completing.read_commands()
     cache = str(tmp_path_factory.mktemp("cache"))
     result = run("crowded", "--mo", env={"XDG_CACHE_HOME": cache, "_KUBESPREAD_COMPLETE": "zsh"})
     assert "--most" in result.out

@@ -36,7 +36,7 @@ EDITS["reserve"] = Reserve
 ASKED = f"""
 import kubespread
 from docs.generators.scenario_schema import schema
-from kubespread.cli.completing.tree import read_commands
+from kubespread.cli.completing import read_commands
 from kubespread.cli.commands import app
 from kubespread.cli.options import edits_of
 from kubespread.scenario.reading import parse_step

@@ -1,6 +1,9 @@
-"""The answer to a shell that completes a word, in the form its script reads; never an error on the terminal.
+"""Shell completion: the answer to a shell that completes a word, never an error on the terminal.
 
-Names of a cluster are those of the snapshots on the line; a running cluster is never contacted.
+A script runs the program with the words typed so far as its arguments, the one being typed last, and
+``_KUBESPREAD_COMPLETE`` set to the shell; the answer is lines of text that no shell evaluates. Names of a cluster are
+those of the snapshots on the line; a running cluster is never contacted. The commands are remembered as data, since
+importing all of them takes longer than all the rest.
 """
 
 from __future__ import annotations
@@ -9,16 +12,222 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from kubespread.cli.completing.tree import MAY_STAND_ALONE, Line, Parameter, commands, read_line
+import msgspec
+
+from kubespread import __version__
 from kubespread.config import SNAPSHOT, settings
+from kubespread.snapshot.cache import cache_folder, recalled, remember
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:
-    from kubespread.snapshot.live.kubeconfig import Named
     from kubespread.snapshot.name_index import Names
+
+
+class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One option or argument."""
+
+    name: str
+    opts: tuple[str, ...] = ()
+    """Spellings of the option and of its opposite; none for an argument."""
+    metavar: str = ""
+    help: str = ""
+    choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    """Words that a value may be besides others."""
+    is_argument: bool = False
+    takes_value: bool = True
+    is_repeatable: bool = False
+
+
+class Command(msgspec.Struct, frozen=True):
+    """One command."""
+
+    help: str = ""
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def options(self) -> Iterator[Parameter]:
+        return (parameter for parameter in self.parameters if not parameter.is_argument)
+
+    @property
+    def argument(self) -> Parameter | None:
+        """Argument that takes the words that belong to no option."""
+        return next((parameter for parameter in self.parameters if parameter.is_argument), None)
+
+
+_FILES_BEFORE_A_COMMAND = Parameter("snapshot", metavar="FILE", is_argument=True, is_repeatable=True)
+Commands = dict[str, Command]
+"""By name, in the order of ``--help``; what follows another command has the name of that before its own."""
+
+
+class _Remembered(msgspec.Struct):
+    """Commands, and the state of the files they were read from."""
+
+    state: tuple[str, int, int]
+    commands: Commands
+
+
+def commands(environment: Mapping[str, str]) -> Commands:
+    """All commands: those remembered while the program is the same, else those of the program."""
+    state = _state_of_the_program()
+    memory = cache_folder(environment) / "commands.json"
+    remembered = recalled(memory, _Remembered)
+    if remembered is not None and remembered.state == state:
+        return remembered.commands
+    tree = read_commands()
+    if state[1]:
+        remember(memory, msgspec.json.encode(_Remembered(state, tree)))
+    return tree
+
+
+def read_commands() -> Commands:
+    """The commands, with what each takes."""
+    from kubespread.cli.commands import app
+
+    return dict(_commands(app, ""))
+
+
+def _commands(group: Any, before: str) -> Iterator[tuple[str, Command]]:
+    for name, command in group.commands.items():
+        files = (_FILES_BEFORE_A_COMMAND,) if getattr(command, "has_files", False) else ()
+        yield f"{before}{name}", Command(_first_sentence(command.help), (*map(_parameter, command.params), *files))
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
+
+
+def _parameter(part: Any) -> Parameter:
+    is_argument = part.param_type_name == "argument"
+    return Parameter(
+        name=part.name,
+        opts=() if is_argument else (*part.opts, *part.secondary_opts),
+        metavar=part.metavar or "",
+        help=_first_sentence(part.help),
+        words=part.words,
+        choices=part.choices,
+        is_argument=is_argument,
+        takes_value=is_argument or not (part.is_flag or part.count),
+        is_repeatable=not is_argument and (part.multiple or part.count),
+    )
+
+
+def _first_sentence(text: str | None) -> str:
+    return " ".join((text or "").partition("\n\n")[0].partition(". ")[0].split())
+
+
+def _state_of_the_program() -> tuple[str, int, int]:
+    """The version, and of a program in files how many they are and when the last was written."""
+    folder = Path(__file__).parents[1]
+    written = []
+    with suppress(OSError):
+        written += [entry.stat().st_mtime_ns for entry in os.scandir(folder) if entry.name.endswith(".py")]
+    return __version__, len(written), max(written, default=0)
+
+
+END_OF_OPTIONS = "--"
+_NONE = Command()
+
+
+@dataclass(slots=True)
+class Line:
+    """The words of an unfinished command line."""
+
+    word: str
+    """The one being typed, or that part of it which is a value (``pr`` of ``--context=pr``)."""
+    commands: Commands
+    command: str = ""
+    prefix: str = ""
+    """Text before ``word`` in the same shell word."""
+    parameter: Parameter | None = None
+    """The option or argument that ``word`` is a value of; None for the name of a command, or for nothing at all."""
+    values: dict[str, list[str]] = field(default_factory=dict)
+    """Values given to the options, by the parameter's name; none for flags."""
+    arguments: list[str] = field(default_factory=list)
+    """The words that belong to no option."""
+    only_arguments: bool = False
+    """True if a ``--`` precedes the word."""
+
+    @property
+    def of(self) -> Command:
+        """The command on the line; one without anything before there is any."""
+        return self.commands.get(self.command, _NONE)
+
+    @property
+    def is_option(self) -> bool:
+        """True if the word is the beginning of an option's name."""
+        return self.parameter is None and self.word.startswith("-") and not self.only_arguments
+
+    @property
+    def following(self) -> dict[str, Command]:
+        """The commands that may come next, by the word that they are."""
+        before = f"{self.command} " if self.command else ""
+        names = (name for name in self.commands if name.startswith(before) and " " not in name[len(before) :])
+        return {name[len(before) :]: self.commands[name] for name in names}
+
+    def value(self, name: str) -> str:
+        """The last value given to an option; empty without one."""
+        return next(reversed(self.values.get(name, [])), "")
+
+
+def read_line(words: Sequence[str], commands: Commands) -> Line:
+    """``words`` follow the program's name; the last is being typed. Mistyped ones are skipped."""
+    *before, word = words or [""]
+    line = Line(word, commands)
+    waiting: Parameter | None = None
+    for text in before:
+        if waiting is not None:
+            line.values.setdefault(waiting.name, []).append(text)
+            waiting = None
+        elif text == END_OF_OPTIONS and not line.only_arguments:
+            line.only_arguments = True
+        elif text.startswith("-") and text != "-" and not line.only_arguments:
+            waiting, head = _option(line, text)
+            if waiting is not None and (head != text or head.endswith("=")):
+                line.values.setdefault(waiting.name, []).append(text[len(head) :])
+                waiting = None
+        elif text in (following := line.following):
+            line.command = f"{line.command} {text}".strip()
+        elif following and (files := line.of.argument) is not None:
+            line.values.setdefault(files.name, []).append(text)
+        elif following:
+            # Nothing is known of what follows a command that does not exist.
+            line.command = ""
+        else:
+            line.arguments.append(text)
+    _end(line, waiting)
+    return line
+
+
+def _end(line: Line, waiting: Parameter | None) -> None:
+    """Say what the last word is."""
+    if waiting is not None:
+        line.parameter = waiting
+        return
+    if line.is_option and line.word != "-":
+        option, head = _option(line, line.word)
+        if option is not None and (head != line.word or head.endswith("=")):
+            line.parameter, line.prefix, line.word = option, head, line.word[len(head) :]
+        return
+    if not line.word.startswith("-") or line.only_arguments:
+        line.parameter = line.of.argument
+
+
+def _option(line: Line, word: str) -> tuple[Parameter | None, str]:
+    """The option in ``word`` that takes a value, None without one, and how far it reaches there (``--context=``)."""
+    taking = {name: option for option in line.of.options if option.takes_value for name in option.opts}
+    if word.startswith("--"):
+        name, equals, _ = word.partition("=")
+        return taking.get(name), name + equals
+    # Short options may stand together, the last of them with its value: -Av, -ojson, -vn shop.
+    for end, letter in enumerate(word[1:], start=2):
+        if (option := taking.get(f"-{letter}")) is not None:
+            return option, word[:end]
+    return None, word
+
 
 _STDIN = "-"
 _RUNNING = {"context", "kubeconfig"}
@@ -44,11 +253,6 @@ def nodes_or_labels(line: Line, environment: Mapping[str, str]) -> Iterator[str]
     yield from (f"{before}{comma}{label_key}=" for names in clusters for label_key in _label_keys(names))
 
 
-def node_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """``NODE=``."""
-    return (f"{node}=" for node in nodes(line, environment))
-
-
 def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """Keys that nodes can be grouped by: the short names, and the labels nodes have."""
     yield from SHORT_KEYS
@@ -57,12 +261,8 @@ def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """The namespaces of the snapshots, or those that the contexts of the kubeconfig name."""
-    clusters = _clusters(line, environment)
-    if clusters:
-        yield from (namespace for names in clusters for namespace in names.namespaces)
-        return
-    yield from sorted({each.context.namespace for each in _contexts(line, environment)} - {""})
+    """The namespaces of the snapshots."""
+    return (namespace for names in _clusters(line, environment) for namespace in names.namespaces)
 
 
 def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -89,48 +289,8 @@ def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 def words_or_references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """The words of the parameter's own, and references to workloads."""
-    yield from line.parameter.listed if line.parameter is not None else ()
+    yield from line.parameter.words if line.parameter is not None else ()
     yield from references(line, environment)
-
-
-def scaled(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """``deploy/``, then ``deploy/web=``, of the kinds that have replicas."""
-    from kubespread.kube.api.kinds import REFERABLE, kind_called
-
-    clusters = _clusters(line, environment)
-    typed, slash, _ = line.word.partition("/")
-    kind = kind_called(typed) if slash else None
-    if not slash:
-        present = {short for names in clusters for short in names.by_kind}
-        yield from (f"{row.short}/" for row in REFERABLE if row.has_replicas and row.short in present)
-    elif kind is not None and kind.has_replicas:
-        yield from (f"{typed}/{name}=" for name in _named(clusters, kind.short, line))
-
-
-def steps(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """``fail=``, then what the option of that edit takes, or a step that is none: ``fail=zone=a``."""
-    from kubespread.snapshot.edits.registry import EDITS
-
-    verb, equals, rest = line.word.partition("=")
-    if not equals:
-        yield from (f"{step}=" for step in dict.fromkeys((*EDITS, *_STEPS)))
-        return
-    edit = next((option for option in line.of.options if verb in EDITS and f"--{verb}" in option.opts), None)
-    source = _STEPS.get(verb) if edit is None else source_of(line.command, edit)
-    if source is not None:
-        values = source(replace(line, word=rest, parameter=edit), environment)
-        yield from (f"{verb}={value}" for value in values)
-
-
-def pods(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """The pods, with their namespace once one is typed."""
-    namespace, slash, _ = line.word.partition("/")
-    for names in _clusters(line, environment):
-        if slash:
-            yield from (f"{namespace}/{name}" for name in names.of_kind("po", namespace))
-        else:
-            yield from names.of_kind("po", _namespace(line, names))
-            yield from (f"{namespace}/" for namespace in names.namespaces)
 
 
 def _named(clusters: Sequence[Names], short: str, line: Line) -> Iterable[str]:
@@ -170,13 +330,10 @@ def _path(word: str) -> str:
 
 def contexts(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
     """The contexts of the kubeconfig."""
-    return sorted({each.name for each in _contexts(line, environment)})
+    from kubespread.snapshot.live import kubeconfig
 
-
-def _contexts(line: Line, environment: Mapping[str, str]) -> Sequence[Named]:
-    from kubespread.snapshot.live.kubeconfig import Access, contexts
-
-    return contexts(Access(kubeconfig=line.value("kubeconfig") or None), environment)
+    access = kubeconfig.Access(kubeconfig=line.value("kubeconfig") or None)
+    return sorted({each.name for each in kubeconfig.contexts(access, environment)})
 
 
 def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
@@ -184,13 +341,6 @@ def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     from kubespread.kube.versions import NEWEST, OLDEST
 
     return (f"1.{minor}" for minor in range(NEWEST, OLDEST - 1, -1))
-
-
-def rule_codes(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
-    """The codes of ``kubespread check``, after those already typed."""
-    before, comma, _ = line.word.rpartition(",")
-    values = line.parameter.listed if line.parameter is not None else ()
-    return (f"{before}{comma}{value}" for value in values if value not in before.split(","))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,31 +374,18 @@ _BY_NAME: Mapping[str, Source] = {
     "kube_version": releases,
     "to_kube_version": releases,
     "key": topology_keys,
-    "evict": pods,
-    "scale": scaled,
+    "scale": references,
     "spread": topology_keys,
     "add_node": nodes,
-    "scenario": steps,
     "pod": references,
     "manifest": references,
     "workload": references,
-    "select": rule_codes,
-    "ignore": rule_codes,
 }
 """By the name of the parameter, where that is enough."""
-_STEPS: Mapping[str, Source | None] = {
-    "rollout": references,
-    "restore": nodes_or_labels,
-    "upgrade": nodes_or_labels,
-    "apply": None,
-    "fail-hard": nodes_or_labels,
-}
-"""The steps that are no options."""
 _BY_METAVAR: Mapping[str, Source] = {
     "NODES": nodes_or_labels,
-    "NODE=TAINT": node_equals,
-    "NODE=KEY=VALUE": node_equals,
-    "CODE": rule_codes,
+    "NODE=TAINT": nodes,
+    "NODE=KEY=VALUE": nodes,
     "[WORKLOAD]...": references,
     "[AREA|WORKLOAD]...": words_or_references,
     "[NODES]": nodes,
@@ -302,17 +439,16 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
     if line.is_option:
         return Candidates(tuple(_options(line)))
     if line.parameter is None or (line.parameter.is_argument and line.following):
-        return Candidates(tuple(_commands(line)), files=line.parameter is not None)
+        return Candidates(tuple(_following(line)), files=line.parameter is not None)
     source = source_of(line.command, line.parameter)
     values = source(line, environment) if source is not None else ()
     words = (
         Candidate(value) for value in dict.fromkeys(values) if value.startswith(line.word) and _PLAIN.fullmatch(value)
     )
-    following = _commands(line) if line.parameter.name == MAY_STAND_ALONE else ()
-    return Candidates((*words, *following), files=takes_files(line.parameter))
+    return Candidates((*words,), files=takes_files(line.parameter))
 
 
-def _commands(line: Line) -> Iterator[Candidate]:
+def _following(line: Line) -> Iterator[Candidate]:
     return (Candidate(name, command.help) for name, command in line.following.items() if name.startswith(line.word))
 
 
@@ -334,8 +470,8 @@ def _options(line: Line) -> Iterator[Candidate]:
 
 LINE_VARIABLE = "_KUBESPREAD_LINE"
 """The whole line, for a shell whose words are not those of the program."""
-BREAKS_VARIABLE = "_KUBESPREAD_BREAKS"
-"""At which characters such a shell breaks words in two."""
+WORD_VARIABLE = "_KUBESPREAD_WORD"
+"""What such a shell takes for the word that is being typed: what follows the last ``=`` or ``:``."""
 
 _NO_SPACE, _NO_FILES = 2, 4
 """Values of cobra's completion directives of these names."""
@@ -377,30 +513,6 @@ def split_line(line: str) -> list[str]:
     return [*words, ""] if not words or (ends_in_space and not is_open) else words
 
 
-def behind_last_break(line: str, breaks: str) -> int:
-    """Count the characters of the last word, without its quotes, that precede what bash considers the word being typed:
-    bash starts a new word after each unquoted ``=``, ``:`` and ``@``.
-    """
-    quote, is_escaped, typed, start = "", False, 0, 0
-    for character in line:
-        if is_escaped:
-            is_escaped, typed = False, typed + 1
-        elif character == "\\" and quote != "'":
-            is_escaped = True
-        elif character == quote:
-            quote = ""
-        elif quote:
-            typed += 1
-        elif character in "'\"":
-            quote = character
-        elif character.isspace():
-            typed = start = 0
-        else:
-            typed += 1
-            start = typed if character in breaks and character in "=:@" else start
-    return start
-
-
 def _described(line: Line, offered: Candidates, _environment: Mapping[str, str]) -> str:
     """Directives on the first line, then one value with its help per line."""
     todo = [name for name, is_so in (("files", offered.files), ("nospace", offered.is_partial)) if is_so]
@@ -409,8 +521,9 @@ def _described(line: Line, offered: Candidates, _environment: Mapping[str, str])
 
 
 def _bare(line: Line, offered: Candidates, environment: Mapping[str, str]) -> str:
-    """A word without its help, and without what precedes the last character at which bash breaks words."""
-    start = behind_last_break(environment.get(LINE_VARIABLE, ""), environment.get(BREAKS_VARIABLE, ""))
+    """A word without its help, and without what precedes the word as bash breaks it."""
+    typed, own = f"{line.prefix}{line.word}", split_line(environment.get(WORD_VARIABLE, ""))[-1]
+    start = len(typed) - (0 if own in ("=", ":") else len(own))
     rows = _described(line, offered, environment).splitlines()
     return "".join(f"{row}\n" for row in (rows[0], *(row.partition("\t")[0][start:] for row in rows[1:])))
 
