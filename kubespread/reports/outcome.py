@@ -293,13 +293,14 @@ def verdict_of(troubles: Sequence[Trouble]) -> Judgment:
     return "unknown" if troubles else "yes"
 
 
-def badness(row: Outcome) -> tuple[bool, Sequence[int], int, int, int, str]:
-    """Sort key of outcomes, the worst first, by the kinds of their troubles and by how many pods these concern; a pod
-    weighs as much pending as not made.
+def badness(row: Outcome) -> tuple[bool, Sequence[int], int, Sequence[int], str]:
+    """Sort key of outcomes, the worst first: by what keeps the event from being done and what is lost for good, then by
+    the workloads that have fewer pods than they are to have, then by pods; one weighs as much pending as not made.
     """
-    lacking = sum(change.lacks for change in row.degraded)
     lasting = [-row.count(kind) for kind in KINDS if kind not in LACKING]
-    return not row.troubles, lasting, -(row.pending + row.unmade), -lacking, -row.gone, row.name
+    lacking = {*(trouble.subject for trouble in row.of(*LACKING)), *(change.workload for change in row.degraded)}
+    pods = -row.pending - row.unmade, -sum(change.lacks for change in row.degraded), -row.gone
+    return not row.troubles, lasting, -len(lacking), pods, row.name
 
 
 def kinds_of(row: Outcome) -> list[TroubleKind]:

@@ -141,7 +141,7 @@ def check_in_time(question: str, objects: list[Data], ticks: int, modules: Any) 
     if part.unfinished is None:
         assert part == full
         return
-    if question == "steps":
+    if question == "steps" and part.unfinished.what == "run":
         fewer = ask(snapshot, runs=part.unfinished.finished)
         assert isinstance(fewer, kubespread.PlanReport)
         # A remedy is looked for once all is played.

@@ -399,6 +399,20 @@ def test_every_clause_is_a_promise_of_its_own() -> None:
     ]
 
 
+@pytest.mark.parametrize("namespace", ["batch", "kube-system", "payments", "shop"])
+def test_what_survives_is_what_survive_says(namespace: str) -> None:
+    """Word by word of how many domains can be lost."""
+    snapshot = kubespread.load(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
+    promised = of({"namespace": namespace, "survives": "any zone"})
+    rows = [row for row in kubespread.verify(snapshot, promised).clauses if " pods is ready before " not in row.says]
+    for row in rows:
+        survived = kubespread.survive(snapshot, ["zone"], workloads=[str(row.workload)])
+        assert (row.state, survived.verdict) in {("held", "yes"), ("broken", "no"), ("unknown", "unknown")}
+        if row.state == "broken":
+            assert f"; {survived.answer[0].partition('.')[0]}" in row.says
+    assert rows
+
+
 def test_what_is_remarked_of_the_steps_that_are_played_is_said() -> None:
     shop = kubespread.load(FIXTURES / "clusters" / "shop.yaml")
     report = kubespread.verify(shop, FIXTURES / "promises" / "shop.yaml")

@@ -54,7 +54,7 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
     given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
     question = replace(question, manifests=given)
     played = _played(question, scene)
-    report = replace(played.report, remedies=tuple(_remedies(question, scene, played)))
+    report = _with_remedies(question, scene, played)
     return report if question.by_step else _compared(question, scene, replace(played, report=report))
 
 
@@ -79,25 +79,36 @@ def _played(question: Plan, scene: Scene) -> _Played:
     return _Played(play, playing, play.answer(playing))
 
 
-def _remedies(question: Plan, scene: Scene, played: _Played) -> Iterator[PlanRemedy]:
-    """The first change of budgets with which all steps get through, else the first with which they are done in full."""
-    refused = {trouble.subject for trouble in played.report.whole.of("blocked")}
-    if played.report.judged() == "yes" or not refused:
-        return
+def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
+    """The report with the first change of budgets with which all steps get through, else the first with which they are
+    done in full.
+    """
+    report = played.report
+    refused = {trouble.subject for trouble in report.whole.of("blocked")}
+    if report.judged() == "yes" or not refused:
+        return report
     before = Baseline.settled(scene.of(dataclasses.replace(scene.snapshot, edits=())).world).world
     pods = {NamespacedName.of(pod): pod for world in (played.scene.world, before) for pod in world.book}
-    done: list[PlanRemedy] = []
-    for change in looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())]):
-        edits = (*change.edits, *scene.snapshot.edits)
-        changed = scene.of(dataclasses.replace(scene.snapshot, edits=edits))
+    changes = looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())])
+    done, tried = list[PlanRemedy](), 0
+    for change in changes:
         if scene.budget.is_over:
             break
-        # A budget that a manifest brings is not there yet.
-        with suppress(KubespreadError), scene.budget.deadline():
-            report = _played(question, changed).report
-            if not report.blocked:
-                done.append(PlanRemedy(options=change.what, left=in_brief(report.whole)))
-    yield from sorted(done, key=lambda remedy: remedy.left != "")[:1]
+        edits = (*change.edits, *scene.snapshot.edits)
+        changed = scene.of(dataclasses.replace(scene.snapshot, edits=edits))
+        with scene.budget.deadline():
+            # A budget that a manifest brings is not there yet.
+            with suppress(KubespreadError):
+                then = _played(question, changed).report
+                if not then.blocked:
+                    done.append(PlanRemedy(options=change.what, left=in_brief(then.whole)))
+            tried += 1
+    untried = [change.what for change in changes[tried:]]
+    return replace(
+        report,
+        remedies=tuple(sorted(done, key=lambda remedy: remedy.left != "")[:1]),
+        unfinished=report.unfinished or scene.budget.unfinished("change", len(changes), untried),
+    )
 
 
 def _compared(question: Plan, scene: Scene, played: _Played) -> PlanReport:

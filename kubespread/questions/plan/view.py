@@ -19,7 +19,7 @@ from kubespread.reports.outcome import Outcome, by_why, explained, phrase
 from kubespread.reports.parts import SkewChange, range_of
 from kubespread.reports.rollout import RolloutReport, rollout_sentence
 from kubespread.views.look import Cell, Line, Look, Part, Sentence, Tone, Weight
-from kubespread.views.outcomes import details, frame, pass_frames, passes, tone
+from kubespread.views.outcomes import details, frame, pass_frames, passes
 from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import GAP, HANGING, INDENT, remarks, room_beside_columns, tabled
 from kubespread.views.view import Frame, Tile, View, about, held_before, source, unwanted
@@ -153,7 +153,10 @@ class _Row(Struct, frozen=True):
 
     @property
     def tone(self) -> Tone:
-        return Tone.BAD if self.step.is_stuck or self.step.stuck_runs else tone(self.step)
+        """Red for a step that is not done: what others leave may be mended by those behind them."""
+        if not self.step.is_done:
+            return Tone.BAD
+        return Tone.WARN if self.step.troubles or self.step.stuck_runs else Tone.GOOD
 
 
 def _rows(report: PlanReport) -> list[_Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.question import Argument, DrainingQuestion, PriceFile
 
 if TYPE_CHECKING:
@@ -59,8 +60,14 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
 
     def next_command(self, report: RemovableReport, commands: Commands) -> str:
         first, groups = report.rows[0], report.together.by_group
-        if len(report.rows) == 1 and first.remedy is not None:
-            return commands.of_nodes("removable", quote(first.name), first.remedy)
+        if not first.alone:
+            if len(report.rows) > 1:
+                return commands.of_nodes("removable", quote(first.name))
+            if first.remedy is not None:
+                return commands.of_nodes("removable", quote(first.name), first.remedy)
+            goes = f"--drain {quote(first.name)}", f"--delete-node {quote(first.name)}"
+            waiting = next((trouble.subject for trouble in first.of("pending") if first.is_done), None)
+            return commands.of_workload("explain", waiting, *goes) if isinstance(waiting, WorkloadName) else ""
         events = [
             f"--{verb} {quote(name)}"
             for group in groups or [(first.name,)]

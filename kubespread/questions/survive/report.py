@@ -45,7 +45,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     nodes: int
     """Number of nodes in the cluster."""
     pending_before: int
-    """Their pods that are already pending before anything is lost."""
+    """Their pods that are already pending before anything is lost, and stay so once those that fit are placed."""
     losses: tuple[LostDomain, ...]
     """By topology key, in the order asked, and domain."""
     pairs: bool = False
@@ -93,7 +93,8 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         for loss in [loss for loss in self.standing if loss.preempted][:_MAX_NAMED]:
             yield f"losing {loss.name} preempts {preempted_pods(loss.preempted, _MAX_NAMED)}"
         if self.pending_before:
-            yield f"{says(self.pending_before, 'pod', 'were')} already pending"
+            stay = verb_of(self.pending_before, "stay")
+            yield f"{says(self.pending_before, 'pod', 'were')} already pending and {stay} so"
 
     def worst_of(self, standing: Sequence[LostDomain]) -> str:
         """Say how many of a key's domains can be lost, the worst first, and what losing that one leaves."""

@@ -82,8 +82,9 @@ class Upgrade(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
             return ""
         for remedy in report.remedies:
             return commands.same(*shlex.split(remedy.options))
-        worst = next((step for step in report.steps if step.troubles), None)
-        if worst is None:
+        first = report.steps[0]
+        nodes = first.name.removeprefix("replace ").split(", ")
+        # Later batches are kept in a cluster that no other question can be asked about.
+        if first.is_done or " more" in nodes[-1]:
             return commands.same("-v")
-        node, *_ = worst.name.removeprefix("replace ").split(", ")
-        return commands.of_nodes("removable", shlex.quote(node))
+        return commands.of_nodes("removable", *map(shlex.quote, nodes))

@@ -27,6 +27,7 @@ from kubespread.questions.removable.question import Removable
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.survive.question import Survive
+from kubespread.questions.survive.report import LostDomain
 from kubespread.questions.verify.question import Verify
 from kubespread.questions.verify.report import Clause, Kept, VerifiedClause, VerifyReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -207,26 +208,32 @@ def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None
     rows = [(loss, next((row for row in loss.workloads if row.workload == workload), untouched)) for loss in standing]
     part = "" if report.unfinished is None else report.unfinished.sentence
     if not rows:
-        return _Found("unknown", part or "no domain is left to lose: none of their nodes answers")
+        return _Found("unknown", part) if part else _Found("broken", "no domain is left to lose: none of them answers")
 
-    def margin_of(row: WorkloadChange) -> int:
+    def margin_of(loss: LostDomain, row: WorkloadChange) -> int:
         if ready is None:
-            return -max(row.lacks, row.pending + row.unmade)
+            gone = sum(trouble.count for trouble in loss.of("lost") if trouble.subject == workload)
+            return -max(row.lacks, row.pending + row.unmade, gone)
         return row.fewest_ready - scaled(ready, row.wanted, round_up=True)
 
-    loss, worst = min(rows, key=lambda pair: margin_of(pair[1]))
+    def badness(row: tuple[LostDomain, WorkloadChange]) -> tuple[bool, bool, int]:
+        """Sort key: what is certain is worse than what is not known, as for survive."""
+        margin = margin_of(*row)
+        return margin >= 0, row[1].controller_unknown, margin
+
+    loss, worst = min(rows, key=badness)
     if ready is None and worst.wanted and not worst.ready_before:
         return _Found("unknown", f"none of {count_of(worst.wanted, 'pod')} is ready before anything is lost")
     is_at_first = ready is not None and worst.fewest_ready < worst.ready
     when = "at first" if is_at_first else "once its nodes are deleted" if deleted else "while its nodes are silent"
     left = worst.fewest_ready if is_at_first else worst.ready
     why = "" if is_at_first or not worst.why else f": {worst.why.removesuffix('.')}"
-    safe, of = sum(margin_of(row) >= 0 for _, row in rows), count_of(len(rows), domain_noun(loss.topology_key))
+    safe, of = sum(margin_of(*row) >= 0 for row in rows), count_of(len(rows), domain_noun(loss.topology_key))
     found = _judged(
         f"losing {loss.name} leaves {left:,} of {worst.wanted:,} ready {when}",
-        margin_of(worst),
+        margin_of(loss, worst),
         f"{worst.enough if ready is None else scaled(ready, worst.wanted, round_up=True):,}",
-        f"{why}; {safe:,} of {of} {'keep it' if is_at_first else 'can be lost'}",
+        f"{why}; {f'{safe:,}' if safe else 'none'} of {of} {'can be lost' if ready is None else 'keep it'}",
         is_known=is_at_first or not worst.controller_unknown,
     )
     return _Found("unknown", part) if part and found.state == "held" else found
