@@ -548,7 +548,7 @@ def topology_map(
     selector: str = "",
     on_progress: OnProgress | None = None,
 ) -> TopologyMap:
-    """Draw the topology of a cluster: domains as boxes, nodes as cells, pods as marks.
+    """Show the topology of a cluster: its domains and nodes, how full they are, and how evenly pods are spread.
 
     Raises UsageError, SnapshotError and ManifestError.
 
