@@ -119,15 +119,12 @@ def simulate(
     set: Sequence[str] = (),
     selector: str = "",
     from_scratch: bool = False,
-    runs: int | None = None,
     seed: int | None = None,
     preemption: bool = True,
     autoscaler: str | None = None,
     node_groups: GroupsGiven | None = None,
     instance_types: InstanceTypesGiven | None = None,
     gang: str | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
     on_progress: OnProgress | None = None,
     on_refused: OnRefused | None = None,
 ) -> SimulateReport:
@@ -143,15 +140,12 @@ def simulate(
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
     - ``selector``: Place only workloads with these labels (app=web,tier!=db).
     - ``from_scratch``: Also re-place the replicas already running.
-    - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick among equal pods or nodes, else 1).
     - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
     - ``gang``: Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a multiple of N: one gang after another.
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     - ``on_refused``: Called with each workload that the API server would not take; else the first one raises.
     """
@@ -169,15 +163,12 @@ def simulate(
     set: Sequence[str] = (),
     selector: str = "",
     from_scratch: bool = False,
-    runs: int | None = None,
     seed: int | None = None,
     preemption: bool = True,
     autoscaler: str | None = None,
     node_groups: GroupsGiven | None = None,
     instance_types: InstanceTypesGiven | None = None,
     gang: str | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
     on_progress: OnProgress | None = None,
     on_refused: OnRefused | None = None,
 ) -> tuple[SimulateReport, ...]:
@@ -193,15 +184,12 @@ def simulate(
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
     - ``selector``: Place only workloads with these labels (app=web,tier!=db).
     - ``from_scratch``: Also re-place the replicas already running.
-    - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick among equal pods or nodes, else 1).
     - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
     - ``gang``: Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a multiple of N: one gang after another.
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     - ``on_refused``: Called with each workload that the API server would not take; else the first one raises.
     """

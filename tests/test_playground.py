@@ -40,7 +40,7 @@ def test_a_browser_gets_the_same_answer(question: str) -> None:
 
 
 def test_without_processes_the_parts_are_done_one_after_another() -> None:
-    asked = ("simulate", POD, "--replicas", "6", "--runs", "3", "-S", CLUSTER)
+    asked = ("plan", "scale deploy/web=4", "--runs", "3", "-S", SHOP)
     alone, together = run(*asked), PYODIDE.run(*asked, "--jobs", "2")
     assert (together.code, together.out) == (alone.code, alone.out)
     assert "no workers: " in together.err

@@ -20,7 +20,7 @@ from kubespread.cli.streams import ExitCode, complain, emit, epilog, say
 from kubespread.cli.watch import WATCH, watched
 from kubespread.errors import KubespreadError
 from kubespread.questions.commands import Commands
-from kubespread.questions.question import Question, Rule, options_of, parts_in, reports_in
+from kubespread.questions.question import Question, options_of, parts_in, reports_in
 from kubespread.questions.tasks import ALONE, Workers
 from kubespread.views.formats import IN_PIPE, Writer, writers_of
 
@@ -28,26 +28,22 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
 
-def jobs(rule: Rule | None = None) -> Option:
-    return Option(
+_WORKERS = (
+    Option(
         "--jobs",
         metavar="N",
         panel="Workers",
         help="Processes that work on the answer, which is the same for any number (default: one for each core where "
         "that saves time).",
-        rule=rule,
-    )
-
-
-def _timeout(rule: Rule) -> Option:
-    return Option(
+    ),
+    Option(
         "--timeout",
         metavar="TIME",
         panel="Workers",
         help="Give up what is not finished after this time (60s, 1m30s): the answer is about the rest, is no or "
         "unknown, and says what is missing.",
-        rule=rule,
-    )
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +98,10 @@ def asking(
         for field, kind, option in options_of(question)
         if option.is_typed and (is_alone or not option.is_for_one)
     }
-    # Clusters are parts of a fleet's answer, whatever is asked of each.
-    of_parts = Rule(needs=question.parted_by if is_alone else ())
     parameters = [
         *(parameter for field in declared.values() for parameter in field.parameters),
-        *([jobs(of_parts), _timeout(of_parts)] if question.hands_out or not is_alone else []),
+        # Clusters are parts of a fleet's answer, whatever is asked of each.
+        *(_WORKERS if question.hands_out or not is_alone else ()),
         *options.SCHEDULING,
         options.output_in(writers),
         options.NO_HEADERS,

@@ -426,8 +426,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """True if its own rows say what edits were not done in full."""
     hands_out: ClassVar[bool] = False
     """True if its answer is made of independent parts, which `Workers` do; the command has ``--jobs``."""
-    parted_by: ClassVar[tuple[str, ...]] = ()
-    """The fields without any of which it has one part; empty: it always has several."""
     may_lack_cluster: ClassVar[bool] = False
     """True if it is asked without a cluster too, unless one is named or ``needs_cluster``: ``--live`` is the context's.
     """

@@ -19,7 +19,6 @@ COMMANDS = [*app.commands]
 NEEDED = {
     **{("plan", purpose): "scenario.yaml" for purpose in helping.EXAMPLES},
     **{("upgrade", purpose): "pool=a" for purpose in helping.EXAMPLES},
-    ("simulate", "Workers"): "--runs 3",
     ("compare", "Workers"): "-A",
 }
 """What examples of options are without effect, or wrong, without."""

@@ -47,7 +47,6 @@ def placed(side: Side, replicas: int | None = None, *, from_scratch: bool = Fals
         replicas,
         side.scheduler,
         from_scratch=from_scratch,
-        runs=1,
         on_refused=lambda _: None,
     )
     return {

@@ -13,7 +13,6 @@ from rich.cells import cell_len
 import kubespread
 from kubespread.questions.simulate.picture import domains_of
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.reports.parts import range_of
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, pod, soft
@@ -59,10 +58,7 @@ def workloads(draw: st.DrawFn, number: int) -> Data:
 def answers(draw: st.DrawFn) -> Sequence[SimulateReport]:
     pods = [draw(workloads(number)) for number in range(draw(st.integers(1, 6)))]
     return kubespread.simulate(
-        kubespread.Snapshot.from_objects(draw(nodes())),
-        pods,
-        draw(st.one_of(st.integers(0, 25), st.just("max"))),
-        runs=draw(st.integers(1, 2)),
+        kubespread.Snapshot.from_objects(draw(nodes())), pods, draw(st.one_of(st.integers(0, 25), st.just("max")))
     )
 
 
@@ -132,7 +128,7 @@ def test_every_figure_of_an_overview_is_the_reports(reports: Sequence[SimulateRe
         )
         if "SKEW" in cells and report.skew and "SURVIVE" in columns:
             assert [each.partition(" > ")[0].split()[-1] for each in cells["SKEW"].split(" · ")] == [
-                range_of(change.after, change.after_runs) for change in report.skew
+                change.range_after for change in report.skew
             ]
     placed, pending = sum(report.placed for report in reports), sum(report.pending for report in reports)
     word = "No: " if any(report.verdict == "no" for report in reports) else ""

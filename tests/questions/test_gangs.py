@@ -305,12 +305,6 @@ def test_several_workloads_are_gangs_each_and_go_by_priority() -> None:
     assert (first.placed, first.pending, second.placed, second.pending) == (0, 8, 8, 0)
 
 
-def test_runs_tell_how_often_a_gang_fits() -> None:
-    report = ask(CORNER, pod(affinity=APART), gang="2", runs=12)
-    assert report.runs is not None
-    assert (report.runs.placed.minimum, report.runs.placed.maximum) == (0, 2)
-
-
 def daemon_set() -> Data:
     (made,) = web(0, kind="DaemonSet")
     made["metadata"]["name"] = "agent"

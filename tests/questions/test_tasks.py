@@ -135,7 +135,6 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
         **how,
         by_step=True,
     ),
-    "simulate --runs": lambda snapshot, **how: kubespread.simulate(snapshot, WAITING, 3, runs=5, **how),
     "upgrade": lambda snapshot, **how: kubespread.upgrade(snapshot, "zone in (a,b)", **how),
 }
 

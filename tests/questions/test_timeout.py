@@ -57,10 +57,6 @@ def restricted(full: Any, part: Any) -> Any:
             kept |= {"areas": part.areas, "workloads": part.workloads}
             fewer = full.areas[:3] if "drains" in left else full.areas
             assert (part.areas, part.workloads) == (((), 0) if "audit" in left else (fewer, full.workloads))
-        case kubespread.SimulateReport():
-            assert full.runs is not None
-            assert part.runs.each == full.runs.each[: part.unfinished.finished]
-            kept["runs"] = part.runs
         case kubespread.VerifyReport():
             assert len(part.clauses) <= len(full.clauses) - len(left)
             kept |= {"clauses": part.clauses, "not_modelled": part.not_modelled}

@@ -9,10 +9,8 @@ import pytest
 
 import kubespread
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.questions.scene import Scene
-from kubespread.questions.simulate.placing import Queue
+from kubespread.questions.simulate.answer import pose
 from kubespread.questions.simulate.question import Simulate
-from kubespread.reports.parts import Range
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes, Search, SearchResult, SearchRules, nodes_to_find
 from kubespread.scheduler.placing import first_in_heap
@@ -141,36 +139,15 @@ def named(nodes: list[Data]) -> list[Data]:
 
 
 def test_soft_spreading_misses_a_small_zone_that_a_search_does_not_reach() -> None:
-    everywhere, sampled = simulated(60), simulated(60, seed=5, runs=3)
-    assert (everywhere.runs, everywhere.sampling.enough) == (None, 100)
-    assert [domain.after for domain in everywhere.distribution[0]] == [20, 20, 20]
-    assert [(run.seed, run.placed, run.skew, run.domains) for run in sampled.runs.each] == [
-        (5, 60, (0,), ((20, 20, 20),)),
-        (6, 60, (2,), ((20, 21, 19),)),
-        (7, 60, (0,), ((20, 20, 20),)),
+    reports = [simulated(60, seed=seed) for seed in (None, 5, 6, 7)]
+    assert [(report.seed, report.placed, report.skew[0].after) for report in reports] == [
+        (None, 60, 0),
+        (5, 60, 0),
+        (6, 60, 2),
+        (7, 60, 0),
     ]
-    assert sampled.skew[0].after_runs == Range(minimum=0, median=0, maximum=2)
-
-
-def test_without_a_seed_the_first_run_is_the_answer_to_the_question_without_runs() -> None:
-    alone, first = simulated(60), simulated(60, runs=3)
-    assert [run.seed for run in first.runs.each] == [None, 1, 2]
-    assert (alone.placements, alone.distribution) == (first.placements, first.distribution)
-
-
-def test_a_seed_has_the_same_run_wherever_it_stands() -> None:
-    several, alone = simulated(5, runs=3, seed=7), simulated(5, seed=8, runs=2)
-    assert [run.seed for run in several.runs.each] == [7, 8, 9]
-    assert several.runs.each[1:] == alone.runs.each
-    assert several.placements == simulated(5, seed=7).placements
-
-
-def test_what_a_seed_decides_is_one_note() -> None:
-    said = "each run has a seed for ties between nodes, for which of equal pods and nodes controllers pick, and for "
-    where = "where kube-scheduler begins to look in a cluster so large that it scores a sample of its nodes"
-    first = "; the first has none: ties go in kube-scheduler's own order, picks by name"
-    reports = simulated(1), simulated(1, seed=3), simulated(1, runs=2)
-    assert [report.notes for report in reports] == [(), (f"{said}{where}",), (f"{said}{where}{first}",)]
+    assert [domain.after for domain in reports[2].distribution[0]] == [20, 21, 19]
+    assert reports[0].sampling.enough == 100
 
 
 def test_pods_of_a_daemon_set_look_at_their_node_only_and_move_the_search_by_one() -> None:
@@ -189,7 +166,6 @@ def test_pods_of_a_daemon_set_look_at_their_node_only_and_move_the_search_by_one
         kubespread.Snapshot.from_objects(nodes),
         Simulate(pods=(agent, pod("web", tolerations=tolerations))),
     )
-    queue = Queue.posing(question, Scene(snapshot, kubespread.Scheduler(), question))
-    outcomes, cluster = queue.placed(queue.posed.first, Chance(search=lambda _: Search()))
+    outcomes, cluster = pose(question, snapshot, kubespread.Scheduler()).placed(Chance(search=lambda _: Search()))
     names = [[cluster.nodes.names[choice.node] for choice in outcome.choices] for outcome in outcomes]
     assert names == [["n000", "n001", "n002"], ["n003"]]

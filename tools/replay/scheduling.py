@@ -11,8 +11,7 @@ from kubespread.candidate.sources import Choosing
 from kubespread.errors import KubespreadError, ManifestError, SnapshotError
 from kubespread.questions.explain.answer import explained as explain_pod
 from kubespread.questions.resolving import resolve
-from kubespread.questions.scene import Scene
-from kubespread.questions.simulate.placing import Queue
+from kubespread.questions.simulate.answer import pose
 from kubespread.questions.simulate.question import Simulate
 from kubespread.scheduler.cluster.nodes import Search
 from kubespread.scheduler.placing import smallest_name
@@ -121,8 +120,7 @@ def _placed(
 ) -> tuple[list[Data], str | None]:
     """Replicas beside what runs, and what stops the next: PostFilter plugins were not asked."""
     question = Simulate(pods=(case["pod"],), replicas=case["replicas"], preemption=False)
-    queue = Queue.posing(question, Scene(snapshot, scheduler, question))
-    (outcome,), cluster = queue.placed(queue.posed.first, chance)
+    (outcome,), cluster = pose(question, snapshot, scheduler).placed(chance)
     names = cluster.nodes.names
     return [
         {"node": names[choice.node], "total": choice.total, "ties": choice.ties} for choice in outcome.choices

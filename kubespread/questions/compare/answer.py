@@ -86,7 +86,6 @@ def _answered(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_s
             replicas=question.replicas,
             # Replicas that run stay where they are, whatever changes for new ones.
             from_scratch=question.from_scratch or is_of_all,
-            runs=1,
             preemption=question.preemption,
         )
         placed += ask(now, simulate, side.scheduler, on_refused=refused.append if is_of_all else None)

@@ -39,8 +39,8 @@ from kubespread.questions.resolving import Resolved, reviser
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.simulate.answer import Posed, pose
 from kubespread.questions.simulate.demand import Demand
-from kubespread.questions.simulate.placing import Posed, Queue, pose
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.advice import Advice, Suggestion
@@ -92,7 +92,6 @@ def tried(question: Explain, resolved: Resolved, scene: Scene) -> Tried:
         namespace=question.namespace,
         recursive=question.recursive,
         settings=question.settings,
-        runs=1,
     )
     assumed = resolved.cluster.assumed
     goal = Replicas(placing, replicas, scene.snapshot, scene.scheduler, assumed, candidate.workload)
@@ -244,8 +243,7 @@ class Replicas(PlayedGoal):
 
     def placed(self, posed: Posed) -> PlacedReplicas:
         (demand,) = posed.demands
-        queue = Queue(posed, partial(world_of, posed.resolved.snapshot, self.scheduler, assumed=self.assumed))
-        (outcome,), _ = queue.placed(posed.first, Chance())
+        (outcome,), _ = posed.placed(Chance())
         self.assumed.update(dict.fromkeys((*posed.resolved.lacking, *posed.cluster.assumed)))
         if (played := demand.change.played) is not None:
             count = self.replicas - played.report.pending - played.report.not_created

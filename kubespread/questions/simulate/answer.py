@@ -1,42 +1,415 @@
-"""Replicas of workloads on a cluster: how each grows, shrinks or is rolled out, and the reports of it. Where replicas
-are left pending, an autoscaler adds nodes for them.
+"""Replicas of workloads placed one after another: how each grows, shrinks or is rolled out, where they land, and the
+reports of it. Where replicas are left pending, an autoscaler adds nodes for them.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 
-import msgspec
-from msgspec import Struct, structs
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.companions import with_companions
-from kubespread.candidate.replicas import waiting_pods
-from kubespread.candidate.sources import PodGiven, read_once
+from kubespread.candidate.replicas import Desired, Growth, growth_gaps, growths, waiting_pods
+from kubespread.candidate.sources import read_once
 from kubespread.controllers.adoption import pods_of
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.versions import KubeVersion
+from kubespread.kube.owners import NamespacedName, controller_of
+from kubespread.kube.versions import SCORES_SINCE, KubeVersion
+from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups.groups import asked_autoscaler
-from kubespread.questions.scene import Scene
+from kubespread.questions.causes.bars import bars, taints_policy_hints
+from kubespread.questions.causes.not_modelled import not_modelled
+from kubespread.questions.gangs import run_with_gangs
+from kubespread.questions.queue import Entry, ScheduleResult, run
+from kubespread.questions.resolving import Resolved, resolve
+from kubespread.questions.scene import OnProgress, Scene
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.demand import Demand, pod_group_gaps
-from kubespread.questions.simulate.placing import Posed, Queue
+from kubespread.questions.simulate.demand import (
+    ControlledChange,
+    Demand,
+    as_left,
+    controlled_changes,
+    gang_notes,
+    gangs_of,
+    pod_group_gaps,
+)
 from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.simulate.report import Limits, PlacedByEdits, SimulateReport
+from kubespread.questions.simulate.report import (
+    DeletedReplica,
+    Limits,
+    Loss,
+    NodeReplicas,
+    PlacedByEdits,
+    Placement,
+    Sampling,
+    SimulateReport,
+)
 from kubespread.questions.worlds import world_of
-from kubespread.reports.parts import Unfinished
+from kubespread.reports.gang import GangReport
+from kubespread.reports.judged_nodes import domain_counts, preemption_report
+from kubespread.reports.parts import (
+    ConstraintReport,
+    DomainChange,
+    PodReference,
+    PreemptedPod,
+    PreemptionReport,
+    SkewChange,
+    skew_of,
+)
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
+from kubespread.scheduler.cluster.columns import ABSENT
+from kubespread.scheduler.evaluation import has_lower, preempt
+from kubespread.scheduler.profile.profile import framework, post_filters
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import NOTHING_LOST
-from kubespread.world.store.chance import check_runs
+from kubespread.world.store import claims
+from kubespread.world.store.chance import Chance
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import alike, as_template, copy_of, key_of, on_node, running_since
+
+MOST_REPLICAS = 50_000
+"""The most replicas to request: as many as finish within seconds on nodes that hold them. A cluster has at most 150,000
+pods.
+"""
+
+
+class Posed(Struct, frozen=True):
+    """Workloads to be placed, once controllers have done their work."""
+
+    question: Simulate
+    scheduler: Scheduler
+    resolved: Resolved
+    demands: Sequence[Demand]
+    cluster: Cluster
+
+    @property
+    def preempts(self) -> bool:
+        """True if replicas that fit nowhere preempt pods of lower priority, where a number of them is requested."""
+        return self.question.preemption and not any(demand.gang is not None for demand in self.demands)
+
+    def placed(self, chance: Chance, on_progress: OnProgress | None = None) -> tuple[list[ScheduleResult], Cluster]:
+        """The outcome of each workload in one queue, as kube-scheduler would place them, and the resulting cluster.
+
+        ``on_progress`` is called now and then with the number of replicas placed.
+        """
+        cluster = self.cluster
+        pending = [demand for demand in self.demands if demand.change.played is None]
+        # Pods of one framework share what its plugins prepare.
+        frameworks = {id(demand.profile): framework(demand.profile) for demand in pending}
+        gangs = [demand.gang for demand in pending]
+        entries = [
+            Entry(
+                demand.pod,
+                frameworks[id(demand.profile)],
+                demand.growth.count,
+                demand.candidate.is_daemon,
+                frozenset(demand.present.values()),
+                frozenset(demand.present),
+                demand.told_apart,
+                made=len(demand.growth.waiting) if demand.candidate.one_by_one else None,
+                # Claims of a single pod are not bound: it is judged in the cluster as it is.
+                binds=demand.workload is not None,
+                # As many as fit means as many as fit besides the others.
+                preempts_as=demand.profile if self.preempts and demand.growth.further is not None else None,
+            )
+            for demand in pending
+        ]
+        if any(gangs):
+            outcomes, full = run_with_gangs(cluster, entries, gangs, chance, on_progress)
+        else:
+            outcomes, full = run(
+                cluster,
+                entries,
+                chance.tiebreaker,
+                search=chance.search(len(cluster)),
+                on_progress=on_progress,
+                make_world=partial(world_of, self.resolved.snapshot, self.scheduler, assumed=self.cluster.assumed),
+            )
+        rest = iter(outcomes)
+        # What was played before keeps its position.
+        return [
+            next(rest) if demand.change.played is None else demand.change.played.outcome for demand in self.demands
+        ], full
+
+
+def pose(
+    question: Simulate,
+    snapshot: Snapshot,
+    scheduler: Scheduler,
+    on_refused: Callable[[KubespreadError], None] | None = None,
+    *,
+    counts_quotas: bool = True,
+) -> Posed:
+    """Pose ``question``, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
+    replicas = question.desired
+    if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
+        raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
+    as_gangs = question.as_gangs
+    resolved = resolve(
+        snapshot,
+        question.pods,
+        scheduler,
+        question.choosing,
+        settings=question.settings,
+        counts_quotas=False,
+        preempts=question.preemption,
+        on_refused=on_refused,
+    )
+    if not resolved.version.since(SCORES_SINCE):
+        reason = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
+        raise UsageError(f"kube-scheduler {resolved.version}: {reason}")
+    if as_gangs is not None and as_gangs.topology_key:
+        nodes = resolved.snapshot.nodes
+        as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, nodes))
+        check_topology_keys([as_gangs.topology_key], nodes)
+    desired = Desired(
+        as_gangs.size if as_gangs is not None and replicas is None else replicas,
+        question.as_many_as_fit,
+        question.from_scratch,
+        counts_quotas=counts_quotas and scheduler.admission,
+    )
+    resolved.cluster.assume(growth_gaps(resolved.candidates, resolved.snapshot))
+    grown = growths(resolved.candidates, desired, resolved.snapshot, resolved.cluster.running.pods)
+    changes: Sequence[ControlledChange] = [ControlledChange()] * len(grown)
+    cluster = resolved.cluster
+    if any(growth.surplus or growth.is_rollout for growth in grown):
+        world = world_of(resolved.snapshot, scheduler, preempts=question.preemption, assumed=resolved.cluster.assumed)
+        # Waiting pods of others are not in question.
+        world.queue.waiting.clear()
+        world.surroundings = replace(world.surroundings, chance=Chance.of(question.seed))
+        changes = controlled_changes(world, resolved, grown)
+        cluster = as_left(resolved.cluster, world)
+    index = resolved.cluster.nodes.index
+    leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
+    cluster = cluster.after(ClusterChange(gone=leaving))
+    gangs = gangs_of(as_gangs, resolved, grown, cluster)
+    counting = [candidate.pod for candidate in resolved.candidates]
+    demands = [
+        Demand.of(
+            candidate,
+            profile,
+            growth,
+            change,
+            cluster,
+            gang,
+            gang_notes(as_gangs, candidate, resolved.version),
+            counting,
+        )
+        for candidate, profile, growth, change, gang in zip(
+            resolved.candidates, resolved.profiles, grown, changes, gangs, strict=True
+        )
+    ]
+    return Posed(question, scheduler, resolved, demands, cluster)
+
+
+def report_of(posed: Posed, demand: Demand, shown: ScheduleResult, full: Cluster) -> SimulateReport:
+    """The report of what is ``shown``; ``full`` is the cluster once the queue is done."""
+    cluster, seed, preempts = posed.cluster, posed.question.seed, posed.preempts
+    pod, profile, candidate, change = demand.pod, demand.profile, demand.candidate, demand.change
+    plugins = framework(profile)
+    names, before = cluster.nodes.names, shown.before or ()
+    deleted = [(gone, cluster.nodes.index[gone.spec.node_name]) for gone in change.deleted]
+    if deleted:
+        before = domain_counts(plugins.prepare(cluster.after(ClusterChange(come=deleted)), pod).states)
+    staying = Counter(demand.present.values())
+    staying.subtract(shown.lost)
+    placed, present = [choice.node for choice in shown.choices], list(staying.elements())
+    shared = [demand.gang.topology_key] if demand.gang is not None and demand.gang.topology_key else []
+    keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME)
+    worst_loss = _worst_losses(cluster, [*placed, *present], keys)
+    desired = shown.wanted if candidate.is_daemon else demand.growth.further
+    existing, refused, missing = _made(demand, shown, desired)
+    placements = tuple(
+        Placement(replica=position, pod=name, node=names[choice.node], total=choice.total, ties=choice.ties)
+        for position, (choice, name) in enumerate(zip(shown.choices, demand.names(shown), strict=False))
+    )
+    # kube-scheduler looks at every node where nothing says how many are enough.
+    enough = plugins.search.enough(shown.listed) if shown.listed else None
+    sampled = None if enough is None else Sampling(nodes=shown.listed, enough=enough)
+    return SimulateReport(
+        kube_version=str(profile.version),
+        scheduler_name=profile.scheduler_name,
+        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
+        workload=demand.workload,
+        replicas=None if desired is None else desired + len(demand.present),
+        present=len(present),
+        outdated=demand.growth.outdated,
+        created=None if desired is None else len(present) + existing,
+        not_created=refused,
+        not_made_yet=missing - refused,
+        placed=len(placed),
+        placements=placements,
+        preempts=preempts and demand.growth.further is not None,
+        preempted=tuple(_preempted(cluster, demand, shown, placements)),
+        stopped=shown.stopped or _refusal(demand.growth, len(placed)),
+        conclusion=None if shown.unplaced is None else bars(shown.unplaced),
+        seed=seed,
+        constraints=tuple(shown.after),
+        distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
+        skew=tuple(map(_skew_change, before, shown.after)),
+        deleted=tuple(DeletedReplica(pod=gone.metadata.name, node=names[node]) for gone, node in deleted),
+        rollout=None if change.played is None else change.played.report,
+        worst_loss=worst_loss,
+        nodes=tuple(_nodes_of_replicas(cluster, placed, present, list(worst_loss))),
+        sampling=sampled,
+        gang=shown.gang and _gang_of(demand, shown, shown.gang),
+        preemption=_preemption(demand, shown, preempts=preempts),
+        not_modelled=(
+            *not_modelled(pod, plugins, cluster, profile, is_grouped=demand.gang is not None),
+            *(demand.gang.not_modelled if demand.gang is not None else ()),
+            *_not_modelled(cluster, demand, shown, is_sampled=sampled is not None and seed is not None),
+        ),
+        admission=tuple(candidate.admission),
+        notes=(
+            *demand.notes,
+            *(() if shown.unplaced is None else taints_policy_hints(shown.unplaced, full, pod, profile.version)),
+        ),
+    )
+
+
+def _made(demand: Demand, outcome: ScheduleResult, desired: int | None) -> tuple[int, int, int]:
+    """Count the ``desired`` replicas that are created, those the API server refuses, and those that do not exist."""
+    placed, creatable, one_by_one = len(outcome.choices), demand.growth.created.copies, demand.candidate.one_by_one
+    if demand.change.played is not None:
+        rollout = demand.change.played.report
+        return placed + rollout.pending, rollout.not_created, rollout.not_created
+    if desired is None:
+        return 0, 0, 0
+    desired += len(outcome.lost)
+    if one_by_one and outcome.stuck:
+        made = min(desired, max(placed + 1, len(demand.growth.waiting)))
+        return made, 0, desired - made
+    made = desired if creatable is None else min(desired, creatable + len(outcome.lost))
+    # Pods after a refused one are not even tried where each waits for the one before.
+    return made, min(1, desired - made) if one_by_one else desired - made, desired - made
+
+
+def _refusal(growth: Growth, placed: int) -> str | None:
+    """Admission's message, where it prevents further replicas."""
+    most = growth.created.copies
+    if most is None or placed < most or (growth.further is not None and growth.further <= most):
+        return None
+    return growth.created.refusal
+
+
+def _not_modelled(cluster: Cluster, demand: Demand, outcome: ScheduleResult, *, is_sampled: bool) -> Iterator[str]:
+    """Yield what a simulation leaves out, whatever its pod is."""
+    growth, stuck = demand.growth, outcome.unplaced
+    if outcome.preempted:
+        yield "the pods that controllers make for those that are preempted: they are not placed"
+        if growth.created.copies is not None and growth.created.copies < (growth.further or 0):
+            yield "what quotas allow once pods are preempted: replicas that are refused before stay refused"
+    if demand.gang is not None and stuck is not None and has_lower(stuck.cluster, demand.pod):
+        yield "preemption by pods of a group"
+    if demand.workload is None:
+        yield from claims.of_pods_by_themselves(cluster, demand.pod)
+    else:
+        yield from claims.of_replicas(cluster, demand.pod, has_own=bool(next(demand.replicas()).claims))
+    if is_sampled:
+        yield (
+            "sampling: kube-scheduler's parallel workers look at some nodes more than it needs, so that the next "
+            "search begins a little further on"
+        )
+    if is_sampled and demand.change.played is not None:
+        yield "sampling: rollouts are played with all nodes that fit scored"
+
+
+def _preempted(
+    cluster: Cluster, demand: Demand, outcome: ScheduleResult, placements: Sequence[Placement]
+) -> Iterator[PreemptedPod]:
+    if demand.change.played is not None:
+        yield from demand.change.played.preempted
+    for copy, victim in outcome.preempted:
+        owner = controller_of(victim.pod)
+        yield PreemptedPod(
+            pod=NamespacedName.of(victim.pod),
+            node=cluster.nodes.names[victim.node],
+            owner=None if owner is None else f"{owner.kind}/{owner.name}",
+            made_room_for=NamespacedName(demand.pod.metadata.namespace, placements[copy].pod),
+            broken_budgets=victim.broken_budgets,
+        )
+
+
+def _gang_of(demand: Demand, outcome: ScheduleResult, gang: GangReport) -> GangReport:
+    """The gang's report with the name of the stuck member, which comes after those that are placed."""
+    if gang.blocked is None:
+        return gang
+    name = next(islice(demand.names(outcome), len(outcome.choices) + gang.blocked.member - 1, None))
+    return replace(gang, blocked=replace(gang.blocked, pod=name))
+
+
+def _changes(before: Sequence[int], after: ConstraintReport) -> tuple[DomainChange, ...]:
+    values = [domain.value for domain in after.domains]
+    matching = [domain.matching for domain in after.domains]
+    return tuple(map(DomainChange, values, before, matching))
+
+
+def _skew_change(before: Sequence[int], after: ConstraintReport) -> SkewChange:
+    matching = [domain.matching for domain in after.domains]
+    return SkewChange(
+        topology_key=after.topology_key,
+        when_unsatisfiable=after.when_unsatisfiable,
+        max_skew=after.max_skew,
+        before=skew_of(before, after),
+        after=skew_of(matching, after),
+    )
+
+
+def _preemption(demand: Demand, outcome: ScheduleResult, *, preempts: bool) -> PreemptionReport | None:
+    """Report what preemption does for the first replica that needs it, in a cluster with those before it.
+
+    Where as many as fit are placed: what it would do for the one after those.
+    """
+    if outcome.preemption is not None:
+        return preemption_report(outcome.preemption, demand.profile.version)
+    stuck = outcome.unplaced
+    is_next = preempts and demand.growth.further is None and demand.gang is None
+    if not is_next or stuck is None or not stuck.fits_nowhere or not has_lower(stuck.cluster, demand.pod):
+        return None
+    return preemption_report(preempt(stuck, post_filters(demand.profile)), demand.profile.version)
+
+
+def _worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) -> dict[str, Loss]:
+    """Domain with most replicas, per topology key that some node has; ``nodes`` are positions, once per replica."""
+    replicas = np.bincount(np.array(nodes, dtype=np.int64), minlength=len(cluster))
+    losses = {}
+    for key in dict.fromkeys(keys):
+        column = cluster.nodes.label(key)
+        has_key = column.codes != ABSENT
+        if not has_key.any():
+            continue
+        weights = np.bincount(column.codes[has_key], weights=replicas[has_key], minlength=len(column.values))
+        held = weights.astype(np.int64)
+        # Ties go to the first value.
+        worst = int(column.sorted_codes[held[column.sorted_codes].argmax()])
+        losses[key] = Loss(domain=column.values[worst], remaining=int(replicas.sum() - held[worst]))
+    return losses
+
+
+def _nodes_of_replicas(
+    cluster: Cluster, placed: Iterable[int], present: Iterable[int], keys: Iterable[str]
+) -> Iterator[NodeReplicas]:
+    """The nodes, passed as positions once per replica, by name, each with its values of ``keys``."""
+    newly, already = Counter(placed), Counter(present)
+    names = cluster.nodes.names
+    columns = {key: cluster.nodes.label(key) for key in keys}
+    for node in sorted(newly.keys() | already.keys(), key=names.__getitem__):
+        codes = {key: int(column.codes[node]) for key, column in columns.items()}
+        domains = {key: columns[key].values[code] for key, code in codes.items() if code != ABSENT}
+        yield NodeReplicas(name=names[node], domains=domains, present=already[node], placed=newly[node])
 
 
 class Simulated(Struct, frozen=True):
@@ -67,7 +440,8 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
         for companion in simulation.demand.candidate.companions
     ]
     objects = with_companions(snapshot.objects, companions)
-    world = world_of(replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects), scheduler, preempts=False)
+    snapshot = dataclasses.replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects)
+    world = world_of(snapshot, scheduler, preempts=False)
     preempted = (gone.pod for simulation in simulated for gone in simulation.report.preempted)
     victims = [key for pod in preempted if (key := (pod.namespace, pod.name)) in world.book]
     world.remove([world.book[key] for key in victims], PREEMPTED)
@@ -94,12 +468,13 @@ def with_autoscaling(scene: Scene, posed: Posed, reports: Sequence[SimulateRepor
     """
     resolved, cluster = posed.resolved, posed.cluster
     simulated = list(map(Simulated, posed.demands, reports))
-    world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scene.scheduler, simulated)
+    snapshot = dataclasses.replace(resolved.snapshot, pods=tuple(cluster.running.pods))
+    world = world_with(snapshot, scene.scheduler, simulated)
     grow = scene.grow_in(resolved.snapshot)
     if grow is not None and world.waiting:
         account = grow(world, NOTHING_LOST).with_notes(_notes(simulated))
         reports = [
-            structs.replace(simulation.report, autoscaling=account)
+            replace(simulation.report, autoscaling=account)
             if simulation.lacking or simulation.report.preempted
             else simulation.report
             for simulation in simulated
@@ -114,7 +489,7 @@ def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
     if workload is None or workload.kind != "Deployment" or not isinstance(companion, ReplicaSet):
         return companion
     reference = OwnerReference(api_version="apps/v1", kind=workload.kind, name=workload.name, controller=True)
-    return structs.replace(companion, metadata=structs.replace(companion.metadata, owner_references=[reference]))
+    return replace(companion, metadata=replace(companion.metadata, owner_references=[reference]))
 
 
 def _placed_pods(simulation: Simulated) -> Iterator[Pod]:
@@ -137,38 +512,27 @@ def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:
 
 def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     """All workloads in question, placed in one queue; raises the first refusal unless ``on_refused`` is given."""
-    check_runs(question.runs)
-    is_scaled = asked_autoscaler(question) is not None
-    required = question.require_placed
-    return tuple(
-        structs.replace(report, required_placed=report.replicas if required == "all" else required)
-        for report in _placed(question, scene, is_scaled=is_scaled)
-    )
-
-
-def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[SimulateReport, ...]:
-    # Other processes pose the question too, and standard input can be read only once.
-    question = _with_pods(question, (read_once(pod) if pod == STDIN else pod for pod in question.pods))
-    queue = Queue.posing(question, scene, scene.budget.on_progress, scene.on_refused)
-    posed = queue.posed
-    resolved = posed.resolved
-    # Progress is that of the first run's replicas.
-    of_runs = msgspec.structs.replace(scene, budget=msgspec.structs.replace(scene.budget, on_progress=None))
-    reports = queue.reports(
-        lambda seeds: of_runs.tasks(queue, seeds, _with_pods(question, map(read_once, question.pods)))
+    # As many as fit are posed twice, and standard input can be read only once.
+    pods = tuple(read_once(pod) if pod == STDIN else pod for pod in question.pods)
+    question = replace(question, pods=pods)
+    posed = pose(question, scene.snapshot, scene.scheduler, scene.on_refused)
+    resolved, required = posed.resolved, question.require_placed
+    outcomes, full = posed.placed(Chance.of(question.seed), scene.budget.on_progress)
+    reports = tuple(
+        report_of(posed, demand, outcome, full) for demand, outcome in zip(posed.demands, outcomes, strict=True)
     )
     if question.as_many_as_fit and len(reports) == 1:
         reports = (_limited(reports[0], posed.demands[0].growth.created.copies, question, scene),)
-    if is_scaled:
+    if asked_autoscaler(question) is not None:
         reports = with_autoscaling(scene, posed, reports)
     return tuple(
-        structs.replace(
+        replace(
             report,
             cluster=scene.source,
             gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *pod_group_gaps(resolved), *report.gaps))),
             not_modelled=(*report.not_modelled, *_chance(report, resolved.version)),
-            unfinished=_unfinished(report, scene, queue.runs),
             by_edits=_by_edits(candidate, scene.snapshot, resolved.snapshot) if scene.snapshot.edits else None,
+            required_placed=report.replicas if required == "all" else required,
         )
         for report, candidate in zip(reports, resolved.candidates, strict=True)
     )
@@ -190,20 +554,10 @@ def _limited(report: SimulateReport, quota: int | None, question: Simulate, scen
     """The report of as many as fit, with what binds first, and how many the other limit would allow."""
     nodes = report.placed
     if quota is not None and nodes >= quota:
-        alone = msgspec.structs.replace(question, runs=1)
-        unlimited = Queue.posing(alone, scene, on_refused=lambda _: None, counts_quotas=False)
-        (free,) = unlimited.reports(lambda seeds: map(unlimited, seeds))
-        nodes = free.placed
-    return structs.replace(report, limits=Limits(nodes=nodes, quota=quota))
-
-
-def _with_pods(question: Simulate, pods: Iterable[PodGiven]) -> Simulate:
-    return msgspec.structs.replace(question, pods=tuple(pods))
-
-
-def _unfinished(report: SimulateReport, scene: Scene, runs: int) -> Unfinished | None:
-    missing = () if report.runs is None else range(report.runs.count + 1, runs + 1)
-    return scene.budget.unfinished("run", runs, [f"run {number}" for number in missing])
+        unlimited = pose(question, scene.snapshot, scene.scheduler, lambda _: None, counts_quotas=False)
+        (free,), _ = unlimited.placed(Chance.of(question.seed))
+        nodes = len(free.choices)
+    return replace(report, limits=Limits(nodes=nodes, quota=quota))
 
 
 def _chance(report: SimulateReport, version: KubeVersion) -> Iterator[str]:

@@ -46,7 +46,7 @@ from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import preempted_pods
 from kubespread.world.store.claims import Replicas
-from kubespread.world.store.happenings import SCALED_DOWN, Happenings
+from kubespread.world.store.happenings import SCALED_DOWN
 from kubespread.world.store.owners import name_of
 from kubespread.world.store.pod_book import PodKey, key_of
 
@@ -310,13 +310,9 @@ class Demand(Struct, frozen=True):
         return None if name is None else f"{name.kind}/{name.name}"
 
 
-def controlled_changes(
-    world: World, resolved: Resolved, grown: Sequence[Growth]
-) -> tuple[Sequence[ControlledChange], list[Happenings]]:
-    """Play the controllers of workloads that shrink or are rolled out in ``world``, in the order given: what each did,
-    and what happened.
-    """
-    changes, happened = [], []
+def controlled_changes(world: World, resolved: Resolved, grown: Sequence[Growth]) -> Sequence[ControlledChange]:
+    """Play the controllers of workloads that shrink or are rolled out in ``world``, in the order given."""
+    changes = []
     for growth, candidate, profile in zip(grown, resolved.candidates, resolved.profiles, strict=True):
         if growth.surplus:
             changes.append(_scaled_down(world, growth, candidate))
@@ -324,8 +320,8 @@ def controlled_changes(
             changes.append(_rolled_out(world, growth, candidate, profile))
         else:
             changes.append(ControlledChange())
-        happened.append(world.next_step())
-    return changes, happened
+        world.next_step()
+    return changes
 
 
 def _scaled_down(world: World, growth: Growth, candidate: Candidate) -> ControlledChange:
@@ -360,7 +356,10 @@ def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Pro
         outcome.unplaced = evaluation if report.pending else None
     names = [pod.metadata.name for pod, _ in new]
     preempted = list(preempted_pods(world.happenings))
-    return ControlledChange(played=Played(outcome, report, preempted, names), notes=tuple(world.happenings.notes))
+    notes = tuple(world.happenings.notes)
+    if world.happenings.by_chance:
+        notes += ("controllers picked among equal pods: other picks, which plan plays too, may end otherwise",)
+    return ControlledChange(played=Played(outcome, report, preempted, names), notes=notes)
 
 
 def as_left(before: Cluster, world: World) -> Cluster:

@@ -45,8 +45,6 @@ _NAMES_PER_WIDTH = 3
 def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
     """Lines that ``look.width`` bounds."""
     yield from flowed([_headline(report), provenance([report])], look, indent="", weight=Weight.VERDICT)
-    if report.unfinished is not None:
-        yield folded(Cell(report.unfinished.sentence, Tone.BAD), weight=Weight.SUBJECT)
     yield from flowed(_constraint_phrases(report), look, weight=Weight.REASON)
     if report.grouping is not None:
         yield from _domains(report, report.grouping, look)

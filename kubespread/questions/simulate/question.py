@@ -22,7 +22,6 @@ from kubespread.questions.question import (
     Option,
     PodQuestion,
     Preemption,
-    Runs,
     Seed,
     Workload,
 )
@@ -49,7 +48,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
     Several workloads are placed by priority, then in the order given, each with the earlier ones already in the
     cluster. A workload already in the cluster is scaled up from the replicas it has. Ties go to the first node in
-    kube-scheduler's own order, as far as it can be known; --seed and --runs show the other possible outcomes.
+    kube-scheduler's own order, as far as it can be known; --seed shows another possible outcome.
 
     \b
     Examples:
@@ -64,8 +63,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     name = "simulate"
     summary = "Place replicas as kube-scheduler would; show what stops them."
     yes, no = "all replicas are placed, or as many as required", "fewer are"
-    hands_out = True
-    parted_by = ("runs",)
     doing = "placing replicas"
     outputs = {"table": "a picture", "name": "prints namespace/pod<TAB>node lines"}
     is_watched = True
@@ -99,7 +96,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         ),
     ] = None
     from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
-    runs: Runs = None
     seed: Seed = None
     preemption: Preemption = True
     autoscaler: AutoscalerName = None

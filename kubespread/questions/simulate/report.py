@@ -20,7 +20,6 @@ from kubespread.reports.parts import (
     PodReference,
     PreemptedPod,
     PreemptionReport,
-    Range,
     Report,
     SkewChange,
     letter,
@@ -83,39 +82,6 @@ class Sampling(Report, frozen=True):
     """Number of nodes it would have to look at to see all."""
     enough: int
     """Number of fitting nodes that end the search, in a run with a seed; in one without all that fit are scored."""
-
-
-class DomainRange(Report, frozen=True):
-    value: str
-    """The label's value on its nodes."""
-    after: Range
-    """Matching pods after the last placement."""
-
-
-class Run(Report, frozen=True):
-    """One run; its lists are in the order of ``constraints``, and of their domains."""
-
-    seed: int | None
-    """Seed of all that is left to chance; null in a run that leaves nothing to it."""
-    placed: int
-    """Number of replicas that found a node."""
-    skew: tuple[int, ...]
-    """Skew per constraint, after the last placement."""
-    domains: tuple[tuple[int, ...], ...]
-    """Matching pods after the last placement, per constraint and domain."""
-
-
-class Runs(Report, frozen=True):
-    """Outcomes of several runs, each with its own seed."""
-
-    count: int
-    """Number of runs."""
-    placed: Range
-    """Number of replicas that found a node."""
-    distribution: tuple[tuple[DomainRange, ...], ...]
-    """Ranges per constraint, in the order of ``constraints``."""
-    each: tuple[Run, ...] = ()
-    """Every run, in order."""
 
 
 class Limits(Report, frozen=True):
@@ -223,8 +189,6 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     """Every node that holds replicas of the workload, in the order of names."""
     sampling: Sampling | None = None
     """Only where kube-scheduler would not look at every node."""
-    runs: Runs | None = None
-    """Only of several: where ``--runs`` asks for them, or controllers picked among equals."""
     preemption: PreemptionReport | None = None
     """Preemption for the first replica that needs it, or, where as many as fit are placed, for one more."""
     gang: GangReport | None = None
@@ -321,7 +285,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
             return self.running >= self.required_placed
         if self.replicas is None:
             return self.running > 0
-        if self.rollout is not None and not (self.rollout.complete and not self.rollout.stuck_runs):
+        if self.rollout is not None and not self.rollout.complete:
             return False
         is_scaled_for = self.autoscaling is not None and self.autoscaling.left == 0 and not self.not_created
         return is_scaled_for or not self.lacking
@@ -381,9 +345,7 @@ def totals(reports: Sequence[SimulateReport]) -> str:
     parts = [f"{count:,} {what}" for what, count in sums.items() if count or what in ("placed", "pending")]
     if preempted := [pod for report in reports for pod in report.preempted]:
         parts.append(f"preempting {preempted_pods(preempted, _MAX_PODS)}")
-    unfinished = reports[0].unfinished
-    runs = "" if unfinished is None else f"; {unfinished.sentence}"
-    return f"{len(reports):,} workloads: {', '.join(parts)}{runs}"
+    return f"{len(reports):,} workloads: {', '.join(parts)}"
 
 
 def nothing_to_place(report: SimulateReport) -> str | None:
@@ -416,11 +378,9 @@ def deleted(report: SimulateReport) -> Iterator[str]:
 
 
 def alternatives(report: SimulateReport) -> Iterator[str]:
-    """Say what edits did for pods that waited; then other runs, and preemption."""
+    """Say what edits did for pods that waited, and what preemption would do."""
     if report.by_edits is not None:
         yield str(report.by_edits)
-    if report.runs is not None:
-        yield _over_runs(report, report.runs)
     if report.preemption is not None and not report.preempted:
         yield report.preemption.sentence
 
@@ -438,20 +398,3 @@ def cause(report: SimulateReport) -> Iterator[str]:
     if report.conclusion is not None:
         whom = "the next one stops" if report.replicas is None else f"{report.pending:,} pending"
         yield f"{whom}: {report.conclusion}"
-
-
-def _over_runs(report: SimulateReport, runs: Runs) -> str:
-    """Say how many are placed, and the skew of every constraint."""
-    placed = [] if report.deleted else [f"{_ranged(runs.placed)} placed"]
-    spread = (
-        f"{letter(place)} {short_key(skew.topology_key)} skew {skew.range_after}"
-        for place, skew in enumerate(report.skew)
-    )
-    return ": ".join(filter(None, [count_of(runs.count, "run"), "; ".join([*placed, *spread])]))
-
-
-def _ranged(figure: Range) -> str:
-    """``1 to 4, median 2``; one number where all runs came to the same."""
-    if figure.minimum == figure.maximum:
-        return f"{figure.minimum:,}"
-    return f"{figure.minimum:,} to {figure.maximum:,}, median {figure.median:,}"
