@@ -25,7 +25,7 @@ from kubespread.snapshot.cache import cache_folder, recalled, remember
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:
-    from kubespread.snapshot.name_index import Names
+    from kubespread.snapshot.files.reader import Names
 
 
 class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -294,7 +294,7 @@ def words_or_references(line: Line, environment: Mapping[str, str]) -> Iterator[
 
 
 def _named(clusters: Sequence[Names], short: str, line: Line) -> Iterable[str]:
-    return (name for names in clusters for name in names.of_kind(short, _namespace(line, names)))
+    return (name for names in clusters for name in names.by_kind.get(short, {}).get(_namespace(line, names), ()))
 
 
 def _label_keys(names: Names) -> Iterator[str]:
@@ -303,8 +303,8 @@ def _label_keys(names: Names) -> Iterator[str]:
     yield from names.labels
 
 
-def _values(names: Names, key: str) -> list[str]:
-    return names.values_of(key if key in names.labels else SHORT_KEYS.get(key, key))
+def _values(names: Names, key: str) -> Sequence[str]:
+    return names.labels.get(key if key in names.labels else SHORT_KEYS.get(key, key), ())
 
 
 def _namespace(line: Line, names: Names) -> str:
@@ -314,13 +314,14 @@ def _namespace(line: Line, names: Names) -> str:
 
 def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
     """The names in each snapshot that the line names or that is set; none for a running cluster."""
-    from kubespread.snapshot.name_index import names_in
+    # All that reads files, which few words are completed from.
+    from kubespread.snapshot.files.reader import names_in
 
     paths: Sequence[str] = line.values.get("snapshot", ())
     if not paths and not line.values.keys() & _RUNNING:
         set_to = settings(environment).get(SNAPSHOT)
         paths = set_to.values if set_to is not None else ()
-    return [names_in(_path(path), environment) for path in paths if path != _STDIN]
+    return [names_in(_path(path)) for path in paths if path != _STDIN]
 
 
 def _path(word: str) -> str:

@@ -24,7 +24,6 @@ from kubespread.views.formats import Writer, output_help
 if TYPE_CHECKING:
     from kubespread.questions.scene import OnPart
     from kubespread.questions.scheduler import Scheduler
-    from kubespread.snapshot.live.connection import OnPage
     from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.snapshot.snapshot import Snapshot
 
@@ -232,10 +231,9 @@ def _connected(typed: Typed, *, quiet: bool) -> Snapshot:
     import kubespread
 
     access, kubeconfig = access_of(typed.values), str(typed["kubeconfig"] or "")
-    connect: Callable[[Access, OnPage | None], Snapshot] = typed.get("connect") or kubespread.connect
     if quiet or not stderr_is_terminal():
-        return replace(connect(access, None), kubeconfig=kubeconfig)
+        return replace(kubespread.connect(access), kubeconfig=kubeconfig)
     from kubespread.views.progress import DownloadProgress
 
     with DownloadProgress() as progress:
-        return replace(connect(access, progress.page_came), kubeconfig=kubeconfig)
+        return replace(kubespread.connect(access, progress.page_came), kubeconfig=kubeconfig)

@@ -49,7 +49,7 @@ def script(shell: str) -> str:
 _ROLE = """\
 # The least that `kubespread` needs to read a cluster. Only nodes and pods are required: what else is refused
 # becomes a gap that the answer names. The last rule is for asking about workloads by name (`kubespread explain \
-deploy/web`). With the verb watch beside list, `-w` and `kubespread serve` are told of changes and list rarely.
+deploy/web`).
 # Say in the binding who may ask before you apply this.
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

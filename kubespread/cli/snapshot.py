@@ -58,7 +58,7 @@ def _serve(typed: Typed) -> int:
 
     Requires the extra kubespread[serve]. Prints one URL, which holds the token that every question needs, and opens it.
     The page changes constraints, replicas and nodes, shows where pods land and why not, and the command that asks the
-    same. The cluster is read from -S files once; a running one is followed and never modified. POST /ask/NAME answers
+    same. The cluster is read from -S files once; a running one is read anew and never modified. POST /ask/NAME answers
     the arguments of a tool (see mcp) as -o json does. Ctrl-C ends it.
 
     \b
@@ -68,14 +68,13 @@ def _serve(typed: Typed) -> int:
     """
     from kubespread.questions.calls import Reading
     from kubespread.serving.server import serve as serve_until_interrupted
-    from kubespread.snapshot.live.watching import Watching
 
     sources = options.sources_of(typed)
     if _STDOUT in sources:
         raise UsageError("standard input can be read only once: name a file with -S/--snapshot")
     port = int(options.number_of("--port", typed["port"], most=65535))
     reading = Reading(
-        partial(open_cluster, typed.having(connect=Watching(say).connect), quiet=typed["quiet"] or not sources),
+        partial(open_cluster, typed, quiet=typed["quiet"] or not sources),
         None if sources else options.parse_duration(typed["max_age"]),
     )
 

@@ -1,7 +1,4 @@
-"""-w: the same question again and again, redrawn in place on a terminal, one line a change in a pipe.
-
-A running cluster is watched meanwhile, as far as that is allowed.
-"""
+"""-w: the same question again and again, redrawn in place on a terminal, one line a change in a pipe."""
 
 from __future__ import annotations
 
@@ -15,22 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kubespread.cli.command import Typed, flag
 from kubespread.cli.field import DEFAULT_POD, is_piped
 from kubespread.cli.options import sources_of
 from kubespread.cli.parsing import STDIN, readers, texts_of
-from kubespread.cli.streams import complain, emit, say, stdout_is_terminal
+from kubespread.cli.streams import complain, emit, stdout_is_terminal
 from kubespread.errors import KubespreadError, UsageError
 
-if TYPE_CHECKING:
-    from kubespread.snapshot.live.connection import OnPage
-    from kubespread.snapshot.live.kubeconfig import Access
-    from kubespread.snapshot.live.watching import Watching
-    from kubespread.snapshot.snapshot import Snapshot
-
-_FILE_INTERVAL, _CLUSTER_INTERVAL = 0.5, 5.0
+_FILE_INTERVAL, _CLUSTER_INTERVAL = 0.5, 30.0
 _ERROR = "error: "
 _READABLE = 180
 _CLEAR, _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
@@ -39,7 +30,7 @@ _CLEAR, _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[
 WATCH = flag(
     "-w",
     "--watch",
-    help="Ask again whenever a file changes, or every 5 s of a running cluster. Redraws; a pipe gets one line per "
+    help="Ask again whenever a file changes, or every 30 s of a running cluster. Redraws; a pipe gets one line per "
     "change.",
     panel="Output",
 )
@@ -65,10 +56,7 @@ def watched(run: Callable[[Typed], int], typed: Typed) -> int:
     in_lines = not stdout_is_terminal() and typed["output"] is None
     question = _Question(run, typed.again, in_lines=in_lines)
     show = _show_line if in_lines else _show
-    try:
-        return _watch(question, show, _wakes(question))
-    finally:
-        question.close()
+    return _watch(question, show, _wakes(question))
 
 
 class _Question:
@@ -77,10 +65,7 @@ class _Question:
     def __init__(self, run: Callable[[Typed], int], again: Callable[[], Typed], *, in_lines: bool) -> None:
         self._run, self._again = run, again
         # Everything a line could be made from.
-        self._changed = {"connect": self._connect, **({"output": "json"} if in_lines else {})}
-        self._watching: Watching | None = None
-        self.told: list[str] = []
-        """Notes that are told beside the answer, once."""
+        self._changed = {"output": "json"} if in_lines else {}
         self._files: list[Path] = []
         self._patterns: Sequence[str] = ()
         """Patterns of a fleet, which stand for more files once there are more."""
@@ -95,18 +80,6 @@ class _Question:
         from kubespread.questions.fleet.answer import matching
 
         return [*self._files, *(Path(path) for pattern in self._patterns for path in matching(pattern))]
-
-    def _connect(self, access: Access, on_page: OnPage | None) -> Snapshot:
-        if self._watching is None:
-            # TLS and threads, which no file needs.
-            from kubespread.snapshot.live.watching import Watching
-
-            self._watching = Watching(self.told.append)
-        return self._watching.connect(access, on_page)
-
-    def close(self) -> None:
-        if self._watching is not None:
-            self._watching.close()
 
     def ask(self) -> int:
         typed = self._again()
@@ -142,8 +115,6 @@ def _watch(question: _Question, show: Callable[[_Answer | None, _Answer], None],
             except KubespreadError as error:
                 answer = replace(before, error=f"{_ERROR}{error}")
             show(before, answer)
-            while question.told:
-                say(question.told.pop())
     except KeyboardInterrupt:
         pass
     return answer.code

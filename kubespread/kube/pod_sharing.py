@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import string
 from copy import copy
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, field
@@ -30,10 +30,8 @@ _STRING_VALUE = re.compile(rb'\s*:\s*"[^"\\]*"')
 # The API server adds this volume to nearly every pod, under a name of its own.
 _TOKEN_VOLUME = b"kube-api-access-"
 _SUFFIX = string.ascii_lowercase.encode() + string.digits.encode()
-_NAME = string.ascii_letters.encode() + string.digits.encode() + b".-"
 _SHORT_STATUS = 256
 """Bytes up to which a status may well be that of another pod: longer ones have addresses and times of their own."""
-_GAPS = re.compile(rb'(?P<name>"nodeName"\s*:\s*")[^"\\]*(?=")|(?P<token>kube-api-access-)[a-z0-9]*(?=")')
 _MAX_REMEMBERED = 4096
 _READ_CONDITIONS = (RESIZE_PENDING, DISRUPTION_TARGET, READY)
 SPEC_COLLECTIONS = (
@@ -68,25 +66,6 @@ class _Metadata(KubeObject):
     finalizers: list[str] = field(default_factory=list)
 
 
-class _Known(NamedTuple):
-    """A spec's text, cut where the specs of one template differ, and what it was decoded to."""
-
-    start: bytes
-    gaps: list[tuple[bool, bytes]]
-    """Gaps between the parts of the text, each with the text up to the next: True where the node's name stands in it,
-    False where the end of a volume's does.
-    """
-    template: PodSpec
-
-
-class _Alike(msgspec.Struct):
-    """Parts that pods of one template have in common, except a StatefulSet's, which have labels of their own."""
-
-    labels: dict[str, str]
-    owner_references: list[OwnerReference]
-    spec: _Known | None = None
-
-
 class _Placement(KubeObject):
     node_name: str = ""
 
@@ -107,10 +86,8 @@ class PodSharing:
         self._encode = msgspec.msgpack.Encoder().encode
         self._texts: dict[tuple[Any, bytes], Any] = {}
         self._specs: dict[bytes, PodSpec] = {}
-        self._alike: dict[tuple[bytes, bytes], _Alike] = {}
         self._parts: dict[tuple[str, bytes], Any] = {}
         self._names: dict[str, str] = {}
-        self._nodes: dict[bytes, str] = {}
         self._no_annotations: dict[str, str] = self._part("annotations", {})
         self._no_finalizers: list[str] = self._part("finalizers", [])
 
@@ -120,12 +97,6 @@ class PodSharing:
         Raises msgspec.DecodeError for a null or a wrong type, and DecodingError for what cannot be parsed.
         """
         meta = _METADATA.decode(metadata)
-        key = bytes(meta.labels), bytes(meta.owner_references)
-        alike = self._alike.get(key)
-        if alike is None:
-            labels = self._from_text("labels", _LABELS, meta.labels)
-            owners = self._from_text("owner_references", _OWNERS, meta.owner_references)
-            alike = _remember(self._alike, key, _Alike(labels, owners))
         made = ObjectMeta(
             name=meta.name,
             generate_name=self._name(meta.generate_name),
@@ -136,8 +107,8 @@ class PodSharing:
             deletion_timestamp=meta.deletion_timestamp,
             deletion_grace_period_seconds=meta.deletion_grace_period_seconds,
             annotations=self._annotations(meta.annotations),
-            labels=alike.labels,
-            owner_references=alike.owner_references,
+            labels=self._from_text("labels", _LABELS, meta.labels),
+            owner_references=self._from_text("owner_references", _OWNERS, meta.owner_references),
             finalizers=self._finalizers(meta.finalizers) if meta.finalizers else self._no_finalizers,
         )
         _check_times(made)
@@ -146,7 +117,7 @@ class PodSharing:
             kept = self._from_text("status", _STATUS, text)
         else:
             kept = self._part("status", _STATUS.decode(text))
-        return Pod(metadata=made, spec=self._spec_from_text(bytes(spec) or b"{}", alike), status=kept)
+        return Pod(metadata=made, spec=self._spec_from_text(bytes(spec) or b"{}"), status=kept)
 
     def share(self, pod: Pod) -> None:
         """Default ``pod``, drop what scheduling does not read, and replace its parts by equal ones seen before.
@@ -172,56 +143,23 @@ class PodSharing:
         template.spec.forget_unread_volumes()
         template.spec = self._part("template", template.spec)
 
-    def _spec_from_text(self, text: bytes, alike: _Alike) -> PodSpec:
-        """``alike`` remembers the last spec of pods that are likely of the same template."""
-        known = alike.spec
-        name = None if known is None else self._node_name(text, known)
-        if known is not None and name is not None:
-            spec = copy(known.template)
-            spec.node_name = name
-            return spec
+    def _spec_from_text(self, text: bytes) -> PodSpec:
         node_name = _PLACEMENT.decode(text).node_name
         key = _without_node_name(text) if node_name else text
         has_token = _TOKEN_VOLUME in key
         if has_token:
             key = _without_suffixes(key)
         template = self._specs.get(key)
-        is_kept = template is not None
         if template is None:
             pod = Pod(spec=_SPEC.decode(text))
             check(pod.spec, "spec")
             default_pod(pod)
             template = self._spec(pod.spec)
-            is_kept = not (has_token and self._keeps_token(template))
-            if is_kept:
+            if not (has_token and self._keeps_token(template)):
                 _remember(self._specs, key, template)
-        if is_kept and (cut := _cut(text, template, node_name)) is not None:
-            alike.spec = cut
         spec = copy(template)
         spec.node_name = self._name(node_name)
         return spec
-
-    def _node_name(self, text: bytes, known: _Known) -> str | None:
-        """The node's name, empty without one; None where ``text`` differs from what is known not only in the gaps."""
-        if not text.startswith(known.start):
-            return None
-        at, name = len(known.start), b""
-        for is_name, piece in known.gaps:
-            # Each gap ends with the string that it is in.
-            end = text.find(b'"', at)
-            if end < 0 or not text.startswith(piece, end):
-                return None
-            if is_name:
-                name = text[at:end]
-            elif text[at:end].strip(_SUFFIX):
-                return None
-            at = end + len(piece)
-        if at != len(text):
-            return None
-        node = self._nodes.get(name)
-        if node is None and not name.strip(_NAME):
-            node = self._nodes[name] = self._name(name.decode())
-        return node
 
     def _spec(self, spec: PodSpec) -> PodSpec:
         """A spec that shares everything but its node's name. ``spec`` is defaulted."""
@@ -294,20 +232,6 @@ def _without_node_name(spec: bytes) -> bytes:
     before, _, after = spec.partition(_NODE_NAME)
     value = _STRING_VALUE.match(after)
     return before + after[value.end() :] if value is not None and _NODE_NAME not in after else spec
-
-
-def _cut(text: bytes, template: PodSpec, node_name: str) -> _Known | None:
-    """``text`` cut at what `_without_node_name` and `_without_suffixes` take out; None where they keep the name."""
-    pieces, is_name, end = [], [], 0
-    for gap in _GAPS.finditer(text):
-        if gap["token"] or node_name:
-            pieces.append(text[end : gap.end(gap.lastgroup or 0)])
-            is_name.append(gap["name"] is not None)
-            end = gap.end()
-    if node_name and (text.count(_NODE_NAME) != 1 or not any(is_name)):
-        return None
-    start, *others = *pieces, text[end:]
-    return _Known(start, list(zip(is_name, others, strict=True)), template)
 
 
 def _without_suffixes(spec: bytes) -> bytes:

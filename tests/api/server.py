@@ -53,8 +53,6 @@ class Answer:
     """Whether nothing is ever said."""
     trickle: bool = False
     """Whether the body comes one byte a tenth of a second."""
-    lines: Iterator[str] = iter(())
-    """What follows the body, each once there is something to say."""
 
 
 Fault = Callable[[Request], Answer | None]
@@ -93,34 +91,6 @@ class FakeApi:
     client_cert: bytes = b""
     client_key: bytes = b""
     stopping: threading.Event = field(default_factory=threading.Event)
-    events: list[tuple[str, Data]] = field(default_factory=list)
-    """What became of which objects, since the first was listed."""
-
-    def happen(self, what: str, obj: Data) -> None:
-        """ADDED, MODIFIED or DELETED; whoever watches is told."""
-        name = obj["kind"], obj["metadata"]["name"]
-        others = [each for each in self.objects if (each["kind"], each["metadata"]["name"]) != name]
-        self.objects = others if what == "DELETED" else [*others, obj]
-        self.events.append((what, obj))
-
-    @property
-    def resource_version(self) -> int:
-        return int(RESOURCE_VERSION) + len(self.events)
-
-    def _watch(self, request: Request) -> Iterator[str]:
-        """Until the server stops; what is older than what it remembers is gone."""
-        number = int(request.query["resourceVersion"]) - int(RESOURCE_VERSION)
-        *_, plural = request.path.split("/")
-        while not self.stopping.wait(0.01):
-            while number < len(self.events):
-                what, obj = self.events[number]
-                number += 1
-                if what == "ERROR":
-                    yield json.dumps({"type": what, "object": {"kind": "Status", "code": 410}}) + "\n"
-                elif plural_of(obj["kind"]) == plural:
-                    version = str(int(RESOURCE_VERSION) + number)
-                    held = {**obj, "metadata": {**obj["metadata"], "resourceVersion": version}}
-                    yield json.dumps({"type": what, "object": held}) + "\n"
 
     def answer(self, request: Request) -> Answer:
         self.requests.append(request)
@@ -133,8 +103,6 @@ class FakeApi:
                 return answer
         if request.path == "/version":
             return Answer(body=json.dumps(self.version))
-        if request.query.get("watch"):
-            return Answer(lines=self._watch(request))
         return self._page(request)
 
     def _page(self, request: Request) -> Answer:
@@ -149,7 +117,7 @@ class FakeApi:
             items = [found for found in items if found.get("status", {}).get("phase") not in ("Succeeded", "Failed")]
         start = int(request.query.get("continue", "0"))
         limit = int(request.query.get("limit", "0")) or len(items)
-        metadata = {"resourceVersion": str(self.resource_version)}
+        metadata = {"resourceVersion": RESOURCE_VERSION}
         if start + limit < len(items):
             metadata["continue"] = str(start + limit)
         kind = KINDS_BY_PLURAL.get(plural, plural.capitalize())
@@ -279,8 +247,7 @@ class _Handler(BaseHTTPRequestHandler):
         zipped = len(body) > 1000 and "gzip" in self.headers.get("Accept-Encoding", "")
         body = gzip.compress(body) if zipped else body
         self.send_response(answer.status)
-        is_whole = answer.lines is Answer.lines
-        length = {"Content-Length": str(len(body))} if is_whole else {"Connection": "close"}
+        length = {"Content-Length": str(len(body))}
         for name, value in {"Content-Type": "application/json", **length, **answer.headers}.items():
             self.send_header(name.replace("_", "-"), value)
         if zipped:
@@ -295,9 +262,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._trickle(body)
         else:
             self.wfile.write(body)
-            for line in answer.lines:
-                self.wfile.write(line.encode())
-                self.wfile.flush()
 
     def _trickle(self, body: bytes) -> None:
         for position in range(len(body)):

@@ -226,7 +226,7 @@ def test_a_running_cluster_is_followed(opened: Page, tmp_path: Path) -> None:
         with served(None, "--kubeconfig", kubeconfig, "--max-age", "1ms") as (_, port, token):
             shown(opened, f"http://127.0.0.1:{port}/#token={token}")
             assert "live" in text(opened, "source")
-            api.happen("ADDED", node("n9", zone="c"))
+            api.objects.append(node("n9", zone="c"))
             opened.wait("document.getElementById('changed').textContent.startsWith('Changed at ')")
             opened.wait("document.querySelectorAll('.node').length === 3")
             opened.call("Page.navigate", url="about:blank")

@@ -28,7 +28,6 @@ from kubespread.questions.question import options_of
 from kubespread.reports.parts import QuestionReport
 from kubespread.snapshot import anonymize, save
 from kubespread.snapshot.edits.registry import EDITS
-from kubespread.snapshot.live.watching import Watching
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.views.formats import Writer
 from tests.cli.option_samples import SAMPLES, SHARED, written
@@ -86,7 +85,6 @@ class Recorder:
     def patch(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(kubespread, "load", self._load, raising=False)
         monkeypatch.setattr(kubespread, "connect", self._connect, raising=False)
-        monkeypatch.setattr(Watching, "connect", lambda _, *access: self._connect(*access))
         for name in QUESTIONS:
             monkeypatch.setattr(kubespread, name, self._question(name, getattr(kubespread, name)), raising=False)
         monkeypatch.setattr(Writer, "load", lambda writer: self._noted(writer.module, ""))

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from kubespread.snapshot.live.api import Api
-from kubespread.snapshot.live.connection import RESOURCES, Connection, Listed, path_of
+from kubespread.snapshot.live.connection import RESOURCES, Listed, lists_of, path_of
 
 SPEC = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], "affinity": {"nodeAffinity": {}}}
 METADATA = {"name": "a", "labels": {"a": "b"}, "ownerReferences": [{"kind": "x"}]}
@@ -31,6 +31,5 @@ def page(path: str, **_query: object) -> bytes:
 if __name__ == "__main__":
     sys.setswitchinterval(1e-6)
     api = cast("Api", SimpleNamespace(get=page, server="https://server", timeout=30.0))
-    connection = cast("Connection", SimpleNamespace(api=api, _on_page=None))
-    lists = Connection.listed(connection, RESOURCES)
+    lists = lists_of(api, RESOURCES)
     sys.stdout.write(" ".join(str(len(found.objects)) for found in lists if isinstance(found, Listed)))

@@ -14,7 +14,7 @@ import math
 import os
 import re
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -105,18 +105,6 @@ class Api:
             if monotonic() + pause >= deadline:
                 raise failure
             sleep(pause)
-
-    def lines(self, path: str, patience: float, **query: str | int | None) -> Iterator[bytes]:
-        """Yield what the server says line by line until it ends that, as it does with a watch. Raises ApiError,
-        TimeoutError if it says nothing for ``patience`` seconds, and whatever the connection fails with.
-        """
-        with contextlib.closing(self._request(path, query, patience)) as response:
-            if response.status != _OK:
-                raise self._refusal(path, response, response.read1(_CHUNK, decode_content=True))
-            rest = b""
-            while chunk := response.read1(_CHUNK, decode_content=True):
-                *lines, rest = (rest + chunk).split(b"\n")
-                yield from lines
 
     def close(self) -> None:
         self._pool.clear()

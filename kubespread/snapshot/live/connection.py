@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
-from time import monotonic
 from typing import Any
 
 import msgspec
@@ -41,19 +40,12 @@ def path_of(resource: Kind) -> str:
     return f"/{'apis' if resource.group else 'api'}/{resource.api_version}/{resource.plural}"
 
 
-def fields_selected(resource: Kind) -> str | None:
-    """Select which of its objects are asked for, where not all are: pods that have ended take no part in anything."""
-    return ",".join(f"status.phase!={phase}" for phase in ENDED_PHASES) if resource.cls is Pod else None
-
-
 _REQUEST_TIMEOUT = 30.0
 """Seconds, for a request with all its attempts."""
-_CHUNK_SIZE = 500
-"""Objects per page."""
+_CHUNK_SIZE, _MAX_PAGES = 500, 1000
+"""Objects per page, and pages of one list."""
 _GONE = 410
 _MAX_RESTARTS = 3
-_MAX_SHORT_PAGES = 1000
-"""Pages of fewer objects than were asked for, one after another."""
 
 
 OnPage = Callable[[str, int, int], object]
@@ -65,14 +57,8 @@ bytes.
 class Listed(Struct):
     """The objects of one kind, and the resourceVersion they are of."""
 
-    resource: Kind
-    objects: dict[tuple[str, str], ApiObject]
-    """Objects by namespace and name."""
+    objects: list[ApiObject]
     resource_version: str
-
-
-def key_of(obj: ApiObject) -> tuple[str, str]:
-    return obj.metadata.namespace, obj.metadata.name
 
 
 def list_all(api: Api, resource: Kind, on_page: OnPage | None) -> Listed:
@@ -93,37 +79,27 @@ def list_all(api: Api, resource: Kind, on_page: OnPage | None) -> Listed:
 
 
 def _all_pages(api: Api, resource: Kind, on_page: OnPage | None) -> Listed:
-    """Pages that come again, or too little and too long, are not followed: a server fills each but the last."""
     name, reader, token = f"{api.server}{path_of(resource)}", TypedReader(), None
-    objects: dict[tuple[str, str], ApiObject] = {}
-    tokens = set[str]()
-    size = short = 0
-    full = monotonic()
-    while True:
-        selected = fields_selected(resource)
+    # Pods that have ended take no part in anything.
+    selected = ",".join(f"status.phase!={phase}" for phase in ENDED_PHASES) if resource.cls is Pod else None
+    objects: list[ApiObject] = []
+    size = 0
+    for _ in range(_MAX_PAGES):
         body = api.get(path_of(resource), limit=_CHUNK_SIZE, fieldSelector=selected, **{"continue": token})
         page, meta = _page(body, resource, reader, name)
-        before, size = len(objects), size + len(body)
-        objects |= {key_of(obj): obj for obj in page}
+        objects += page
+        size += len(body)
         if on_page is not None:
             on_page(resource.plural, len(page), len(body))
         token = meta.continue_
         if not token:
-            return Listed(resource, objects, meta.resource_version)
-        short = 0 if len(page) >= _CHUNK_SIZE else short + 1
-        full = monotonic() if not short else full
-        why = ""
-        if token in tokens or (page and len(objects) == before):
-            why = "a page comes again"
-        elif size > MAX_CLUSTER_BYTES:
-            why = f"more than {MAX_CLUSTER_BYTES // 2**30} GiB"
-        elif short == _MAX_SHORT_PAGES or (short > 1 and monotonic() - full > api.timeout):
-            why = f"{short} pages of fewer objects than were asked for, one after another"
-        if why:
-            raise SnapshotError(
-                f"{name}: the list does not end: {why}; check server in the kubeconfig, or read a file with -S"
-            )
-        tokens.add(token)
+            return Listed(objects, meta.resource_version)
+        if size > MAX_CLUSTER_BYTES:
+            break
+    raise SnapshotError(
+        f"{name}: the list does not end within {_MAX_PAGES} pages and {MAX_CLUSTER_BYTES // 2**30} GiB; check server "
+        "in the kubeconfig, or read a file with -S"
+    )
 
 
 class _ListMeta(msgspec.Struct, rename="camel"):
@@ -153,58 +129,27 @@ def _page(body: bytes, resource: Kind, reader: TypedReader, name: str) -> tuple[
 
 
 _CONNECTIONS = 6
-"""Connections for lists; each watch has one of its own."""
 _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _RELEASE = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}(\.\d{1,4}(?!\d).{0,60})?")
 
 
-class Connection:
-    """One running cluster: what is read of it, and what the answers make.
+def load_cluster(access: Access, on_page: OnPage | None = None) -> Snapshot:
+    """Read what scheduling needs of the cluster that ``access`` leads to.
 
     Raises UsageError, ManifestError and SnapshotError.
     """
-
-    def __init__(self, access: Access, on_page: OnPage | None) -> None:
-        self._on_page = on_page
-        self._target = choose(access, os.environ)
-        self.api = Api(self._target, _CONNECTIONS + len(LISTED), _REQUEST_TIMEOUT)
-        self._version, self._why_no_version = _server_version(self.api)
-
-    def listed(self, resources: Sequence[Kind]) -> list[Listed | str]:
-        """List each of ``resources``, or say why it may not be read; empty if nothing is missing without it.
-
-        The first error ends it, and the other lists are abandoned: an executor would wait for its threads at exit.
-        """
-        waiting = iter(enumerate(resources))
-        lists: list[Any] = [None] * len(resources)
-        done: SimpleQueue[BaseException | None] = SimpleQueue()
-
-        def work() -> None:
-            for position, resource in waiting:
-                try:
-                    lists[position] = _list_or_why(self.api, resource, self._on_page)
-                except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
-                    done.put(error)
-                    return
-                done.put(None)
-
-        for _ in range(_CONNECTIONS):
-            threading.Thread(target=work, daemon=True).start()
-        for _ in resources:
-            if (error := done.get()) is not None:
-                raise error
-        return lists
-
-    def snapshot(self, lists: Sequence[Listed | str]) -> Snapshot:
-        """Build a snapshot from the lists of all of `LISTED`."""
-        builder = SnapshotBuilder()
-        builder.nodes_listed = True
-        if self._why_no_version:
-            builder.note_gap(self._why_no_version, SERVER_VERSION)
-        complete, resource_version = list[str](), ""
-        for resource, listed in zip(LISTED, lists, strict=True):
+    target = choose(access, os.environ)
+    api = Api(target, _CONNECTIONS, _REQUEST_TIMEOUT)
+    builder = SnapshotBuilder()
+    builder.nodes_listed = True
+    complete, resource_version = list[str](), ""
+    with closing(api), collector_paused():
+        version, why_unknown = _server_version(api)
+        if why_unknown:
+            builder.note_gap(why_unknown, SERVER_VERSION)
+        for resource, listed in zip(LISTED, lists_of(api, LISTED, on_page), strict=True):
             if isinstance(listed, Listed):
-                for obj in listed.objects.values():
+                for obj in listed.objects:
                     builder.add(obj)
                 if resource.cls is Pod:
                     resource_version = listed.resource_version
@@ -214,25 +159,41 @@ class Connection:
                 complete.append(resource.kind)
         builder.came_from(
             Origin(
-                source="" if self._target is None else f"context {self._target.name}",
-                server=self.api.server,
-                server_version=self._version,
+                source="" if target is None else f"context {target.name}",
+                server=api.server,
+                server_version=version,
                 resource_version=resource_version,
-                namespace=self._target.context.namespace if self._target is not None else _own_namespace(),
+                namespace=target.context.namespace if target is not None else _own_namespace(),
                 listed=tuple(complete),
             )
         )
-        return builder.build().stamped(self.api.server)
+        return builder.build().stamped(api.server)
 
 
-def load_cluster(access: Access, on_page: OnPage | None = None) -> Snapshot:
-    """Read what scheduling needs of the cluster that ``access`` leads to.
+def lists_of(api: Api, resources: Sequence[Kind], on_page: OnPage | None = None) -> list[Listed | str]:
+    """List each of ``resources``, or say why it may not be read; empty if nothing is missing without it.
 
-    Raises UsageError, ManifestError and SnapshotError.
+    The first error ends it, and the other lists are abandoned: an executor would wait for its threads at exit.
     """
-    connection = Connection(access, on_page)
-    with closing(connection.api), collector_paused():
-        return connection.snapshot(connection.listed(LISTED))
+    waiting = iter(enumerate(resources))
+    lists: list[Any] = [None] * len(resources)
+    done: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def work() -> None:
+        for position, resource in waiting:
+            try:
+                lists[position] = _list_or_why(api, resource, on_page)
+            except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
+                done.put(error)
+                return
+            done.put(None)
+
+    for _ in range(_CONNECTIONS):
+        threading.Thread(target=work, daemon=True).start()
+    for _ in resources:
+        if (error := done.get()) is not None:
+            raise error
+    return lists
 
 
 def _list_or_why(api: Api, resource: Kind, on_page: OnPage | None) -> Listed | str:
