@@ -160,16 +160,9 @@ def _answered(question: Question[Any], opened: Snapshot | None, answering: Answe
         refused.append(error)
 
     question = question.written_in(answering.written)
-    with waiting(question.doing, quiet=typed["quiet"]) as hearing:
+    with waiting(question.doing, quiet=typed["quiet"]) as on_progress:
         answer = kubespread.ask(
-            opened,
-            question,
-            answering.scheduler,
-            hearing.on_progress,
-            on_refused,
-            asked.workers,
-            asked.timeout,
-            hearing.on_part,
+            opened, question, answering.scheduler, on_progress, on_refused, asked.workers, asked.timeout
         )
     look = question.shown(answering.look())
     if look.width is not None:

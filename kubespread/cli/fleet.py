@@ -85,9 +85,9 @@ def _answer(asked: Asked) -> ExitCode:
     typed = asked.typed
     answering = Answering(None, scheduler_of(typed), typed, (), asked.question.never_modelled)
     clusters = _members(typed, edits_of(typed))
-    with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed["quiet"]) as hearing:
+    with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed["quiet"]) as on_progress:
         report = answers(
-            clusters, asked.question, answering.scheduler, asked.workers, hearing.on_part, asked.settle, asked.timeout
+            clusters, asked.question, answering.scheduler, asked.workers, on_progress, asked.settle, asked.timeout
         )
     is_strict = typed["strict"]
     passes = (

@@ -5,10 +5,10 @@ files or the kubeconfig, with a sign of life on standard error where a person wa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kubespread.cli.command import EDITS as EDITED
 from kubespread.cli.command import TYPED_ORDER, Option, Typed, flag
@@ -22,7 +22,7 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.views.formats import Writer, output_help
 
 if TYPE_CHECKING:
-    from kubespread.questions.scene import OnPart
+    from kubespread.questions.scene import OnProgress
     from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.snapshot.snapshot import Snapshot
@@ -163,30 +163,19 @@ def number_of(name: str, text: str, least: int = 0, words: tuple[str, ...] = (),
 
 ANSWERING = "working on the answer"
 
-OnProgress = Callable[[int], None]
-
-
-class Hearing(NamedTuple):
-    """Whom an answer tells how far it is; None: nobody."""
-
-    on_progress: OnProgress | None = None
-    on_part: OnPart | None = None
-
 
 @contextmanager
-def waiting(doing: str = ANSWERING, *, quiet: bool) -> Iterator[Hearing]:
+def waiting(doing: str = ANSWERING, *, quiet: bool) -> Iterator[OnProgress | None]:
     """Say after a second what is being done, for how long, and how much of it is done; nothing where standard error is
     no terminal.
     """
     if quiet or not stderr_is_terminal():
-        yield Hearing()
+        yield None
         return
     from kubespread.views.progress import AnswerProgress
 
     with AnswerProgress(doing) as progress:
-        yield Hearing(
-            progress.on_progress, lambda part: progress.on_parts(part.number, part.total, part.seconds_left, part.doing)
-        )
+        yield progress.on_progress
 
 
 def open_cluster(typed: Typed, *, quiet: bool) -> Snapshot:

@@ -30,24 +30,15 @@ if TYPE_CHECKING:
     from kubespread.world.events.world import World
     from kubespread.world.reporting.difference import Baseline, Grow
 
-OnProgress = Callable[[int], None]
-
-
-class Part(Struct, frozen=True):
-    """One of the parts of an answer, which is known now."""
-
-    number: int
-    """From 1, in the order of the parts."""
-    total: int
-    seconds_left: float
-    """Seconds that the others take, if they are like those that are known."""
-    doing: str = ""
-    """Activity that the part belongs to, where the answer is made of several questions; empty: what the question says.
-    """
-
-
-OnPart = Callable[[Part], None]
 OnRefused = Callable[[KubespreadError], None]
+
+
+class OnProgress(Protocol):
+    """Called now and then with how much is done, and of how much where that is known."""
+
+    def __call__(self, done: int, total: int = 0, /) -> None: ...
+
+
 A = TypeVar("A", covariant=True)
 R = TypeVar("R", bound=ClusterReport)
 Item = TypeVar("Item")
@@ -85,7 +76,6 @@ class Budget(Struct):
     """Workers that do the independent parts of the answer, which does not depend on them."""
     timeout: float | None = None
     """Seconds after which parts are given up: the answer is then about those that are finished. None: all are."""
-    on_part: OnPart | None = None
     since: float = field(default_factory=monotonic)
 
     @property
@@ -100,15 +90,11 @@ class Budget(Struct):
         """Deadline that gives up what is done within it and is not finished when the time is up."""
         return Deadline(self.until)
 
-    def told(self, results: Iterator[Result], total: int, doing: str) -> Iterator[Result]:
+    def told(self, results: Iterator[Result], total: int) -> Iterator[Result]:
         """``results``, each of which is told of."""
-        begun = monotonic()
         for number, result in enumerate(results, 1):
             if self.on_progress is not None:
-                self.on_progress(number)
-            if self.on_part is not None:
-                left = (monotonic() - begun) / number * (total - number)
-                self.on_part(Part(number, total, left, doing))
+                self.on_progress(number, total)
             yield result
 
     def unfinished(self, what: str, parts: int, missing: Sequence[object]) -> Unfinished | None:
@@ -131,8 +117,6 @@ class Scene(Struct, frozen=True, dict=True):
     budget: Budget = field(default_factory=Budget)
     parent: Scene | None = None
     """Scene of the answer which this one is a part of, about the same cluster."""
-    doing: str = ""
-    """Activity that this one is for in that answer; empty: what the question says."""
     since: float = field(default_factory=monotonic)
 
     def of(self, given: Snapshot) -> Scene:
@@ -215,9 +199,9 @@ class Scene(Struct, frozen=True, dict=True):
             return () if given is None else given.origin.undone
         return self.now.origin.undone
 
-    def asking(self, question: Askable[Any], doing: str) -> Scene:
+    def asking(self, question: Askable[Any]) -> Scene:
         """This cluster for a question that this one's answer is made of: edits and world are made once for all."""
-        return Scene(self.given, self.scheduler, question, self.on_refused, self.budget, self, doing, monotonic())
+        return Scene(self.given, self.scheduler, question, self.on_refused, self.budget, self)
 
     def settled(self, before: str) -> tuple[Baseline, tuple[str, ...]]:
         """The world once it has settled, and notes on that; ``before`` names what follows."""
@@ -242,7 +226,7 @@ class Scene(Struct, frozen=True, dict=True):
         make = partial(type(work).of, asked, Scene(self.given, self.scheduler.carried, asked))
         ready = monotonic() - self.since
         results = budget.workers.results(work, make, items, ready if took is None else took, budget.until)
-        return budget.told(results, len(items), self.doing)
+        return budget.told(results, len(items))
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
         """Gaps of the source, and what was ``assumed``, without duplicates."""
@@ -260,14 +244,11 @@ class Inquiry:
         """Names of those that were not."""
         self._answers: dict[object, Any] = {}
 
-    def of(self, question: Askable[A], doing: str, key: object = None, scene: Scene | None = None) -> A:
-        """The answer to the first question with this ``key``, else with the same ``doing``, by default in its own
-        ``scene``. Raises what it raises, each time.
-        """
-        key = doing if key is None else key
+    def of(self, question: Askable[A], key: object) -> A:
+        """The answer to the first question with this ``key``. Raises what it raises, each time."""
         if key not in self._answers:
             try:
-                answered: Any = question.answer((scene or self.scene).asking(question, doing))
+                answered: Any = question.answer(self.scene.asking(question))
                 several = isinstance(answered, tuple)
                 self._answers[key] = tuple(each.concluded() for each in answered) if several else answered.concluded()
             except KubespreadError as error:
@@ -277,17 +258,17 @@ class Inquiry:
             raise answer
         return answer
 
-    def whole(self, name: str, question: Askable[R], doing: str) -> R | None:
+    def whole(self, name: str, question: Askable[R]) -> R | None:
         """The answer; None where the time was up before it was finished: the worst of a part is not the worst."""
         if not self.begins(name):
             return None
         answer = None
         with self.scene.budget.deadline():
-            answer = self.of(question, doing)
+            answer = self.of(question, name)
         if answer is not None and answer.unfinished is None:
             return answer
         self.missing.append(name)
-        self._answers.pop(doing, None)
+        self._answers.pop(name, None)
         return None
 
     def part(self, name: str, made: Callable[[], Iterable[Item]]) -> Sequence[Item]:
@@ -332,17 +313,16 @@ def ask(
     on_refused: OnRefused | None = None,
     workers: Workers = ALONE,
     timeout: float | None = None,
-    on_part: OnPart | None = None,
 ) -> A:
     """The answer to ``question`` about ``snapshot``, scheduled by kube-scheduler as it is by default if not said; a
     `check` of manifests needs no snapshot.
 
     ``on_progress`` is called now and then with how far it is, ``on_refused`` with what the API server would not take
-    while the answer is about the others; without it that raises. ``workers`` do its independent parts, and ``on_part``
-    is called with each; ``timeout`` is after how many seconds those are given up that are not finished. Raises
-    UsageError, SnapshotError, ManifestError, and UnansweredError where nothing is finished in time.
+    while the answer is about the others; without it that raises. ``workers`` do its independent parts; ``timeout`` is
+    after how many seconds those are given up that are not finished. Raises UsageError, SnapshotError, ManifestError,
+    and UnansweredError where nothing is finished in time.
     """
-    budget = Budget(on_progress, workers, checked_timeout(timeout), on_part)
+    budget = Budget(on_progress, workers, checked_timeout(timeout))
     scene = Scene(snapshot, scheduler or Scheduler(), question, on_refused, budget)
     # What is made of finished parts takes a moment more.
     with Deadline(budget.until + _TO_CONCLUDE):

@@ -92,25 +92,23 @@ class AnswerProgress(_Line):
 
     def __init__(self, doing: str) -> None:
         self._doing = doing
-        self._done: int | None = None
-        self._far: str | None = None
-        self._since = monotonic()
+        self._done = self._total = 0
+        self._since = self._begun = monotonic()
         super().__init__()
 
-    def on_progress(self, done: int) -> None:
+    def on_progress(self, done: int, total: int = 0) -> None:
         with self._lock:
-            self._done = done
-
-    def on_parts(self, done: int, total: int, seconds_left: float, doing: str = "") -> None:
-        with self._lock:
-            self._doing = doing or self._doing
-            self._far = how_far(done, total, seconds_left)
+            if total != self._total and total:
+                # Another of the questions that an answer is made of.
+                self._begun, self._total = (monotonic() if self._total else self._begun), total
+            if total == self._total:
+                self._done = done
 
     def _line(self) -> str:
         with self._lock:
-            done = "" if self._done is None else f"{self._done:,}, "
-            if self._far is not None:
-                done = f"{self._far}, "
+            left = (monotonic() - self._begun) / max(1, self._done) * (self._total - self._done)
+            far = how_far(self._done, self._total, left) if self._total else f"{self._done:,}"
+            done = f"{far}, " if self._done else ""
             return f"{self._doing}: {done}{monotonic() - self._since:.0f} s"
 
 

@@ -26,7 +26,7 @@ from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.questions.editing import connect, load
 from kubespread.questions.fleet.report import FleetCluster, FleetReport, worst
 from kubespread.questions.question import ManifestsQuestion, Question, parts_in, reports_in
-from kubespread.questions.scene import Budget, OnPart, OnProgress, ask, checked_timeout, cluster_reference
+from kubespread.questions.scene import Budget, OnProgress, ask, checked_timeout, cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import Workers
 from kubespread.reports.parts import outcome
@@ -200,8 +200,7 @@ def fleet(
     refuse the question in the same words.
     """
     workers = Workers(jobs)
-    on_part = None if on_progress is None else lambda part: on_progress(part.number)
-    return answers(members(clusters), question, scheduler or Scheduler(), workers, on_part, timeout=timeout)
+    return answers(members(clusters), question, scheduler or Scheduler(), workers, on_progress, timeout=timeout)
 
 
 def answers(
@@ -209,7 +208,7 @@ def answers(
     question: Question[Any],
     scheduler: Scheduler,
     workers: Workers,
-    on_part: OnPart | None = None,
+    on_progress: OnProgress | None = None,
     settle: Settle | None = None,
     timeout: float | None = None,
 ) -> FleetReport:
@@ -220,11 +219,11 @@ def answers(
         raise UsageError("a fleet without clusters: name some")
     if isinstance(question, ManifestsQuestion):
         question = structs.replace(question, pods=tuple(read_once(pod) for pod in question.pods))
-    budget = Budget(None, workers, checked_timeout(timeout), on_part)
+    budget = Budget(on_progress, workers, checked_timeout(timeout))
     make = partial(_Asking.of, (question, settle), (scheduler.carried, os.path.realpath(".")))
     asking = make()
     rows = _rows(asked, partial(workers.results, asking, make, took=0.0, until=budget.until), budget.until)
-    done = [*budget.told(rows, len(asked), "")]
+    done = [*budget.told(rows, len(asked))]
     missing = [member.name for member in asked]
     done.sort(key=lambda row: missing.index(row.told.name))
     for row in done:

@@ -75,7 +75,7 @@ def _played(question: Plan, scene: Scene) -> _Played:
         none = "no autoscaler may ask for more than its workload has"
         raise UsageError(none if question.hpa_max else f"nothing is planned: {_EXPECTED}")
     play = Steps(scenario_of(question, steps), question.namespace, question.runs, question.seed)
-    playing = unedited.asking(play, question.doing)
+    playing = unedited.asking(play)
     return _Played(play, playing, play.answer(playing))
 
 
@@ -164,10 +164,9 @@ class _Side(Inquiry):
     def __init__(self, question: Plan, scene: Scene, when: str) -> None:
         super().__init__(scene)
         self.rows: dict[WorkloadName, AuditedWorkload] = {}
-        doing = f"auditing the cluster {when}"
         # No workloads, or no pods listed.
         with suppress(UsageError, SnapshotError):
-            audit = self.whole(doing, Audit(preemption=question.makes_room), doing)
+            audit = self.whole(f"auditing the cluster {when}", Audit(preemption=question.makes_room))
             self.rows = {} if audit is None else {row.workload: row for row in audit.workloads}
         self.is_audited = not self.missing
 

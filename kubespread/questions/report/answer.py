@@ -137,7 +137,7 @@ to lose. As many nodes are tried to do without: those with the fewest pods.
 def answer(question: Report, scene: Scene) -> Scorecard:
     """Nothing happens in the scene's world."""
     asking = _Asking(question, scene)
-    audit = asking.whole("audit", Audit(**asking.shared), "auditing workloads")
+    audit = asking.whole("audit", Audit(**asking.shared))
     rows = () if audit is None else audit.workloads
     zones, hosts = (len(_domains(scene, key)) for key in (ZONE, HOSTNAME))
     found = (*asking.lines(rows), *(() if audit is None else asking.audited(audit, zones)))
@@ -206,7 +206,7 @@ class _Asking(Inquiry):
             yield from self._room()
 
     def _pending(self) -> Iterator[ReportLine]:
-        pending = self.whole("pending", Pending(**self.shared, **self._autoscaled), "looking at pending pods")
+        pending = self.whole("pending", Pending(**self.shared, **self._autoscaled))
         if pending is not None:
             pods = {NamespacedName.of(pod): pod for pod in self.scene.now.pods if not pod.spec.node_name}
             yield from self._waiting(pending, pods)
@@ -219,12 +219,12 @@ class _Asking(Inquiry):
 
     def _room(self) -> Iterator[ReportLine]:
         scene = self.scene
-        capacity = self.whole("capacity", Capacity(), "adding up what is free")
+        capacity = self.whole("capacity", Capacity())
         if capacity is not None:
             yield from self._stranded(capacity)
         if len(scene.now.nodes) > 1:
             going = Removable(most=MOST_DOMAINS, preemption=self.shared["preemption"], remedies=False)
-            removable = self.whole("removable", going, "draining nodes")
+            removable = self.whole("removable", going)
             if removable is not None and any(row.alone for row in removable.rows):
                 nodes, is_part = removable.together.nodes, len(removable.rows) < removable.nodes
                 yield ReportLine(
@@ -263,7 +263,7 @@ class _Asking(Inquiry):
     def _grown(self, grown: Sequence[tuple[WorkloadName, str, int]]) -> Iterator[ReportLine]:
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
         scene = self.scene
-        baseline, _ = scene.asking(scene.question, "scaling up").settled("anything is scaled up")
+        baseline, _ = scene.asking(scene.question).settled("anything is scaled up")
         together = at_maximum(baseline, grown)
         lacking = together.lacking
         alone = (
@@ -284,7 +284,7 @@ class _Asking(Inquiry):
         if not any(chosen.values()):
             return
         lost = Survive(**self.shared, **self._autoscaled, keys=tuple(chosen), domains=chosen)
-        survive = self.whole("survive", lost, "losing zones and nodes")
+        survive = self.whole("survive", lost)
         if survive is not None:
             self.notes = tuple(self._not_lost(chosen, standing))
             yield from self._losses(survive)

@@ -115,7 +115,7 @@ class _Asking(Inquiry):
     @cached_property
     def settled(self) -> World:
         """The cluster that nodes are drained in."""
-        baseline, _ = self.scene.asking(self.question, "draining nodes").settled("any node is drained")
+        baseline, _ = self.scene.asking(self.question).settled("any node is drained")
         return baseline.world
 
 
@@ -201,7 +201,7 @@ def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None
     """Judge whether so many pods are ready at the worst moment; without a number, as many in the end as before."""
     deleted = back == NODES_DELETED
     question = Survive(keys=(asking.full(key),), nodes_deleted=deleted, preemption=asking.question.preemption)
-    report = asking.of(question, "losing domains", (key, deleted))
+    report = asking.of(question, (key, deleted))
     standing = [loss for loss in report.losses if not loss.already_lost]
     now = ready_pods(asking.settled, workload)
     untouched = WorkloadChange(workload, desired_replicas(asking.settled, workload), now, now, now)
@@ -245,7 +245,7 @@ def _audited(key: str, workload: WorkloadName, asking: _Asking) -> AuditedWorklo
         return None
     names = tuple(f"{name.namespace}/{_reference(name)}" for name in asking.workloads if name in asking.with_pods)
     question = Audit(workloads=names, key=key, preemption=asking.question.preemption)
-    report = asking.of(question, "auditing workloads", ("audit", key))
+    report = asking.of(question, ("audit", key))
     for row in report.workloads:
         if row.workload == workload:
             return row
@@ -291,7 +291,7 @@ def _fits(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Fo
         replicas = promised
     pods = (Reference(of_pods(workload.kind), workload.name, workload.namespace),)
     question = Simulate(pods=pods, replicas="max", namespace=workload.namespace)
-    (report,) = asking.of(question, "placing replicas", ("fits", workload))
+    (report,) = asking.of(question, ("fits", workload))
     says, why = f"{count_of(report.running, 'replica')} fit", f": {report.stopped}" if report.stopped else ""
     return _judged(says, report.running - replicas, f"{replicas:,}{whose}", why)
 
@@ -300,7 +300,7 @@ def _rollout(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> 
     """Judge whether a restart gets done, with so many pods ready all the time."""
     step = parse_step(f"rollout {workload.namespace}/{_reference(workload)}", None)
     question = Steps(Scenario((step,), preemption=asking.question.preemption))
-    (played,) = asking.of(question, f"playing {step.text}").steps
+    (played,) = asking.of(question, step.text).steps
     if played.failed is not None or not played.rollouts:
         return _Found("unknown", played.failed or "it has no pods to replace")
     rollout = played.rollouts[0]
@@ -316,7 +316,7 @@ def _drain(workload: WorkloadName, asking: _Asking) -> _Found:
     """Judge whether each node by itself can go as far as the workload is concerned."""
     # Whether kubectl refuses for other pods is no workload's promise.
     question = Removable(force=True, remedies=False, preemption=asking.question.preemption)
-    report = asking.of(question, "draining nodes")
+    report = asking.of(question, "removable")
     if not asking.world.objects.knows(PodDisruptionBudget):
         return _Found("unknown", "no PodDisruptionBudget objects: whether one keeps its pods is not known")
     pods = [pod for pod in asking.settled.book if workload_of(asking.settled, pod) == workload]
@@ -335,7 +335,7 @@ def _drain(workload: WorkloadName, asking: _Asking) -> _Found:
 
 def _room(resource: str, promised: str, asking: _Asking) -> _Found:
     """Add up what is usable: behind taints too, not on cordoned or silent nodes or where another resource is full."""
-    report = asking.of(Capacity(), "adding up what is free")
+    report = asking.of(Capacity(), "capacity")
     row = next((row for row in report.resources if row.resource == resource), None)
     whole = parse("0" if row is None else row.allocatable)
     if row is None or not whole.nano:
