@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from pathlib import Path
@@ -19,13 +20,29 @@ FUNCTIONS: list[Callable[..., Any]] = [
 ]
 
 
+STUBS = {
+    each.name: each
+    for each in ast.parse(Path(kubespread.__file__).with_suffix(".pyi").read_text()).body
+    if isinstance(each, ast.FunctionDef)
+}
+"""The functions that ask a question, as editors see them."""
+
+
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_every_keyword_of_a_function_is_in_its_signature_and_its_documentation(function: Callable[..., Any]) -> None:
     parameters = inspect.signature(function).parameters.values()
-    documentation = inspect.getdoc(function) or ""
     assert [each.name for each in parameters if each.kind is each.VAR_KEYWORD] == []
-    assert [each.name for each in parameters if each.annotation is each.empty] == []
     keywords = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    if (stub := STUBS.get(function.__name__)) is None:
+        documentation, untyped = (
+            inspect.getdoc(function) or "",
+            [each.name for each in parameters if each.annotation is each.empty],
+        )
+    else:
+        documentation = ast.get_docstring(stub) or ""
+        untyped = [each.arg for each in (*stub.args.args, *stub.args.kwonlyargs) if each.annotation is None]
+        assert [each.arg for each in (*stub.args.args, *stub.args.kwonlyargs)] == [each.name for each in parameters]
+    assert untyped == []
     assert [name for name in keywords if f"``{name}``" not in documentation] == []
 
 

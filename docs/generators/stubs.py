@@ -6,10 +6,12 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 import kubespread
-from kubespread.questions.library import signature_of, takes_several
-from kubespread.questions.question import Question
+from kubespread.questions.library import SIDES, Given, given_to, signature_of, takes_several
+from kubespread.questions.question import Question, Workload
 from kubespread.questions.registry import question
 
 _HEAD = '"""The library as type checkers and editors see it: `make docs` makes it from the questions."""\n'
@@ -24,6 +26,27 @@ _TYPES = {
     "kubespread.scenario.reading": "ScenarioGiven",
 }
 """What signatures name that is no name of the library, by the module that defines it."""
+_OF_ASK = {
+    **dict.fromkeys(SIDES, ("Side", "")),
+    "snapshot": ("Snapshot", ""),
+    "scheduler": ("Scheduler | None", ""),
+    "jobs": (
+        "int | None",
+        "How many processes work on the answer, which is the same for any number; None: one for each core, where that "
+        "saves time.",
+    ),
+    "timeout": (
+        "float | None",
+        "Seconds after which parts of the answer that are not finished are given up; it is then about the others, its "
+        "verdict no or unknown, and ``unfinished`` says what is missing.",
+    ),
+    "on_progress": ("OnProgress | None", "Called now and then with how far the answer is."),
+    "on_refused": (
+        "OnRefused | None",
+        "Called with each workload that the API server would not take; else the first one raises.",
+    ),
+}
+"""Types and documentation of the parameters that are no fields."""
 
 
 def text() -> str:
@@ -55,7 +78,7 @@ def text() -> str:
 
 
 def _function(name: str, asked: type[Question]) -> Iterator[str]:  # type: ignore[type-arg]  # of any answer
-    signature, documentation = signature_of(asked), inspect.getdoc(getattr(kubespread, name)) or ""
+    signature, documentation = _typed(asked), _documentation(name, asked)
     if not takes_several(asked):
         yield ""
         yield from _declared(name, signature)
@@ -70,6 +93,62 @@ def _function(name: str, asked: type[Question]) -> Iterator[str]:  # type: ignor
         yield from ("", "@overload")
         yield from _declared(name, signature.replace(parameters=parameters, return_annotation=answer))
         yield from _documented(documentation)
+
+
+def _typed(asked: type[Question]) -> inspect.Signature:  # type: ignore[type-arg]  # of any answer
+    """The signature, with types as text."""
+    given, answer = given_to(asked), asked.report().__name__
+    types = {name: _accepted(given[name]) if name in given else _OF_ASK[name][0] for name in _parameters(asked)}
+    if asked.may_lack_cluster:
+        types["snapshot"] = "Snapshot | None"
+    return inspect.Signature(
+        [each.replace(annotation=types[each.name]) for each in signature_of(asked).parameters.values()],
+        return_annotation=f"{answer} | tuple[{answer}, ...]" if takes_several(asked) else answer,
+    )
+
+
+def _parameters(asked: type[Question]) -> list[str]:  # type: ignore[type-arg]  # of any answer
+    return [*signature_of(asked).parameters]
+
+
+def _documentation(name: str, asked: type[Question]) -> str:  # type: ignore[type-arg]  # of any answer
+    given = given_to(asked)
+    helps = {name: _help(given[name]) if name in given else _OF_ASK[name][1] for name in _parameters(asked)}
+    lines = [f"- ``{name}``: {help}" for name, help in helps.items() if help]
+    summary = inspect.getdoc(getattr(kubespread, name)) or ""
+    return "\n".join([summary, "", "Raises UsageError, SnapshotError and ManifestError.", "", *lines])
+
+
+def _help(given: Given) -> str:
+    return "For Python callers only." if given.option is None else given.option.help
+
+
+def _accepted(given: Given) -> str:
+    """The type of what a caller gives."""
+    field, kind, option = given
+    if option is None:
+        return _annotation(kind)
+    if isinstance(option, Workload) and option.is_several:
+        return "PodGiven | list[G] | tuple[G, ...]"
+    one_or = "str | " if option.is_subject and get_origin(kind) is tuple else ""
+    path_or = "Path | " if option.metavar in ("FILE", "POLICY") else ""
+    accepted = option.given_as or f"{one_or}{path_or}{_annotation(kind)}"
+    is_none = not field.required and field.default is None and "None" not in accepted
+    return f"{accepted} | None" if is_none else accepted
+
+
+def _annotation(kind: Any) -> str:
+    """A type as its annotation is written, a tuple as any sequence."""
+    parts = get_args(kind)
+    if kind in (None, NoneType):
+        return "None"
+    if get_origin(kind) is tuple:
+        return f"Sequence[{_annotation(parts[0])}]"
+    if get_origin(kind) in (Union, UnionType):
+        return " | ".join(map(_annotation, parts))
+    if get_origin(kind) is Literal:
+        return "str"
+    return kind.__name__ if kind.__module__ in ("builtins", "typing") else f"{kind.__module__}.{kind.__name__}"
 
 
 def _declared(name: str, signature: inspect.Signature) -> Iterator[str]:

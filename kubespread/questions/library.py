@@ -1,12 +1,11 @@
-"""The library's functions: each is made from the question that it asks."""
+"""The library's functions: each asks one question, whose fields are its keywords."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from types import NoneType, UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_origin, get_type_hints
 
 from msgspec import structs
 
@@ -15,85 +14,32 @@ from kubespread.questions.question import Option, Question, Workload, misplaced,
 from kubespread.questions.scene import ask
 from kubespread.questions.tasks import Workers
 
-_REQUIRED = inspect.Parameter.empty
-_SIDES = ("before", "after")
+SIDES = ("before", "after")
 
 
-class Parameter(NamedTuple):
-    """Parameter of a function: a field of its question, or one of `ask`."""
+class Given(NamedTuple):
+    """A field that a caller gives as a keyword."""
 
-    type: str
-    default: Any = _REQUIRED
-    help: str = ""
-    field: str = ""
-    kind: Any = None
-    option: Option | None = None
-
-    def taken(self, value: Any) -> Any:
-        """The field's value where a caller gives this. Raises UsageError and ManifestError."""
-        return value if self.option is None else self.option.taken(self.kind, value)
-
-
-_SNAPSHOT, _SCHEDULER = Parameter("Snapshot"), Parameter("Scheduler | None", None)
-_WORKERS = {
-    "jobs": Parameter(
-        "int | None",
-        1,
-        "How many processes work on the answer, which is the same for any number; None: one for each core, where that "
-        "saves time.",
-    ),
-    "timeout": Parameter(
-        "float | None",
-        None,
-        "Seconds after which parts of the answer that are not finished are given up; it is then about the others, its "
-        "verdict no or unknown, and ``unfinished`` says what is missing.",
-    ),
-}
-_PROGRESS = {"on_progress": Parameter("OnProgress | None", None, "Called now and then with how far the answer is.")}
-_REFUSED = {
-    "on_refused": Parameter(
-        "OnRefused | None",
-        None,
-        "Called with each workload that the API server would not take; else the first one raises.",
-    )
-}
+    field: structs.FieldInfo
+    kind: Any
+    option: Option | None
+    """None: it is for Python callers only."""
 
 
 @cache
-def parameters_of(question: type[Question[Any]]) -> tuple[Mapping[str, Parameter], Mapping[str, Parameter]]:
-    """Parameters of the function that asks ``question``: by place or name, and by name alone."""
-    fields = dict(_fields(question))
-    told = {**(_WORKERS if question.hands_out else {}), **_PROGRESS}
-    if takes_several(question):
-        told |= _REFUSED
-    if takes_sides(question):
-        by_name = {name: each for name, each in fields.items() if each.field not in ("pods", "settings")}
-        return dict.fromkeys(_SIDES, Parameter("Side")), {**by_name, **told}
-    places = {name: each for place in question.by_place.split() for name, each in fields.items() if each.field == place}
-    snapshot = _SNAPSHOT._replace(type="Snapshot | None") if question.may_lack_cluster else _SNAPSHOT
-    by_place = {"snapshot": snapshot, **places, "scheduler": _SCHEDULER}
-    return by_place, {**{name: each for name, each in fields.items() if name not in places}, **told}
-
-
-def _fields(question: type[Question[Any]]) -> Iterator[tuple[str, Parameter]]:
-    for field, kind, option in options_of(question):
+def given_to(question: type[Question[Any]]) -> Mapping[str, Given]:
+    """The fields by their keywords."""
+    options, given = options_of(question), dict[str, Given]()
+    for field, kind, option in options:
         if not option.is_for_scripts:
-            camel = "".join([field.name.split("_")[0], *map(str.capitalize, field.name.split("_")[1:])])
-            name = option.called or (field.name if field.encode_name == camel else field.encode_name)
-            one_or = "str | " if option.is_subject and get_origin(kind) is tuple else ""
-            path_or = "Path | " if option.metavar in ("FILE", "POLICY") else ""
-            accepted = option.given_as or f"{one_or}{path_or}{annotation(kind)}"
-            if isinstance(option, Workload) and option.is_several:
-                accepted = "PodGiven | list[G] | tuple[G, ...]"
-            default = _REQUIRED if field.required else field.default
-            if default is None and "None" not in accepted:
-                accepted += " | None"
-            yield name, Parameter(accepted, default, option.help, field.name, kind, option)
-    options = {field.name for field, *_ in options_of(question)}
-    for name, kind in get_type_hints(question).items():
-        if name in question.__struct_fields__ and name not in options and get_origin(kind) is not Mapping:
-            default = next(field.default for field in structs.fields(question) if field.name == name)
-            yield name, Parameter(annotation(kind), default, "For Python callers only.", name)
+            head, *words = field.name.split("_")
+            is_own = field.encode_name == "".join([head, *map(str.capitalize, words)])
+            given[option.called or (field.name if is_own else field.encode_name)] = Given(field, kind, option)
+    named, hints = {field.name for field, *_ in options}, get_type_hints(question)
+    for field in structs.fields(question):
+        if field.name not in named and get_origin(hints[field.name]) is not Mapping:
+            given[field.name] = Given(field, hints[field.name], None)
+    return given
 
 
 def takes_several(question: type[Question[Any]]) -> bool:
@@ -101,19 +47,39 @@ def takes_several(question: type[Question[Any]]) -> bool:
     return any(isinstance(option, Workload) and option.is_several for *_, option in options_of(question))
 
 
-def takes_sides(question: type[Question[Any]]) -> bool:
-    return any(option.form == "sides" for *_, option in options_of(question))
-
-
 @cache
+def signature_of(question: type[Question[Any]]) -> inspect.Signature:
+    """The parameters of the function: fields, and those of `ask`."""
+    given, required = dict(given_to(question)), inspect.Parameter.empty
+    told: dict[str, Any] = {"jobs": 1, "timeout": None} if question.hands_out else {}
+    told |= {"on_progress": None, **({"on_refused": None} if takes_several(question) else {})}
+    if any(option.form == "sides" for *_, option in options_of(question)):
+        given = {name: each for name, each in given.items() if each.field.name not in ("pods", "settings")}
+        placed: dict[str, Any] = dict.fromkeys(SIDES, required)
+    else:
+        places = question.by_place.split()
+        names = [name for place in places for name, each in given.items() if each.field.name == place]
+        placed = {"snapshot": required, **{name: _default(given.pop(name)) for name in names}, "scheduler": None}
+    by_name = {**{name: _default(each) for name, each in given.items()}, **told}
+    kinds = ((placed, inspect.Parameter.POSITIONAL_OR_KEYWORD), (by_name, inspect.Parameter.KEYWORD_ONLY))
+    return inspect.Signature(
+        [
+            inspect.Parameter(name, kind, default=default)
+            for defaults, kind in kinds
+            for name, default in defaults.items()
+        ]
+    )
+
+
+def _default(given: Given) -> Any:
+    return inspect.Parameter.empty if given.field.required else given.field.default
+
+
 def library_function(name: str, question: type[Question[Any]]) -> Callable[..., Any]:
     """The function ``name`` of the library, which asks ``question``."""
-    signature = signature_of(question)
-    by_place, by_name = parameters_of(question)
-    every = {**by_place, **by_name}
-    has_sides = takes_sides(question)
-    rules = {each.field: each.option for each in every.values() if each.option is not None}
-    names = {each.field: name for name, each in every.items() if each.field}
+    signature, fields = signature_of(question), given_to(question)
+    rules = {each.field.name: each.option for each in fields.values() if each.option is not None}
+    names = {each.field.name: name for name, each in fields.items()}
 
     def function(*placed: Any, **named: Any) -> Any:
         try:
@@ -122,69 +88,25 @@ def library_function(name: str, question: type[Question[Any]]) -> Callable[..., 
             given = signature.bind(*placed, **named).arguments
         except TypeError as error:
             raise TypeError(f"{name}() {error}") from None
-        told = {name: given.pop(name) for name in [*given] if not every[name].field}
+        told = {name: given.pop(name) for name in [*given] if name not in fields}
         values = {
-            every[name].field: value
-            if (option := every[name].option) is None
-            else option.taken(every[name].kind, value)
-            for name, value in given.items()
+            field.name: value if option is None else option.taken(kind, value)
+            for (field, kind, option), value in ((fields[name], value) for name, value in given.items())
         }
-        changed = {each.field: values[each.field] for each in every.values() if each.field in values}
-        changed = {field: value for field, value in changed.items() if value != every[names[field]].default}
+        changed = {each.field.name: values[each.field.name] for each in fields.values() if each.field.name in values}
+        changed = {field: value for field, value in changed.items() if value != _default(fields[names[field]])}
         for fault in misplaced(rules, names, changed):
             raise UsageError(fault)
-        if has_sides:
-            sides = tuple(told[side] for side in _SIDES)
-            values, told = {**values, "pods": sides}, {**told, "snapshot": sides[1].snapshot}
-            told["scheduler"] = sides[1].scheduler
-        asked = question(**values)
-        answer = ask(
-            told["snapshot"],
-            asked,
-            told.get("scheduler"),
-            told.get("on_progress"),
-            told.get("on_refused"),
-            Workers(told.get("jobs", 1)),
-            told.get("timeout"),
-        )
+        if SIDES[0] in told:
+            sides = tuple(told.pop(side) for side in SIDES)
+            values["pods"], told["snapshot"], told["scheduler"] = sides, sides[1].snapshot, sides[1].scheduler
+        workers = Workers(told.pop("jobs", 1))
+        answer = ask(told.pop("snapshot"), question(**values), told.pop("scheduler", None), workers=workers, **told)
         # A list of pods has a report for each.
         return answer if isinstance(given.get("pods"), list | tuple) else only_report(answer)
 
-    helps = [f"- ``{name}``: {each.help}" for name, each in every.items() if each.help]
-    says = inspect.cleandoc(question.__doc__ or "").partition("\n\n")[0]
     function.__name__ = function.__qualname__ = name
     function.__module__ = "kubespread"
-    function.__doc__ = "\n".join([says, "", "Raises UsageError, SnapshotError and ManifestError.", "", *helps, ""])
+    function.__doc__ = inspect.cleandoc(question.__doc__ or "").partition("\n\n")[0]
     function.__signature__ = signature  # type: ignore[attr-defined]  # what help() shows
     return function
-
-
-def signature_of(question: type[Question[Any]]) -> inspect.Signature:
-    """The parameters of the library function that asks ``question``, with their types as text."""
-    by_place, by_name = parameters_of(question)
-    answer = question.report().__name__
-    return inspect.Signature(
-        [
-            inspect.Parameter(name, place, default=each.default, annotation=each.type)
-            for parameters, place in (
-                (by_place, inspect.Parameter.POSITIONAL_OR_KEYWORD),
-                (by_name, inspect.Parameter.KEYWORD_ONLY),
-            )
-            for name, each in parameters.items()
-        ],
-        return_annotation=f"{answer} | tuple[{answer}, ...]" if takes_several(question) else answer,
-    )
-
-
-def annotation(kind: Any) -> str:
-    """A type as its annotation is written, a tuple as any sequence."""
-    parts = get_args(kind)
-    if kind in (None, NoneType):
-        return "None"
-    if get_origin(kind) is tuple:
-        return f"Sequence[{annotation(parts[0])}]"
-    if get_origin(kind) in (Union, UnionType):
-        return " | ".join(map(annotation, parts))
-    if get_origin(kind) is Literal:
-        return "str"
-    return kind.__name__ if kind.__module__ in ("builtins", "typing") else f"{kind.__module__}.{kind.__name__}"
