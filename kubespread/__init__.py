@@ -19,7 +19,7 @@ _NAMES = {
     "questions.audit.report": "AuditReport",
     "questions.capacity.report": "CapacityReport",
     "questions.check.answer": "rule rules",
-    "questions.check.report": "CheckReport Finding RuleReport",
+    "questions.check.report": "CheckFinding CheckReport",
     "questions.compare.question": "Side",
     "questions.compare.report": "CompareReport",
     "questions.editing": "after_edits connect load",
@@ -39,6 +39,7 @@ _NAMES = {
     "questions.survive.report": "SurviveReport",
     "questions.tasks": "Workers",
     "questions.verify.report": "VerifyReport",
+    "reports.parts": "Finding RuleReport",
     "scenario.reading": "Scenario",
     "snapshot.snapshot": "Snapshot",
 }

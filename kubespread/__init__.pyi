@@ -11,7 +11,7 @@ from kubespread.questions.audit.report import AuditReport as AuditReport
 from kubespread.questions.autoscaling.asked import GroupsGiven
 from kubespread.questions.capacity.report import CapacityReport as CapacityReport
 from kubespread.questions.check.answer import rule as rule, rules as rules
-from kubespread.questions.check.report import CheckReport as CheckReport, Finding as Finding, RuleReport as RuleReport, Severity
+from kubespread.questions.check.report import CheckFinding as CheckFinding, CheckReport as CheckReport, Severity
 from kubespread.questions.compare.question import Side as Side
 from kubespread.questions.compare.report import CompareReport as CompareReport
 from kubespread.questions.costs import PricesGiven
@@ -32,6 +32,7 @@ from kubespread.questions.simulate.report import SimulateReport as SimulateRepor
 from kubespread.questions.survive.report import SurviveReport as SurviveReport
 from kubespread.questions.tasks import Workers as Workers
 from kubespread.questions.verify.report import VerifyReport as VerifyReport
+from kubespread.reports.parts import Finding as Finding, RuleReport as RuleReport
 from kubespread.scenario.instance_types import InstanceTypesGiven
 from kubespread.scenario.promises import PromisesGiven
 from kubespread.scenario.reading import Scenario as Scenario, ScenarioGiven
@@ -42,7 +43,7 @@ G = TypeVar("G", bound=PodGiven)
 __version__: str
 _HOMES: dict[str, str]
 _FUNCTIONS: dict[str, str]
-__all__ = ["AuditReport", "CapacityReport", "CheckReport", "ClusterWorkloads", "CompareReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UsageError", "VerifyReport", "Workers", "__version__", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "rebalance", "removable", "report", "rule", "rules", "simulate", "survive", "topology_map", "upgrade", "verify"]
+__all__ = ["AuditReport", "CapacityReport", "CheckFinding", "CheckReport", "ClusterWorkloads", "CompareReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UsageError", "VerifyReport", "Workers", "__version__", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "rebalance", "removable", "report", "rule", "rules", "simulate", "survive", "topology_map", "upgrade", "verify"]
 
 def explain(
     snapshot: Snapshot,

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from kubespread.cli.setup import SCRIPTS, script
-from kubespread.questions.check.formats import SITE
+from kubespread.views.findings import SITE
 from tests.cli.support import FIXTURES, ROOT, run
 
 INSTALL = ROOT / "docs" / "install.md"

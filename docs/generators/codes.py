@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import kubespread
-from kubespread.questions.check.formats import anchor, in_full
 
 
 def page() -> str:
@@ -16,9 +15,9 @@ def page() -> str:
         "| Code | Name | Severity | Needs | What it finds |",
         "| --- | --- | --- | --- | --- |",
         *(
-            f"| [{rule.code}](#{anchor(rule)}) | {rule.name} | {rule.severity} "
+            f"| [{rule.code}](#{rule.anchor}) | {rule.name} | {rule.severity} "
             f"| {'a cluster' if rule.needs_cluster else 'nothing'} | {rule.summary} |"
             for rule in rules
         ),
     ]
-    return "\n".join([head, *table, "", *map(in_full, rules)])
+    return "\n".join([head, *table, "", *(rule.page for rule in rules)])

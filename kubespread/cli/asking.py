@@ -117,7 +117,7 @@ def asking(
         if ends := {name: typed[name] for name in endings if typed[name]}:
             emit(question(**ends).ending())
             return ExitCode.YES
-        if typed["output"] is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
+        if typed["output"] is None and "github" in question.outputs and os.environ.get("GITHUB_ACTIONS") == "true":
             typed = typed.having(output="github")
         asked = question(**{name: field.value(typed) for name, field in declared.items()})
         settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
@@ -180,4 +180,4 @@ def _answered(question: Question[Any], opened: Snapshot | None, answering: Answe
 
 
 def writers_in(question: type[Question[Any]]) -> Mapping[str, Writer]:
-    return writers_of(question.outputs, question.__module__.rpartition(".")[0])
+    return writers_of(question.outputs)

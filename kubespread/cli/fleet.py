@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from kubespread.snapshot.edits.verb import Edit
 
 _OUTPUTS = {"name": "prints the clusters that do not say yes, the worst first", "prometheus": ""}
-_HOME = "kubespread.questions.fleet"
 
 
 _CLUSTERS = (
@@ -98,7 +97,7 @@ def _answer(asked: Asked) -> ExitCode:
     for worst_of_all in (member for member in clusters if member.name in wrong[:1]):
         alone = ["kubespread", asked.question.name, *typed.words, *worst_of_all.option]
         look = structs.replace(look, next_command=shlex.join(alone))
-    writer = writers_of(_OUTPUTS, _HOME).get(answering.written.name, IN_PIPE)
+    writer = writers_of(_OUTPUTS).get(answering.written.name, IN_PIPE)
     answering.show(report, [("", report)], code, writer=writer, look=look)
     return code
 
@@ -131,7 +130,7 @@ def _is_file(word: str) -> bool:
 
 def _made(name: str) -> Command:
     cls = question(name)
-    parameters, run = asking(cls, _answer, writers_of(_OUTPUTS, _HOME), ())
+    parameters, run = asking(cls, _answer, writers_of(_OUTPUTS), ())
     return Command(
         name,
         run,

@@ -22,9 +22,10 @@ from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, 
 from kubespread.kube.providers import PROVIDERS
 from kubespread.kube.versions import KubeVersion
 from kubespread.node_groups.groups import uncounted_groups
+from kubespread.reports.findings import FindingCode
 from kubespread.reports.parts import SnapshotFinding, closing_states
 from kubespread.snapshot.snapshot import Snapshot, are_apart
-from kubespread.wording import count_of, says, some_of
+from kubespread.wording import some_of
 
 _MAX_NAMED = 3
 _MOST_MINORS = 3
@@ -77,9 +78,9 @@ def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     pods = _seen(snapshot)
     doubts = snapshot.origin.doubts
     for error in doubts.get("errors", ()):
-        yield SnapshotFinding(code="errors", text=f"an error stands in the place of objects: {error}")
+        yield _found("errors", why=error)
     for cut in doubts.get("truncated", ()):
-        yield SnapshotFinding(code="truncated", text=f"a list was cut off, so objects are missing: {cut}")
+        yield _found("truncated", why=cut)
     yield from _nodes(pods)
     if any(node.status.node_info.container_runtime_version for node in snapshot.nodes):
         yield from _namespaces(snapshot, pods)
@@ -130,10 +131,8 @@ def _seen(snapshot: Snapshot) -> _Pods:
 def _nodes(pods: _Pods) -> Iterator[SnapshotFinding]:
     """Pods that run on nodes which are not there: neither they nor their room are counted."""
     if pods.elsewhere:
-        bound = says(pods.elsewhere.total(), "pod", "are bound")
-        nodes = f"{count_of(len(pods.elsewhere), 'node')} not in the snapshot"
-        named = some_of(sorted(pods.elsewhere), _MAX_NAMED)
-        yield SnapshotFinding(code="nodes", text=f"{bound} to {nodes}, so neither they nor its room count: {named}")
+        total, nodes = pods.elsewhere.total(), sorted(pods.elsewhere)
+        yield _found("nodes", pods=total, nodes=len(nodes), names=nodes)
 
 
 def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
@@ -141,12 +140,9 @@ def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     others = {namespace.metadata.name for namespace in snapshot.objects.of(Namespace)} - pods.namespaces
     is_known = snapshot.objects.knows(Namespace) and not others
     if not snapshot.pods:
-        yield SnapshotFinding(code="pods", text="no pods are in the snapshot, so every node counts as empty")
+        yield _found("pods", pods=0, controllers=0, names=[])
     if len(pods.namespaces) == 1 and _SYSTEM not in pods.namespaces and not is_known:
-        only = f"pods of namespace {min(pods.namespaces)} only"
-        yield SnapshotFinding(
-            code="namespaces", text=f"{only}, so nodes look emptier than they are: list the pods of all (-A)"
-        )
+        yield _found("namespaces", namespace=min(pods.namespaces))
 
 
 def _unseen(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
@@ -160,11 +156,7 @@ def _unseen(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
         and obj.status.replicas
     }
     if counted and pods.number:
-        ours = f"{count_of(sum(counted.values()), 'pod')} that {count_of(len(counted), 'controller')} count"
-        yield SnapshotFinding(
-            code="pods",
-            text=f"none of {ours} in their status is in the snapshot: {some_of(sorted(counted), _MAX_NAMED)}",
-        )
+        yield _found("pods", pods=sum(counted.values()), controllers=len(counted), names=sorted(counted))
 
 
 def _daemon_pods(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
@@ -185,9 +177,7 @@ def _daemon_pods(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
         and any(should_run(pod, node) for pod in templates)
     ]
     if lacking:
-        nodes = f"no DaemonSet's pod is on {count_of(len(lacking), 'node')}"
-        why = f"though {says(len(daemon_sets), 'DaemonSet', 'are')} in the snapshot, so pods seem to be missing"
-        yield SnapshotFinding(code="daemonPods", text=f"{nodes}, {why}: {some_of(sorted(lacking), _MAX_NAMED)}")
+        yield _found("daemonPods", nodes=len(lacking), daemonSets=len(daemon_sets), names=sorted(lacking))
 
 
 def _clusters(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
@@ -210,7 +200,7 @@ def _clusters(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     if minors and minors[-1][0] - minors[0][0] > _MOST_MINORS:
         found.append(f"kubelets of {minors[0][1]} and {minors[-1][1]}")
     if found:
-        yield SnapshotFinding(code="clusters", text=f"objects of more than one cluster: {', '.join(found)}")
+        yield _found("clusters", signs=", ".join(found))
 
 
 def _times(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
@@ -221,7 +211,7 @@ def _times(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     if seen < pods.newest and are_apart(seen, pods.newest):
         found.append(f"nodes of {seen} and pods of {pods.newest}")
     if found:
-        yield SnapshotFinding(code="times", text=f"lists of different hours: {', '.join(found)}")
+        yield _found("times", signs=", ".join(found))
 
 
 def _claims(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
@@ -237,25 +227,21 @@ def _claims(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
         for name, claim in claims.items()
         if claim is None and (pods.claims[name].spec.node_name or not lists_claims)
     ]
-    yield from _lacking(snapshot, "claims", "PersistentVolumeClaim", {name: [pods.claims[name]] for name in unclaimed})
+    yield from _lacking(snapshot, "claims", {name: [pods.claims[name]] for name in unclaimed})
     gone = dict[str, list[Pod]]()
     for name, claim in claims.items():
         volume = "" if claim is None else claim.spec.volume_name
         if volume and objects.named(PersistentVolume, volume) is None:
             gone.setdefault(volume, []).append(pods.claims[name])
-    yield from _lacking(snapshot, "volumes", "PersistentVolume", gone)
+    yield from _lacking(snapshot, "volumes", gone)
 
 
 def _lacking(
-    snapshot: Snapshot, code: Literal["claims", "volumes"], kind: str, pods: Mapping[str, Iterable[Pod]]
+    snapshot: Snapshot, code: Literal["claims", "volumes"], pods: Mapping[str, Iterable[Pod]]
 ) -> Iterator[SnapshotFinding]:
     if pods:
-        missing = f"{count_of(len(pods), kind)} that pods use {'is' if len(pods) == 1 else 'are'} not in the snapshot"
-        yield SnapshotFinding(
-            code=code,
-            text=f"{missing}, so which nodes these can go to is not known: {some_of(sorted(pods), _MAX_NAMED)}",
-            workloads=_workloads_of(snapshot, (pod for each in pods.values() for pod in each)),
-        )
+        workloads = sorted({_workload_of(snapshot, pod) for each in pods.values() for pod in each})
+        yield _found(code, workloads, number=len(pods), names=sorted(pods))
 
 
 def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
@@ -274,18 +260,12 @@ def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
         ):
             lacking[WorkloadName(above.kind, name.namespace, above.name)] += number
     if lacking:
-        kinds = sorted({name.kind for name in lacking})
-        owned = f"the {' or '.join(kinds)} of {count_of(lacking.total(), 'pod')}"
-        yield SnapshotFinding(
-            code="owners",
-            text=f"{owned} is not in the snapshot, so what is made again is not known: "
-            f"{some_of(sorted(lacking), _MAX_NAMED)}",
-            workloads=tuple(sorted(lacking)),
-        )
+        kinds = " or ".join(sorted({name.kind for name in lacking}))
+        yield _found("owners", sorted(lacking), kinds=kinds, pods=lacking.total(), names=sorted(lacking))
 
 
-def _workloads_of(snapshot: Snapshot, pods: Iterable[Pod]) -> tuple[WorkloadName, ...]:
-    return tuple(sorted({_workload_of(snapshot, pod) for pod in pods}))
+def _found(code: FindingCode, workloads: Iterable[WorkloadName] = (), **numbers: object) -> SnapshotFinding:
+    return SnapshotFinding.of(code, "warning", numbers=numbers, workloads=tuple(workloads))
 
 
 def _workload_of(snapshot: Snapshot, pod: Pod) -> WorkloadName:

@@ -18,6 +18,7 @@ from kubespread.kube.selector import NOTHING
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, READY
 from kubespread.reports.columns import Col
+from kubespread.reports.findings import SEVERITIES, SNAPSHOT, FindingCode, Severity, Words
 from kubespread.scheduler.cluster.columns import Counts
 from kubespread.wording import Decisive, count_of, some_of
 
@@ -106,32 +107,100 @@ class ClusterReference(Report, frozen=True):
     """The API server's own, ``v1.36.2``; null where the source does not say."""
 
 
-FindingCode = Literal[
-    "errors",
-    "truncated",
-    "nodes",
-    "namespaces",
-    "pods",
-    "daemonPods",
-    "clusters",
-    "times",
-    "claims",
-    "volumes",
-    "owners",
-]
+class Finding(Report, frozen=True, kw_only=True):
+    """One thing that is wrong, or would be. Its words are in a table; nobody words it again."""
+
+    words: ClassVar[Mapping[Any, Words]] = {}
+
+    code: str
+    """What it is; the same in later answers."""
+    level: str
+    """How bad it is."""
+    subject: str = ""
+    """NAMESPACE/Kind/name of the workload that it is about, or another name; empty: the whole cluster."""
+    numbers: dict[str, Any] = {}
+    """Figures and names in the text."""
+    text: str
+    """The sentence."""
+
+    @classmethod
+    def of(cls, code: Any, level: Any, *, numbers: Mapping[str, Any], **more: Any) -> Self:
+        """Word the finding by its table."""
+        return cls(code=code, level=level, numbers=dict(numbers), text=cls.words[code].said(numbers), **more)
+
+    @property
+    def severity(self) -> Severity:
+        """Level in the words of CI systems."""
+        return SEVERITIES[self.level]
+
+    @property
+    def title(self) -> str:
+        """Short name of what it is."""
+        return self.code
+
+    @property
+    def in_full(self) -> str:
+        """The problem and what mends it, in one sentence."""
+        return self.text
+
+    @property
+    def located(self) -> Position:
+        """Place in a file; all None for the objects of a cluster."""
+        return Position()
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash that stays the same when lines move and numbers change; empty for what is in no file."""
+        return ""
 
 
-class SnapshotFinding(Report, frozen=True):
+class Position(msgspec.Struct, frozen=True):
+    """Place of a field in a file."""
+
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    field: str = ""
+    """Path from the object on; empty for all of it."""
+
+
+class RuleReport(Report, frozen=True):
+    """A rule that findings are made by."""
+
+    code: str
+    """``KS203``."""
+    name: str
+    """``closed-domains``."""
+    severity: str
+    """The default level of its findings."""
+    needs_cluster: bool
+    """True if it is only asked where there is a cluster."""
+    summary: str
+    """Its findings, on one line."""
+    documentation: str
+    """Markdown."""
+
+    @property
+    def page(self) -> str:
+        """The rule as ``docs/codes.md`` has it."""
+        needs = "needs a cluster" if self.needs_cluster else "needs no cluster"
+        return f"## {self.code} {self.name}\n\n*{self.severity}, {needs}*\n\n{self.documentation}\n"
+
+    @property
+    def anchor(self) -> str:
+        """Link to its heading there."""
+        return f"{self.code.lower()}-{self.name}"
+
+
+class SnapshotFinding(Finding, frozen=True):
     """Something that the snapshot lacks, or has of another cluster or hour, so that answers from it are in doubt."""
 
+    meanings: ClassVar = {"code": SNAPSHOT}
+    words: ClassVar = SNAPSHOT
+
     code: FindingCode
-    """``errors``: kubectl's, in the place of objects. ``truncated``: a list that ends too early. ``nodes``: those that
-    pods are bound to. ``namespaces``: pods of one only. ``pods``: those that controllers count in their status.
-    ``daemonPods``: nodes without any DaemonSet's pod. ``clusters``: objects of several. ``times``: lists from different
-    hours. ``claims``, ``volumes``: those of pods. ``owners``: the controllers of pods.
-    """
-    text: str
-    """Line that says what is missing, of whom, and what follows from it."""
+    """What is missing, or foreign."""
+    level: Literal["warning"] = "warning"
     workloads: tuple[WorkloadName, ...] = ()
     """The workloads that it is about; empty: the whole cluster."""
 
@@ -284,6 +353,23 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         """The answer as people read it."""
         is_as_judged = not self.doubts and self.unfinished is None
         return (f"{self.word}{(is_as_judged and self.brief()) or self.answer[0]}", *self.answer[1:])
+
+    def found(self) -> Iterable[Finding]:
+        """What is wrong; where a question does not say it one by one, that its answer is no, or not known."""
+        level = "error" if self.unmet or self.is_no else "warning" if self.verdict == "unknown" else ""
+        if level and (self.is_yes_or_no or self.unmet):
+            code = self.kind.removesuffix("Report").lower()
+            yield from (Finding(code=code, level=level, text=text) for text in (self.answer[0], *self.unmet))
+
+    @property
+    def bar(self) -> Severity:
+        """The least severity that fails a job."""
+        return "error"
+
+    @property
+    def pages(self) -> Sequence[RuleReport]:
+        """The rules that made its findings."""
+        return ()
 
     def brief(self) -> str:
         """Short form of the first sentence where that is long; empty elsewhere."""

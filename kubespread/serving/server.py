@@ -159,7 +159,7 @@ def answer_of(name: str, arguments: Mapping[str, Any], output: str, snapshot: Sn
     the format, as -o has it. Raises KubespreadError.
     """
     question = question_of(name)
-    writers = writers_of(question.outputs, question.__module__.rpartition(".")[0])
+    writers = writers_of(question.outputs)
     if output not in writers:
         raise UsageError(f"output {output!r}: expected {', '.join(writers)}")
     asked, cluster, scheduling, _ = posed(question, snapshot, scheduler, arguments)

@@ -1,8 +1,7 @@
 """All output formats: their names for -o, and what writes them for which kind of report.
 
 A writer is a function ``NAME(answer, look) -> str``, where the answer is what the question returns: an ExplainReport, a
-sequence of SimulateReports, or another question's one report. Its module is imported when it writes: one below views/,
-or ``formats.py`` of a question that has formats of its own.
+sequence of SimulateReports, or another question's one report. Its module below views/ is imported when it writes.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ class Writer(Struct, frozen=True):
 
 class Format(Struct, frozen=True):
     name: str
-    engine: str = ""
-    """The module below views/ that writes any view or report in this format; empty if questions have their own."""
+    engine: str
+    """The module below views/ that writes any view or report in this format."""
     is_of_all: bool = False
     """True if every report has it, regardless of its question."""
     is_for_people: bool = False
@@ -61,9 +60,9 @@ FORMATS: Mapping[str, Format] = {
         Format("name", engine="plain"),
         Format("csv", engine="plain"),
         Format("html", engine="page.writing", is_of_all=True, is_page=True, has_conclusion=True, has_notes=True),
-        Format("sarif", help="is SARIF 2.1.0 for code scanning"),
-        Format("junit", help="is JUnit XML"),
-        Format("github", help="prints annotations of GitHub Actions"),
+        Format("sarif", engine="findings", is_of_all=True),
+        Format("junit", engine="findings", is_of_all=True),
+        Format("github", engine="findings", is_of_all=True),
         Format("prometheus", engine="plain", help="prints metrics for a textfile collector"),
     )
 }
@@ -78,17 +77,11 @@ def chosen_format(name: str | None, *, is_terminal: bool) -> Format:
     return _IN_PIPE if name is None and not is_terminal else FORMATS[name or _ON_TERMINAL]
 
 
-def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]:
-    """The writers of a report: the common formats, and ``outputs``, with their help where it is not the format's own.
-    What is not made from views has a function of its name in ``formats.py`` of the ``package`` of the question.
-    """
+def writers_of(outputs: Mapping[str, str]) -> Mapping[str, Writer]:
+    """The writers of a report: the common formats, and ``outputs``, with their help where it is not the format's."""
     names = {"table", "csv", *outputs}
     return {
-        name: Writer(
-            f"kubespread.views.{form.engine}" if form.engine else f"{package}.formats",
-            name,
-            outputs.get(name) or form.help,
-        )
+        name: Writer(f"kubespread.views.{form.engine}", name, outputs.get(name) or form.help)
         for name, form in FORMATS.items()
         if form.is_of_all or name in names
     }

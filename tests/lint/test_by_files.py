@@ -99,5 +99,5 @@ FOUND: dict[str, tuple[list[Data], dict[str, str]]] = {
 def test_what_the_files_say_alone(case: str) -> None:
     objects, expected = FOUND[case]
     report = kubespread.check(None, {"apiVersion": "v1", "kind": "List", "items": objects})
-    assert {finding.code: finding.message for finding in report.findings} == expected
+    assert {finding.code: finding.text for finding in report.findings} == expected
     assert not any(finding.proven for finding in report.findings)

@@ -148,7 +148,7 @@ def test_findings_of_a_manifest_of_many_stand_where_their_object_does(tmp_path: 
     path = write(tmp_path / "all.json", listed)
     (finding,) = kubespread.check(None, path, select=["KS1"]).findings
     lines = Path(path).read_text().splitlines()
-    assert finding.workload == "shop/Deployment/api"
+    assert finding.subject == "shop/Deployment/api"
     assert finding.line is not None
     assert finding.column is not None
     assert lines[finding.line - 1][finding.column - 1 :].startswith('"labelSelector"')
@@ -163,7 +163,7 @@ def test_rules_that_need_a_cluster_are_counted_where_there_is_none() -> None:
 def test_without_manifests_the_clusters_own_workloads_are_checked() -> None:
     snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), web(GHOST), web(hard(ZONE), name="api")])
     (finding,) = kubespread.check(snapshot, select=["KS1"]).findings
-    assert (finding.workload, finding.file, finding.line) == ("shop/Deployment/web", None, None)
+    assert (finding.subject, finding.file, finding.line) == ("shop/Deployment/web", None, None)
     with pytest.raises(UsageError, match="nothing to check"):
         kubespread.check(None)
 
@@ -211,7 +211,7 @@ def test_nothing_to_check_is_an_error(case: str) -> None:
 def test_the_verdict_is_no_exactly_when_a_finding_reaches_the_bar(worst: Severity | None, bar: Severity) -> None:
     constraints = {Severity.ERROR: [GHOST], Severity.WARNING: [UNKNOWN], Severity.INFO: [soft("rack")], None: []}[worst]
     report = kubespread.check(None, web(*constraints, hard(ZONE)), fail_on=bar)
-    assert [finding.severity for finding in report.findings] == ([] if worst is None else [worst])
+    assert [finding.level for finding in report.findings] == ([] if worst is None else [worst])
     assert report.verdict == ("no" if worst is not None and worst.rank <= bar.rank else "yes")
     with pytest.raises(UsageError, match="^invalid fail_on 'bad': expected error, warning, info$"):
         kubespread.check(None, web(GHOST), fail_on="bad")
@@ -282,7 +282,7 @@ def test_amounts_that_are_none_are_scalars_to_rewrite(requests: Data, said: str)
     manifest["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": requests}
     (finding,) = kubespread.check(None, manifest).findings
     assert finding.code == "KS003"
-    assert said in finding.message
+    assert said in finding.text
 
 
 def test_pods_that_have_ended_are_not_taken_off_nodes_where_they_do_not_count() -> None:

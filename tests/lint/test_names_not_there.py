@@ -48,7 +48,7 @@ def test_a_name_that_is_mistyped(case: str) -> None:
     manifest["spec"]["template"]["spec"] |= fields
     findings = kubespread.check(Snapshot.from_objects(CLUSTER), manifest, ignore=["KS2"]).findings
     found: Any = [
-        (each.code, each.message.partition(" is forbidden: ")[2] or each.message, each.remedy.text) for each in findings
+        (each.code, each.text.partition(" is forbidden: ")[2] or each.text, each.remedy.text) for each in findings
     ]
     assert [(code, message.removeprefix("pod rejected: "), text) for code, message, text in found] == (
         [] if expected is None else [expected]

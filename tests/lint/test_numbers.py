@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import kubespread
-from kubespread import Finding, Snapshot
+from kubespread import CheckFinding, Snapshot
 from tests.builders import Data, hosts
 from tools.replay.cases import FIXTURES as GOLDEN
 from tools.replay.cases import recorded
@@ -25,7 +25,7 @@ def cluster_of(code: str) -> Snapshot:
     return kubespread.load(own if own.exists() else FIXTURES / "cluster.yaml")
 
 
-def finding_of(code: str, manifest: str = "bad") -> Finding:
+def finding_of(code: str, manifest: str = "bad") -> CheckFinding:
     """The only finding of the rule in its failing fixture, on its cluster."""
     report = kubespread.check(cluster_of(code), [str(FIXTURES / code / f"{manifest}.yaml")], select=[code])
     (finding,) = report.findings
@@ -55,20 +55,20 @@ def simulated(code: str, *settings: str, key: str = "topology.kubernetes.io/zone
 
 def test_ghost_pods_land_where_simulate_puts_them() -> None:
     finding = finding_of("KS101")
-    assert finding.message.endswith(f"left to themselves they land {simulated('KS101').partition(': ')[2]}")
+    assert finding.text.endswith(f"left to themselves they land {simulated('KS101').partition(': ')[2]}")
     assert finding.remedy.outcome == "6 of 6 replicas fit: a 2 · b 2 · c 2"
     assert finding.remedy.outcome == simulated("KS101", manifest="good")
 
 
 def test_pods_of_no_selector_land_where_simulate_puts_them() -> None:
     finding = finding_of("KS102")
-    assert finding.message.endswith(f"left to themselves they land {simulated('KS102').partition(': ')[2]}")
+    assert finding.text.endswith(f"left to themselves they land {simulated('KS102').partition(': ')[2]}")
     assert finding.remedy.outcome == simulated("KS102", manifest="good")
 
 
 def test_pods_of_an_empty_selector_land_where_simulate_puts_them() -> None:
     finding = finding_of("KS103")
-    assert finding.message.endswith(f"left to themselves they land {simulated('KS103').partition(': ')[2]}")
+    assert finding.text.endswith(f"left to themselves they land {simulated('KS103').partition(': ')[2]}")
     assert finding.remedy.outcome == simulated("KS103", manifest="good")
 
 
@@ -83,13 +83,13 @@ def test_without_a_limit_per_node_simulate_doubles_up_as_often() -> None:
     by_node = Counter(each.node for each in simulate("KS106").placements)
     doubled = sum(count == 2 for count in by_node.values())
     assert max(by_node.values()) == 2
-    assert finding.message == f"maxSkew 1 is no limit per node: of 8 replicas {doubled} nodes get 2 each"
+    assert finding.text == f"maxSkew 1 is no limit per node: of 8 replicas {doubled} nodes get 2 each"
     assert finding.remedy.outcome == simulated("KS106", *finding.remedy.settings).partition(":")[0]
 
 
 def test_a_key_on_no_node_fits_nothing_and_the_near_one_does() -> None:
     finding = finding_of("KS201")
-    assert finding.message.endswith(simulated("KS201").partition(":")[0])
+    assert finding.text.endswith(simulated("KS201").partition(":")[0])
     manifest = yaml.safe_load((FIXTURES / "KS201" / "bad.yaml").read_text())
     near = "failure-domain.beta.kubernetes.io/zone"
     manifest["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["topologyKey"] = near
@@ -100,8 +100,8 @@ def test_a_key_on_no_node_fits_nothing_and_the_near_one_does() -> None:
 
 def test_a_node_without_the_key_takes_nothing_and_counts_nowhere() -> None:
     finding = finding_of("KS202")
-    assert "1 of 6 nodes that the pod could go to lacks" in finding.message
-    assert "1 matching pod there counts nowhere" in finding.message
+    assert "1 of 6 nodes that the pod could go to lacks" in finding.text
+    assert "1 matching pod there counts nowhere" in finding.text
     assert all(placement.node != "c2" for placement in simulate("KS202").placements)
     explained = kubespread.explain(cluster_of("KS202"), str(FIXTURES / "KS202" / "bad.yaml"))
     assert sum(domain.matching for domain in explained.constraints[0].domains) == 0
@@ -109,26 +109,24 @@ def test_a_node_without_the_key_takes_nothing_and_counts_nowhere() -> None:
 
 def test_too_few_domains_hold_down_as_many_as_simulate_says() -> None:
     finding = finding_of("KS204")
-    assert finding.message.endswith(simulated("KS204").partition(":")[0])
+    assert finding.text.endswith(simulated("KS204").partition(":")[0])
     assert finding.remedy.outcome == simulated("KS204", *finding.remedy.settings)
-    assert finding.severity == "error"
+    assert finding.level == "error"
 
 
 def test_a_single_domain_takes_all_that_simulate_places() -> None:
     assert simulated("KS205") == "6 of 6 replicas fit: a 6 · b 0 · c 0"
-    assert finding_of("KS205").message.endswith("6 of 6 replicas land there")
+    assert finding_of("KS205").text.endswith("6 of 6 replicas land there")
 
 
 def test_fewer_domains_take_what_simulate_says() -> None:
     assert simulated("KS206") == "6 of 6 replicas fit: a 3 · b 3 · c 0"
-    assert finding_of("KS206").message.endswith("leaves 2 of 3 domains (not c): 6 replicas land a 3 · b 3")
+    assert finding_of("KS206").text.endswith("leaves 2 of 3 domains (not c): 6 replicas land a 3 · b 3")
 
 
 def test_a_deadlock_stops_where_simulate_does_and_each_constraint_alone_does_not() -> None:
     finding = finding_of("KS207")
-    assert (
-        f"deadlock: {simulated('KS207').partition(':')[0]}, and each constraint alone places all 10" in finding.message
-    )
+    assert f"deadlock: {simulated('KS207').partition(':')[0]}, and each constraint alone places all 10" in finding.text
     manifest = yaml.safe_load((FIXTURES / "KS207" / "bad.yaml").read_text())
     constraints = manifest["spec"]["template"]["spec"]["topologySpreadConstraints"]
     for constraint in constraints:
@@ -141,7 +139,7 @@ def test_a_cordon_without_a_taint_is_undone() -> None:
     snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), *cordoned(hosts("a", "b", "c")[2:])])
     manifest = yaml.safe_load((FIXTURES / "KS203" / "bad.yaml").read_text())
     (finding,) = kubespread.check(snapshot, manifest, select=["KS203"]).findings
-    assert finding.message == (
+    assert finding.text == (
         "zone c counts as a domain with 0 matching pods, though its node is cordoned: 2 of 6 replicas fit"
     )
     assert finding.remedy.edits == ("uncordon n2",)
@@ -176,10 +174,10 @@ def test_a_closed_domain_takes_min_domains_with_it() -> None:
 
 def test_a_closed_domain_holds_down_as_many_as_simulate_says() -> None:
     finding = finding_of("KS203")
-    assert finding.message.endswith(simulated("KS203").partition(":")[0])
-    assert finding.message.startswith("zone c counts as a domain with 0 matching pods, though both nodes are tainted")
+    assert finding.text.endswith(simulated("KS203").partition(":")[0])
+    assert finding.text.startswith("zone c counts as a domain with 0 matching pods, though both nodes are tainted")
     assert finding.remedy.outcome == simulated("KS203", *finding.remedy.settings)
-    assert finding.severity == "error"
+    assert finding.level == "error"
 
 
 @pytest.mark.parametrize("file", ["spread.jsonl.gz", "mixed.jsonl.gz"])

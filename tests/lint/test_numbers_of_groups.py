@@ -19,10 +19,10 @@ def manifests(code: str, name: str = "bad") -> dict[str, Manifest]:
     return {each["metadata"]["name"]: each for each in loaded}
 
 
-def messages(code: str) -> dict[str, kubespread.Finding]:
+def messages(code: str) -> dict[str, kubespread.CheckFinding]:
     """The rule's findings in its failing fixture, by workload."""
     report = kubespread.check(cluster_of(code), [str(FIXTURES / code / "bad.yaml")], select=[code])
-    return {(finding.workload or "").rpartition("/")[2]: finding for finding in report.findings}
+    return {finding.subject.rpartition("/")[2]: finding for finding in report.findings}
 
 
 def landed(code: str, *workloads: Manifest) -> list[Counter[str]]:
@@ -52,7 +52,7 @@ def test_a_stable_workload_stands_beside_its_canary_as_simulated() -> None:
     workloads, finding = manifests("KS402"), messages("KS402")["web"]
     _, web = landed("KS402", workloads["web-canary"], workloads["web"])
     assert stands(web) == "a 0 · b 3 · c 3"
-    assert finding.message == (
+    assert finding.text == (
         "zone counts the pods of Deployment/web-canary too (3 replicas): placed after them its own 6 are "
         f"{stands(web)}, skew 3 > 1"
     )
@@ -65,7 +65,7 @@ def test_a_group_of_unlike_workloads_stands_as_simulated() -> None:
     web, api = landed("KS504", workloads["web"], workloads["api"])
     both = web + api
     skew = max(both.values()) - min(both.values())
-    assert finding.message == (
+    assert finding.text == (
         "zone counts the pods of Deployment/api too (4 replicas), which has no such constraint: once both are placed, "
         f"their pods are {stands(both)}, skew {skew} > 1"
     )
@@ -79,7 +79,7 @@ def test_without_the_default_a_node_takes_as_many_as_simulated() -> None:
         for report in kubespread.simulate(cluster_of("KS501"), list(manifests("KS501", name).values()))
     )
     assert most > mended
-    assert finding.message.endswith(f"a single hostname takes {most} of 12 replicas")
+    assert finding.text.endswith(f"a single hostname takes {most} of 12 replicas")
     assert finding.remedy.outcome == f"a single hostname takes {mended}"
 
 
@@ -87,7 +87,7 @@ def test_without_a_selector_a_job_lands_where_simulated_and_has_no_constraint() 
     job, finding = manifests("KS502")["web"], messages("KS502")["web"]
     (zones,) = landed("KS502", job)
     assert kubespread.explain(cluster_of("KS502"), job).constraints == ()
-    assert finding.message.endswith(f"6 replicas land {stands(zones)}")
+    assert finding.text.endswith(f"6 replicas land {stands(zones)}")
     constraint = {"maxSkew": 5, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"}
     (mended,) = landed("KS502", with_constraint(job, {**constraint, "labelSelector": {"matchLabels": {"app": "web"}}}))
     assert finding.remedy.outcome == f"6 of 6 replicas fit: {stands(mended)}"
@@ -111,12 +111,12 @@ def test_the_scores_that_outweigh_are_those_that_explain_shows() -> None:
     after = kubespread.Snapshot.from_objects([*nodes, {"apiVersion": "v1", "kind": "Pod", **running}])
     scores = {node.name: node.scores for node in kubespread.explain(after, web).nodes}
     differences = {name: score - scores["b1"][name] for name, score in scores[second].items()}
-    assert finding.message.startswith(
+    assert finding.text.startswith(
         f"zone ≤ 1 is outweighed: replica 2 goes to {second}, where PodTopologySpread gives "
         f"{-differences['PodTopologySpread']} less than on b1, but NodeAffinity {differences['NodeAffinity']} more"
     )
     (zones,), (mended,) = landed("KS503", web), landed("KS503", hard(web))
-    assert finding.message.endswith(f"6 of 6 replicas fit: {stands(zones)}")
+    assert finding.text.endswith(f"6 of 6 replicas fit: {stands(zones)}")
     assert finding.remedy.outcome == f"6 of 6 replicas fit: {stands(mended)}"
 
 

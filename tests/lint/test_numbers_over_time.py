@@ -32,7 +32,7 @@ def stands(skews: RevisionSkew) -> str:
 def test_new_pods_end_where_a_rollout_leaves_them() -> None:
     finding, rollout = finding_of("KS401"), rolled_out("KS401")
     (final,), (counting,) = rollout.final, rollout.with_match_label_keys or ()
-    assert finding.message == (
+    assert finding.text == (
         f"zone counts the old pods in a rollout: after a restart 6 replicas are placed {stands(final)}, "
         f"skew {final.skew} > {final.max_skew}"
     )
@@ -44,7 +44,7 @@ def test_new_pods_end_where_a_rollout_leaves_them() -> None:
 def test_a_rollout_without_an_end_stops_where_play_stops() -> None:
     finding, rollout = finding_of("KS406"), rolled_out("KS406")
     assert (rollout.complete, rollout.passes[-1].running.new) == (False, 0)
-    assert finding.message == (
+    assert finding.text == (
         f"no rollout completes: with maxSurge 1 and maxUnavailable 0 a restart stops at 0 of 6 new pods: {rollout.wedged_on}"
     )
     mended = rolled_out("KS406", "good")
@@ -54,7 +54,7 @@ def test_a_rollout_without_an_end_stops_where_play_stops() -> None:
 
 def test_a_key_that_pods_lack_counts_as_if_it_were_not_there() -> None:
     finding = finding_of("KS403")
-    assert finding.message.endswith("the key is dropped, and the constraint counts every pod with app=web")
+    assert finding.text.endswith("the key is dropped, and the constraint counts every pod with app=web")
     explained = kubespread.explain(cluster_of("KS403"), str(FIXTURES / "KS403" / "bad.yaml"))
     assert [constraint.selector for constraint in explained.constraints] == ["app=web"]
     assert finding.remedy.text == "matchLabelKeys: [controller-revision-hash]"
@@ -71,20 +71,20 @@ def test_a_replica_of_its_own_number_finds_nothing_counted_wherever_others_are()
         for node in explained.nodes
         for each in node.constraints
     }
-    assert "0 + 1 − 0 = 1 on every node" in finding.message
+    assert "0 + 1 − 0 = 1 on every node" in finding.text
     assert numbers == (0, 1, 0, 1)
 
 
 def test_a_pinned_hash_counts_no_replica() -> None:
     finding = finding_of("KS405")
     report = kubespread.explain(cluster_of("KS405"), str(FIXTURES / "KS405" / "bad.yaml"))
-    assert finding.message.endswith("count nowhere")
+    assert finding.text.endswith("count nowhere")
     assert [constraint.self_match for constraint in report.constraints] == [0]
 
 
 def test_of_a_rollout_too_large_to_rehearse_the_first_new_pod_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     rehearsed = finding_of("KS406")
     monkeypatch.setattr("kubespread.questions.check.trial._MAX_REHEARSED", 0)
-    assert finding_of("KS406").message == rehearsed.message
+    assert finding_of("KS406").text == rehearsed.text
     good = [str(FIXTURES / "KS406" / "good.yaml")]
     assert kubespread.check(cluster_of("KS406"), good, select=["KS406"]).findings == ()

@@ -24,7 +24,7 @@ def test_volumes_hold_down_as_many_as_simulate_says() -> None:
     del web["spec"]["template"]["spec"]["volumes"]
     free = kubespread.simulate(cluster_of("KS301"), web)
     held, zones = simulated("KS301").split(": ")
-    assert finding.message == (
+    assert finding.text == (
         f"its volumes hold the replicas to zone a: {held}, {zones}; "
         f"without them {free.placed} of 3 replicas fit, a 1 · b 1 · c 1"
     )
@@ -39,8 +39,8 @@ def test_claims_hold_replicas_where_simulate_puts_them() -> None:
     held_zones, free_zones = (
         " · ".join(f"{change.value} {change.after}" for change in report.distribution[0]) for report in (held, free)
     )
-    assert finding.severity == "warning"
-    assert finding.message == (
+    assert finding.level == "warning"
+    assert finding.text == (
         f"its volumes hold each replica where its claims are: {held.placed} of 3 replicas fit, {held_zones}; "
         f"without them {free.placed} of 3 replicas fit, {free_zones}"
     )
@@ -50,8 +50,8 @@ def test_claims_hold_replicas_where_simulate_puts_them() -> None:
 def test_a_drain_hangs_where_play_leaves_it() -> None:
     finding = finding_of("KS302")
     bad, good = (drained(f"{name}.yaml") for name in ("bad", "good"))
-    assert finding.message.startswith(f"a drain of a1 hangs with {bad[0]} of 2 replicas there: ")
-    assert finding.message.endswith(f"allows 1, whose replacement fits nowhere: {bad[1]}")
+    assert finding.text.startswith(f"a drain of a1 hangs with {bad[0]} of 2 replicas there: ")
+    assert finding.text.endswith(f"allows 1, whose replacement fits nowhere: {bad[1]}")
     assert finding.remedy.outcome == "the drain of a1 completes"
     assert good == (0, None)
 
@@ -80,7 +80,7 @@ def protected(**workload: Any) -> tuple[list[str], list[str]]:
         for position, spec in enumerate(budgets)
     ]
     found = kubespread.check(cluster_of("KS302"), [web, *made, *beside], select=["KS302"]).findings
-    return [each.message for each in found], [each.remedy.text for each in found]
+    return [each.text for each in found], [each.remedy.text for each in found]
 
 
 def workload_of(code: str, spec: dict[str, Any]) -> Manifest:
@@ -135,7 +135,7 @@ def test_an_autoscaled_workload_has_as_many_replicas_as_its_autoscaler_leaves(le
 
 def test_an_anti_affinity_contradicts_as_simulate_says() -> None:
     finding, web = finding_of("KS303"), workload("KS303")
-    assert finding.message.endswith(f"would allow more: {simulated('KS303').partition(':')[0]}")
+    assert finding.text.endswith(f"would allow more: {simulated('KS303').partition(':')[0]}")
     del web["spec"]["template"]["spec"]["affinity"]
     free = kubespread.simulate(cluster_of("KS303"), web)
     zones = " · ".join(f"{change.value} {change.after}" for change in free.distribution[0])
@@ -147,7 +147,7 @@ def test_a_constraint_beside_an_anti_affinity_rejects_nothing() -> None:
     both = kubespread.simulate(cluster_of("KS303"), web)
     del web["spec"]["template"]["spec"]["topologySpreadConstraints"]
     without = kubespread.simulate(cluster_of("KS303"), web)
-    assert finding.message.endswith(f"{both.placed} of 3 replicas fit with it and {without.placed} without")
+    assert finding.text.endswith(f"{both.placed} of 3 replicas fit with it and {without.placed} without")
     assert (both.placed, without.placed) == (3, 3)
 
 
@@ -155,26 +155,26 @@ def test_a_constraint_beside_an_anti_affinity_rejects_nothing() -> None:
 def test_an_autoscaler_asks_for_more_than_simulate_places(manifest: str) -> None:
     finding = finding_of("KS304", manifest)
     report = simulate("KS304", "replicas=60", manifest=manifest)
-    assert finding.message.endswith(f"60 replicas: {report.placed} of 60 replicas fit: {report.stopped}")
+    assert finding.text.endswith(f"60 replicas: {report.placed} of 60 replicas fit: {report.stopped}")
 
 
 def test_a_quota_lets_as_many_be_created_as_simulate_creates() -> None:
     report = simulate("KS305")
     assert report.created == 4
-    assert finding_of("KS305").message.startswith("the namespace's quotas allow 4 of 12 replicas: ")
+    assert finding_of("KS305").text.startswith("the namespace's quotas allow 4 of 12 replicas: ")
 
 
 def test_a_limit_range_gives_requests_that_simulate_places_nowhere() -> None:
     finding, web = finding_of("KS305", "limits"), workload("KS305", "limits")
     report = simulate("KS305", manifest="limits")
-    assert finding.message.endswith(f"{report.placed} of 6 replicas fit: {report.stopped}")
+    assert finding.text.endswith(f"{report.placed} of 6 replicas fit: {report.stopped}")
     free = kubespread.simulate(cluster_of("KS305"), web)
     assert finding.remedy.outcome == f"with what the template asks for {free.placed} of 6 replicas fit"
 
 
 def test_replicas_beside_an_empty_zone_land_as_simulated() -> None:
     finding = finding_of("KS208")
-    assert finding.message.endswith(f": {simulated('KS208')}")
+    assert finding.text.endswith(f": {simulated('KS208')}")
     (setting,) = finding.remedy.settings
     waiting = simulated("KS208", setting)
     with_a_node = kubespread.Snapshot.from_objects([*yaml_of("KS208/cluster.yaml")["items"], *hosts(None, None, "c")])
@@ -192,11 +192,11 @@ def test_replicas_that_wait_for_a_zone_that_can_be_made_are_meant_to() -> None:
     web = workload("KS208")
     web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["minDomains"] = 3
     (meant,) = kubespread.check(cluster_of("KS208"), web).findings
-    assert (meant.code, meant.severity) == ("KS209", "info")
-    assert meant.message == "4 of 6 replicas find no node until NodePool general adds one, because of minDomains"
+    assert (meant.code, meant.level) == ("KS209", "info")
+    assert meant.text == "4 of 6 replicas find no node until NodePool general adds one, because of minDomains"
     web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["minDomains"] = 4
     findings = kubespread.check(cluster_of("KS208"), web).findings
-    assert [(finding.code, finding.severity) for finding in findings] == [("KS204", "error")]
+    assert [(finding.code, finding.level) for finding in findings] == [("KS204", "error")]
 
 
 ZONE = "topology.kubernetes.io/zone"
@@ -256,8 +256,8 @@ def test_a_clusters_own_file_is_found_no_more_wrong_than_the_cluster() -> None:
     file = str(FIXTURES.parent / "clusters" / "shop.yaml")
     cluster = kubespread.load(file)
     of_file, of_cluster = kubespread.check(cluster, file), kubespread.check(cluster)
-    assert sorted((found.code, found.message) for found in of_file.findings) == sorted(
-        (found.code, found.message) for found in of_cluster.findings
+    assert sorted((found.code, found.text) for found in of_file.findings) == sorted(
+        (found.code, found.text) for found in of_cluster.findings
     )
 
 

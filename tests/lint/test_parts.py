@@ -65,7 +65,7 @@ def test_a_part_is_told_and_not_refused(part: Data, said: str) -> None:
 def test_a_kind_that_kubernetes_own_group_does_not_have_is_refused() -> None:
     """Whatever custom resources there are, they are not in it."""
     (finding,) = kubespread.check(None, {**WHOLE, "kind": "Deploymnet"}).findings
-    assert (finding.code, finding.field, finding.message) == (
+    assert (finding.code, finding.field, finding.text) == (
         "KS002",
         "kind",
         'no matches for kind "Deploymnet" in version "apps/v1", did you mean "Deployment" in "apps/v1"?',

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread import Finding, Snapshot
+from kubespread import CheckFinding, Snapshot
 from kubespread.questions import tasks
 from kubespread.questions.remedies import search
 from tests.builders import Data, hard, hosts, owned_by, pod, taint
@@ -50,7 +50,7 @@ def autoscaler(least: int | None, most: int) -> Data:
     }
 
 
-def found(*objects: Data, manifest: Data, **options: Any) -> list[Finding]:
+def found(*objects: Data, manifest: Data, **options: Any) -> list[CheckFinding]:
     return list(kubespread.check(Snapshot.from_objects([*NODES, *objects]), manifest, **options).findings)
 
 
@@ -78,7 +78,7 @@ SAID: dict[str, tuple[Data, str]] = {
 def test_replicas_without_a_node_are_an_error_with_the_reason(case: str) -> None:
     manifest, said = SAID[case]
     (finding,) = found(manifest=manifest)
-    assert (finding.code, finding.severity, finding.message, finding.proven) == ("KS209", "error", said, True)
+    assert (finding.code, finding.level, finding.text, finding.proven) == ("KS209", "error", said, True)
     report = kubespread.check(Snapshot.from_objects(NODES), manifest)
     assert report.verdict == "no"
     assert kubespread.simulate(Snapshot.from_objects(NODES), manifest).stopped == said.partition(": ")[2]
@@ -95,8 +95,8 @@ def test_replicas_without_a_node_are_an_error_with_the_reason(case: str) -> None
 def test_a_pod_that_fits_nowhere_does_not_pass(manifest: str | None, cluster: str, said: str) -> None:
     given = [] if manifest is None else [str(CASES / manifest)]
     report = kubespread.check(kubespread.load(CASES / cluster), given)
-    (error,) = (finding for finding in report.findings if finding.severity == "error")
-    assert (error.code, error.message.partition(":")[0], report.verdict) == ("KS209", said, "no")
+    (error,) = (finding for finding in report.findings if finding.level == "error")
+    assert (error.code, error.text.partition(":")[0], report.verdict) == ("KS209", said, "no")
 
 
 def test_what_other_findings_mend_is_said_by_them_alone_unless_they_are_silenced() -> None:
@@ -128,7 +128,7 @@ QUOTAS: dict[str, tuple[list[Data], int, str]] = {
 def test_what_quotas_refuse_is_not_pending(case: str) -> None:
     objects, replicas, said = QUOTAS[case]
     findings = found(*objects, manifest=web(replicas=replicas))
-    assert [(each.code, each.message.partition(":")[0]) for each in findings] == ([("KS305", said)] if said else [])
+    assert [(each.code, each.text.partition(":")[0]) for each in findings] == ([("KS305", said)] if said else [])
 
 
 def test_own_pods_that_wait_are_in_the_usage_of_quotas_already() -> None:
@@ -194,7 +194,7 @@ def test_an_autoscaled_workload_is_checked_at_its_minimum_and_at_its_maximum(cas
     if replicas is not None:
         manifest["spec"]["replicas"] = replicas
     findings = found(bounds, manifest=manifest)
-    assert [(each.code, each.message) for each in findings] == ([(code, said)] if code else [])
+    assert [(each.code, each.text) for each in findings] == ([(code, said)] if code else [])
 
 
 def test_the_minimum_that_is_checked_is_noted() -> None:
@@ -206,21 +206,21 @@ def test_the_minimum_that_is_checked_is_noted() -> None:
 
 def test_a_quota_stops_an_autoscaler_first() -> None:
     (finding,) = found(autoscaler(2, 9), quota(pods="4"), manifest=with_pod(web(), **asking("5")))
-    assert finding.message == (
+    assert finding.text == (
         "HorizontalPodAutoscaler web may ask for 9 replicas: the namespace's quotas allow only 4 of them: exceeded "
         "quota: q, requested: pods=1, used: pods=4, limited: pods=4; "
         "3 of 4 replicas fit: 0/3 nodes are available: 3 Insufficient cpu."
     )
     assert (finding.remedy.text, finding.remedy.outcome) == ("maxReplicas: 3", "3 of 3 replicas fit")
     report = kubespread.check(kubespread.load(CASES / "everyday" / "aws12.json.gz"), select=["KS304"])
-    said = {each.workload: each.remedy.text for each in report.findings}
+    said = {each.subject: each.remedy.text for each in report.findings}
     assert said == {"shop/Deployment/api": "maxReplicas: 8", "shop/Deployment/web": "maxReplicas: 13"}
 
 
 def test_an_autoscaler_whose_minimum_does_not_fit_is_told_of_the_closed_zone() -> None:
     case = CASES / "judgment" / "rules" / "hpa-noreplicas"
     report = kubespread.check(kubespread.load(case / "c.json"), str(case / "m.json"))
-    (error,) = (each for each in report.findings if each.severity == "error")
+    (error,) = (each for each in report.findings if each.level == "error")
     assert (error.code, error.remedy.settings) == ("KS203", ("nodeTaintsPolicy[0]=Honor",))
     assert error.remedy.outcome == "6 of 6 replicas fit: a 3 · b 3 · c 0"
 
@@ -234,8 +234,8 @@ def rolled(strategy: Data | None = None, replicas: int = 2) -> Data:
 def test_a_quota_without_room_for_the_surge_stops_every_rollout() -> None:
     objects = [quota("0", pods="2")]
     (finding,) = found(*objects, manifest=rolled())
-    assert (finding.code, finding.severity) == ("KS406", "error")
-    assert finding.message.endswith(
+    assert (finding.code, finding.level) == ("KS406", "error")
+    assert finding.text.endswith(
         'stops at 0 of 2 new pods: pods "web-new-1" is forbidden: exceeded quota: q, '
         "requested: pods=1, used: pods=2, limited: pods=2"
     )
@@ -247,7 +247,7 @@ def test_a_quota_without_room_for_the_surge_stops_every_rollout() -> None:
 def test_a_quota_stops_a_rollout_that_is_too_large_to_rehearse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kubespread.questions.check.trial._MAX_REHEARSED", 5)
     (finding,) = found(quota("0", pods="2"), manifest=rolled())
-    assert (finding.code, finding.message.partition("new pods: ")[2]) == (
+    assert (finding.code, finding.text.partition("new pods: ")[2]) == (
         "KS406",
         "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2",
     )
@@ -256,7 +256,7 @@ def test_a_quota_stops_a_rollout_that_is_too_large_to_rehearse(monkeypatch: pyte
 
 def test_a_quota_is_raised_for_all_replicas_and_the_surge() -> None:
     (finding,) = found(quota("1", pods="2"), manifest=rolled(replicas=3))
-    assert finding.message.startswith("the namespace's quotas allow 1 of 3 replicas: exceeded quota: q, ")
+    assert finding.text.startswith("the namespace's quotas allow 1 of 3 replicas: exceeded quota: q, ")
     assert finding.remedy.text == "pods: 5 in ResourceQuota q: enough for 3 replicas and 1 pod more in a rollout"
     assert finding.remedy.outcome == "3 of 3 replicas fit"
     assert found(quota("1", pods="5"), manifest=rolled(replicas=3)) == []

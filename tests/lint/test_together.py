@@ -52,7 +52,7 @@ def test_a_remedy_says_what_holds_back_what_it_mends() -> None:
 def test_only_what_keeps_replicas_from_running_becomes_an_error() -> None:
     manifest = web(hard(f"{ZONE}s"), hard(f"{HOSTNAME}s"), soft("rack"), replicas=6)
     findings = kubespread.check(CLUSTER, manifest).findings
-    assert [(finding.code, finding.severity) for finding in findings] == [
+    assert [(finding.code, finding.level) for finding in findings] == [
         ("KS201", "error"),
         ("KS201", "error"),
         ("KS201", "warning"),

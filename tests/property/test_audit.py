@@ -260,7 +260,7 @@ def test_a_cause_undone_by_hand_ends_the_violation(objects: list[Data]) -> None:
     for row in audited(objects).workloads:
         for each in row.findings:
             made = newest(objects, row)
-            if each.constraint is not None and each.cause in UNDONE and made is not None and is_one_revision(row):
+            if each.constraint is not None and each.code in UNDONE and made is not None and is_one_revision(row):
                 assert is_over(objects, row, each, *made), (row.workload, each)
 
 
@@ -275,7 +275,7 @@ def is_over(objects: list[Data], row: AuditedWorkload, found: AuditFinding, spec
     kept = [each for each in kept if each["kind"] == "Node" or "nodeName" in each["spec"]]
     at = found.constraint or 0
     constraint = deepcopy(spec["topologySpreadConstraints"][at])
-    UNDONE[found.cause](kept, own, constraint, row.constraints[at])
+    UNDONE[found.code](kept, own, constraint, row.constraints[at])
     moved = [each for each in kept if each["kind"] == "Pod" and each["metadata"]["name"] in own]
     for each in moved:
         each["spec"] = {key: value for key, value in each["spec"].items() if key != "nodeName"}

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.questions.check.report import Finding
+from kubespread.questions.check.report import CheckFinding
 from tests.builders import Data, hosts, taint
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -96,7 +96,7 @@ POOL = {
 }
 
 
-def applied(objects: list[Data], finding: Finding) -> list[Data]:
+def applied(objects: list[Data], finding: CheckFinding) -> list[Data]:
     """The objects with the remedy in them."""
     changed = deepcopy(objects)
     web, remedy = changed[0]["spec"], finding.remedy
@@ -121,7 +121,7 @@ def applied(objects: list[Data], finding: Finding) -> list[Data]:
     return changed
 
 
-def of(finding: Finding) -> tuple[str, str]:
+def of(finding: CheckFinding) -> tuple[str, str]:
     return finding.code, finding.field
 
 

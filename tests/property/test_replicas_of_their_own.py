@@ -91,6 +91,6 @@ def test_an_object_of_the_cluster_is_checked_as_its_file(objects: list[Data], wo
     snapshot = kubespread.Snapshot.from_objects([*objects, workload])
 
     def found(source: Data | str) -> list[tuple[str, str]]:
-        return [(finding.code, finding.message) for finding in kubespread.check(snapshot, source).findings]
+        return [(finding.code, finding.text) for finding in kubespread.check(snapshot, source).findings]
 
     assert found(f"{workload['kind'].lower()}/db") == found(workload)

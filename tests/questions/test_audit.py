@@ -9,7 +9,6 @@ import pytest
 
 import kubespread
 from kubespread import AuditReport, Snapshot
-from kubespread.questions.audit.report import sentence
 from tests.builders import Data, ago, hard, hosts, pod, soft
 from tests.cli.support import FIXTURES
 from tests.storage import claim, on_host, storage_class, volume
@@ -41,7 +40,7 @@ def lines(report: AuditReport) -> list[str]:
             )
             said = [text for text in (trials, each.detail) if text]
             key = f" ({each.topology_key})" if each.topology_key else ""
-            told.append("; ".join((f"{name} {each.level}: {each.cause}{key}", *said)))
+            told.append("; ".join((f"{name} {each.level}: {each.code}{key}", *said)))
     return told
 
 
@@ -385,7 +384,7 @@ def test_each_of_two_constraints_over_one_key_is_told_with_its_own_numbers() -> 
     own = deployment("web", ("n0", "n0", "n0"), spec={"topologySpreadConstraints": both})
     other = pod("other", "n0", labels={"pod-template-hash": HASH})
     (row,) = audited([*THREE, *own, other], "deploy/web").workloads
-    assert [(finding.constraint, sentence(row, finding).partition(":")[0]) for finding in row.findings] == [
+    assert [(finding.constraint, finding.text.partition(":")[0]) for finding in row.findings] == [
         (0, "zone skew 3 exceeds maxSkew 1 (3/0/0)"),
         (1, "zone skew 4 exceeds maxSkew 1 (4/0/0)"),
     ]
@@ -465,7 +464,7 @@ def test_none_of_four_pods_on_a_node_is_found() -> None:
     report = kubespread.audit(kubespread.load(FIXTURES / "cases" / "everyday" / "t1.json.gz"), "shop/deploy/promo")
     (row,) = report.workloads
     assert (row.replicas, row.placed, row.pending, row.placeable, row.level) == (4, 0, 4, 3, "risk")
-    assert [each.cause for each in row.findings] == ["pending"]
+    assert [each.code for each in row.findings] == ["pending"]
     assert report.verdict == "no"
 
 
@@ -559,7 +558,7 @@ def test_a_selector_that_misses_its_own_pods_is_the_cause_unless_it_is_meant() -
     nodes = hosts("a", "b", "c")
     lost = {"topologySpreadConstraints": [hard(ZONE, match={"app": "wep"})]}
     (row,) = kubespread.audit(Snapshot.from_objects([*nodes, *deployment("web", ("n0", "n1"), spec=lost)])).workloads
-    assert [(found.cause, found.select, sentence(row, found)) for found in row.findings] == [
+    assert [(found.code, found.select, found.text) for found in row.findings] == [
         (
             "missesOwnPods",
             "app=web",
@@ -568,4 +567,4 @@ def test_a_selector_that_misses_its_own_pods_is_the_cause_unless_it_is_meant() -
     ]
     beside = [*deployment("web", ("n0", "n1"), spec=lost), *deployment("wep", ("n0", "n1"))]
     rows = kubespread.audit(Snapshot.from_objects([*nodes, *beside])).workloads
-    assert [found.cause for row in rows for found in row.findings] == []
+    assert [found.code for row in rows for found in row.findings] == []

@@ -60,7 +60,7 @@ def restricted(full: Any, part: Any) -> Any:
             assert len(part.clauses) <= len(full.clauses) - len(left)
             kept |= {"clauses": part.clauses, "not_modelled": part.not_modelled}
         case kubespread.CheckReport():
-            kept |= {"findings": tuple(finding for finding in full.findings if finding.workload not in left)}
+            kept |= {"findings": tuple(finding for finding in full.findings if finding.subject not in left)}
             kept |= {"workloads": part.workloads, "ignored": part.ignored, "rules": part.rules}
     return remade(full, **kept)
 

@@ -29,7 +29,7 @@ def _held(report: Any) -> str:
 WORST: Mapping[str, Callable[[Any], str]] = {
     "audit": lambda report: report.workloads[0].workload.name,
     "capacity": lambda report: report.domains[0].domain,
-    "check": lambda report: min(report.findings, key=lambda each: each.severity.rank).code if report.findings else "",
+    "check": lambda report: min(report.findings, key=lambda each: each.level.rank).code if report.findings else "",
     "compare": lambda report: report.changes[0].column if report.changes else "",
     "explain": lambda report: f"{report.constraints[0].max_skew}",
     "fleet": lambda report: report.clusters[0].name,

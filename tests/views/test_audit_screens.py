@@ -13,14 +13,8 @@ from rich.cells import cell_len
 import kubespread
 from kubespread import AuditReport, Snapshot
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.audit.report import (
-    CAUSES,
-    AuditedConstraint,
-    AuditedWorkload,
-    AuditFinding,
-    Cause,
-    DomainPods,
-)
+from kubespread.questions.audit.report import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods
+from kubespread.reports.findings import CAUSES, Cause
 from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, remade, soft
@@ -155,7 +149,7 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
         counts=None,
         state="violated",
     )
-    finding = AuditFinding(level="violated", cause="unknown", topology_key=key, detail="")
+    finding = AuditFinding(level="violated", code="unknown", topology_key=key)
     row = AuditedWorkload(
         workload=WorkloadName("Deployment", "default", "web"),
         level="violated",

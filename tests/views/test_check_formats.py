@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread import CheckReport
-from kubespread.questions.check.formats import file_uri, github, junit, sarif
-from kubespread.questions.check.report import Finding, Remedy, Severity
+from kubespread.questions.check.report import CheckFinding, Remedy, Severity
+from kubespread.views.findings import file_uri, github, junit, sarif
 from kubespread.views.look import Look
 from tests.builders import remade
 
@@ -40,25 +40,25 @@ HOSTILE = 'a:b,c%\n::error::"<x>&|`\x1b[31m]]>'
 LOOK = Look()
 
 
-def finding(severity: Severity = Severity.ERROR, **fields: Any) -> Finding:
+def finding(severity: Severity = Severity.ERROR, **fields: Any) -> CheckFinding:
     told: dict[str, Any] = {
         "code": "KS101",
         "rule": "ghost-pods",
-        "severity": severity,
-        "workload": "shop/Deployment/web",
+        "level": severity,
+        "subject": "shop/Deployment/web",
         "file": "k8s/web.yaml",
         "line": 15,
         "column": 9,
         "field": "spec.template.spec.topologySpreadConstraints[0]",
-        "message": "it spreads nothing",
+        "text": "it spreads nothing",
         "proven": False,
         "remedy": Remedy(text="select app=web", outcome="6 of 6 replicas fit"),
         "fingerprint": "0" * 32,
     }
-    return Finding(**{**told, **fields})
+    return CheckFinding(**{**told, **fields})
 
 
-def report(*findings: Finding) -> CheckReport:
+def report(*findings: CheckFinding) -> CheckReport:
     return CheckReport(
         kube_version="1.36",
         files=1,
@@ -73,10 +73,10 @@ def report(*findings: Finding) -> CheckReport:
 REPORTS: dict[str, CheckReport] = {
     "nothing": report(),
     "one of each severity": report(*map(finding, Severity)),
-    "a file that cannot be read": report(finding(workload=None, line=None, column=None, field="")),
+    "a file that cannot be read": report(finding(subject="", line=None, column=None, field="")),
     "a workload of the cluster": report(finding(file=None, line=None, column=None)),
     "hostile text": report(
-        finding(workload=HOSTILE, file=HOSTILE, field=HOSTILE, message=HOSTILE, remedy=Remedy(text=HOSTILE))
+        finding(subject=HOSTILE, file=HOSTILE, field=HOSTILE, text=HOSTILE, remedy=Remedy(text=HOSTILE))
     ),
 }
 ALL_FIXTURES = "all fixtures"

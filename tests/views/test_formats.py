@@ -98,21 +98,77 @@ def test_the_help_says_what_is_printed_when_nothing_is_asked_for(kind: str) -> N
 
 
 def test_what_can_be_asked_for() -> None:
-    assert [*writers("explain")] == ["table", "wide", "json", "yaml", "markdown", "name", "csv", "html"]
-    assert [*writers("simulate")] == ["table", "json", "yaml", "markdown", "name", "csv", "html"]
-    assert [*writers("compare")] == ["table", "json", "yaml", "markdown", "name", "csv", "html"]
-    assert [*writers("plan")] == ["table", "json", "yaml", "markdown", "name", "csv", "html"]
-    assert [*writers("rebalance")] == ["table", "json", "yaml", "markdown", "name", "csv", "html"]
+    assert [*writers("explain")] == [
+        "table",
+        "wide",
+        "json",
+        "yaml",
+        "markdown",
+        "name",
+        "csv",
+        "html",
+        "sarif",
+        "junit",
+        "github",
+    ]
+    assert [*writers("simulate")] == [
+        "table",
+        "json",
+        "yaml",
+        "markdown",
+        "name",
+        "csv",
+        "html",
+        "sarif",
+        "junit",
+        "github",
+    ]
+    assert [*writers("compare")] == [
+        "table",
+        "json",
+        "yaml",
+        "markdown",
+        "name",
+        "csv",
+        "html",
+        "sarif",
+        "junit",
+        "github",
+    ]
+    assert [*writers("plan")] == [
+        "table",
+        "json",
+        "yaml",
+        "markdown",
+        "name",
+        "csv",
+        "html",
+        "sarif",
+        "junit",
+        "github",
+    ]
+    assert [*writers("rebalance")] == [
+        "table",
+        "json",
+        "yaml",
+        "markdown",
+        "name",
+        "csv",
+        "html",
+        "sarif",
+        "junit",
+        "github",
+    ]
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_writes_every_report_it_is_for(name: str) -> None:
     found = {kind: writers(kind)[name] for kind in KINDS if name in writers(kind)}
     texts = [writer.load()(ANSWERS[kind], Look(in_full=True)) for kind, writer in found.items()]
-    # Names of nothing are no line at all.
-    is_empty = name == "name"
-    # Metrics of a whole cluster have no names.
-    shown = "kubespread_" if name == "prometheus" else "n1"
+    # Names of nothing, and annotations of a yes, are no line at all.
+    is_empty = name in ("name", "github")
+    # Metrics of a whole cluster have no names, nor has what is a yes.
+    shown = {"prometheus": "kubespread_", "sarif": "kubespread", "junit": "testsuites", "github": "::"}.get(name, "n1")
     assert all((shown in text and text.endswith("\n")) or (is_empty and not text) for text in texts)
 
 
@@ -140,7 +196,7 @@ def test_several_reports_are_a_list_in_one_document() -> None:
 
 def test_steps_alone_are_written_in_every_format_of_a_plan() -> None:
     texts = {name: writer.load()(PLAYED, Look(in_full=True)) for name, writer in writers("plan").items()}
-    assert [name for name, text in texts.items() if "n1" not in text] == ["name"], "no workload is worse"
+    assert [name for name, text in texts.items() if "n1" not in text] == ["name", "sarif", "junit", "github"], "a yes"
 
 
 @pytest.mark.parametrize("kind", ANSWERS)

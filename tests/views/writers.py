@@ -13,4 +13,4 @@ KINDS: tuple[str, ...] = (*QUESTIONS,)
 def writers(kind: str) -> Mapping[str, Writer]:
     """By the name of the format, in the order of the help of -o."""
     asked = question(kind)
-    return writers_of(asked.outputs, asked.__module__.rpartition(".")[0])
+    return writers_of(asked.outputs)

@@ -25,6 +25,7 @@ from kubespread.questions.audit.standing import (
     Outlook,
     RevisionsOf,
     Standing,
+    found,
     gated,
     groups,
     missing,
@@ -198,13 +199,13 @@ class _Audited:
             findings += ghosts
             spreads_nothing = {finding.topology_key for finding in ghosts}
             findings += (
-                found
-                for found in self._misplaced(constraints, afresh, following)
-                if found.constraint is not None or found.topology_key not in spreads_nothing
+                finding
+                for finding in self._misplaced(constraints, afresh, following)
+                if finding.constraint is not None or finding.topology_key not in spreads_nothing
             )
             findings += self._uncounted(constraints, afresh)
         if following.fits is False and not standing.awaited:
-            findings.append(rows.AuditFinding.of("refused" if following.is_refused else "noRoom", following.message))
+            findings.append(found("refused" if following.is_refused else "noRoom", following.message))
         if template is not None:
             findings += scheduled_by_others(group, template, scheduler_of)
             if barred := list(gated(group, template)):
@@ -212,7 +213,7 @@ class _Audited:
                 following = NextPod(False)
         findings.sort(key=lambda finding: -rows.LEVELS.index(finding.level))
         losses, key = dict(self._worst_losses(constraints)), self._key or ZONE
-        return rows.AuditedWorkload(
+        row = rows.AuditedWorkload(
             workload=group.name,
             level=findings[0].level if findings else "ok",
             replicas=standing.replicas,
@@ -228,8 +229,10 @@ class _Audited:
             worst_loss=losses,
             left=losses[key].remaining if key in losses else None,
             next_fits=following.fits,
-            findings=tuple(findings),
+            findings=tuple(replace(finding, subject=group.name) for finding in findings),
         )
+        worded = (replace(each, text=each.text or rows.misplaced(row, each)) for each in row.findings)
+        return replace(row, findings=tuple(worded))
 
     def _worst_losses(self, constraints: Sequence[causes.CountedSpread]) -> Iterator[tuple[str, rows.WorstLoss]]:
         asked = () if self._key is None else (self._key,)
@@ -288,20 +291,22 @@ class _Audited:
         for position, spread in enumerate(constraints):
             if spread.state in ("violated", "uneven"):
                 exceeded = causes.Exceeded.of(afresh, spread, position)
-                found = causes.cause_of(exceeded, self._staying(exceeded, UNKNOWN))
+                why = causes.cause_of(exceeded, self._staying(exceeded, UNKNOWN))
                 yield rows.AuditFinding(
                     level=spread.state,
-                    cause=found.cause,
+                    code=why.cause,
                     topology_key=exceeded.key,
                     constraint=position,
-                    detail=found.detail,
-                    trials=found.trials,
+                    numbers={"skew": spread.skew, "maxSkew": spread.counted.constraint.max_skew},
+                    detail=why.detail,
+                    trials=why.trials,
                 )
         in_one = causes.InOneDomain.of(afresh, constraints, self._key)
         if in_one is not None:
-            found = causes.cause_of(in_one, self._staying(in_one, following))
-            finding = rows.AuditFinding.of(found.cause, found.detail or in_one.domain, in_one.key)
-            yield replace(finding, trials=found.trials)
+            why = causes.cause_of(in_one, self._staying(in_one, following))
+            yield rows.AuditFinding(
+                code=why.cause, topology_key=in_one.key, detail=why.detail or in_one.domain, trials=why.trials
+            )
 
     def _missing_own_pods(
         self, constraints: Sequence[causes.CountedSpread], template: Pod
@@ -320,11 +325,9 @@ class _Audited:
                 if pod.metadata.namespace == namespace and selector.matches(pod.metadata.labels)
             ]
             if not is_meant(declared, others, counts_own=counts_own):
-                labels = template.metadata.labels
-                detail, key = missing_them(selector, labels), declared.topology_key
-                yield replace(
-                    rows.AuditFinding.of("missesOwnPods", detail, key), select=nearest(selector, labels) or None
-                )
+                labels, select = template.metadata.labels, nearest(selector, template.metadata.labels) or None
+                why, key = missing_them(selector, labels), declared.topology_key
+                yield found("missesOwnPods", why, key, select=select, pods=self._standing.replicas)
 
     def _uncounted(
         self, constraints: Sequence[causes.CountedSpread], afresh: causes.Afresh
@@ -341,4 +344,4 @@ class _Audited:
             if not on and constraint.is_hard:
                 lacking = np.flatnonzero(column.absent & afresh.open_nodes).tolist()
             if nodes := sorted(self._nodes.names[position] for position in lacking):
-                yield rows.AuditFinding.of("missingLabel", some_of(nodes, _MAX_NAMED), constraint.topology_key)
+                yield found("missingLabel", some_of(nodes, _MAX_NAMED), constraint.topology_key)

@@ -2,158 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal, get_args
 
-from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
-from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, Share, preempted_pods
-from kubespread.reports.reason_words import reasons_in
+from kubespread.reports.findings import CAUSES, Cause
+from kubespread.reports.parts import Finding, Judgment, OfWorkloads, PreemptedPod, Report, Share, preempted_pods
 from kubespread.wording import count_of, says, short_key, some_of
 
 Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 """Levels from the least to the worst. ``unjudged``: another scheduler places the pods."""
-Cause = Literal[
-    "underWay",
-    "drift",
-    "terminating",
-    "otherPods",
-    "volumes",
-    "minDomains",
-    "missingLabel",
-    "unavailableNodes",
-    "nodeAffinity",
-    "podAffinity",
-    "otherConstraints",
-    "capacity",
-    "outweighed",
-    "onePod",
-    "defaultNotApplied",
-    "noConstraint",
-    "loose",
-    "missesOwnPods",
-    "stuckRollout",
-    "pending",
-    "notCreated",
-    "notReady",
-    "noRoom",
-    "refused",
-    "gated",
-    "otherScheduler",
-    "unknown",
-]
 RolloutState = Literal["advancing", "waiting", "stuck", "paused", "unknown"]
 _MAX_SAID = 20
 """The most findings in an answer's sentences; the rows have all."""
 _MAX_NAMED = 3
 _FEW = 6
-
-
-class CauseRow(Struct, frozen=True, kw_only=True):
-    """One cause: what is said of it. How it is undone is a row of `causes.UNDONE`."""
-
-    means: str
-    """Meaning for the documentation: which change ends it, else what it is."""
-    so: str = ""
-    """Sentence on the trial that ended it. ``{them}`` are the pods, ``{what}`` is what the cause is made of."""
-    place: str = ""
-    """Sentence on pods that are all in one domain, before that trial."""
-    said: str = ""
-    """The sentence where it is not about where pods are."""
-    level: Level = "risk"
-    """Level of the finding, where no constraint has one."""
-    badness: Literal["critical", "warning", "notice"] | None = None
-    """Badness in a report on the cluster, of what is about pods that are missing."""
-    is_pending: bool = False
-    """True if it is what pods wait for, which the question of that name tells."""
-
-
-CAUSES: Mapping[Cause, CauseRow] = {
-    "underWay": CauseRow(means="none, once pods that wait are placed and rollouts are done"),
-    "drift": CauseRow(
-        means="none, once its pods are placed afresh",
-        so=", so a scale-down, a rollout, lost nodes or the like left {them}",
-    ),
-    "terminating": CauseRow(
-        means="pods that are terminating are gone",
-        so=", so terminating pods still hold room: {what}; evict again once they are gone",
-    ),
-    "otherPods": CauseRow(
-        means="the constraint does not count pods of others",
-        so=", so the pods of others that it counts make it uneven: {what}",
-    ),
-    "volumes": CauseRow(means="its pods have none", so=", so its volumes hold {them}: {what}"),
-    "minDomains": CauseRow(means="there is none", so=", so minDomains {what} makes the minimum 0, as {domains}"),
-    "missingLabel": CauseRow(
-        means="nodes have the topology key; of a constraint that holds: pods on nodes without it count nowhere, or a "
-        "hard constraint lets none come there",
-        so=", so nodes without the label are missing: {what}",
-        said="nodes without the label {key} count in none of its domains{detail}",
-    ),
-    "unavailableNodes": CauseRow(
-        means="nodes are without cordons and taints", so=", so nodes that take no pods hold {them} there: {what}"
-    ),
-    "nodeAffinity": CauseRow(means="its pods require none", so=", so its {what} holds {them} there"),
-    "podAffinity": CauseRow(means="its pods require none", so=", so its {what} holds {them} there"),
-    "otherConstraints": CauseRow(means="it has no others", so=", so its other constraints hold {them} there: {what}"),
-    "capacity": CauseRow(means="its pods ask for no resources", so=", so there is too little room {where}"),
-    "outweighed": CauseRow(means="a soft constraint outweighs other scores", so=", so it is outweighed by {what}"),
-    "onePod": CauseRow(means="there is another pod"),
-    "defaultNotApplied": CauseRow(
-        means="the default constraints apply to it",
-        place=": no Service and no controller with a selector gives them default constraints",
-    ),
-    "noConstraint": CauseRow(
-        means="it has one over the zone, or the host", place=", and no constraint is about {key}s"
-    ),
-    "loose": CauseRow(means="the one it has is tighter", place=", which {allowed} allows"),
-    "missesOwnPods": CauseRow(
-        means="the constraint selects the pods' own labels: it counts none of them",
-        said="{what}: the constraint over {key} counts none of its {pods}{select}",
-    ),
-    "stuckRollout": CauseRow(
-        means="pods of its new revision find no node, or are refused",
-        badness="critical",
-        said="rollout stuck{new}: {reasons}",
-    ),
-    "pending": CauseRow(
-        means="pods wait for a node",
-        is_pending=True,
-        said="{placed} of {pods} on nodes, {pending} pending{now}{detail}",
-    ),
-    "notCreated": CauseRow(
-        means="it is to have more pods than there are",
-        badness="critical",
-        said="not all of its {pods} are created{detail}",
-    ),
-    "notReady": CauseRow(
-        means="pods on nodes are not", badness="critical", said="{ready} of {pods} ready; not ready{detail}"
-    ),
-    "noRoom": CauseRow(means="its next pod fits nowhere", badness="notice", said="its next pod fits nowhere{detail}"),
-    "refused": CauseRow(
-        means="the API server refuses its pods when they are made again",
-        badness="warning",
-        said="a pod of it that goes is not created again{detail}",
-    ),
-    "gated": CauseRow(
-        means="pods wait, or the next one will, behind the scheduling gates in ``detail``",
-        badness="notice",
-        is_pending=True,
-        said="its next pod waits behind scheduling gate {what}",
-    ),
-    "otherScheduler": CauseRow(
-        means="the pods name the scheduler in ``detail``, which is not modeled; a risk where some of them wait for it",
-        level="unjudged",
-        badness="notice",
-        is_pending=True,
-        said="placed by scheduler {what}, which is not modeled{unknown}",
-    ),
-    "unknown": CauseRow(means="no change that was tried ends it"),
-}
 
 
 class DomainPods(Report, frozen=True, kw_only=False, gc=False):
@@ -246,18 +113,20 @@ class RolloutUnderWay(Report, frozen=True):
     """
 
 
-class AuditFinding(Report, frozen=True):
-    meanings: ClassVar = {"cause": CAUSES}
+class AuditFinding(Finding, frozen=True, kw_only=True, rename={"code": "cause", "topology_key": "topologyKey"}):
+    meanings: ClassVar = {"code": CAUSES}
+    words: ClassVar = CAUSES
 
-    level: Level
-    """Level of the finding."""
-    cause: Cause
+    code: Cause
     """First change that alone ends it, of those that were tried, for a constraint that does not hold and for pods that
     are all in one domain; else what there is to say.
     """
-    topology_key: str | None
+    level: Level = "risk"
+    text: str = ""
+    """The sentence, and why."""
+    topology_key: str | None = None
     """Topology key of the constraint, or of the domains that all pods are in; null where it is about neither."""
-    detail: str
+    detail: str = ""
     """Plugins, nodes, pods or kube-scheduler's message that the cause is made of; else the domain all pods are in."""
     constraint: int | None = None
     """The place among the workload's ``constraints`` of the one that is not kept; null where it is about none."""
@@ -272,14 +141,9 @@ class AuditFinding(Report, frozen=True):
     def remedy(self) -> str | None:
         """``placed afresh: 1/1/1``: the last trial, where it ended what was found."""
         last = self.trials[-1] if self.trials else None
-        if last is None or not last.holds or self.cause == "unknown":
+        if last is None or not last.holds or self.code == "unknown":
             return None
         return f"{last.how}: {counts_text(last.counts)}"
-
-    @classmethod
-    def of(cls, cause: Cause, detail: str, topology_key: str | None = None) -> AuditFinding:
-        """Make a finding that no constraint and no trial says more about."""
-        return cls(level=CAUSES[cause].level, cause=cause, topology_key=topology_key, detail=detail)
 
 
 class AuditedWorkload(Report, frozen=True, kw_only=True):
@@ -338,7 +202,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     @property
     def is_unconstrained(self) -> bool:
         """True if its pods have no constraint of their own, as far as it is judged."""
-        is_judged = all(finding.cause != "otherScheduler" for finding in self.findings)
+        is_judged = all(finding.code != "otherScheduler" for finding in self.findings)
         return is_judged and all(constraint.source != "pod" for constraint in self.constraints)
 
     @property
@@ -447,45 +311,29 @@ def _finding_sentences(report: AuditReport) -> Iterator[str]:
     by_sentence: dict[str, list[str]] = {}
     findings = [(row, finding) for row in report.workloads for finding in row.findings]
     for row, finding in sorted(findings, key=lambda pair: -LEVELS.index(pair[1].level)):
-        by_sentence.setdefault(sentence(row, finding), []).append(row.called)
+        by_sentence.setdefault(finding.text, []).append(row.called)
     for text, names in list(by_sentence.items())[:_MAX_SAID]:
         yield f"{some_of(names, _MAX_NAMED)}: {text}"
     if len(by_sentence) > _MAX_SAID:
         yield f"and {count_of(len(by_sentence) - _MAX_SAID, 'finding')} more"
 
 
-def sentence(row: AuditedWorkload, finding: AuditFinding) -> str:
-    """Say what is found, and why: ``zone skew 3 exceeds maxSkew 1 (5/2/2): placed afresh it would be 3/3/3``."""
+def misplaced(row: AuditedWorkload, finding: AuditFinding) -> str:
+    """Say how pods are placed, and why: ``zone skew 3 exceeds maxSkew 1 (5/2/2): placed afresh it would be 3/3/3``."""
     if finding.constraint is not None:
         constraint = row.constraints[finding.constraint]
         head = f"{short_key(constraint.topology_key)} skew {constraint.skew} exceeds maxSkew {constraint.max_skew}"
         return f"{head} ({counts_text(constraint.counts, constraint)}): {_why_exceeded(constraint, finding)}"
-    if finding.trials or finding.cause in ("onePod", "unknown"):
-        return _why_in_one_domain(row, finding)
-    new = row.rollout.pending if row.rollout is not None else 0
-    return CAUSES[finding.cause].said.format(
-        what=finding.detail,
-        detail=f": {finding.detail}" if finding.detail else "",
-        key=short_key(finding.topology_key or ""),
-        pods=count_of(row.replicas, "pod"),
-        select=f"; select {finding.select}" if finding.select else "",
-        placed=row.placed,
-        ready=row.ready,
-        pending=row.pending,
-        now=f", {row.placeable} of them placeable now" if row.placeable else "",
-        new=f", {count_of(new, 'new pod')} pending" if new else "",
-        reasons=reasons_in(finding.detail).removesuffix("."),
-        unknown=f"; {row.pending} pending" if row.pending else ", so how it is spread is not judged",
-    )
+    return _why_in_one_domain(row, finding)
 
 
 def _why_exceeded(constraint: AuditedConstraint, finding: AuditFinding) -> str:
-    if finding.cause == "unknown":
+    if finding.code == "unknown":
         as_it_is = next((trial for trial in finding.trials if trial.afresh and not trial.what), None)
         would = f"; {_would(as_it_is)}" if as_it_is is not None else ""
         return f"no change that was tried makes it even ({len(finding.trials)} tried){would}"
     domains = f"{count_of(constraint.domains, 'domain')} {'counts' if constraint.domains == 1 else 'count'}"
-    so = CAUSES[finding.cause].so.format(them="it", what=finding.detail, where=f"in {finding.detail}", domains=domains)
+    so = CAUSES[finding.code].so.format(them="it", what=finding.detail, where=f"in {finding.detail}", domains=domains)
     return f"{_would(finding.trials[-1])}{so}"
 
 
@@ -505,13 +353,13 @@ def _why_in_one_domain(row: AuditedWorkload, finding: AuditFinding) -> str:
     if not finding.trials:
         return head
     last = finding.trials[-1]
-    if row.placed == 1 and finding.cause in ("onePod", "unknown"):
+    if row.placed == 1 and finding.code in ("onePod", "unknown"):
         second = "elsewhere" if last.holds else "there too"
         return f"{head}, and a second one {f'would be {second}' if last.placed > 1 else 'fits nowhere'}"
-    if finding.cause == "unknown":
+    if finding.code == "unknown":
         return f"{head}, and no change that was tried spreads them ({len(finding.trials)} tried)"
     over = (constraint for constraint in row.constraints if constraint.topology_key == finding.topology_key)
-    cause, allowed = CAUSES[finding.cause], next(map(constraint_text, over), "")
+    cause, allowed = CAUSES[finding.code], next(map(constraint_text, over), "")
     so = cause.so.format(them="them", what=finding.detail, where="elsewhere")
     return f"{head}{cause.place.format(key=key, allowed=allowed)}; {_would(last, 'they')}{so}"
 

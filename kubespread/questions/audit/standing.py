@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH, new_replica_set, replicas_of, revision
 from kubespread.controllers.statefulset import REVISION_LABEL, ordinal_of
@@ -20,9 +19,11 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.questions.audit.report import AuditFinding, RolloutState, RolloutUnderWay
+from kubespread.questions.audit.report import AuditFinding, Level, RolloutState, RolloutUnderWay
+from kubespread.reports.findings import Cause
 from kubespread.reports.parts import PreemptedPod
-from kubespread.wording import some_of
+from kubespread.reports.reason_words import reasons_in
+from kubespread.wording import short_key, some_of
 from kubespread.world.events.controllers import rollout_of_cluster
 from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.reporting.happenings import CountedWorkloads, desired_replicas, moving, preempted_pods
@@ -359,24 +360,41 @@ def _on_nodes(world: World, pods: Sequence[Pod]) -> OnNodes:
     return [(pod, position) for pod in pods if (position := index.get(pod.spec.node_name)) is not None]
 
 
+def found(
+    cause: Cause,
+    detail: str,
+    key: str | None = None,
+    level: Level = "risk",
+    select: str | None = None,
+    **figures: object,
+) -> AuditFinding:
+    """A finding that no trial says more about."""
+    numbers = {"detail": detail, **({"key": short_key(key)} if key else {}), "select": select, **figures}
+    return AuditFinding.of(cause, level, numbers=numbers, topology_key=key, detail=detail, select=select)
+
+
 def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
     """Say why fewer pods are ready on nodes than desired."""
-    rollout, group = standing.rollout, standing.group
+    rollout, group, pods = standing.rollout, standing.group, standing.replicas
     if rollout is not None and rollout.state == "stuck":
-        yield AuditFinding.of("stuckRollout", rollout.message or "")
+        reasons = reasons_in(rollout.message or "").removesuffix(".")
+        yield found("stuckRollout", rollout.message or "", new=rollout.pending, reasons=reasons)
     elif standing.awaited:
-        yield AuditFinding.of("pending", outlook.first_message(standing.awaited))
-    if standing.replicas > len(group.pods):
-        yield AuditFinding.of("notCreated", next((unmade.message for unmade in outlook.unmade(group)), ""))
-    if standing.unready and standing.ready < standing.replicas:
-        yield AuditFinding.of("notReady", some_of([pod.metadata.name for pod in standing.unready], _MAX_NAMED))
+        placed, pending, placeable = len(standing.placed), len(group.waiting), standing.placeable
+        message = outlook.first_message(standing.awaited)
+        yield found("pending", message, pods=pods, placed=placed, pending=pending, placeable=placeable)
+    if pods > len(group.pods):
+        yield found("notCreated", next((unmade.message for unmade in outlook.unmade(group)), ""), pods=pods)
+    if standing.unready and standing.ready < pods:
+        names = some_of([pod.metadata.name for pod in standing.unready], _MAX_NAMED)
+        yield found("notReady", names, pods=pods, ready=standing.ready)
 
 
 def gated(group: Group, template: Pod) -> Iterator[AuditFinding]:
     """Pods that wait behind scheduling gates, or the next one will; gates may also be added on creation."""
     gates = {gate.name for pod in (*group.waiting, template) for gate in pod.spec.scheduling_gates}
     if gates:
-        yield AuditFinding.of("gated", ", ".join(sorted(gates)))
+        yield found("gated", ", ".join(sorted(gates)))
 
 
 def scheduled_by_others(group: Group, template: Pod, scheduler_of: SchedulerOf) -> Iterator[AuditFinding]:
@@ -384,5 +402,5 @@ def scheduled_by_others(group: Group, template: Pod, scheduler_of: SchedulerOf) 
     awaited = {pod.spec.scheduler_name for pod in group.waiting if scheduler_of(pod) is None}
     names = awaited | ({template.spec.scheduler_name} if scheduler_of(template) is None else set())
     if names:
-        finding = AuditFinding.of("otherScheduler", ", ".join(sorted(names)))
-        yield replace(finding, level="risk") if awaited else finding
+        level: Level = "risk" if awaited else "unjudged"
+        yield found("otherScheduler", ", ".join(sorted(names)), level=level, pending=len(group.waiting))

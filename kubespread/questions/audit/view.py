@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit import report as audits
 from kubespread.reports.columns import Fit, Readers
+from kubespread.reports.findings import Cause
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Sheet
 from kubespread.views.terminal import HANGING, INDENT, folded, remarks
@@ -74,8 +75,8 @@ def _next(row: audits.AuditedWorkload) -> str:
     return "yes" if row.next_fits else "gated" if _has(row, "gated") else "no"
 
 
-def _has(row: audits.AuditedWorkload, cause: audits.Cause) -> bool:
-    return any(finding.cause == cause for finding in row.findings)
+def _has(row: audits.AuditedWorkload, cause: Cause) -> bool:
+    return any(finding.code == cause for finding in row.findings)
 
 
 _LEFT: Column[audits.AuditedWorkload] = Column(
@@ -125,7 +126,7 @@ _WORKLOAD: Sequence[Column[audits.AuditedWorkload]] = (
         gives_way=True,
         tone=lambda row: {"yes": Tone.GOOD, "no": Tone.BAD}.get(_next(row), Tone.PLAIN),
     ),
-    Column("CAUSES", lambda row: [*dict.fromkeys(finding.cause for finding in row.findings)], readers=Readers.RECORDS),
+    Column("CAUSES", lambda row: [*dict.fromkeys(finding.code for finding in row.findings)], readers=Readers.RECORDS),
     Column(
         "STATE",
         lambda row: _STATES[row.level],
@@ -140,12 +141,8 @@ _Found = tuple[audits.AuditedWorkload, audits.AuditFinding]
 _FINDING: Sequence[Column[_Found]] = (
     Column("WORKLOAD", lambda row: row[0].workload),
     Column("LEVEL", lambda row: row[1].level),
-    Column("CAUSE", lambda row: row[1].cause),
-    Column(
-        "FINDING",
-        lambda row: audits.sentence(*row),
-        in_full=lambda row: "; ".join((audits.sentence(*row), *_trials(*row))),
-    ),
+    Column("CAUSE", lambda row: row[1].code),
+    Column("FINDING", lambda row: row[1].text, in_full=lambda row: "; ".join((row[1].text, *_trials(*row)))),
 )
 
 
@@ -225,7 +222,7 @@ def _in_full(rows: Sequence[audits.AuditedWorkload]) -> Iterator[Line]:
         if under_way := row.under_way:
             yield folded(f"{row.called}: {under_way}")
         for finding in row.findings:
-            yield folded(f"{row.called}: {audits.sentence(row, finding)}")
+            yield folded(f"{row.called}: {finding.text}")
             for trial in _trials(row, finding):
                 yield folded(Cell(trial, Tone.FAINT), indent=INDENT * 2, hanging=HANGING + 2)
 
@@ -284,6 +281,6 @@ def _findings(rows: Iterable[audits.AuditedWorkload]) -> Iterator[dict[str, str]
     """Yield each finding once: a series must not come twice."""
     for row in rows:
         for level, cause, key in dict.fromkeys(
-            (finding.level, finding.cause, finding.topology_key or "") for finding in row.findings
+            (finding.level, finding.code, finding.topology_key or "") for finding in row.findings
         ):
             yield {**row.workload.labels, "level": level, "cause": cause, "topology_key": key}

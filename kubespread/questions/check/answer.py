@@ -14,13 +14,13 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.text import STDIN
 from kubespread.questions.check.engine import Checked, Checking, fingerprinted
-from kubespread.questions.check.formats import patch
 from kubespread.questions.check.question import Check
-from kubespread.questions.check.report import CheckReport, Finding, RuleReport, Severity
+from kubespread.questions.check.report import CheckFinding, CheckReport, Severity
 from kubespread.questions.check.rules import RULES, rule_called, selected, unknown_codes
 from kubespread.questions.patches import commands_for
 from kubespread.questions.remedies.change import Change
 from kubespread.questions.scene import Scene
+from kubespread.reports.parts import RuleReport
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of, verb_of
@@ -57,8 +57,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
     new = [
         finding
         for finding in checked.findings
-        if (earlier_severity := before.get(finding.fingerprint)) is None
-        or finding.severity.rank < earlier_severity.rank
+        if (earlier_severity := before.get(finding.fingerprint)) is None or finding.level.rank < earlier_severity.rank
     ]
     return CheckReport(
         kube_version=str(gathered.version),
@@ -75,7 +74,6 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         base=question.base,
         base_commit=None if earlier is None else earlier.commit,
         in_base=len(checked.findings) - len(new),
-        patch=patch(new, gathered.written) if question.diff else None,
         gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
         not_modelled=Check.never_modelled if snapshot is not None else (),
         notes=(*gathered.notes, *notes),
@@ -104,7 +102,7 @@ def _base_of(question: Check) -> AbstractContextManager[EarlierManifests | None]
 
 def _before(question: Check, earlier: EarlierManifests, scene: Scene) -> tuple[Mapping[str, Severity], Sequence[str]]:
     """Severities of the findings in the earlier manifests, by fingerprint, and notes on them."""
-    notes, findings = list[str](), list[Finding]()
+    notes, findings = list[str](), list[CheckFinding]()
     if not earlier.is_common:
         notes.append(f"HEAD and {question.base} have no commit in common here: compared with {question.base} itself")
     if earlier.paths:
@@ -122,7 +120,7 @@ def _before(question: Check, earlier: EarlierManifests, scene: Scene) -> tuple[M
             ]
             if len(parts) < len(work.gathered.subjects):
                 notes.append(f"{question.base} was not checked to the end: what it has too may count as new")
-    return {finding.fingerprint: finding.severity for finding in fingerprinted(findings)}, notes
+    return {finding.fingerprint: finding.level for finding in fingerprinted(findings)}, notes
 
 
 def _bar(fail_on: Severity | str) -> Severity:
@@ -133,13 +131,13 @@ def _bar(fail_on: Severity | str) -> Severity:
         raise UsageError(f"invalid fail_on {fail_on!r}: expected {', '.join(Severity)}") from None
 
 
-def _with_commands(finding: Finding, snapshot: Snapshot) -> Finding:
+def _with_commands(finding: CheckFinding, snapshot: Snapshot) -> CheckFinding:
     """The finding with the kubectl commands that fix it: a manifest is edited instead."""
     remedy = finding.remedy
-    if finding.file is not None or not isinstance(finding.workload, WorkloadName):
+    if finding.file is not None or not isinstance(finding.subject, WorkloadName):
         return finding
     change = Change("", remedy.text, 0, settings=remedy.settings, edits=tuple(map(parse, remedy.edits)))
-    commands = commands_for(change, (finding.workload,), snapshot)
+    commands = commands_for(change, (finding.subject,), snapshot)
     return msgspec.structs.replace(finding, remedy=msgspec.structs.replace(remedy, commands=commands))
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kubespread.candidate.sources import ClusterWorkloads
 from kubespread.kube.api.core import Pod
 from kubespread.questions.check.question import Check
-from kubespread.questions.check.report import Finding, Remedy, Severity
+from kubespread.questions.check.report import CheckFinding, Remedy, Severity
 from kubespread.questions.check.rule import (
     UNSEARCHED,
     AnyRule,
@@ -48,7 +48,7 @@ from kubespread.world.store.pod_book import key_of
 class Checked(Struct):
     """The outcome of checking a workload."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[CheckFinding] = field(default_factory=list)
     ignored: int = 0
     """Findings that annotations silence."""
 
@@ -103,13 +103,13 @@ class Checking:
         return ReplicaTrial(subject, cluster, self._plugins[id(subject.profile)])
 
 
-def _kept(findings: Iterable[Finding], silenced: Sequence[str]) -> Checked:
+def _kept(findings: Iterable[CheckFinding], silenced: Sequence[str]) -> Checked:
     every = list(findings)
     kept = [finding for finding in every if not begins(finding.code, silenced)]
     return Checked(kept, len(every) - len(kept))
 
 
-def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
+def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[CheckFinding]:
     before = list[tuple[AnyRule, RuleFinding]]()
     for rule in rules:
         if isinstance(rule, Rule):
@@ -231,23 +231,23 @@ def _remedied(finding: RuleFinding) -> tuple[object, ...]:
     return finding.remedy.text, finding.remedy.settings, finding.remedy.edits
 
 
-def _reported(rule: AnyRule, found: RuleFinding, whose: Subject | RefusedManifest, place: Place) -> Finding:
-    return Finding(
+def _reported(rule: AnyRule, found: RuleFinding, whose: Subject | RefusedManifest, place: Place) -> CheckFinding:
+    return CheckFinding(
         code=rule.code,
         rule=rule.name,
-        severity=found.severity or rule.severity,
-        workload=whose.name,
+        level=found.severity or rule.severity,
+        subject=whose.name or "",
         file=whose.file,
         line=place[0],
         column=place[1],
         field=found.field,
-        message=found.message,
+        text=found.message,
         proven=found.proven or rule.needs_cluster,
         remedy=found.remedy,
     )
 
 
-def _faults(refused: RefusedManifest, rules: Sequence[AnyRule]) -> Iterator[Finding]:
+def _faults(refused: RefusedManifest, rules: Sequence[AnyRule]) -> Iterator[CheckFinding]:
     fault_rules = [rule for rule in reversed(rules) if isinstance(rule, FaultRule)]
     for fault in refused.faults:
         # The API server's text, which begins with the field where it does not name it otherwise.
@@ -259,12 +259,12 @@ def _faults(refused: RefusedManifest, rules: Sequence[AnyRule]) -> Iterator[Find
                 break
 
 
-def _order(finding: Finding) -> tuple[object, ...]:
+def _order(finding: CheckFinding) -> tuple[object, ...]:
     line, column = finding.line or 0, finding.column or 0
-    return finding.file or "", line, column, finding.workload or "", finding.code, finding.field
+    return finding.file or "", line, column, finding.subject, finding.code, finding.field
 
 
-def fingerprinted(findings: Iterable[Finding]) -> Iterator[Finding]:
+def fingerprinted(findings: Iterable[CheckFinding]) -> Iterator[CheckFinding]:
     """The findings with their fingerprints, made from code, workload and field; equal ones are numbered.
 
     File names and the numbers in messages are left out, so files may be renamed and clusters may grow. Findings
@@ -272,7 +272,7 @@ def fingerprinted(findings: Iterable[Finding]) -> Iterator[Finding]:
     """
     seen: Counter[tuple[str, str, str]] = Counter()
     for finding in findings:
-        key = (finding.code, finding.workload or finding.file or "", finding.field)
+        key = (finding.code, finding.subject or finding.file or "", finding.field)
         text = "\0".join((*key, str(seen[key])))
         seen[key] += 1
         yield replace(finding, fingerprint=hashlib.sha256(text.encode()).hexdigest()[:32])

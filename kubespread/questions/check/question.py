@@ -29,7 +29,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
       helm template chart | kubespread check -S cluster.json.gz
       kubespread check -S cluster.json.gz -A --fail-on warning
       kubespread check k8s/ -R --base origin/main
-      kubespread check k8s/ -R --diff -o json | jq -j .patch | git apply
       kubespread check k8s/ -R -o sarif > kubespread.sarif
     """
 
@@ -42,7 +41,12 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     )
     hands_out = True
     doing = "checking workloads"
-    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github"), "")}
+    outputs = {
+        "table": "a list",
+        "sarif": "is SARIF 2.1.0 for code scanning",
+        "junit": "is JUnit XML",
+        "github": "prints annotations of GitHub Actions",
+    }
     may_lack_cluster = True
     by_place = "pods"
 
@@ -75,9 +79,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
             "Leave out what is also found in this git revision, where HEAD left it.", metavar="REVISION", is_path=True
         ),
     ] = None
-    diff: Annotated[bool, Option("Add a patch with the remedies.", is_for_scripts=True, shown_in=("json", "yaml"))] = (
-        False
-    )
     explain: Annotated[
         str | None,
         Option(
@@ -90,7 +91,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     ] = None
 
     def ending(self) -> str:
-        text: str = part("check", "formats", "in_full")(part("check", "answer", "rule")(self.explain))
+        text: str = part("check", "answer", "rule")(self.explain).page
         return text
 
     @property
@@ -107,7 +108,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
 
     def next_command(self, report: CheckReport, commands: Commands) -> str:
         for finding in report.findings:
-            if finding.file is None and isinstance(finding.workload, WorkloadName):
+            if finding.file is None and isinstance(finding.subject, WorkloadName):
                 words = [f"--set {quote(setting)}" for setting in finding.remedy.settings]
-                return commands.of_workload("simulate" if words else "audit", finding.workload, *words or ["--why"])
+                return commands.of_workload("simulate" if words else "audit", finding.subject, *words or ["--why"])
         return next((f"kubespread check --explain {finding.code}" for finding in report.findings), "")

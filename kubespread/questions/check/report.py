@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import Any
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.reports.parts import ClusterReport, Judgment, Report, Share
+from kubespread.reports.findings import SEVERITIES
+from kubespread.reports.findings import Severity as CiSeverity
+from kubespread.reports.parts import ClusterReport, Finding, Judgment, Position, Report, RuleReport, Share
 from kubespread.wording import count_of
 
 
@@ -33,13 +34,9 @@ class Remedy(Report, frozen=True):
     text: str
     """The change in one sentence."""
     settings: tuple[str, ...] = ()
-    """The same as ``--set`` of the other commands takes it, together."""
+    """Settings that do it together, as ``--set`` of the other commands takes them."""
     edits: tuple[str, ...] = ()
-    """The same as edits of the cluster (``uncordon node-7``), together."""
-    fields: dict[str, Any] = {}
-    """The same as fields of the object, by path, with what each is to be (null: left out), together; empty where
-    ``settings`` say it, or it is not about the object's own fields.
-    """
+    """Edits of the cluster that do it together (``uncordon node-7``)."""
     outcome: str | None = None
     """The outcome of applying it, found by running the engine again; null where that was not tried."""
     commands: tuple[str, ...] = ()
@@ -51,15 +48,18 @@ class Remedy(Report, frozen=True):
         return self.text if self.outcome is None else f"{self.text} ({self.outcome})"
 
 
-class Finding(Report, frozen=True, kw_only=True):
+_IN_JSON = {"level": "severity", "subject": "workload", "text": "message"}
+
+
+class CheckFinding(Finding, frozen=True, kw_only=True, rename=_IN_JSON):
     code: str
     """``KS203``; a code is never given to another rule."""
     rule: str
     """The rule's name, ``closed-domains``."""
-    severity: Severity
+    level: Severity
     """The rule's severity, unless the numbers call for another."""
-    workload: str | None
-    """NAMESPACE/Kind/name, null for a file that could not be read."""
+    subject: str = ""
+    """NAMESPACE/Kind/name of the workload; empty for a file that could not be read."""
     file: str | None
     """Path as it was given, null for a workload of the cluster."""
     line: int | None
@@ -68,7 +68,7 @@ class Finding(Report, frozen=True, kw_only=True):
     """Column number from 1, in characters."""
     field: str
     """The path from the object on, empty where the whole object is meant."""
-    message: str
+    text: str
     """The consequence."""
     proven: bool
     """True if the numbers in it come from running the engine on the cluster."""
@@ -77,9 +77,17 @@ class Finding(Report, frozen=True, kw_only=True):
     """A hash that stays the same when lines move and numbers change."""
 
     @property
+    def title(self) -> str:
+        return f"{self.code} {self.rule}"
+
+    @property
+    def located(self) -> Position:
+        return Position(self.file, self.line, self.column, self.field)
+
+    @property
     def called(self) -> str:
         """The workload in short."""
-        return self.workload.called if isinstance(self.workload, WorkloadName) else self.workload or ""
+        return self.subject.called if isinstance(self.subject, WorkloadName) else self.subject
 
     @property
     def position(self) -> str:
@@ -95,24 +103,7 @@ class Finding(Report, frozen=True, kw_only=True):
     def in_full(self) -> str:
         """The problem, and its remedy with the outcome where there is one, in one sentence."""
         remedy = self.remedy
-        return f"{self.message.removesuffix('.')}. Remedy: {remedy.with_outcome}" if remedy.text else self.message
-
-
-class RuleReport(Report, frozen=True):
-    """One of the rules there are."""
-
-    code: str
-    """``KS203``."""
-    name: str
-    """``closed-domains``."""
-    severity: Severity
-    """The default severity of its findings."""
-    needs_cluster: bool
-    """True if it is only asked where there is a cluster."""
-    summary: str
-    """Its findings, on one line."""
-    documentation: str
-    """Markdown."""
+        return f"{self.text.removesuffix('.')}. Remedy: {remedy.with_outcome}" if remedy.text else self.text
 
 
 class CheckReport(ClusterReport, frozen=True, kw_only=True):
@@ -129,7 +120,7 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     """The codes of the rules that were not chosen."""
     fail_on: Severity = Severity.ERROR
     """The bar: the verdict is no when some finding is at least this severe, and yes otherwise."""
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckFinding, ...]
     """Findings by file, line and column; those of the cluster's workloads by namespace, kind and name."""
     rules: tuple[RuleReport, ...]
     """The rules of these findings."""
@@ -141,29 +132,36 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     """The commit they are found in: the last one that the base and HEAD have in common."""
     in_base: int = 0
     """Findings that the manifests have there too."""
-    patch: str | None = None
-    """The remedies of errors and warnings, with --diff, as a unified diff of the manifests, below comments (``#``) for
-    those that it lacks; null without.
-    """
 
     def count(self, severity: Severity) -> int:
-        return sum(finding.severity is severity for finding in self.findings)
+        return sum(finding.level is severity for finding in self.findings)
 
     def reaches(self, severity: Severity) -> bool:
         """True if some finding is at least that severe."""
-        return any(finding.severity.rank <= severity.rank for finding in self.findings)
+        return any(finding.level.rank <= severity.rank for finding in self.findings)
 
     def judged(self) -> Judgment:
         return "no" if self.reaches(self.fail_on) else "yes"
 
+    def found(self) -> Iterable[Finding]:
+        return self.findings
+
+    @property
+    def bar(self) -> CiSeverity:
+        return SEVERITIES[self.fail_on]
+
+    @property
+    def pages(self) -> Sequence[RuleReport]:
+        return self.rules
+
     def worst_finding(self) -> str:
-        worst = min(self.findings, key=lambda finding: finding.severity.rank, default=None)
-        return "" if worst is None else f"{worst.code} {worst.called or worst.place}: {worst.message}"
+        worst = min(self.findings, key=lambda finding: finding.level.rank, default=None)
+        return "" if worst is None else f"{worst.code} {worst.called or worst.place}: {worst.text}"
 
     def share(self) -> Share:
-        bad = [finding for finding in self.findings if finding.severity.rank <= self.fail_on.rank]
-        ranks = (len(Severity) - finding.severity.rank for finding in self.findings)
-        return Share(len({finding.workload for finding in bad}), self.workloads, "workloads", max(ranks, default=0))
+        bad = [finding for finding in self.findings if finding.level.rank <= self.fail_on.rank]
+        ranks = (len(Severity) - finding.level.rank for finding in self.findings)
+        return Share(len({finding.subject for finding in bad}), self.workloads, "workloads", max(ranks, default=0))
 
     def sentences(self) -> Iterator[str]:
         """Say what was found, then what was not looked at."""

@@ -23,9 +23,10 @@ from kubespread.kube.api.workloads import LabelSelectingWorkload
 from kubespread.kube.owners import controller_of
 from kubespread.kube.persistent_volumes import is_for_one_pod
 from kubespread.kube.selector import Selector
-from kubespread.questions.check.report import Remedy, RuleReport, Severity
+from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.check.trial import Mended, ReplicaTrial, Subject, with_constraints
 from kubespread.questions.remedies.change import Change
+from kubespread.reports.parts import RuleReport
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, pod_constraints
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread
@@ -86,7 +87,7 @@ class Declared(Struct, frozen=True, eq=False):
     written: TopologySpreadConstraint
     """The constraint in the pod template: the API server merges matchLabelKeys into the selector of the pod."""
     constraint: Constraint
-    """The same with defaults filled in and the selector parsed."""
+    """Defaults filled in, and the selector parsed."""
 
     @property
     def key(self) -> str:
@@ -123,11 +124,6 @@ class FieldChange(Struct, frozen=True):
     def settings(self) -> tuple[str, ...]:
         """Settings as ``--set`` takes them."""
         return tuple(f"{name}[{declared.position}]={value}" for declared, name, value in self._all())
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """Fields of the object, by path."""
-        return {f"{declared.path}.{name}": value for declared, name, value in self._all()}
 
     @property
     def text(self) -> str:

@@ -88,8 +88,6 @@ class Gathered(Struct):
     files: int = 0
     gaps: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    written: dict[tuple[str | None, str], Manifest] = field(default_factory=dict)
-    """The manifests of workloads, each with its own chosen, by file and name."""
     sources: Sequence[PodGiven] = ()
     """Sources as given; those that can be read only once, as read."""
 
@@ -235,7 +233,6 @@ class Gatherer:
             return _refused(error, None, WorkloadName(source.kind.kind, namespace, source.name))
         item = _chosen(source)
         name = WorkloadName(item.kind, item.namespace or self._namespace, item.name)
-        self.gathered.written[_file(source), str(name)] = source
         paths = ("metadata.annotations", f"{kind_of(item).template_path}.metadata.annotations")
         ignored = silenced_codes(*(texts_at(item, path) for path in paths))
         return replace(
@@ -257,7 +254,6 @@ class Gatherer:
         file = _file(source) if isinstance(source, Manifest) else None
         if isinstance(source, Manifest):
             template_path = _chosen(source).written_path(kind_of(_chosen(source)).template_path)
-            gathered.written[file, str(name)] = source
         elif source.kind.template_path:
             # For a Deployment, the candidate is another pod of its ReplicaSet.
             namesakes = (obj for obj in self._snapshot.of_kind(source.kind) if obj.metadata.name == name.name)

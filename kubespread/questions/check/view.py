@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from kubespread.questions.check.report import CheckReport, Finding, Severity
+from kubespread.questions.check.report import CheckFinding, CheckReport, Severity
 from kubespread.questions.commands import option_of
 from kubespread.reports.columns import Readers
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Tone
@@ -18,17 +18,17 @@ from kubespread.wording import count_of
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.PLAIN}
 _LEVELS = {**_TONES, Severity.INFO: Tone.FAINT}
 _MOST_OF_A_RULE = 10
-_COLUMNS: Sequence[Column[Finding]] = (
+_COLUMNS: Sequence[Column[CheckFinding]] = (
     Column("PLACE", lambda finding: finding.place, hides_empty=True, readers=Readers.COLUMNS | Readers.PAGES),
     Column("FILE", lambda finding: finding.file, Readers.SPREADSHEET),
     Column("LINE", lambda finding: finding.line, Readers.SPREADSHEET),
     Column("COLUMN", lambda finding: finding.column, Readers.SPREADSHEET),
     Column("FIELD", lambda finding: finding.field, Readers.SPREADSHEET),
-    Column("WORKLOAD", lambda finding: finding.workload),
-    Column("SEVERITY", lambda finding: finding.severity),
+    Column("WORKLOAD", lambda finding: finding.subject),
+    Column("SEVERITY", lambda finding: finding.level),
     Column("CODE", lambda finding: finding.code, Readers.PIPES),
     Column("RULE", lambda finding: finding.rule, text=lambda finding: f"{finding.code} {finding.rule}"),
-    Column("MESSAGE", lambda finding: finding.message, title="What happens"),
+    Column("MESSAGE", lambda finding: finding.text, title="What happens"),
     Column("REMEDY", lambda finding: finding.remedy.text, text=lambda finding: finding.remedy.with_outcome),
     Column("OUTCOME", lambda finding: finding.remedy.outcome, Readers.SPREADSHEET),
 )
@@ -45,7 +45,7 @@ def view(report: CheckReport) -> View:
         rows=report.findings,
         is_answer=True,
         is_first=True,
-        tone=lambda finding: _TONES[finding.severity],
+        tone=lambda finding: _TONES[finding.level],
     )
     return View(
         **facts,
@@ -60,7 +60,7 @@ def view(report: CheckReport) -> View:
 def _parts(report: CheckReport, look: Look) -> Iterator[Part]:
     """Findings by file or workload, the worst first; in full every finding."""
     shown = list(report.findings if look.in_full else _first_of_each(report.findings))
-    for where in dict.fromkeys(map(_where, sorted(shown, key=lambda finding: finding.severity.rank))):
+    for where in dict.fromkeys(map(_where, sorted(shown, key=lambda finding: finding.level.rank))):
         found = [[*_finding(finding, look)] for finding in shown if _where(finding) == where]
         yield Rows([[Cell(where, Tone.STRONG)]], found, "finding")
     hidden = Counter(f"{finding.code} {finding.rule}" for finding in report.findings)
@@ -75,17 +75,17 @@ def _title(report: CheckReport) -> str:
     return f"Checking {files}{count_of(report.workloads, 'workload')}"
 
 
-def _where(finding: Finding) -> str:
+def _where(finding: CheckFinding) -> str:
     return finding.file if finding.file is not None else finding.called
 
 
-def _finding(finding: Finding, look: Look) -> Iterator[Line]:
+def _finding(finding: CheckFinding, look: Look) -> Iterator[Line]:
     name, remedy = "" if finding.file is None else finding.called, finding.remedy
-    severity = Cell(finding.severity, _LEVELS[finding.severity])
+    severity = Cell(finding.level, _LEVELS[finding.level])
     place = f"{finding.position}  " if finding.position else ""
     yield folded(place, severity, "  ".join(["", finding.code, finding.rule, name]).rstrip())
     inside = partial(folded, indent=" " * HANGING)
-    yield inside(finding.message)
+    yield inside(finding.text)
     yield inside(f"→ {remedy.text}", hanging=HANGING + 2)
     options = [*(f"--set {setting}" for setting in remedy.settings), *map(option_of, remedy.edits)]
     deeper = " " * (HANGING + 2)
@@ -96,7 +96,7 @@ def _finding(finding: Finding, look: Look) -> Iterator[Line]:
         yield folded(Cell(remedy.outcome, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
 
 
-def _first_of_each(findings: Sequence[Finding]) -> Iterator[Finding]:
+def _first_of_each(findings: Sequence[CheckFinding]) -> Iterator[CheckFinding]:
     """The first few findings of each rule."""
     seen: Counter[str] = Counter()
     for finding in findings:

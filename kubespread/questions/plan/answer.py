@@ -21,7 +21,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.manifest.text import STDIN, STDIN_NAME
 from kubespread.node_groups.groups import asked_autoscaler
 from kubespread.questions.audit.question import Audit
-from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, sentence
+from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding
 from kubespread.questions.costs import cost_change, price_gaps, read_prices
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.plan.question import OF_STEPS, Plan
@@ -202,7 +202,7 @@ def _planned(name: WorkloadName, before: _Side, after: _Side, *, is_worse: bool)
     else:
         old, new = _counting(was, now), _counting(now, was)
         level_before, level = (LEVELS.index(findings[0].level) if findings else 0 for findings in (old, new))
-        why = sentence(now, new[0]).rstrip(".") if level_before < level else ""
+        why = new[0].text.rstrip(".") if level_before < level else ""
         if is_worse:
             change = "worse"
         elif level_before < level:

@@ -39,6 +39,7 @@ from kubespread.questions.room import PODS
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import SurviveReport
+from kubespread.reports.findings import CAUSES
 from kubespread.reports.outcome import badness
 from kubespread.wording import count_of, domain_noun, says, short_key, some_of
 from kubespread.world.events.world import World
@@ -354,9 +355,9 @@ class _Asking(Inquiry):
         closed: dict[str, list[audits.AuditedWorkload]] = {}
         for row in report.workloads:
             for finding in row.findings:
-                if finding.cause == "noRoom":
-                    closed.setdefault(audits.sentence(row, finding), []).append(row)
-                elif not (row.pending and audits.CAUSES[finding.cause].is_pending):
+                if finding.code == "noRoom":
+                    closed.setdefault(finding.text, []).append(row)
+                elif not (row.pending and CAUSES[finding.code].is_pending):
                     area, level, what, extent = _judged(row, finding)
                     key = f"/{short_key(finding.topology_key)}" if finding.topology_key else ""
                     place = "" if finding.constraint is None else f"/{finding.constraint}"
@@ -365,7 +366,7 @@ class _Asking(Inquiry):
                         area=area,
                         question="audit",
                         level=level,
-                        what=f"{row.called}: {audits.sentence(row, finding)}",
+                        what=f"{row.called}: {finding.text}",
                         extent=extent,
                         command=self.commands.of_workload("audit", row.workload, "--why"),
                         workloads=(row.workload,),
@@ -520,18 +521,18 @@ _NUMBER = re.compile(r"\d[\d,]*")
 
 def _judged(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> tuple[Area, Badness, str, int]:
     """Classify a finding of an audit: its area, how bad it is, what it is and of what extent."""
-    if (badness := audits.CAUSES[finding.cause].badness) is not None:
-        missing = row.replicas - (row.ready if finding.cause == "notReady" else row.placed)
+    if (badness := CAUSES[finding.code].badness) is not None:
+        missing = row.replicas - (row.ready if finding.code == "notReady" else row.placed)
         # What is refused is the pod that comes after one that goes: all are there.
-        area: Area = "losses" if finding.cause == "refused" else "running"
-        return area, badness, finding.cause, max(1, missing) if badness == "critical" else 1
+        area: Area = "losses" if finding.code == "refused" else "running"
+        return area, badness, finding.code, max(1, missing) if badness == "critical" else 1
     if finding.constraint is not None:
         constraint = row.constraints[finding.constraint]
         exceeded = constraint.skew - constraint.max_skew
         return "spread", "warning" if finding.level == "violated" else "notice", finding.level, exceeded
-    if finding.cause == "missingLabel":
+    if finding.code == "missingLabel":
         return "spread", "notice", "missingLabel", 1
-    if finding.cause == "missesOwnPods":
+    if finding.code == "missesOwnPods":
         return "spread", "warning", "missesOwnPods", row.replicas
     return "spread", "notice" if row.placed < 2 else "warning", "oneDomain", row.placed
 

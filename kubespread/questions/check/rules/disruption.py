@@ -316,7 +316,7 @@ def _counting_apart(
         change = by_revision(changed)
         outcome = _even_then(declared, counting, before, trial.rollout_of(deployment, change))
         if outcome is not None:
-            return Remedy(text=f"{BY_REVISION} on {where}", fields=change.fields, outcome=outcome)
+            return Remedy(text=f"{BY_REVISION} on {where}", outcome=outcome)
     return None
 
 
@@ -329,9 +329,7 @@ def _without_surge(
     outcome = _even_then(declared, counting, before, again)
     if outcome is None:
         return Remedy(text=f"Kubernetes 1.27, which has {BY_REVISION}")
-    rolling_update = "spec.strategy.rollingUpdate"
-    fields = {f"{rolling_update}.maxSurge": 0, f"{rolling_update}.maxUnavailable": unavailable}
-    return Remedy(text=f"maxSurge: 0 and maxUnavailable: {unavailable}", fields=fields, outcome=outcome)
+    return Remedy(text=f"maxSurge: 0 and maxUnavailable: {unavailable}", outcome=outcome)
 
 
 def _even_then(
@@ -417,8 +415,7 @@ def _more_unavailable(deployment: Deployment, rollout: RolloutReport, trial: Rep
     if again.complete:
         fewest = again.fewest_ready
         ready = f"at least {count_of(fewest, 'pod')} ready throughout" if fewest else "with no pod ready for a while"
-        fields = {"spec.strategy.rollingUpdate.maxUnavailable": above}
-        return Remedy(text=f"maxUnavailable: {above}", fields=fields, outcome=f"the restart completes, {ready}")
+        return Remedy(text=f"maxUnavailable: {above}", outcome=f"the restart completes, {ready}")
     return Remedy(text="make room for another pod, or strategy.type: Recreate")
 
 

@@ -81,8 +81,7 @@ class UnknownKey(Rule, code="KS105", name="unknown-key", severity=Severity.WARNI
                 problem, meant = f"{key} is not a label that nodes commonly have", meant_key(key, near)
             remedy = Remedy(text="make sure that every node has this label, or check with a cluster")
             if meant:
-                change = declared.with_fields(topologyKey=meant)
-                remedy = Remedy(text=change.text, fields=change.fields)
+                remedy = Remedy(text=f"topologyKey: {meant}")
             is_hard = declared.constraint.is_hard
             happens = "no replica fits on nodes without it" if is_hard else "nodes without it score 0"
             severity = None if meant else Severity.INFO
@@ -114,7 +113,7 @@ class KeyOnNoNode(ClusterRule, code="KS201", name="key-on-no-node", severity=Sev
                 change = declared.with_fields(topologyKey=near)
                 mended = trial.mended(change)
                 text, outcome = f"topologyKey: {near}, which nodes have", mended.placed.outcome(near)
-                remedy = Remedy(text=text, fields=change.fields, outcome=outcome)
+                remedy = Remedy(text=text, outcome=outcome)
             message = f"no node has the label {declared.key}: {happens}"
             severity = None if is_hard else Severity.WARNING
             yield RuleFinding(f"{declared.path}.topologyKey", message, remedy, mended, severity)

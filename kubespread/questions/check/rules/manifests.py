@@ -195,7 +195,7 @@ class SoftMinDomains(FaultRule, code="KS104", name="soft-min-domains", severity=
         """Source: pkg/apis/core/validation/validation.go, validateMinDomains"""
         if not fault.field.endswith(".minDomains") or MIN_DOMAINS_IF_HARD not in fault.message:
             return None
-        return Remedy(text="remove minDomains, or set whenUnsatisfiable: DoNotSchedule", fields={fault.field: None})
+        return Remedy(text="remove minDomains, or set whenUnsatisfiable: DoNotSchedule")
 
 
 _IN_BOTH = "exists in both matchLabelKeys and labelSelector"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -100,7 +99,6 @@ def _counting_nothing(
     elif trial is not None and trial.placed.count > 1 and (landed := trial.placed.by_domain(declared.key)):
         uncounted += f"; left to themselves they land {by_domain(landed)}"
     if labels:
-        fields: dict[str, Any] = {f"{declared.path}.labelSelector": {"matchLabels": labels}}
         text = f"select the pods' own labels: {_selector_text(labels)}"
         if trial is not None:
             selecting = declared.with_fields(labelSelector=LabelSelector(match_labels=labels))
@@ -108,9 +106,8 @@ def _counting_nothing(
             mended = trial.mended(apart or selecting)
             if apart is not None:
                 text += f"; {BY_REVISION} on this constraint"
-                fields |= by_revision([declared]).fields
         outcome = None if mended is None else mended.placed.outcome(declared.key)
-        remedy = Remedy(text=text, fields=fields, outcome=outcome)
+        remedy = Remedy(text=text, outcome=outcome)
     return RuleFinding(field, f"{why}: {uncounted}", remedy, mended, severity, proven=trial is not None)
 
 
@@ -295,9 +292,7 @@ class AbsentMatchLabelKey(Rule, code="KS403", name="absent-match-label-key", sev
                 remedy = Remedy(text=f"remove {key}, or give the pods that label")
                 revision = next((hash_ for hash_ in _HASHES if key in _HASHES and hash_ in labels), "")
                 if meant := revision or near_miss(key, labels):
-                    mended = dict.fromkeys(meant if other == key else other for other in keys)
-                    fields = declared.with_fields(matchLabelKeys=[*mended]).fields
-                    remedy = Remedy(text=f"matchLabelKeys: [{meant}]", fields=fields)
+                    remedy = Remedy(text=f"matchLabelKeys: [{meant}]")
                 yield RuleFinding(f"{declared.path}.matchLabelKeys[{position}]", message, remedy)
 
 
@@ -327,11 +322,8 @@ class UniqueMatchLabelKey(Rule, code="KS404", name="unique-match-label-key", sev
                     f"each of the {replicas} replicas has its own {key} and counts itself alone: 0 + 1 − 0 = 1 on "
                     "every node, which never exceeds maxSkew"
                 )
-                kept = [other for other in keys if other not in (key, _REVISION)]
-                if is_stateful:
-                    kept.append(_REVISION)
                 text = f"matchLabelKeys: [{_REVISION}]" if is_stateful else f"remove {key}"
-                remedy = Remedy(text=text, fields=declared.with_fields(matchLabelKeys=kept or None).fields)
+                remedy = Remedy(text=text)
                 yield RuleFinding(f"{declared.path}.matchLabelKeys[{position}]", message, remedy)
 
 
@@ -366,9 +358,7 @@ def _pinned(case: Case, declared: Declared, key: str, value: str) -> RuleFinding
     if declared.constraint.self_match:
         itself = "itself" if replicas == 1 else "themselves"
         fate = f"{verb_of(replicas, 'stop')} counting {itself} with the next template"
-    keys = [*declared.written.match_label_keys, key]
-    fields = declared.with_fields(labelSelector={"matchLabels": labels}, matchLabelKeys=keys).fields
-    remedy = Remedy(text=f"{_selector_text(labels)}, matchLabelKeys: [{key}]", fields=fields)
+    remedy = Remedy(text=f"{_selector_text(labels)}, matchLabelKeys: [{key}]")
     message = f"the selector asks for {key} {value}, the hash of one revision: {now} {fate}"
     return RuleFinding(f"{declared.path}.labelSelector", message, remedy)
 
