@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubespread.kube.api.operators import ROWS
+from kubespread.kube.api.kinds import OPERATORS
 
 _HEAD = """# Workloads of operators
 
@@ -29,5 +29,5 @@ def page() -> str:
         f"| {('the same' if row.keeps_name else 'a new one') if row.remakes else ''} "
         f"| {('the same' if row.keeps_volumes else 'new ones') if row.remakes else ''} "
         f"| {'yes' if row.may_switch_over else ''} | {row.budget} | [source]({row.source}) |\n"
-        for row in ROWS
+        for row in OPERATORS.values()
     )

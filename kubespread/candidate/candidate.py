@@ -19,9 +19,8 @@ from kubespread.candidate.manifest import Manifest, Place, are_related, choose, 
 from kubespread.candidate.settings import Setting, Settled, settled
 from kubespread.candidate.sources import Reference, missing_namespace, reference_kinds
 from kubespread.controllers.deployment import age_order, current_replica_set, replica_sets_of, revision_hash
-from kubespread.controllers.operated import another, next_name
 from kubespread.controllers.pod_creation import NewPod, PodCreator, ephemeral_claims, generated_name
-from kubespread.controllers.registry import new_pod, replicas
+from kubespread.controllers.registry import another, new_pod, next_name, replicas
 from kubespread.controllers.statefulset import creates_one_by_one, from_free_ordinal
 from kubespread.deadline import check
 from kubespread.errors import Fault, KubespreadError, ManifestError, SnapshotError, UsageError

@@ -27,7 +27,7 @@ from kubespread.kube.api.cluster_objects import (
     PodDisruptionBudgetStatus,
 )
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import KEPT, KINDS, full_kind, group_of
+from kubespread.kube.api.kinds import KEPT, KINDS, group_of
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.gotext import quote
@@ -74,19 +74,17 @@ class _Verdict(NamedTuple):
 _PASSES, _SKIPPED = _Verdict(evicts=True), _Verdict(evicts=False)
 
 
-def plan_drain(
-    node_name: str, pods: Sequence[Pod], daemon_sets: Sequence[DaemonSet], flags: DrainFlags, now: datetime
-) -> DrainPlan:
-    """Sort out, at ``now``, those of ``pods`` that are on the node; ``daemon_sets`` are all that exist."""
+def plan_drain(node_name: str, pods: Sequence[Pod], daemon_sets: Sequence[DaemonSet], flags: DrainFlags) -> DrainPlan:
+    """Sort out those of ``pods`` that are on the node; ``daemon_sets`` are all that exist."""
     existing = {(daemon_set.metadata.namespace, daemon_set.metadata.name) for daemon_set in daemon_sets}
     evict: list[Pod] = []
     warnings: dict[str, list[str]] = {}
     refused: dict[str, list[NamespacedName]] = {}
     for pod in pods:
         meta = pod.metadata
-        if pod.spec.node_name != node_name or not flags.pod_selector.matches(meta.labels):
+        if pod.spec.node_name != node_name:
             continue
-        verdict = _judge(pod, existing, flags, now)
+        verdict = _judge(pod, existing, flags)
         if verdict.evicts:
             evict.append(pod)
         if verdict.warning:
@@ -100,9 +98,7 @@ def _lines(named: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     return tuple(sorted(f"{message}: {', '.join(pods)}" for message, pods in named.items()))
 
 
-def _judge(pod: Pod, daemon_sets: set[tuple[str, str]], flags: DrainFlags, now: datetime) -> _Verdict:
-    if _is_overdue(pod, flags.skip_wait_for_delete_timeout, now):
-        return _SKIPPED
+def _judge(pod: Pod, daemon_sets: set[tuple[str, str]], flags: DrainFlags) -> _Verdict:
     has_ended = pod.status.phase in ENDED_PHASES
     of_daemon_set = _PASSES if has_ended else _of_daemon_set(pod, daemon_sets, flags)
     if not of_daemon_set.evicts:
@@ -118,11 +114,6 @@ def _judge(pod: Pod, daemon_sets: set[tuple[str, str]], flags: DrainFlags, now: 
     if flags.force:
         return _Verdict(evicts=True, warning=UNMANAGED_WARNING)
     return _Verdict(evicts=False, error=UNMANAGED_ERROR)
-
-
-def _is_overdue(pod: Pod, seconds: int, now: datetime) -> bool:
-    deletion = instant(pod.metadata.deletion_timestamp)
-    return seconds > 0 and deletion is not None and int((now - deletion).total_seconds()) > seconds
 
 
 def _of_daemon_set(pod: Pod, daemon_sets: set[tuple[str, str]], flags: DrainFlags) -> _Verdict:
@@ -155,7 +146,7 @@ class ScaleError(Exception):
 
 
 class Scale(NamedTuple):
-    """The replicas that ``workload`` asks for. A kind outside Kubernetes' own has its group: ``Widget.example.com``."""
+    """The replicas that ``workload`` asks for."""
 
     workload: WorkloadName
     replicas: int
@@ -169,32 +160,15 @@ class Scales(Protocol):
     def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None: ...
 
 
-class CustomScale(Struct, frozen=True):
-    uid: str
-    replicas: int
-
-
-class CustomKind(Struct, frozen=True):
-    """A kind of a custom resource definition."""
-
-    resource: str
-    """``widgets.example.com``"""
-    scales: Mapping[tuple[str, str], CustomScale] | None = None
-    """Scales of its objects by namespace and name, None where it has no scale subresource."""
-
-
 class ClusterScales:
-    """The scales of a cluster's controllers.
-
-    ``custom`` are the kinds of custom resource definitions by apiVersion and kind; any other kind that is not
-    Kubernetes' own counts as one that the API does not serve.
+    """The scales of a cluster's controllers. A kind that is not Kubernetes' own counts as one that the API does not
+    serve.
     """
 
-    def __init__(self, objects: ClusterObjects, custom: Mapping[tuple[str, str], CustomKind] | None = None) -> None:
+    def __init__(self, objects: ClusterObjects) -> None:
         self._workloads: dict[WorkloadName, _Scalable] = {
             _name_of(workload): workload for kind in _GROUPS for workload in objects.of(kind)
         }
-        self._custom = custom or {}
 
     def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None:
         workload = self._find(controller, namespace)
@@ -204,7 +178,12 @@ class ClusterScales:
         if workload is not None:
             replicas = workload.spec.replicas
             return Scale(_name_of(workload), 1 if replicas is None else replicas)
-        return self._by_subresource(controller, namespace)
+        resource = _RESOURCES.get((controller.api_version, controller.kind))
+        if resource is None:
+            raise ScaleError(f"no matches for kind {quote(controller.kind)} in version {quote(controller.api_version)}")
+        if controller.kind not in _SCALABLE_KINDS:
+            raise ScaleError(f"{resource} does not implement the scale subresource")
+        return None
 
     def _find(self, owner: OwnerReference, namespace: str) -> _Scalable | None:
         group = group_of(owner.api_version)
@@ -218,21 +197,6 @@ class ClusterScales:
         if owner is None or owner.kind != Deployment.__name__:
             return None
         return self._find(owner, replica_set.metadata.namespace)
-
-    def _by_subresource(self, owner: OwnerReference, namespace: str) -> Scale | None:
-        kind = owner.api_version, owner.kind
-        custom = self._custom.get(kind)
-        if custom is not None and custom.scales is not None:
-            scale = custom.scales.get((namespace, owner.name))
-            if scale is None or not _is(owner, scale.uid):
-                return None
-            return Scale(WorkloadName(full_kind(*kind), namespace, owner.name), scale.replicas)
-        resource = custom.resource if custom is not None else _RESOURCES.get(kind)
-        if resource is None:
-            raise ScaleError(f"no matches for kind {quote(owner.kind)} in version {quote(owner.api_version)}")
-        if custom is not None or owner.kind not in _SCALABLE_KINDS:
-            raise ScaleError(f"{resource} does not implement the scale subresource")
-        return None
 
 
 def _total_scale(pods: Sequence[Pod], scales: Scales) -> int:

@@ -21,7 +21,6 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Node, Taint, Toleration
 from kubespread.kube.gotext import parse_int64
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
-from kubespread.kube.selector import Selector
 from kubespread.kube.well_known import CORDON_TAINT_KEY
 
 
@@ -31,9 +30,6 @@ class DrainFlags(Struct, frozen=True):
     force: bool = False
     ignore_daemonsets: bool = True
     delete_emptydir_data: bool = True
-    skip_wait_for_delete_timeout: int = 0
-    """Skip pods whose deletion was due more than this many seconds ago; 0: skip none."""
-    pod_selector: Selector = Selector()
 
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")

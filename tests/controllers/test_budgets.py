@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from kubespread.controllers.disruption import (
     ClusterScales,
-    CustomKind,
-    CustomScale,
     Expectation,
     budget_status,
     desired_and_expected,
@@ -67,11 +65,7 @@ SCALES = ClusterScales(
                 ReplicationController(metadata=meta("old"), spec=MapSelectingWorkloadSpec(replicas=None)),
             ),
         }
-    ),
-    {
-        ("example.com/v1", "Widget"): CustomKind("widgets.example.com", {("default", "w"): CustomScale("uid-w", 9)}),
-        ("example.com/v1", "Gadget"): CustomKind("gadgets.example.com"),
-    },
+    )
 )
 
 BUDGETS: dict[str, tuple[dict[str, Any], tuple[int, int, int]]] = {
@@ -115,7 +109,6 @@ EXPECTED: dict[str, tuple[list[Pod], int]] = {
     "a ReplicaSet without a Deployment counts its own": ([of("ReplicaSet", "alone")], 4),
     "an old reference to the group extensions": ([of("ReplicaSet", "alone", "extensions/v1beta1")], 4),
     "a ReplicationController without replicas has one": ([of("ReplicationController", "old", "v1")], 1),
-    "a custom kind with a scale": ([of("Widget", "w", "example.com/v1")], 9),
     "distinct controllers add up": ([of("ReplicaSet", "alone"), of("StatefulSet", "web")], 9),
     "pods without a controller add nothing": ([of("ReplicaSet", "alone"), pod("bare")], 4),
     "no pods": ([], 0),
@@ -133,14 +126,9 @@ STALE = PodDisruptionBudgetStatus(
 )
 FAILED_SYNCS: dict[str, tuple[Pod, str]] = {
     "the controller is gone": (of("ReplicaSet", "missing"), 'found no controllers for pod "missing-pod"'),
-    "a custom object is gone": (of("Widget", "x", "example.com/v1"), 'found no controllers for pod "x-pod"'),
     "a Job": (of("Job", "j", "batch/v1"), "jobs.batch does not implement the scale subresource"),
     "a DaemonSet": (of("DaemonSet", "d"), "daemonsets.apps does not implement the scale subresource"),
     "a static pod": (of("Node", "n1", "v1"), "nodes does not implement the scale subresource"),
-    "a custom kind without a scale": (
-        of("Gadget", "g", "example.com/v1"),
-        "gadgets.example.com does not implement the scale subresource",
-    ),
     "a kind the API does not serve": (
         of("Rollout", "r", "argoproj.io/v1alpha1"),
         'no matches for kind "Rollout" in version "argoproj.io/v1alpha1"',

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+import kubespread
 from kubespread.controllers.daemonset import should_continue, should_run, with_added_tolerations
 from kubespread.kube.api.core import Node, Pod
-from tests.builders import Data, node, pod, taint
+from tests.builders import Data, hosts, node, pod, taint
+from tests.world.clusters import daemon_set
 
 
 class Case(NamedTuple):
@@ -110,3 +112,13 @@ def test_the_operator_gt_counts_with_its_gate() -> None:
     daemon = msgspec.convert(pod("ds", tolerations=[MORE_THAN_4]), Pod)
     on = msgspec.convert(node("n0", taints=[taint("dedicated", value="5")]), Node)
     assert should_run(daemon, on, compares=True)
+
+
+@pytest.mark.parametrize(("gates", "gone"), [(None, 1), ("TaintTolerationComparisonOperators=true", 0)])
+def test_daemon_pods_leave_a_node_whose_taint_they_tolerate_by_number_without_the_gate(
+    gates: str | None, gone: int
+) -> None:
+    objects = [*hosts("a", "b"), *daemon_set("log", ("n0", "n1"), tolerations=[MORE_THAN_4])]
+    edited = kubespread.Snapshot.from_objects(objects).edited("taint n0=dedicated=5:NoExecute")
+    report = kubespread.plan(edited, scheduler=kubespread.Scheduler(kube_version="1.36", feature_gates=gates))
+    assert [step.gone for step in report.steps] == [gone]

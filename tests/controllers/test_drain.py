@@ -10,9 +10,8 @@ from kubespread.controllers.disruption import plan_drain
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.selector import parse_selector
 from kubespread.kube.taint import DrainFlags
-from tests.controllers.cluster import NOW, controlled_by, pod
+from tests.controllers.cluster import controlled_by, pod
 
 DAEMON_SETS = [DaemonSet(metadata=ObjectMeta(name="log", namespace="default", uid="another uid"))]
 OF_DAEMON_SET, OF_REPLICA_SET = controlled_by("DaemonSet", "log"), controlled_by("ReplicaSet")
@@ -115,17 +114,11 @@ DRAINS: dict[str, tuple[list[Pod], dict[str, Any], Plan]] = {
             ),
         ),
     ),
-    "pods that should be gone for longer than the timeout are passed over": (
-        [pod("late", deleted="2026-03-01T11:58:59Z"), pod("just", OF_REPLICA_SET, deleted="2026-03-01T11:59:00Z")],
-        {"skip_wait_for_delete_timeout": 60},
-        Plan(("just",)),
-    ),
-    "terminating pods are evicted again without the timeout": (
+    "terminating pods are evicted again": (
         [pod("late", OF_REPLICA_SET, deleted="2020-01-01T00:00:00Z")],
         {},
         Plan(("late",)),
     ),
-    "only selected pods": ([pod("a", OF_REPLICA_SET), pod("b")], {"pod_selector": parse_selector("app!=web")}, Plan()),
 }
 
 
@@ -133,5 +126,5 @@ DRAINS: dict[str, tuple[list[Pod], dict[str, Any], Plan]] = {
 def test_drain(case: str) -> None:
     pods, flags, expected = DRAINS[case]
     typed = {"ignore_daemonsets": False, "delete_emptydir_data": False, **flags}
-    plan = plan_drain("n1", pods, DAEMON_SETS, DrainFlags(**typed), NOW)
+    plan = plan_drain("n1", pods, DAEMON_SETS, DrainFlags(**typed))
     assert Plan(tuple(found.metadata.name for found in plan.evict), plan.warnings, plan.errors) == expected

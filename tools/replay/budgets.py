@@ -12,17 +12,19 @@ import kubespread
 from kubespread.controllers.disruption import (
     LET_THROUGH,
     ClusterScales,
-    CustomKind,
-    CustomScale,
     Eviction,
+    Scale,
+    ScaleError,
     budget_status,
     condition_of,
     evict,
     no_such_pod,
     protects,
 )
-from kubespread.kube.api.cluster_objects import PodDisruptionBudget
+from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import OwnerReference
+from kubespread.kube.owners import WorkloadName
 from tools.replay.cases import Data, Difference, Recorded
 
 _VERSION = "example.com/v1"
@@ -45,7 +47,7 @@ class _Replay:
         snapshot = kubespread.Snapshot.from_objects([*case["objects"], *case["podDisruptionBudgets"], *case["pods"]])
         self.pods: list[Pod] = list(snapshot.pods)
         self.budgets: Sequence[PodDisruptionBudget] = snapshot.objects.of(PodDisruptionBudget)
-        self._scales = ClusterScales(snapshot.objects, _custom_kinds(case["objects"]))
+        self._scales = _Scales(snapshot.objects, case["objects"])
         self._now = datetime.fromisoformat(case["now"])
         self._resync = case["resync"]
 
@@ -82,19 +84,28 @@ class _Replay:
         return [pod for pod in self.pods if protects(budget, pod)]
 
 
-def _custom_kinds(objects: Sequence[Data]) -> dict[tuple[str, str], CustomKind]:
+class _Scales(ClusterScales):
     """The API of the recordings serves Widgets, which have a scale, and Gadgets, which have none."""
-    widgets = {
-        (found["metadata"]["namespace"], found["metadata"]["name"]): CustomScale(
-            found["metadata"].get("uid", ""), found["spec"].get("replicas", 0)
-        )
-        for found in objects
-        if (found["apiVersion"], found["kind"]) == (_VERSION, "Widget")
-    }
-    return {
-        (_VERSION, "Widget"): CustomKind("widgets.example.com", widgets),
-        (_VERSION, "Gadget"): CustomKind("gadgets.example.com"),
-    }
+
+    def __init__(self, objects: ClusterObjects, recorded: Sequence[Data]) -> None:
+        super().__init__(objects)
+        self._widgets = {
+            (found["metadata"]["namespace"], found["metadata"]["name"]): found
+            for found in recorded
+            if (found["apiVersion"], found["kind"]) == (_VERSION, "Widget")
+        }
+
+    def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None:
+        if controller.api_version != _VERSION or controller.kind not in ("Widget", "Gadget"):
+            return super().__call__(controller, namespace)
+        if controller.kind == "Gadget":
+            raise ScaleError("gadgets.example.com does not implement the scale subresource")
+        widget = self._widgets.get((namespace, controller.name))
+        uid = "" if widget is None else widget["metadata"].get("uid", "")
+        if widget is None or (uid and controller.uid not in ("", uid)):
+            return None
+        name = WorkloadName("Widget.example.com", namespace, controller.name)
+        return Scale(name, widget["spec"].get("replicas", 0))
 
 
 def _status(budget: PodDisruptionBudget) -> Data:

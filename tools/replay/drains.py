@@ -7,19 +7,31 @@ from dataclasses import replace
 
 import kubespread
 from kubespread.controllers.disruption import DrainPlan, plan_drain
+from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import DaemonSet
 from kubespread.kube.selector import parse_selector
 from kubespread.kube.taint import DrainFlags
+from kubespread.kube.time import instant
 from tools.replay.cases import NOW, Data, Difference, Recorded
 
 
 def ours(case: Data, snapshot: kubespread.Snapshot) -> DrainPlan:
     typed = {name.replace("-", "_"): value for name, value in case["flags"].items()}
     flags = {"ignore_daemonsets": False, "delete_emptydir_data": False, **typed}
-    selector = parse_selector(flags.pop("pod_selector", ""))
-    return plan_drain(
-        case["node"], snapshot.pods, snapshot.objects.of(DaemonSet), DrainFlags(**flags, pod_selector=selector), NOW
-    )
+    # Flags that kubespread does not have leave pods out before any other is looked at.
+    selector, timeout = parse_selector(flags.pop("pod_selector", "")), flags.pop("skip_wait_for_delete_timeout", 0)
+    pods = [
+        pod
+        for pod in snapshot.pods
+        if selector.matches(pod.metadata.labels) and not (timeout and _overdue(pod) > timeout)
+    ]
+    return plan_drain(case["node"], pods, snapshot.objects.of(DaemonSet), DrainFlags(**flags))
+
+
+def _overdue(pod: Pod) -> int:
+    """Seconds since the pod was to be gone."""
+    deletion = instant(pod.metadata.deletion_timestamp)
+    return int((NOW - deletion).total_seconds()) if deletion is not None else 0
 
 
 def snapshot_of(case: Data) -> kubespread.Snapshot:

@@ -77,7 +77,11 @@ def create(world: World, applied: AppliedWorkload) -> None:
             world.dirty[name] = None
         case api.DaemonSet():
             template = as_template(applied.pod)
-            nodes = [node.metadata.name for node in world.living.nodes.objects if should_run(template, node)]
+            nodes = [
+                node.metadata.name
+                for node in world.living.nodes.objects
+                if should_run(template, node, compares=world.compares)
+            ]
             controllers.create_copies(world, world.owner(name), (pinned_to(template, node) for node in nodes))
         case api.Job():
             _create_job(world, name, obj, applied)

@@ -20,8 +20,8 @@ from kubespread.controllers.deployment import new_replica_set
 from kubespread.controllers.deployment import reconcile as deployment_pass
 from kubespread.controllers.job import MAX_PODS_PER_PASS, Surplus, backoff_limit, for_index, not_modeled
 from kubespread.controllers.job import reconcile as job_pass
-from kubespread.controllers.operated import another
 from kubespread.controllers.outage import evicted_after
+from kubespread.controllers.registry import another
 from kubespread.controllers.replicaset import victims
 from kubespread.controllers.statefulset import reconcile as stateful_set_pass
 from kubespread.deadline import check
@@ -403,7 +403,9 @@ def _bind(world: Store, waiting: Waiting, applicant: Applicant, choice: Choice) 
     owner = world.book.owner_of(pod)
     ready = owner is None or _becomes_ready(world, owner, pod)
     node = world.living.nodes.names[choice.node]
-    seconds = evicted_after(pod.spec.tolerations, world.living.nodes.objects[choice.node].spec.taints)
+    seconds = evicted_after(
+        pod.spec.tolerations, world.living.nodes.objects[choice.node].spec.taints, compares=world.compares
+    )
     if seconds is not None:
         above = world.workloads.above(owner, [pod]) if owner is not None else WorkloadName("Pod", *key_of(pod))
         again = f"a pod is placed on {node}, which a NoExecute taint deletes after {seconds:g} s, again and again"
@@ -540,14 +542,16 @@ def follow(world: Store, change: NodeChange, before: Mapping[str, Node]) -> None
     """
     if not change.added and not change.replaced:
         return
-    before_it = len(world.happenings.created)
+    before_it, compares = len(world.happenings.created), world.compares
     for name, template in daemon_templates(world):
         owner = world.owner(name)
-        eligible = [new.metadata.name for new in change.added if should_run(template, new)]
+        eligible = [new.metadata.name for new in change.added if should_run(template, new, compares=compares)]
         for node, new in change.replaced.items():
-            if should_continue(template, before[node]) and not should_continue(template, new):
+            stayed, stays = (should_continue(template, each, compares=compares) for each in (before[node], new))
+            ran, runs = (should_run(template, each, compares=compares) for each in (before[node], new))
+            if stayed and not stays:
                 world.delete([pod for pod in world.book.on(node) if world.book.owner_of(pod) == name], UNSELECTED)
-            elif should_run(template, new) and not should_run(template, before[node]):
+            elif runs and not ran:
                 eligible += [] if _runs_on(world, name, node) else [node]
         create_copies(world, owner, (pinned_to(template, node) for node in eligible))
     schedule(world, [key_of(pod) for pod in world.happenings.created[before_it:]])

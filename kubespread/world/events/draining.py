@@ -124,7 +124,9 @@ def _due(world: World, nodes: Iterable[Node], zones_by_key: Mapping[ZoneKey, out
         )
         delay = tainted[key] / rate if rate else 0
         for pod in filter(is_active, world.book.on(node.metadata.name)):
-            if (seconds := outage.evicted_after(pod.spec.tolerations, node.spec.taints)) is not None:
+            if (
+                seconds := outage.evicted_after(pod.spec.tolerations, node.spec.taints, compares=world.compares)
+            ) is not None:
                 due.setdefault(seconds + delay, []).append(key_of(pod))
         tainted[key] += 1
     return due
@@ -166,7 +168,7 @@ def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:
 def drain_plan(world: World, node: str, flags: DrainFlags) -> DrainPlan:
     """Plan what kubectl would do with the pods of a node."""
     pods = world.book.on(node)
-    return plan_drain(node, pods, _daemon_sets(world, pods), flags, world.time)
+    return plan_drain(node, pods, _daemon_sets(world, pods), flags)
 
 
 def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:

@@ -420,7 +420,7 @@ def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
         doomed += (
             pod
             for pod in world.book.on(name)
-            if is_active(pod) and evicted_after(pod.spec.tolerations, taints) is not None
+            if is_active(pod) and evicted_after(pod.spec.tolerations, taints, compares=world.compares) is not None
         )
     world.delete(doomed, TAINTED)
 

@@ -440,7 +440,7 @@ def roll_out_daemon_set(world: World, name: WorkloadName, daemon_set: DaemonSet,
 class _OfDaemonSet(_ByRevision):
     def __init__(self, world: World, name: WorkloadName, template: Pod, strategy: UpdateStrategy | None) -> None:
         super().__init__(world, name, template, strategy)
-        nodes = (node for node in world.living.nodes.objects if should_run(template, node))
+        nodes = (node for node in world.living.nodes.objects if should_run(template, node, compares=world.compares))
         self._nodes = sorted(node.metadata.name for node in nodes)
         """Names of the nodes that its pods belong on."""
 
@@ -476,7 +476,7 @@ class _OfDaemonSet(_ByRevision):
         astray = [
             pod
             for name, node in daemon_nodes.items()
-            if not should_continue(self._template, node)
+            if not should_continue(self._template, node, compares=self.world.compares)
             for pod in by_node[name]
             if is_active(pod)
         ]

@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.job import for_index, is_indexed
-from kubespread.controllers.operated import another, has_own_claims
 from kubespread.controllers.persistentvolume import PickVolume, first_volume, volume_for
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims, is_made_for_pod
+from kubespread.controllers.registry import another, has_own_claims
 from kubespread.controllers.statefulset import claims_of, for_ordinal
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim
 from kubespread.kube.api.core import Pod

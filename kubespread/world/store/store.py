@@ -14,10 +14,10 @@ from msgspec import Struct, field
 
 from kubespread.controllers.daemonset import should_run
 from kubespread.controllers.disruption import ClusterScales, Scale
-from kubespread.controllers.operated import last_number
 from kubespread.controllers.outage import Replacement, is_silent, replacement
 from kubespread.controllers.persistentvolume import Volumes
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims
+from kubespread.controllers.registry import last_number
 from kubespread.errors import ManifestError
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.api.cluster_objects import (
@@ -27,10 +27,10 @@ from kubespread.kube.api.cluster_objects import (
     PodDisruptionBudget,
 )
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.kinds import POD_CREATORS, full_kind, group_of, pod_creator
+from kubespread.kube.api.kinds import OPERATORS, POD_CREATORS, Operator, full_kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
-from kubespread.kube.api.operators import OPERATORS, Operator
 from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_terminating, owner_meant
+from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
@@ -558,10 +558,16 @@ class Store(Forking):
         workload = self.workloads.jobs.get(owner) or self.workloads.daemon_sets.get(owner)
         return replacement(controller_of(pod), workload) is Replacement.WHEN_GONE
 
+    @property
+    def compares(self) -> bool:
+        """True if tolerations may compare numbers."""
+        return self.surroundings.version.has(COMPARISON_GATE)
+
     def wants_daemon(self, pod: Pod) -> bool:
         """True if a DaemonSet would now make a pod like ``pod``, which is pinned, for its node."""
         position = self.living.nodes.index.get(node_of(pod))
-        return position is not None and should_run(as_template(pod), self.living.nodes.objects[position])
+        nodes = self.living.nodes.objects
+        return position is not None and should_run(as_template(pod), nodes[position], compares=self.compares)
 
     def makes_none(self, name: WorkloadName) -> bool:
         """True if a Job makes no pods, even if some are missing: it has failed or is suspended."""
