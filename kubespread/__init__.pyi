@@ -17,8 +17,7 @@ from kubespread.questions.compare.report import CompareReport as CompareReport
 from kubespread.questions.costs import PricesGiven
 from kubespread.questions.editing import after_edits as after_edits, connect as connect, load as load
 from kubespread.questions.explain.report import ExplainReport as ExplainReport
-from kubespread.questions.fleet.answer import fleet as fleet
-from kubespread.questions.fleet.report import FleetReport as FleetReport
+from kubespread.questions.fleet import FleetReport as FleetReport, fleet as fleet
 from kubespread.questions.map.report import TopologyMap as TopologyMap
 from kubespread.questions.pending.report import PendingReport as PendingReport
 from kubespread.questions.plan.playing import after_steps as after_steps

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from docs.generators.field_meanings import OF_EVERY_REPORT, class_meaning, meaning
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.questions.fleet.report import FleetReport
+from kubespread.questions.fleet import FleetReport
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.parts import Report

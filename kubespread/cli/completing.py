@@ -420,7 +420,6 @@ _PLAIN = re.compile(r"\w[\w.:/@=,+-]*")
 """Text that no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
 _HELP = Candidate("--help", "Show this message and exit.")
 _VERSION = Candidate("--version", "Print the version and exit.")
-_NEVER_FILES = frozenset({"contexts"})
 
 
 def source_of(command: str, parameter: Parameter) -> Source | None:
@@ -432,7 +431,7 @@ def source_of(command: str, parameter: Parameter) -> Source | None:
 
 
 def takes_files(parameter: Parameter) -> bool:
-    return parameter.metavar in FILES and parameter.name not in _NEVER_FILES
+    return parameter.metavar in FILES
 
 
 def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,19 +17,15 @@ from kubespread.cli.command import Command, Group, Option, Typed
 from kubespread.cli.options import RUNNING, access_of, edits_of, scheduler_of, waiting
 from kubespread.cli.streams import ExitCode, epilog
 from kubespread.errors import UsageError
-from kubespread.questions.fleet.report import worst
 from kubespread.questions.provenance import CODES
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.views.formats import IN_PIPE, writers_of
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
-    from kubespread.questions.fleet.answer import Member
-    from kubespread.snapshot.edits.verb import Edit
+    from kubespread.questions.fleet import Member
 
-_OUTPUTS = {"name": "prints the clusters that do not say yes, the worst first", "prometheus": ""}
-
-
+_WRITERS = writers_of({"name": "prints the clusters that do not say yes, the worst first"})
 _CLUSTERS = (
     Option(
         "-S",
@@ -41,18 +37,18 @@ _CLUSTERS = (
     ),
     Option(
         "--contexts",
-        metavar="PATTERN",
+        metavar="CONTEXT",
         multiple=True,
         help="Running clusters of the kubeconfig's contexts whose names match, quoted: 'prod-*', '*'. Repeatable.",
     ),
     Option("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG.", rule=RUNNING),
 )
-_TEXT = """Ask many clusters the same question: a row for each, the worst first, with its verdict and how old it is.
+_TEXT = """Ask many clusters the same question: a row for each, the worst first, with its verdict.
 
     Clusters are named before the question, its own options after it. A cluster that cannot be reached or
     read gets a row with the reason; the others still answer, and running ones are waited for side by side. The exit
     code is 1 if the question alone would end with 1 for any cluster, else 3 if it would not end with 0 or has no answer
-    for any, else 0. -o json has each cluster's report, -o html a tile for each.
+    for any, else 0. -o json has each cluster's report.
 
     \b
     Examples:
@@ -63,9 +59,9 @@ _TEXT = """Ask many clusters the same question: a row for each, the worst first,
     """
 
 
-def _members(typed: Typed, edits: Sequence[Edit] = ()) -> list[Member]:
+def _members(typed: Typed) -> list[Member]:
     """The clusters that are named before the question. Raises UsageError and ManifestError."""
-    from kubespread.questions.fleet.answer import members_of
+    from kubespread.questions.fleet import contexts, members
 
     named = typed.before or {}
     if not (named["snapshot"] or named["contexts"]):
@@ -75,30 +71,27 @@ def _members(typed: Typed, edits: Sequence[Edit] = ()) -> list[Member]:
         )
     if named["kubeconfig"] is not None and not named["contexts"]:
         raise UsageError("--kubeconfig is for running clusters: add --contexts, or leave it out")
-    return members_of(named["snapshot"], named["contexts"], access_of(named), os.environ, tuple(edits))
+    running = contexts(named["contexts"], access_of(named), os.environ) if named["contexts"] else ()
+    return members([*named["snapshot"], *running])
 
 
 def _answer(asked: Asked) -> ExitCode:
-    from kubespread.questions.fleet.answer import answers
+    from kubespread.questions.fleet import answers
+    from kubespread.questions.scene import Budget
 
     typed = asked.typed
     answering = Answering(None, scheduler_of(typed), typed, (), asked.question.never_modelled)
-    clusters = _members(typed, edits_of(typed))
+    edits, clusters = edits_of(typed), _members(typed)
     with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed["quiet"]) as on_progress:
-        report = answers(
-            clusters, asked.question, answering.scheduler, asked.workers, on_progress, asked.settle, asked.timeout
-        )
-    is_strict = typed["strict"]
-    passes = (
-        "unknown" if is_strict and any(part.gaps for part in row.reports) else row.passes for row in report.clusters
-    )
-    code = ExitCode(CODES[worst((*passes, *(() if report.unfinished is None else ("unknown",))))])
+        budget = Budget(on_progress, asked.workers, asked.timeout)
+        report = answers(clusters, asked.question, answering.scheduler, budget, asked.settle, edits)
+    is_in_doubt = typed["strict"] and any(part.gaps for row in report.clusters for part in row.reports)
+    code = ExitCode(CODES["unknown" if is_in_doubt and report.passes == "yes" else report.passes])
     look, wrong = answering.look(), [row.name for row in report.clusters if row.passes != "yes" and row.reports]
     for worst_of_all in (member for member in clusters if member.name in wrong[:1]):
         alone = ["kubespread", asked.question.name, *typed.words, *worst_of_all.option]
         look = structs.replace(look, next_command=shlex.join(alone))
-    writer = writers_of(_OUTPUTS).get(answering.written.name, IN_PIPE)
-    answering.show(report, [("", report)], code, writer=writer, look=look)
+    answering.show(report, [("", report)], code, writer=_WRITERS.get(answering.written.name, IN_PIPE), look=look)
     return code
 
 
@@ -130,7 +123,7 @@ def _is_file(word: str) -> bool:
 
 def _made(name: str) -> Command:
     cls = question(name)
-    parameters, run = asking(cls, _answer, writers_of(_OUTPUTS), ())
+    parameters, run = asking(cls, _answer, _WRITERS, ())
     return Command(
         name,
         run,

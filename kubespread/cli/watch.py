@@ -77,7 +77,7 @@ class _Question:
     @property
     def files(self) -> list[Path]:
         """Files that the last answer depended on."""
-        from kubespread.questions.fleet.answer import matching
+        from kubespread.questions.fleet import matching
 
         return [*self._files, *(Path(path) for pattern in self._patterns for path in matching(pattern))]
 

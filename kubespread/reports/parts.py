@@ -246,24 +246,6 @@ class Provenance(Report, frozen=True):
     """Time of the answer, RFC 3339; SOURCE_DATE_EPOCH where that is set, for answers that are kept."""
 
 
-class Share(Report, frozen=True):
-    """Share of the things in question that something is wrong with."""
-
-    bad: int
-    """Number with something wrong: workloads, pods, domains."""
-    total: int
-    """Total number in question."""
-    noun: str
-    """Noun for them, in the plural."""
-    rank: int = 0
-    """Severity of the worst by the levels of the question, where it has any; more is worse."""
-
-    @property
-    def part(self) -> float:
-        """Part of the total, from 0 to 1."""
-        return self.bad / self.total if self.total else 0.0
-
-
 class QuestionReport(Report, frozen=True, kw_only=True):
     """A report that answers a question. Whatever prints it prints its verdict and its sentences, and computes neither.
 
@@ -378,10 +360,6 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     def worst_finding(self) -> str:
         """The worst that is wrong, where the answer itself only counts; empty elsewhere."""
         return ""
-
-    def share(self) -> Share | None:
-        """Share that is wrong; None where nothing is counted."""
-        return None
 
     @property
     def manner(self) -> str:

@@ -316,15 +316,6 @@ def test_a_click_on_the_name_of_a_row_makes_a_link_to_it(page: Page, tmp_path: P
     )
 
 
-def test_a_tile_of_a_fleet_opens_what_its_cluster_answers(page: Page, tmp_path: Path) -> None:
-    shown(page, without_a_map("fleet", tmp_path), None, tmp_path / "page.html")
-    assert page.run("document.querySelectorAll('details[id^=a]:not(.rows)[open]').length") == 0
-    page.run(
-        "document.querySelector('a.tile[href=\"#a1\"]').click(); new Promise(done => setTimeout(() => done(0), 50))"
-    )
-    assert page.run("document.getElementById('a1').open")
-
-
 def test_a_key_figure_shows_the_rows_that_it_counts(page: Page, tmp_path: Path) -> None:
     report = kubespread.audit(CROWDED)
     shown(page, report, kubespread.topology_map(CROWDED), tmp_path / "page.html")

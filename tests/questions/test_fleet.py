@@ -18,7 +18,7 @@ from kubespread.questions import scene, tasks
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.explain.question import Explain
-from kubespread.questions.fleet.report import FleetReport
+from kubespread.questions.fleet import FleetReport
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import Question, reports_in
 from kubespread.questions.simulate.question import Simulate
@@ -62,10 +62,10 @@ CASES = {
         "2 clusters: 1 no, 1 yes",
         "no",
     ),
-    "of equal answers the one with the worst finding comes first": Case(
-        {"eu": ONE_ZONE, "us": VIOLATED},
+    "equal answers are in the order of their names": Case(
+        {"us": ONE_ZONE, "eu": VIOLATED},
         Audit(fail_on="risk"),
-        [("us", "no", "no", "1 violated, 0 fine of 1 workload"), ("eu", "no", "no", "1 at risk, 0 fine of 1 workload")],
+        [("eu", "no", "no", "1 violated, 0 fine of 1 workload"), ("us", "no", "no", "1 at risk, 0 fine of 1 workload")],
         "2 clusters: 2 no",
         "no",
     ),

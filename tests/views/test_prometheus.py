@@ -70,14 +70,6 @@ CASES: dict[str, tuple[list[str], dict[str, float]]] = {
             'kubespread_survive_degraded_workloads{topology_key="topology.kubernetes.io/zone",domain="a"}': 1,
         },
     ),
-    "fleet": (
-        ["fleet", STUCK, SHOP, "pending", "-A"],
-        {
-            f'kubespread_fleet_verdict{{cluster="{STUCK}",question="pending",verdict="no"}}': 1,
-            f'kubespread_fleet_verdict{{cluster="{SHOP}",question="pending",verdict="no"}}': 0,
-            f'kubespread_fleet_passes{{cluster="{SHOP}",question="pending"}}': 1,
-        },
-    ),
     "audit": (["audit", "-A", "-S", SHOP], {'kubespread_workloads{level="violated"}': 0}),
     "report": (["report", "-A", "-S", SHOP], {}),
 }

@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
 from kubespread.reports.findings import CAUSES, Cause
-from kubespread.reports.parts import Finding, Judgment, OfWorkloads, PreemptedPod, Report, Share, preempted_pods
+from kubespread.reports.parts import Finding, Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
 from kubespread.wording import count_of, says, short_key, some_of
 
 Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
@@ -270,10 +270,6 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
 
     def worst_finding(self) -> str:
         return next(_finding_sentences(self), "")
-
-    def share(self) -> Share:
-        rank = max((LEVELS.index(row.level) for row in self.workloads), default=0)
-        return Share(self.reaches("risk"), len(self.workloads), "workloads", rank)
 
     def sentences(self) -> Iterator[str]:
         yield _in_numbers(self)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from kubespread.kube.owners import WorkloadName
 from kubespread.reports.findings import SEVERITIES
 from kubespread.reports.findings import Severity as CiSeverity
-from kubespread.reports.parts import ClusterReport, Finding, Judgment, Position, Report, RuleReport, Share
+from kubespread.reports.parts import ClusterReport, Finding, Judgment, Position, Report, RuleReport
 from kubespread.wording import count_of
 
 
@@ -157,11 +157,6 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     def worst_finding(self) -> str:
         worst = min(self.findings, key=lambda finding: finding.level.rank, default=None)
         return "" if worst is None else f"{worst.code} {worst.called or worst.place}: {worst.text}"
-
-    def share(self) -> Share:
-        bad = [finding for finding in self.findings if finding.level.rank <= self.fail_on.rank]
-        ranks = (len(Severity) - finding.level.rank for finding in self.findings)
-        return Share(len({finding.subject for finding in bad}), self.workloads, "workloads", max(ranks, default=0))
 
     def sentences(self) -> Iterator[str]:
         """Say what was found, then what was not looked at."""

@@ -11,7 +11,7 @@ from kubespread.reports.advice import Suggestion
 from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence, why_waiting
 from kubespread.reports.columns import Col
 from kubespread.reports.outcome import UnmadePods
-from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
+from kubespread.reports.parts import Judgment, OfWorkloads, Report
 from kubespread.wording import count_of, says, some_of, verb_of
 
 _MAX_NAMED = 3
@@ -108,9 +108,6 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
 
     def worst_finding(self) -> str:
         return next((group.sentence for group in self.groups), "")
-
-    def share(self) -> Share:
-        return Share(self.pending, self.pods, "pods")
 
     @property
     def scaled(self) -> Iterator[str]:

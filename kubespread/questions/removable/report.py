@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubespread.kube.owners import NamespacedName
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
 from kubespread.reports.outcome import Outcome, TroubleKind, phrases, uneven
-from kubespread.reports.parts import Judgment, Report, ScheduledReport, Share
+from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
 _MAX_NAMED, _MAX_REMEDIES, _MAX_OF_GROUP = 4, 3, 3
@@ -140,9 +140,6 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         if any(row.alone for row in self.rows) or self.unfinished is not None:
             return "yes"
         return "unknown" if any(row.verdict == "unknown" for row in self.rows) else "no"
-
-    def share(self) -> Share:
-        return Share(sum(not row.alone for row in self.rows), len(self.rows), "nodes")
 
     def sentences(self) -> Iterator[str]:
         """Yield how many can go alone, which together in which order, and the effects."""

@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.report.areas import AREAS, Area
 from kubespread.reports.columns import Col, Fit, Readers
-from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
+from kubespread.reports.parts import Judgment, OfWorkloads, Report
 from kubespread.wording import count_of, some_of
 
 Badness = Literal["notice", "warning", "critical"]
@@ -184,11 +184,6 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
 
     def worst_finding(self) -> str:
         return next((line.what for line in self.lines), "")
-
-    def share(self) -> Share:
-        bad = {name for line in self.lines if LEVELS.index(line.level) for name in line.workloads}
-        rank = max((LEVELS.index(line.level) + 1 for line in self.lines), default=0)
-        return Share(len(bad), self.workloads, "workloads", rank)
 
     def sentences(self) -> Iterator[str]:
         counts = [level_count(level, self.levels[level]) for level in reversed(LEVELS) if self.levels[level]]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.outcome import Outcome, badness, in_brief, kinds_of, of_unknown, sentences
-from kubespread.reports.parts import Judgment, OfWorkloads, Share, preempted_pods
+from kubespread.reports.parts import Judgment, OfWorkloads, preempted_pods
 from kubespread.wording import EMPTY, count_of, domain_noun, says, short_key, verb_of
 
 _MAX_NAMED = 3
@@ -119,9 +119,6 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             return "no nodes"
         most = count_of(max(joined), "node")
         return most if len(joined) == 1 else f"up to {most}"
-
-    def share(self) -> Share:
-        return Share(sum(bool(loss.troubles) for loss in self.losses), len(self.losses), "losses")
 
 
 def can_be_lost(standing: Sequence[LostDomain], *, in_pairs: bool = False) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.reports.columns import Col
-from kubespread.reports.parts import Judgment, Report, ScheduledReport, Share
+from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of
 
 Kept = Literal["broken", "unknown", "accepted", "held"]
@@ -62,9 +62,6 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
 
     def worst_finding(self) -> str:
         return next((row.sentence for row in self.of("broken", "unknown")), "")
-
-    def share(self) -> Share:
-        return Share(len(self.of("broken")), len(self.clauses), "promises")
 
     def sentences(self) -> Iterator[str]:
         if self.unfinished is None or self.clauses:

@@ -1,0 +1,402 @@
+"""One question, asked of many clusters as if each were the only one: not a question of its own."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from glob import glob
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import TIMEOUT_MAX, Semaphore, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
+
+from msgspec import structs
+
+from kubespread.candidate.sources import read_once
+from kubespread.errors import KubespreadError, SnapshotError, UsageError
+from kubespread.questions.editing import connect, load
+from kubespread.questions.question import ManifestsQuestion, Question, parts_in, reports_in
+from kubespread.questions.scene import Budget, OnProgress, ask, checked_timeout, cluster_reference
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.tasks import Workers
+from kubespread.reports.columns import Col, Fit
+from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report, outcome
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import count_of, some_of
+
+if TYPE_CHECKING:
+    from kubespread.snapshot.edits.verb import Edit
+    from kubespread.snapshot.live.kubeconfig import Access
+    from kubespread.views.view import View
+
+_MAX_NAMED = 3
+_MAX_CONTEXTS = 5
+_MAX_ROWS = 20
+"""Rows of clusters that pass, on a terminal."""
+_KEPT = 10
+"""Clusters whose garbage may stay: of 100 nodes each 80 MB. To look for it takes a quarter of an audit's time."""
+_AT_ONCE = 20
+"""Running clusters that are read side by side."""
+Settle = Callable[[Question[Any], Snapshot], Question[Any]]
+"""Function that adds what only a cluster can say of a question, such as the namespace of its context."""
+WORST_FIRST: tuple[Judgment, ...] = ("no", "unknown", "yes")
+"""A no is one whatever other clusters say; a cluster that cannot tell keeps the others' yes from being one of all."""
+
+
+def worst(judgments: Iterable[Judgment]) -> Judgment:
+    """The worst of several; yes where there are none."""
+    return min(judgments, key=WORST_FIRST.index, default="yes")
+
+
+class FleetCluster(Report, frozen=True, kw_only=True):
+    """Answer of one cluster."""
+
+    name: Annotated[str, Col(header="CLUSTER", fit=Fit.NAMES, least=24)]
+    """Cluster that was read: the path of a file, a directory or an archive, or a context of the kubeconfig."""
+    verdict: Annotated[Judgment, Col()] = "unknown"
+    """Its answer's; the worst where it has several answers, ``unknown`` where it has none."""
+    passes: Annotated[Judgment, Col()] = "unknown"
+    """Result that the question alone would end with: yes with exit code 0, no with 1, ``unknown`` with 2 or 3.
+    Requirements and ``fail_on`` set that bar where there are any, else the verdict does.
+    """
+    nodes: Annotated[int | None, Col(nothing="")] = None
+    """Number of nodes in the cluster; null where it could not be read."""
+    pods: Annotated[int | None, Col(nothing="", gives_way=True)] = None
+    """Number of pods in the cluster, those without a node included."""
+    headline: str = ""
+    """The first sentence of its answer; empty where it has none."""
+    finding: str = ""
+    """The worst that is wrong in a no, where the first sentence only counts; empty elsewhere."""
+    error: str | None = None
+    """Reason why it has no answer: it cannot be reached or read, or the question cannot be asked of it."""
+    unmet: tuple[str, ...] = ()
+    """Requirements on the answer that are not met."""
+    faults: tuple[str, ...] = ()
+    """Faults: what could not be read, or was refused, while the answer is about the rest."""
+    cluster: ClusterReference | None = None
+    """Cluster that this is, and the age of what was read of it; null where it could not be read."""
+    reports: tuple[Any, ...] = ()
+    """Reports that the question alone would print."""
+
+    @property
+    def says(self) -> Annotated[str, Col(header="ANSWER", fit=Fit.END, least=24)]:
+        """Its answer in one line, after what could not be read, before what is not met."""
+        error = (self.error or "").removeprefix(f"{self.name}: ")
+        parts = (error, *self.faults, self.finding or self.headline, *self.unmet)
+        return "; ".join(part.replace("\n", "; ") for part in parts if part)
+
+    @property
+    def badness(self) -> tuple[int, bool, int, str]:
+        """Key by which the worst come first."""
+        return WORST_FIRST.index(self.passes), self.error is not None, WORST_FIRST.index(self.verdict), self.name
+
+
+class FleetReport(QuestionReport, frozen=True, kw_only=True):
+    """The answers of many clusters to one question."""
+
+    kind: str = "FleetReport"
+    clusters: tuple[FleetCluster, ...]
+    """The worst first: those that fail, those that cannot tell, those that could not be asked, those that pass."""
+    passes: Judgment = "unknown"
+    """The worst of the clusters': ``no`` before ``unknown`` before ``yes``. It decides the exit code."""
+    gaps: tuple[str, ...] = ()
+    """Gaps of all reports, each once, with the clusters that it is about where these are not all."""
+    not_modelled: tuple[str, ...] = ()
+    """Parts of the clusters that are not modeled, as gaps have them."""
+    notes: tuple[str, ...] = ()
+    """Notes of all reports, as gaps have them."""
+
+    def __post_init__(self) -> None:
+        rows = self.clusters
+        in_part: tuple[Judgment, ...] = () if self.unfinished is None else ("unknown",)
+        structs.force_setattr(self, "passes", worst((*(row.passes for row in rows), *in_part)))
+        structs.force_setattr(self, "unmet", tuple(f"{row.name}: {text}" for row in rows for text in row.unmet))
+
+    def judged(self) -> Judgment:
+        return worst(row.verdict for row in self.clusters)
+
+    @property
+    def is_no(self) -> bool:
+        return any(row.passes == "no" for row in self.clusters)
+
+    def sentences(self) -> Iterator[str]:
+        answered = Counter(row.verdict for row in self.clusters if row.error is None)
+        failed = sum(row.error is not None for row in self.clusters)
+        parts = [f"{answered[verdict]:,} {verdict}" for verdict in WORST_FIRST if answered[verdict]]
+        if failed:
+            parts.insert(len(parts) - bool(answered["yes"]), f"{failed:,} without an answer")
+        yield f"{count_of(len(self.clusters), 'cluster')}: {', '.join(parts)}"
+
+
+def view(report: FleetReport) -> View:
+    """A row for each cluster, the worst first."""
+    from kubespread.views.look import Cell, Tone
+    from kubespread.views.sheet import Sheet, columns_of
+    from kubespread.views.terminal import headline
+    from kubespread.views.view import TONES, View, beside
+
+    def tone(row: FleetCluster) -> Tone:
+        return max((TONES[row.passes], TONES[row.verdict]), key=(Tone.GOOD, Tone.WARN, Tone.BAD).index)
+
+    rows, (names, *columns) = report.clusters, columns_of(FleetCluster)
+    title = f"{report.question['name']} of {count_of(len(rows), 'cluster')}"
+    folder = os.path.commonprefix([row.name for row in rows]).rpartition("/")[0] + "/"
+    names = structs.replace(names, on_terminal=lambda row: row.name.removeprefix(folder))
+    sheet = Sheet(title="Clusters", columns=[names, *columns], rows=rows, tone=tone, most=_MAX_ROWS, noun="cluster")
+    return View(
+        title=title,
+        heading=lambda look: headline([Cell(title, Tone.STRONG)], folder.removesuffix("/"), look),
+        provenance="",
+        answer=report.said,
+        tone=TONES[report.verdict],
+        sheets=[sheet],
+        names=[row.name for row in rows if (row.verdict, row.passes) != ("yes", "yes")],
+        beside=beside([report]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One cluster of a fleet, before anything is read of it."""
+
+    name: str
+    source: str | Snapshot | Access
+    """The path of its file, directory or archive, what was read of it already, or how it is reached."""
+
+    def opened(self) -> Snapshot:
+        """Raises SnapshotError, ManifestError and UsageError."""
+        if isinstance(self.source, Snapshot):
+            return self.source
+        return load(self.source) if isinstance(self.source, str) else connect(self.source)
+
+    @property
+    def is_running(self) -> bool:
+        return not isinstance(self.source, str | Snapshot)
+
+    @property
+    def option(self) -> tuple[str, str]:
+        return ("--context" if self.is_running else "-S", self.name)
+
+
+def members(clusters: Iterable[str | Path | Snapshot | Access]) -> list[Member]:
+    """Members for clusters of any form, each file once. Raises UsageError for a pattern that no file matches."""
+    found: dict[str | int, Member] = {}
+    for number, given in enumerate(clusters, 1):
+        if isinstance(given, str | Path):
+            paths = matching(str(given))
+            if not paths:
+                raise UsageError(f"no file matches {str(given)!r}")
+            found |= {path: Member(path, path) for path in paths}
+        elif isinstance(given, Snapshot):
+            found[number] = Member(", ".join(given.files) or given.origin.source or f"cluster {number}", given)
+        else:
+            found[number] = Member(given.context or "the current context", given)
+    return [*found.values()]
+
+
+def matching(pattern: str) -> list[str]:
+    """The files that a pattern stands for, by name: ``fleet/*.json.gz``, with ``**`` for folders at any depth."""
+    # A file may have a bracket in its name.
+    return [pattern] if os.path.lexists(pattern) else sorted(glob(pattern, recursive=True))  # noqa: PTH207 - may be absolute
+
+
+def contexts(patterns: Iterable[str], access: Access, environment: Mapping[str, str]) -> Iterator[Access]:
+    """Ways to reach the contexts of the kubeconfig that match a pattern. Raises UsageError where none does, and
+    ManifestError.
+    """
+    from kubespread.snapshot.live import kubeconfig
+
+    known = sorted({each.name for each in kubeconfig.contexts(access, environment)})
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        named = [name for name in known if name == pattern or fnmatchcase(name, pattern)]
+        if not named:
+            has = some_of(known, _MAX_CONTEXTS) or "none"
+            raise UsageError(f"no context matches {pattern!r}; the kubeconfig has {has}")
+        found |= dict.fromkeys(named)
+    # Another cluster or user is not theirs.
+    return (structs.replace(access, context=name) for name in found)
+
+
+def fleet(
+    clusters: Iterable[str | Path | Snapshot | Access],
+    question: Question[Any],
+    scheduler: Scheduler | None = None,
+    *,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> FleetReport:
+    """Ask each of ``clusters`` the ``question``; the worst answer comes first.
+
+    A cluster is a file, a directory or an archive, several by a pattern (``fleet/*.json.gz``); a snapshot; or how a
+    running one is reached, `Access` as for `connect`. One that cannot be reached or read, or that the question cannot
+    be asked of, has a row with the reason. ``jobs`` is how many processes do it; the answer is the same for any number.
+    ``timeout`` is in seconds: those that have not answered then are given up, and ``unfinished`` names them.
+    ``on_progress`` is called now and then with how many have answered.
+
+    Raises UsageError where there are no clusters or no file matches a pattern, and what `ask` raises where all clusters
+    refuse the question in the same words.
+    """
+    budget = Budget(on_progress, Workers(jobs), checked_timeout(timeout))
+    return answers(members(clusters), question, scheduler or Scheduler(), budget)
+
+
+def answers(
+    asked: Sequence[Member],
+    question: Question[Any],
+    scheduler: Scheduler,
+    budget: Budget,
+    settle: Settle | None = None,
+    edits: Sequence[Edit] = (),
+) -> FleetReport:
+    """Answers of clusters that are found already, after ``edits`` of each. Raises what `fleet` does."""
+    if not asked:
+        raise UsageError("a fleet without clusters: name some")
+    if isinstance(question, ManifestsQuestion):
+        question = structs.replace(question, pods=tuple(read_once(pod) for pod in question.pods))
+    make = partial(_Asking.of, (question, settle, tuple(edits)), (scheduler.carried, os.path.realpath(".")))
+    asking = make()
+    results = partial(budget.workers.results, asking, make, took=0.0, until=budget.until)
+    done = [*budget.told(_rows(asked, results, budget.until), len(asked))]
+    places = {member.name: place for place, member in enumerate(asked)}
+    done.sort(key=lambda row: places[row.told.name])
+    missing = [*(Counter(member.name for member in asked) - Counter(row.told.name for row in done)).elements()]
+    refusals = {row.told.error if row.is_refused else None for row in done}
+    if len(refusals) == 1 and None not in refusals and not missing:
+        # It is the question's fault, and no cluster's.
+        raise UsageError(*str(refusals.pop()).split("\n"))
+    return FleetReport(
+        question=question.given,
+        clusters=tuple(sorted((row.told for row in done), key=lambda told: told.badness)),
+        gaps=_each_once(done, "gaps"),
+        not_modelled=_each_once(done, "not_modelled"),
+        notes=_each_once(done, "notes"),
+        unfinished=budget.unfinished("cluster", len(asked), missing),
+    ).concluded()
+
+
+def _rows(
+    asked: Sequence[Member], results: Callable[[Sequence[Member]], Iterator[_Row]], until: float
+) -> Iterator[_Row]:
+    """Saved clusters in their order, then running ones as they come."""
+    yield from results([member for member in asked if not member.is_running])
+    for name, come in _opened([member for member in asked if member.is_running], until):
+        if isinstance(come, Snapshot):
+            yield from results([Member(name, come)])
+        elif isinstance(come, KubespreadError):
+            yield _failed(name, come)
+        else:
+            raise come
+
+
+def _opened(running: Sequence[Member], until: float) -> Iterator[tuple[str, Snapshot | Exception]]:
+    """Clusters as they are read, side by side, or why there is nothing; no further ones once it is ``until``."""
+    slots, come = Semaphore(_AT_ONCE), SimpleQueue[tuple[str, Snapshot | Exception]]()
+
+    def read(member: Member) -> None:
+        with slots:
+            if monotonic() < until:
+                try:
+                    come.put((member.name, member.opened()))
+                except Exception as error:  # noqa: BLE001 - raised again by whoever waits for it
+                    come.put((member.name, error))
+
+    for member in running:
+        Thread(target=read, args=(member,), daemon=True).start()
+    for _ in running:
+        left = until - monotonic()
+        try:
+            yield come.get(timeout=min(max(0.0, left), TIMEOUT_MAX))
+        except Empty:
+            return
+
+
+def _failed(name: str, error: KubespreadError) -> _Row:
+    return _Row(FleetCluster(name=name, error=str(error)))
+
+
+def _each_once(done: Sequence[_Row], name: str) -> tuple[str, ...]:
+    """Texts of reports beside their answers, each with the clusters that it is about where these are not all."""
+    answered = [row for row in done if row.parts]
+    whose: dict[str, dict[str, None]] = {}
+    for row in answered:
+        for part in row.parts:
+            for text in getattr(part, name, ()):
+                whose.setdefault(text, {})[row.told.name] = None
+    return tuple(
+        text if len(names) == len(answered) else f"{some_of([*names], _MAX_NAMED)}: {text}"
+        for text, names in whose.items()
+    )
+
+
+class _Row(NamedTuple):
+    """Answer of one cluster."""
+
+    told: FleetCluster
+    parts: tuple[Any, ...] = ()
+    """Answers that have notes of their own."""
+    is_refused: bool = False
+    """True if the question cannot be asked of it."""
+
+
+class _Asking:
+    def __init__(
+        self, question: Question[Any], settle: Settle | None, edits: Sequence[Edit], scheduler: Scheduler
+    ) -> None:
+        self._question, self._settle, self._edits, self._scheduler = question, settle, edits, scheduler
+        self.assumed: dict[str, None] = {}
+        self._asked = 0
+
+    @classmethod
+    def of(cls, question: tuple[Question[Any], Settle | None, Sequence[Edit]], scene: tuple[Scheduler, str]) -> Self:
+        scheduler, folder = scene
+        if os.path.realpath(".") != folder:
+            # Paths are as seen from there, and a worker may have been started elsewhere.
+            os.chdir(folder)
+        return cls(*question, scheduler)
+
+    def __call__(self, member: Member) -> _Row:
+        self._asked += 1
+        # A process that never looks for garbage in circles would keep what each cluster leaves until the last.
+        if not gc.isenabled() and self._asked % _KEPT == 0:
+            gc.collect()
+        try:
+            snapshot = member.opened().edited(*self._edits)
+        except KubespreadError as error:
+            return _failed(member.name, error)
+        try:
+            return self._answered(member.name, snapshot)
+        except KubespreadError as error:
+            told = FleetCluster(name=member.name, error=str(error), cluster=cluster_reference(snapshot))
+            return _Row(told, is_refused=not isinstance(error, SnapshotError))
+
+    def _answered(self, name: str, snapshot: Snapshot) -> _Row:
+        question = self._question if self._settle is None else self._settle(self._question, snapshot)
+        refused: list[KubespreadError] = []
+        answer = ask(snapshot, question, self._scheduler, on_refused=refused.append)
+        reports, parts = reports_in(answer), parts_in(answer)
+        faults = (*snapshot.faults, *map(str, refused))
+        verdict = worst(report.verdict for _, report in reports)
+        whose, worst_report = next(named for named in reports if named[1].verdict == verdict)
+        finding = worst_report.worst_finding()
+        told = FleetCluster(
+            name=name,
+            verdict=verdict,
+            passes=outcome([report for _, report in reports], question.passes(answer), is_in_part=bool(faults)),
+            headline=f"{whose}{worst_report.answer[0]}",
+            finding=f"{whose}{finding}" if verdict == "no" and finding else "",
+            nodes=len(snapshot.nodes),
+            pods=len(snapshot.pods),
+            unmet=tuple(f"{whose}{text}" for whose, report in reports for text in report.unmet),
+            faults=faults,
+            cluster=cluster_reference(snapshot),
+            reports=tuple(report for _, report in reports),
+        )
+        return _Row(told, tuple(part for _, part in parts))

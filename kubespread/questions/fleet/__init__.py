@@ -1,1 +1,0 @@
-"""One question, asked of many clusters: not a question of its own."""
