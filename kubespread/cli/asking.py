@@ -109,7 +109,7 @@ def asking(
         *cluster,
         *options.CHANGES,
         *options.SPEAKING,
-        *([WATCH] if question.is_watched else []),
+        *([WATCH] if question.is_watched and is_alone else []),
     ]
     endings = [field.name for field, _, option in options_of(question) if option.prints and is_alone]
 
@@ -123,7 +123,7 @@ def asking(
         settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
         return answer(Asked(asked, settling, typed, *_limits(typed)))
 
-    return parameters, partial(watched, run) if question.is_watched else run
+    return parameters, partial(watched, run) if question.is_watched and is_alone else run
 
 
 def _limits(typed: Typed) -> tuple[Workers, float | None]:

@@ -1,4 +1,4 @@
-"""-w: the same question again and again, redrawn in place on a terminal, one line a change in a pipe."""
+"""-w: a question asked again and again, redrawn in place on a terminal."""
 
 from __future__ import annotations
 
@@ -8,30 +8,27 @@ import io
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from kubespread.cli.command import Typed, flag
 from kubespread.cli.field import DEFAULT_POD, is_piped
 from kubespread.cli.options import sources_of
 from kubespread.cli.parsing import STDIN, readers, texts_of
-from kubespread.cli.streams import complain, emit, stdout_is_terminal
+from kubespread.cli.streams import complain, emit, say, stdout_is_terminal
 from kubespread.errors import KubespreadError, UsageError
 
 _FILE_INTERVAL, _CLUSTER_INTERVAL = 0.5, 30.0
-_ERROR = "error: "
-_READABLE = 180
 _CLEAR, _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
 
 
 WATCH = flag(
     "-w",
     "--watch",
-    help="Ask again whenever a file changes, or every 30 s of a running cluster. Redraws; a pipe gets one line per "
-    "change.",
+    help="Ask again whenever a file changes, or every 30 s of a running cluster. Redraws; a pipe gets what changed.",
     panel="Output",
 )
 
@@ -43,52 +40,36 @@ class _Answer:
     out: str
     err: str
     code: int
-
     error: str = ""
     """Error message, instead of an answer."""
 
 
 def watched(run: Callable[[Typed], int], typed: Typed) -> int:
-    """Run a command, again and again where its options ask for that."""
+    """Run a command, again and again where its options ask for that. Errors of the first time are raised."""
     if not typed["watch"] or typed.again is None:
         return run(typed)
     _refuse_stdin(typed)
-    in_lines = not stdout_is_terminal() and typed["output"] is None
-    question = _Question(run, typed.again, in_lines=in_lines)
-    show = _show_line if in_lines else _show
-    return _watch(question, show, _wakes(question))
-
-
-class _Question:
-    """A command line that is parsed again each time, since configuration files may have changed."""
-
-    def __init__(self, run: Callable[[Typed], int], again: Callable[[], Typed], *, in_lines: bool) -> None:
-        self._run, self._again = run, again
-        # Everything a line could be made from.
-        self._changed = {"output": "json"} if in_lines else {}
-        self._files: list[Path] = []
-        self._patterns: Sequence[str] = ()
-        """Patterns of a fleet, which stand for more files once there are more."""
-        self.written = _last_written(())
-        """Times at which the files were last written, if that was looked at."""
-        self.is_about_files = False
-        """True if its cluster was read from files."""
-
-    @property
-    def files(self) -> list[Path]:
-        """Files that the last answer depended on."""
-        from kubespread.questions.fleet import matching
-
-        return [*self._files, *(Path(path) for pattern in self._patterns for path in matching(pattern))]
-
-    def ask(self) -> int:
-        typed = self._again()
-        fleet = None if "snapshot" in typed.values else typed.before
-        self._files = [*_files_read(typed)]
-        self._patterns = () if fleet is None else fleet["snapshot"]
-        self.written = _last_written(self.files)
-        self.is_about_files = bool(typed["snapshot"]) if fleet is None else not fleet["contexts"]
-        return self._run(typed.having(**self._changed))
+    before: _Answer | None = None
+    try:
+        while True:
+            try:
+                # Configuration files may have changed.
+                typed = typed if before is None or typed.again is None else typed.again()
+                written = _last_written(_files_read(typed))
+                answer = _answer_of(partial(run, typed))
+            except KubespreadError as error:
+                if before is None:
+                    raise
+                answer = replace(before, error=str(error))
+            _show(before, answer)
+            before = answer
+            # The process otherwise never looks for garbage in circles.
+            gc.collect()
+            written = _changed(typed, written)
+    except KeyboardInterrupt:
+        if before is None:
+            raise
+        return before.code
 
 
 def _refuse_stdin(typed: Typed) -> None:
@@ -99,25 +80,6 @@ def _refuse_stdin(typed: Typed) -> None:
     is_default = "pod" in typed.values and not named
     if (is_default and is_piped(sources)) or STDIN in (*named, *others, *sources):
         raise UsageError("standard input can be read only once: --watch needs files or a running cluster")
-
-
-def _watch(question: _Question, show: Callable[[_Answer | None, _Answer], None], wakes: Iterable[None]) -> int:
-    """Ask, and again at every wake, until interrupted. Errors of the first time are raised."""
-    answer = _answer_of(question.ask)
-    show(None, answer)
-    try:
-        for _ in wakes:
-            before = answer
-            # The process otherwise never looks for garbage in circles.
-            gc.collect()
-            try:
-                answer = _answer_of(question.ask)
-            except KubespreadError as error:
-                answer = replace(before, error=f"{_ERROR}{error}")
-            show(before, answer)
-    except KeyboardInterrupt:
-        pass
-    return answer.code
 
 
 def _answer_of(ask: Callable[[], int]) -> _Answer:
@@ -138,61 +100,18 @@ class _Capture(io.StringIO):
         return self._is_terminal
 
 
-def _show_line(before: _Answer | None, answer: _Answer) -> None:
-    line = _line(answer)
-    if before is None or _line(before) != line:
-        now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        emit(f"{now} {line}\n")
-
-
-def _line(answer: _Answer) -> str:
-    """The conclusion for every workload."""
-    import json
-
-    if answer.error:
-        return " ".join(answer.error.split("\n"))
-    plain = json.loads(answer.out)
-    if plain["kind"] == "FleetReport":
-        # Of a fleet that stays as it is as a whole, another cluster may be the one that fails.
-        failing = [cluster for cluster in plain["clusters"] if cluster["passes"] != "yes"]
-        says = (_called(cluster["name"], cluster["error"] or cluster["headline"]) for cluster in failing)
-        return _in_a_line([*plain["answer"], *says])
-    reports = plain.get("items", [plain])
-    return "; ".join(
-        f"{_subject(report) if len(reports) > 1 else ''}{_in_a_line(report['answer'])}" for report in reports
-    )
-
-
-def _called(cluster: str, text: str) -> str:
-    """Put the cluster's name before the text, unless a fault of its file has it already."""
-    text = " ".join(text.split())
-    return text if text.startswith(cluster) else f"{cluster}: {text}"
-
-
-def _in_a_line(answer: Sequence[str]) -> str:
-    """The answer itself, and as many sentences more as one can read in a line."""
-    first, *others = answer
-    for other in others:
-        if len(first) + len(other) > _READABLE:
-            break
-        first = f"{first}; {other}"
-    return first
-
-
-def _subject(report: Mapping[str, Any]) -> str:
-    """Name the workload that the report is about, among several."""
-    return f"{report['pod']['namespace']}/{report['workload'] or 'Pod/' + report['pod']['name']}: "
-
-
 def _show(before: _Answer | None, answer: _Answer) -> None:
     """The whole answer: replacing the last one, or below it in a pipe."""
     if not stdout_is_terminal():
         if answer.error:
-            complain(answer.error.removeprefix(_ERROR))
-        elif before is None or before.out != answer.out:
+            complain(answer.error)
+        elif answer != before:
             emit(answer.out)
+            for line in answer.err.splitlines():
+                say(line)
         return
-    lines = [*answer.out.splitlines(), *answer.err.splitlines(), *answer.error.splitlines()]
+    faults = [f"error: {line}" for line in answer.error.splitlines()]
+    lines = [*answer.out.splitlines(), *answer.err.splitlines(), *faults]
     room = shutil.get_terminal_size().lines - 2
     if len(lines) > room:
         lines = [*lines[: room - 1], f"… {len(lines) - room + 1} lines more …"]
@@ -202,14 +121,13 @@ def _show(before: _Answer | None, answer: _Answer) -> None:
     emit(start + "".join(f"{line}{_CLEAR_LINE}\n" for line in lines) + _CLEAR_BELOW)
 
 
-def _wakes(question: _Question) -> Iterator[None]:
-    """Whenever a file changes that the last answer depended on, of a running cluster every few seconds."""
+def _changed(typed: Typed, written: set[tuple[str, int, int]]) -> set[tuple[str, int, int]]:
+    """Wait until a file changes that the last answer depended on; for a running cluster a few seconds."""
     while True:
-        time.sleep(_FILE_INTERVAL if question.is_about_files else _CLUSTER_INTERVAL)
-        written = _last_written(question.files)
-        if not question.is_about_files or written != question.written:
-            question.written = written
-            yield
+        time.sleep(_FILE_INTERVAL if typed["snapshot"] else _CLUSTER_INTERVAL)
+        now = _last_written(_files_read(typed))
+        if not typed["snapshot"] or now != written:
+            return now
 
 
 def _files_read(typed: Typed) -> Iterator[Path]:

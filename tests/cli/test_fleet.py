@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import shlex
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -110,7 +108,7 @@ CASES = {
         "-S '*.yaml' audit -A --why",
         2,
         "",
-        "error: No such option: --why (Possible options: --key, --watch) (see 'kubespread fleet audit --help')\n",
+        "error: No such option: --why (Possible options: --key) (see 'kubespread fleet audit --help')\n",
     ),
 }
 
@@ -233,40 +231,6 @@ def test_205_of_contexts_of_equal_names_the_first_is_asked_once(folder: Path) ->
         kubeconfig(folder, api, ("here", ""), ("there", ""), ("here", "/1"), ("here", "/2"))
         ended = asked(folder, "--contexts '*' --kubeconfig config pending -A -o csv")
     assert (ended.code, [line.split(",")[0] for line in ended.out.splitlines()]) == (0, ["cluster", "here", "there"])
-
-
-@pytest.mark.slow
-def test_a_fleet_is_asked_again_when_a_file_changes_comes_or_goes(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    changes: Iterator[Callable[[], object]] = iter(
-        [
-            lambda: None,
-            lambda: (folder / "za.json").write_bytes((folder / "us.yaml").read_bytes()),
-            lambda: (folder / "zb.yaml").write_bytes((folder / "eu.yaml").read_bytes()),
-            (folder / "ap.yaml").unlink,
-            lambda: [path.rename(path.with_suffix("")) for path in folder.glob("*.*")],
-        ]
-    )
-
-    def pause(_seconds: float) -> None:
-        change = next(changes, None)
-        if change is None:
-            raise KeyboardInterrupt
-        change()
-
-    # Other tests leave threads behind, which sleep too.
-    monkeypatch.setattr("kubespread.cli.watch.time", SimpleNamespace(sleep=pause))
-    ended = asked(folder, "-S '*.*' audit -A -w")
-    violated = "ap.yaml: 2 violated, 0 fine of 2 workloads"
-    assert [line.partition(" ")[2] for line in ended.out.splitlines()] == [
-        f"4 clusters: 2 no, 1 without an answer, 1 yes; {violated}; za.json:1: JSON syntax: Input data was truncated",
-        f"4 clusters: 2 no, 2 yes; {violated}",
-        f"5 clusters: 3 no, 2 yes; {violated}",
-        "4 clusters: 2 no, 2 yes",
-        "error: no file matches '*.*'",
-    ]
-    assert (ended.code, ended.err) == (0, "")
 
 
 @pytest.mark.parametrize("question", ["audit", "explain", "compare", "check", "upgrade"])

@@ -1,4 +1,4 @@
-"""-w asks again when a file changes: redrawn in place on a terminal, one line a change in a pipe."""
+"""-w asks again when a file changes: redrawn in place on a terminal, printed again in a pipe."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ import pytest
 from tests.api.server import FakeApi, serving
 from tests.builders import hosts, pod
 from tests.cli.support import CLUSTER, FIXTURES, POD, Result, run
-
-TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ", re.MULTILINE)
 
 
 @pytest.fixture
@@ -43,28 +41,26 @@ def without_node4(cluster: Path) -> Callable[[], object]:
     return lambda: cluster.write_text(cluster.read_text().replace("name: node4", "name: node5"))
 
 
-def test_one_line_a_change_in_a_pipe(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_answer_is_printed_again_in_a_pipe(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changes = (lambda: None, without_node4(cluster), lambda: None, lambda: cluster.touch())
-    result = watched(monkeypatch, *changes)("explain", POD, "-S", cluster)
-    assert (result.code, result.err) == (0, "")
-    assert TIME.sub("", result.out) == "1 of 4 nodes fits: node4\n1 of 4 nodes fits: node5\n"
+    result = watched(monkeypatch, *changes)("explain", POD, "-S", cluster, "-o", "name")
+    assert (result.code, result.out) == (0, "node4\nnode5\n")
 
 
 def test_simulate_too(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = watched(monkeypatch, lambda: cluster.write_text(cluster.read_text().replace("node4", "node5")))(
         "simulate", POD, "--replicas", "max", "-S", cluster
     )
-    assert TIME.sub("", result.out).splitlines()[0].startswith("437 fit; 0/4 nodes are available: ")
+    assert result.err.count("437 fit") == 2
 
 
 def test_audit_reads_no_manifest_and_is_watched_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = Path(shutil.copy(FIXTURES / "clusters" / "audit.yaml", tmp_path / "cluster.yaml"))
     change = cluster.read_text().replace("maxSkew: 1", "maxSkew: 4")
-    result = watched(monkeypatch, lambda: cluster.write_text(change))("audit", "-q", "-S", cluster)
-    bare = "; 1 of them has no spread constraint of its own: Pod/worker-0"
-    assert TIME.sub("", result.out).splitlines() == [
-        f"1 violated, 1 uneven, 1 at risk, 1 fine of 4 workloads{bare}",
-        f"1 uneven, 1 at risk, 2 fine of 4 workloads{bare}",
+    result = watched(monkeypatch, lambda: cluster.write_text(change))("audit", "-S", cluster)
+    assert re.findall("[0-9].* of 4 workloads", result.err) == [
+        "1 violated, 1 uneven, 1 at risk, 1 fine of 4 workloads",
+        "1 uneven, 1 at risk, 2 fine of 4 workloads",
     ]
 
 
@@ -81,9 +77,9 @@ def test_a_terminal_is_redrawn_in_place(cluster: Path, monkeypatch: pytest.Monke
 def test_what_breaks_for_a_while_is_said_and_mended(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good = cluster.read_text()
     changes = (lambda: cluster.write_text("kind: [\n"), lambda: cluster.write_text(good + "\n"))
-    lines = TIME.sub("", watched(monkeypatch, *changes)("explain", POD, "-S", cluster).out).splitlines()
-    assert [lines[0], lines[2]] == ["1 of 4 nodes fits: node4"] * 2
-    assert lines[1].startswith(f"error: {cluster}:2: YAML syntax: ")
+    result = watched(monkeypatch, *changes)("explain", POD, "-S", cluster, "-q", "-o", "name")
+    assert result.out == "node4\n" * 2
+    assert result.err.startswith(f"error: {cluster}:2: YAML syntax: ")
 
 
 def test_what_is_wrong_from_the_start_ends_it(tmp_path: Path) -> None:
@@ -106,7 +102,7 @@ READ: dict[str, tuple[str, tuple[str, str], list[str], list[str]]] = {
         "config.yaml",
         (SCHEDULER % "", SCHEDULER % "{name: PodTopologySpread}"),
         ["explain", POD, "--scheduler-config", "config.yaml"],
-        ["1 of 4 nodes fits: node4", "4 of 4 nodes fit: node4"],
+        ["1 of 4 nodes fits: node4", "4 of 4 nodes fit: node4, node3, node1 and 1 more"],
     ),
     "a file of node groups": (
         "groups.json",
@@ -124,8 +120,8 @@ READ: dict[str, tuple[str, tuple[str, str], list[str], list[str]]] = {
             "groups.json",
         ],
         [
-            "4 of 6 placed; 0/4 nodes are available: 4 Insufficient cpu.; 2 pending: all 4 nodes have too little cpu; cluster-autoscaler adds",
-            "4 of 6 placed",
+            "cluster-autoscaler adds no node for 2 pending pods, 2 still pending",
+            "cluster-autoscaler adds 2 nodes for 2 pending pods, none still pending",
         ],
     ),
     "the manifest of a new node": (
@@ -167,9 +163,8 @@ def test_every_file_that_an_answer_depends_on_is_watched(
     source = [] if name == ".kubespread.yaml" else ["-S", "cluster.yaml"]
     changes = (lambda: None, lambda: (tmp_path / name).write_text(after + "\n"))
     result = watched(monkeypatch, *changes)(*question, *source)
-    lines = TIME.sub("", result.out).splitlines()
-    assert len(lines) == 2, result
-    assert all(line.startswith(answer) for line, answer in zip(lines, answers, strict=True)), lines
+    said = [re.sub("^(Yes|No|Unknown): ", "", line) for line in result.err.splitlines()]
+    assert [line for line in said if line.startswith(tuple(answers))] == answers
 
 
 @pytest.mark.slow
@@ -180,7 +175,7 @@ def test_a_running_cluster_is_read_anew_each_time(tmp_path: Path, monkeypatch: p
             server.objects[-1] = pod("p1", "n0")
 
         result = watched(monkeypatch, happen, lambda: None)("pending", "--kubeconfig", server.kubeconfig(tmp_path))
-    assert ([line.partition("; ")[0] for line in TIME.sub("", result.out).splitlines()], result.err) == (
-        ["1 pod pending for 1 cause", "all pods have a node"],
-        "",
-    )
+    assert re.findall("1 pod pending for 1 cause|all pods have a node", result.err) == [
+        "1 pod pending for 1 cause",
+        "all pods have a node",
+    ]
