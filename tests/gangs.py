@@ -50,15 +50,6 @@ def pod_group(
     }
 
 
-def workload_of_1_35(name: str, group: str, min_count: int) -> Data:
-    return {
-        "apiVersion": "scheduling.k8s.io/v1alpha1",
-        "kind": "Workload",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {"podGroups": [{"name": group, "policy": {"gang": {"minCount": min_count}}}]},
-    }
-
-
 def deployment(replicas: int, name: str = "web", kind: str = "Deployment", **fields: Any) -> Data:
     """Pods foo=bar that ask for 1 cpu unless told otherwise, of the group ring unless told which."""
     spec = pod(**{"requests": {"cpu": "1"}, "schedulingGroup": {"podGroupName": "ring"}, **fields})["spec"]

@@ -21,7 +21,7 @@ from docs.generators import fields, reference, released
 from docs.generators.__main__ import GENERATED
 from docs.generators.fields import FILES
 from kubespread.questions.calls import report_schema
-from kubespread.snapshot.live.connection import OPTIONAL, RESOURCES
+from kubespread.snapshot.live.connection import LISTED
 from tests.cli.support import ROOT, run
 from tests.tiers import slow_but
 
@@ -240,7 +240,7 @@ def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:
     *exact, workloads = role["rules"]
     allowed = {(group, resource) for rule in exact for group in rule["apiGroups"] for resource in rule["resources"]}
     assert {tuple(rule["verbs"]) for rule in role["rules"]} == {("list",)}
-    read = {(resource.group.partition("/")[0], resource.plural) for resource in (*RESOURCES, *OPTIONAL)}
+    read = {(resource.group.partition("/")[0], resource.plural) for resource in LISTED}
     by_name = {(group, plural) for group, plural in read - allowed}
     assert ({plural for _, plural in by_name}, {group for group, _ in by_name}) == (
         set(workloads["resources"]),

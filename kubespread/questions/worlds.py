@@ -80,7 +80,7 @@ def world_of(
     )
     world = World(start, surroundings)
     if has_gangs(version) and snapshot.known.once(
-        ("groups", str(version)), lambda: any(group_name(pod, version) is not None for pod in start.pods)
+        ("groups", str(version)), lambda: any(group_name(pod) is not None for pod in start.pods)
     ):
         world.assume(["pods of a group are placed one at a time, not all or none of the group"])
     return world

@@ -111,7 +111,7 @@ class FakeApi:
         items = [
             found for found in self.objects if found["apiVersion"] == version and plural_of(found["kind"]) == plural
         ]
-        if plural in ("podgroups", "workloads") and not items:
+        if plural == "podgroups" and not items:
             return status(404, "the server could not find the requested resource")
         if "fieldSelector" in request.query:
             items = [found for found in items if found.get("status", {}).get("phase") not in ("Succeeded", "Failed")]
@@ -194,7 +194,6 @@ KINDS_BY_PLURAL = {
         "ValidatingAdmissionPolicy",
         "HorizontalPodAutoscaler",
         "PodGroup",
-        "Workload",
     )
 }
 

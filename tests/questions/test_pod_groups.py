@@ -10,7 +10,7 @@ import kubespread
 from kubespread.kube.api.cluster_objects import GangSchedulingPolicy, PodGroup
 from kubespread.snapshot.anonymize import anonymize
 from tests.builders import Data, node, pod
-from tests.gangs import deployment, pod_group, rack_node, scheduler, taken, workload_of_1_35
+from tests.gangs import deployment, pod_group, rack_node, scheduler, taken
 
 NODES = [node(f"n{number}", zone="abc"[number % 3], cpu="2", host=f"n{number}") for number in range(6)]
 """Two in each zone, each with room for two pods of 1 cpu: 12 in all."""
@@ -114,12 +114,6 @@ def test_a_pod_group(case: str) -> None:
 
 
 RELEASES: dict[str, tuple[str, Data, Data, str]] = {
-    "a Workload of 1.35": (
-        "1.35",
-        workload_of_1_35("job", "ring", 13),
-        deployment(13, schedulingGroup=None, workloadRef={"name": "job", "podGroup": "ring"}),
-        "waiting for minCount pods from a gang to be waiting on permit",
-    ),
     "a PodGroup of 1.36": ("1.36", pod_group(min_count=13), deployment(13), WAITS),
     "a PodGroup of 1.37, alpha": (
         "1.37",
@@ -142,23 +136,16 @@ def test_what_describes_a_group_in_a_release(case: str) -> None:
     assert told(ask([described], candidate, version)) == (0, LACKING, waits, 13, 0)
 
 
-MISSING_IN_1_35: dict[str, tuple[list[Data], str]] = {
-    "no such Workload": (
-        [workload_of_1_35("other", "ring", 2)],
-        'waiting for pods\'s workload "job" to appear in scheduling queue',
-    ),
-    "no such group in it": (
-        [workload_of_1_35("job", "other", 2)],
-        'pod group "ring" doesn\'t exist for a workload "job"',
-    ),
-}
-
-
-@pytest.mark.parametrize("case", MISSING_IN_1_35)
-def test_a_group_that_is_missing_in_1_35(case: str) -> None:
-    objects, said = MISSING_IN_1_35[case]
-    candidate = deployment(2, schedulingGroup=None, workloadRef={"name": "job", "podGroup": "ring"})
-    assert ask(objects, candidate, "1.35").stopped == said
+def test_groups_of_1_35_are_not_modelled() -> None:
+    gates = "GenericWorkload=true,GangScheduling=true"
+    asked = kubespread.Scheduler(kube_version="1.35", feature_gates=gates)
+    report = kubespread.simulate(
+        kubespread.Snapshot.from_objects(NODES), deployment(2, schedulingGroup=None), scheduler=asked
+    )
+    assert (report.placed, report.not_modelled) == (
+        2,
+        ("feature gate GenericWorkload=true", "feature gate GangScheduling=true"),
+    )
 
 
 @pytest.mark.parametrize("gates", [None, "GenericWorkload=true"])
@@ -229,11 +216,6 @@ def test_what_is_not_modelled_of_a_group_is_named() -> None:
     assert ask([part], deployment(2)).not_modelled == (
         EVICTS_NOBODY,
         "CompositePodGroup all: the pod group is judged by itself",
-    )
-    candidate = deployment(2, schedulingGroup=None, workloadRef={"name": "job", "podGroup": "ring"})
-    assert ask([workload_of_1_35("job", "ring", 2)], candidate, "1.35").not_modelled == (
-        EVICTS_NOBODY,
-        "pods of a gang keep their nodes for up to 5 minutes while they wait for the others",
     )
 
 

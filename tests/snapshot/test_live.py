@@ -26,10 +26,7 @@ pytestmark = pytest.mark.usefixtures("outside_any_cluster")
 
 PODS, NODES = "/api/v1/pods", "/api/v1/nodes"
 GROUP = "/apis/scheduling.k8s.io"
-PROBED = [
-    *(f"{GROUP}/{version}/podgroups" for version in ("v1beta1", "v1alpha3", "v1alpha2")),
-    f"{GROUP}/v1alpha1/workloads",
-]
+PROBED = [f"{GROUP}/{version}/podgroups" for version in ("v1beta1", "v1alpha3", "v1alpha2")]
 """What only some servers serve."""
 OBJECTS: list[Data] = [
     *hosts("a", "b"),
@@ -561,7 +558,7 @@ def _pod_group(version: str = "v1alpha2") -> Data:
 
 
 def _groups_asked_for(server: FakeApi) -> list[str]:
-    return [request.path for request in server.requests if request.path.endswith(("podgroups", "workloads"))]
+    return [request.path for request in server.requests if request.path.endswith("podgroups")]
 
 
 @pytest.mark.parametrize("versions", [("v1alpha2",), ("v1alpha3",), ("v1alpha3", "v1beta1")])
@@ -574,17 +571,14 @@ def test_pod_groups_are_listed_in_the_newest_version_that_is_served(
         (each.metadata.name, each.spec.scheduling_policy and each.spec.scheduling_policy.gang)
         for each in snapshot.objects.of(PodGroup)
     ] == [("train", GangSchedulingPolicy(min_count=3))]
-    assert set(_groups_asked_for(server)) == {
-        *PROBED[: PROBED.index(f"{GROUP}/{versions[-1]}/podgroups") + 1],
-        PROBED[-1],
-    }
-    assert {"PodGroup", "Workload"} <= snapshot.objects.listed
+    assert _groups_asked_for(server) == PROBED[: PROBED.index(f"{GROUP}/{versions[-1]}/podgroups") + 1]
+    assert "PodGroup" in snapshot.objects.listed
 
 
 def test_a_cluster_that_serves_no_pod_groups_is_known_to_have_none(server: FakeApi, tmp_path: Path) -> None:
     snapshot = read(server, tmp_path)
     assert (sorted(_groups_asked_for(server)), dict(snapshot.objects.unread)) == (sorted(PROBED), {})
-    assert {"PodGroup", "Workload"} <= snapshot.objects.listed
+    assert "PodGroup" in snapshot.objects.listed
 
 
 def test_pod_groups_that_may_not_be_read_are_a_gap_of_questions_about_them(server: FakeApi, tmp_path: Path) -> None:

@@ -159,21 +159,6 @@ class PodGroup(ApiObject):
     spec: PodGroupSpec = field(default_factory=PodGroupSpec)
 
 
-class WorkloadPodGroup(KubeObject):
-    name: str = ""
-    policy: PodGroupSchedulingPolicy = field(default_factory=PodGroupSchedulingPolicy)
-
-
-class WorkloadSpec(KubeObject):
-    pod_groups: list[WorkloadPodGroup] = field(default_factory=list)
-
-
-class Workload(ApiObject):
-    """A workload as in 1.35. Later it only holds templates of PodGroups, which scheduling does not look at."""
-
-    spec: WorkloadSpec = field(default_factory=WorkloadSpec)
-
-
 class PriorityClass(ApiObject):
     value: Int32 = 0
     global_default: bool = False

@@ -345,12 +345,6 @@ class PodSchedulingGroup(KubeObject):
     pod_group_name: str | None = None
 
 
-class WorkloadReference(KubeObject):
-    name: str = ""
-    pod_group: str = ""
-    pod_group_replica_key: str = ""
-
-
 class PodSpec(KubeObject):
     containers: list[Container] = field(default_factory=list)
     init_containers: list[Container] = field(default_factory=list)
@@ -379,7 +373,6 @@ class PodSpec(KubeObject):
     resource_claims: list[PodResourceClaim] = field(default_factory=list)
     scheduling_group: PodSchedulingGroup | None = None
     security_context: PodSecurityContext | None = None
-    workload_ref: WorkloadReference | None = None
 
     @property
     def counting(self) -> list[TopologySpreadConstraint | PodAffinityTerm]:

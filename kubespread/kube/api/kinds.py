@@ -283,7 +283,6 @@ KINDS = (
             "scheduling.volcano.sh/v1beta1",
         ),
     ),
-    Kind(objects.Workload, "scheduling.k8s.io/v1alpha1", "workloads", is_listed=False),
     # Of clusters that have such an autoscaler only, and nobody else needs them: read where a file holds them.
     Kind(objects.NodePool, "karpenter.sh/v1", "nodepools", is_namespaced=False, is_listed=False),
 )

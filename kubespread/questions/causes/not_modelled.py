@@ -20,6 +20,7 @@ from kubespread.kube.api.cluster_objects import (
 from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.gotext import compact_json
+from kubespread.kube.pod_groups import GATES
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.versions import MODELLED, SCORES_SINCE
 from kubespread.kube.well_known import NODE_SELECTOR
@@ -63,7 +64,7 @@ def not_modelled_of(profile: Profile) -> Iterator[str]:
     """Name what the release, its gates and the configuration would change for any pod."""
     version = profile.version
     for name, value in version.changed_gates.items():
-        if name not in MODELLED:
+        if name not in MODELLED or (name in GATES and not version.since(36)):
             yield f"feature gate {name}={compact_json(value)}"
     for point in profile.unread_points:
         yield f"scheduler configuration: plugins.{point}"

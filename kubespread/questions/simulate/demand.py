@@ -16,18 +16,10 @@ from kubespread.candidate.replicas import Growth, first_missing
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.controllers.deployment import new_replica_set
 from kubespread.errors import UsageError
+from kubespread.kube.api.cluster_objects import PodGroup
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.pod_groups import (
-    TOO_FEW,
-    Group,
-    GroupName,
-    group_called,
-    group_name,
-    has_gangs,
-    kind_of_groups,
-    permit_text,
-)
+from kubespread.kube.pod_groups import PERMIT, TOO_FEW, Group, GroupName, group_called, group_name, has_gangs
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.gangs import Gang
@@ -134,19 +126,19 @@ def pod_group_gaps(resolved: Resolved) -> tuple[str, ...]:
     groups = [group_called(name, objects, version) for name in _group_names(resolved) if name is not None]
     if not any(_is_unknown(group, resolved) for group in groups):
         return ()
-    return tuple(objects.gap(kind_of_groups(version), "pods of a group are placed one at a time"))
+    return tuple(objects.gap(PodGroup, "pods of a group are placed one at a time"))
 
 
 def _group_names(resolved: Resolved) -> list[GroupName | None]:
     """The group that each candidate's pods are placed as members of."""
     if not has_gangs(resolved.version):
         return [None] * len(resolved.candidates)
-    return [group_name(candidate.pod, resolved.version) for candidate in resolved.candidates]
+    return [group_name(candidate.pod) for candidate in resolved.candidates]
 
 
 def _is_unknown(group: Group, resolved: Resolved) -> bool:
     """True if the cluster may have the group though the snapshot does not."""
-    return bool(group.missing) and not resolved.snapshot.objects.knows(kind_of_groups(resolved.version))
+    return bool(group.missing) and not resolved.snapshot.objects.knows(PodGroup)
 
 
 def _gang(
@@ -155,7 +147,7 @@ def _gang(
     if not (group.is_gang or group.topology_key or group.missing):
         return None
     version = resolved.version
-    scheduled = [pod for pod in cluster.running.pods if group_name(pod, version) == name]
+    scheduled = [pod for pod in cluster.running.pods if group_name(pod) == name]
     domain, fault = _domain_of(scheduled, group.topology_key, cluster)
     appearing = len(scheduled) + _waiting(name, resolved) + sum(_created(*pair) for pair in own)
     if group.is_gang and appearing < group.min_count:
@@ -163,11 +155,11 @@ def _gang(
     return Gang(
         group.min_count if group.is_gang else len(scheduled) + 1,
         len(scheduled),
-        pod_group=name[1] if version.since(36) else "/".join(name[1:3]),
+        pod_group=name[1],
         topology_key=group.topology_key,
         domain=domain,
         fault=group.missing or fault,
-        permit=permit_text(version),
+        permit=PERMIT,
         not_modelled=tuple(_not_modelled(group, version)),
     )
 
@@ -181,8 +173,6 @@ def _not_modelled(group: Group, version: KubeVersion) -> Iterator[str]:
         )
     if group.parent is not None:
         yield f"CompositePodGroup {group.parent}: the pod group is judged by itself"
-    if not version.since(36):
-        yield "pods of a gang keep their nodes for up to 5 minutes while they wait for the others"
 
 
 def _created(candidate: Candidate, growth: Growth) -> int:
@@ -197,7 +187,7 @@ def _waiting(name: GroupName, resolved: Resolved) -> int:
     pending = [
         pod
         for pod in resolved.snapshot.pods
-        if not pod.spec.node_name and pod.status.phase not in ENDED_PHASES and group_name(pod, resolved.version) == name
+        if not pod.spec.node_name and pod.status.phase not in ENDED_PHASES and group_name(pod) == name
     ]
     by_controller, own = PodsByController(pending), set()
     for candidate in resolved.candidates:

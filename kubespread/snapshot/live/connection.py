@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.errors import ApiError, SnapshotError
-from kubespread.kube.api.cluster_objects import PodGroup, Workload
+from kubespread.kube.api.cluster_objects import PodGroup
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.kinds import KEPT, Kind, group_of
@@ -31,9 +31,9 @@ from kubespread.snapshot.live.kubeconfig import Access, choose
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin, Snapshot, SnapshotBuilder, TypedReader, object_name
 
 RESOURCES = tuple(row for row in KEPT.values() if row.is_listed)
-OPTIONAL = (KEPT[PodGroup], KEPT[Workload])
-"""Resources that only some clusters serve, in versions that come and go with the release."""
-LISTED = (*RESOURCES, *OPTIONAL)
+OPTIONAL = KEPT[PodGroup]
+"""The resource that only some clusters serve, in versions that come and go with the release."""
+LISTED = (*RESOURCES, OPTIONAL)
 
 
 def path_of(resource: Kind) -> str:
@@ -155,7 +155,7 @@ def load_cluster(access: Access, on_page: OnPage | None = None) -> Snapshot:
                     resource_version = listed.resource_version
             elif listed:
                 builder.note_gap(listed, resource.kind)
-            if isinstance(listed, Listed) or (resource in OPTIONAL and not listed):
+            if isinstance(listed, Listed) or (resource is OPTIONAL and not listed):
                 complete.append(resource.kind)
         builder.came_from(
             Origin(
@@ -201,7 +201,7 @@ def _list_or_why(api: Api, resource: Kind, on_page: OnPage | None) -> Listed | s
     nothing is missing without it.
     """
     versions = [resource.api_version]
-    if resource in OPTIONAL:
+    if resource is OPTIONAL:
         versions = [each for each in (*resource.other_versions[::-1], *versions) if group_of(each) == resource.group]
     for version in versions:
         try:
@@ -213,7 +213,7 @@ def _list_or_why(api: Api, resource: Kind, on_page: OnPage | None) -> Listed | s
             if error.status == FORBIDDEN:
                 return f"not allowed to list {resource.plural}"
     # A server without dynamic resource allocation, as before 1.34, has no claims either.
-    is_missing = resource not in OPTIONAL and resource.group != "resource.k8s.io"
+    is_missing = resource is not OPTIONAL and resource.group != "resource.k8s.io"
     return f"{resource.plural} could not be read (not served as {resource.api_version})" if is_missing else ""
 
 
