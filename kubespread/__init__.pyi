@@ -14,7 +14,6 @@ from kubespread.questions.check.answer import rule as rule, rules as rules
 from kubespread.questions.check.report import CheckFinding as CheckFinding, CheckReport as CheckReport, Severity
 from kubespread.questions.compare.question import Side as Side
 from kubespread.questions.compare.report import CompareReport as CompareReport
-from kubespread.questions.costs import PricesGiven
 from kubespread.questions.editing import after_edits as after_edits, connect as connect, load as load
 from kubespread.questions.explain.report import ExplainReport as ExplainReport
 from kubespread.questions.fleet import FleetReport as FleetReport, fleet as fleet
@@ -346,7 +345,6 @@ def removable(
     ignore_daemonsets: bool = True,
     delete_emptydir_data: bool = True,
     force: bool = False,
-    prices: PricesGiven | None = None,
     most: int | None = None,
     remedies: bool = True,
     jobs: int | None = 1,
@@ -362,7 +360,6 @@ def removable(
     - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
     - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
     - ``force``: Also evict pods without a controller; without it kubectl refuses.
-    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``most``: For Python callers only.
     - ``remedies``: For Python callers only.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
@@ -438,7 +435,6 @@ def plan(
     autoscaler: str | None = None,
     node_groups: GroupsGiven | None = None,
     instance_types: InstanceTypesGiven | None = None,
-    prices: PricesGiven | None = None,
     namespace: str | None = None,
     runs: int | None = None,
     seed: int | None = None,
@@ -462,7 +458,6 @@ def plan(
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
-    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
     - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick among equal pods or nodes, else 1).
     - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.

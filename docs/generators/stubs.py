@@ -21,7 +21,6 @@ _TYPES = {
     "kubespread.questions.scene": "OnProgress OnRefused",
     "kubespread.questions.autoscaling.asked": "GroupsGiven",
     "kubespread.scenario.instance_types": "InstanceTypesGiven",
-    "kubespread.questions.costs": "PricesGiven",
     "kubespread.scenario.promises": "PromisesGiven",
     "kubespread.scenario.reading": "ScenarioGiven",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -27,8 +26,6 @@ COMPLETE_VARIABLE = "_KUBESPREAD_COMPLETE"
 def main() -> NoReturn:
     """Run ``kubespread`` with the process's arguments and exit."""
     debug = os.environ.get("KUBESPREAD_DEBUG", "") not in ("", "0")
-    # What one question makes is freed with its process; looking for circles in it takes a tenth of the time.
-    gc.disable()
     # Nothing here multiplies matrices, and the threads that numpy keeps for it take as long to start as numpy itself.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     ended: list[ExitCode] = []

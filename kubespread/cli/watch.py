@@ -76,7 +76,7 @@ def _refuse_stdin(typed: Typed) -> None:
     """Raise UsageError if standard input would have to be read repeatedly."""
     sources = sources_of(typed)
     named = [text for name in ("pod", "filename") for text in texts_of(typed.get(name))]
-    others = [typed.get(name) for name in ("scheduler_config", "node_groups", "instance_types", "prices")]
+    others = [typed.get(name) for name in ("scheduler_config", "node_groups", "instance_types")]
     is_default = "pod" in typed.values and not named
     if (is_default and is_piped(sources)) or STDIN in (*named, *others, *sources):
         raise UsageError("standard input can be read only once: --watch needs files or a running cluster")

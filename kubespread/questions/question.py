@@ -52,7 +52,6 @@ REQUIREMENTS = "Requirements"
 NAMESPACES = "which namespaces are asked about"
 WORKLOADS = "which workloads are meant"
 REPLICAS = "how many replicas there are"
-COMPARED = "what is compared"
 OF_CLUSTER = {WORKLOADS: "of the cluster", REPLICAS: "their own"}
 CHOSEN = "which of several workloads is chosen"
 
@@ -305,17 +304,6 @@ class Settings(Option):
         return {REPLICAS: "a field"} if any(text.partition("=")[0].strip() == "replicas" for text in given) else {}
 
 
-class Prices(Option):
-    """A file of prices."""
-
-    given_as = "PricesGiven | None"
-
-    def read(self, text: str) -> Any:
-        from kubespread.questions.costs import read_prices
-
-        return read_prices(text)
-
-
 class NodeGroups(Option):
     """A file of node groups."""
 
@@ -538,14 +526,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return getattr(self, "autoscaler", self) is None
 
 
-PRICES = Prices(
-    "File of kind Prices, YAML or JSON, to say what nodes cost too.",
-    ("--prices",),
-    "FILE",
-    is_path=True,
-    says={COMPARED: "before and after"},
-)
-PriceFile = Annotated[Any, PRICES]
 Runs = Annotated[
     int | None,
     Option(

@@ -116,7 +116,6 @@ def test_a_manifest_from_standard_input_is_read_once() -> None:
 WRONG = {
     "unknown step 'scael', did you mean \"scale\"?": ["scael deploy/web=9"],
     "invalid step 'rollout': expected rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]": ["rollout"],
-    "--steps and --prices do not go together: both say what is compared": ["fail zone=a", "--prices", "p.yaml"],
     "nothing is planned: give manifests (-f), steps, edits such as --drain or --hpa-max, or another --kube-version": [],
 }
 

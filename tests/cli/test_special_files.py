@@ -63,7 +63,6 @@ ENDINGS = (
     ("compare pod.json -S cluster.json --to-snapshot pipe.json", 3, PIPE),
     (f"{EXPLAIN} --add-node pipe.json", 2, PIPE),
     ("verify pipe.json -S cluster.json", 2, PIPE),
-    ("removable --prices pipe.json -S cluster.json", 2, PIPE),
     ("simulate pod.json -S cluster.json --autoscaler ca --node-groups pipe.json", 2, PIPE),
     ("rebalance -A --descheduler pipe.json -S cluster.json", 2, PIPE),
     ("explain pod.json --kubeconfig pipe.json", 2, PIPE),

@@ -22,7 +22,6 @@ from kubespread.manifest.text import STDIN, STDIN_NAME
 from kubespread.node_groups.groups import asked_autoscaler
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding
-from kubespread.questions.costs import cost_change, price_gaps, read_prices
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.plan.question import OF_STEPS, Plan
 from kubespread.questions.plan.report import Comparison, PlannedSide, PlannedWorkload, PlanRemedy, PlanReport
@@ -122,10 +121,6 @@ def _compared(question: Plan, scene: Scene, played: _Played) -> PlanReport:
     world = played.scene.world
     after = _Side(question, scene.of(as_snapshot(world, played.scene.now)), "after")
     after.want(world)
-    prices = None if question.prices is None else read_prices(question.prices)
-    nodes = [side.now.nodes for side in (before.scene, after.scene)]
-    by_name = {node.metadata.name: node for side in nodes for node in side}
-    unpriced = () if prices is None else price_gaps(by_name.values(), prices)
     names = sorted({*before.rows, *after.rows}) if before.is_audited and after.is_audited else []
     rows = [row for name in names if (row := _planned(name, before, after, is_worse=name in report.worse))]
     return replace(
@@ -136,8 +131,7 @@ def _compared(question: Plan, scene: Scene, played: _Played) -> PlanReport:
         workloads=tuple(sorted(rows, key=lambda row: row.rank)),
         unchanged=len(names) - len(rows),
         gone=dict(_gone(report, given)),
-        cost=None if prices is None else cost_change(nodes[0], nodes[1], prices),
-        gaps=tuple(dict.fromkeys((*report.gaps, *before.said("gaps"), *after.said("gaps"), *unpriced))),
+        gaps=tuple(dict.fromkeys((*report.gaps, *before.said("gaps"), *after.said("gaps")))),
         not_modelled=(*report.not_modelled, *Plan.never_modelled[len(OF_STEPS) :]),
         notes=tuple(dict.fromkeys((*report.notes, *before.said("notes"), *after.said("notes")))),
         unfinished=scene.budget.unfinished(

@@ -12,7 +12,6 @@ import msgspec
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.question import (
-    COMPARED,
     REQUIREMENTS,
     Applied,
     AutoscalerName,
@@ -20,7 +19,6 @@ from kubespread.questions.question import (
     InstanceTypesFile,
     NodeGroupsFile,
     Option,
-    PriceFile,
     Runs,
     Scenario,
     Seed,
@@ -69,7 +67,6 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
       kubespread plan maintenance.yaml --steps -S cluster.json.gz --fail-on pending
       kubespread plan -f web.yaml 'scale deploy/web=9' 'rollout deploy/web' 'fail zone=a' --steps
       kubespread plan -f k8s/ --add-node node-7:3 --drain pool=old -S cluster.json.gz
-      kubespread plan --hpa-max --prices prices.yaml
       kubespread plan --hpa-max --autoscaler karpenter --instance-types types.yaml
       kubespread plan --kube-version 1.37
     """
@@ -101,17 +98,11 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     ] = False
     hpa_max: Annotated[bool, Option("Scale every workload with an autoscaler to its maximum, all together.")] = False
     by_step: Annotated[
-        bool,
-        Option(
-            "Show what each step does to pods and their spread, instead of before and after.",
-            ("--steps",),
-            says={COMPARED: "each step"},
-        ),
+        bool, Option("Show what each step does to pods and their spread, instead of before and after.", ("--steps",))
     ] = False
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
-    prices: PriceFile = None
     namespace: Annotated[
         str | None,
         Option(

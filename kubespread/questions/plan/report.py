@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from kubespread.errors import UsageError
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
 from kubespread.reports.outcome import (
     LACKING,
     REFUSALS,
@@ -208,8 +207,6 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     """Number of pods that leave their nodes on the way, by why: ``evicted``, ``replaced`` and others; those of
     DaemonSets and of nodes themselves go ``with their nodes``.
     """
-    cost: CostChange | None = None
-    """Cost of all nodes, before and after; null without prices."""
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -340,8 +337,6 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"{says(self.start.placed, 'waiting pod', 'were placed')} before the first step"
         if waited := sum(trouble.count for trouble in self.waiting):
             yield f"{count_of(waited, 'pod')} pending before the first step"
-        if self.cost is not None:
-            yield _cost(self.cost)
 
     @property
     def _uneven(self) -> list[str]:
@@ -399,11 +394,3 @@ def _called(steps: Sequence[Outcome]) -> str:
     """``step 2``, ``steps 2, 3 and 5``."""
     numbers = sorted(step.number for step in steps if isinstance(step, PlanStep))
     return f"step{'' if len(numbers) == 1 else 's'} {some_of([str(number) for number in numbers], _MAX_STEPS)}"
-
-
-def _cost(cost: CostChange) -> str:
-    if cost.before.amount is None and cost.after.amount is None:
-        return UNKNOWN
-    before, after = (cost.pricing.text(side.amount) for side in (cost.before, cost.after))
-    unpriced = not_counted(before=cost.before, after=cost.after)
-    return f"the nodes cost {before} before and {after} after: {cost.change}{unpriced}"

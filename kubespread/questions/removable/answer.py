@@ -17,7 +17,6 @@ from kubespread.kube.owners import NamespacedName, is_active, is_kept
 from kubespread.kube.quantity import rounded
 from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
-from kubespread.questions.costs import Prices, cost_change, cost_of, price_gaps, read_prices
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Change
 from kubespread.questions.removable.certain import Certain
@@ -58,7 +57,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
     world = trials.baseline.world
     alone = tuple(scene.tasks(trials, names))
     rows, together, untried = _removals(trials, alone, scene)
-    report = RemovableReport(
+    return RemovableReport(
         kube_version=str(scene.release),
         cluster=scene.source,
         preemption=question.preemption,
@@ -70,19 +69,6 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         not_modelled=Removable.never_modelled,
         notes=tuple(dict.fromkeys((*scene.notes, *trials.notes, *(tie for row in rows for tie in row.ties)))),
         unfinished=scene.budget.unfinished("node", len(names), names[len(alone) :] or untried),
-    )
-    return report if question.prices is None else _priced(report, nodes, read_prices(question.prices))
-
-
-def _priced(report: RemovableReport, nodes: Sequence[Node], prices: Prices) -> RemovableReport:
-    """``report`` with what ``nodes`` cost."""
-    by_name = {node.metadata.name: node for node in nodes}
-    going = frozenset(report.together.nodes)
-    return replace(
-        report,
-        cost=cost_change(nodes, (node for name, node in by_name.items() if name not in going), prices),
-        rows=tuple(replace(row, price=cost_of([by_name[row.name]], prices).amount) for row in report.rows),
-        gaps=(*report.gaps, *price_gaps(nodes, prices)),
     )
 
 

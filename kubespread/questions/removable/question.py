@@ -6,7 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.question import Argument, DrainingQuestion, PriceFile
+from kubespread.questions.question import Argument, DrainingQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
@@ -31,7 +31,6 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
       kubespread removable pool=old --no-delete-emptydir-data
       kubespread removable -S cluster.json.gz -o json
       kubespread removable --scale shop/deploy/web=3
-      kubespread removable --prices prices.yaml --delete-node pool=old
       kubespread removable -o name | head -n 1 | xargs kubectl drain --ignore-daemonsets
     """
 
@@ -51,7 +50,6 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     nodes: Annotated[
         tuple[str, ...], Argument("Nodes to ask about: a name, or labels (pool=a). Default: all.", metavar="[NODES]...")
     ] = ()
-    prices: PriceFile = None
 
     most: int | None = None
     """Ask about no more nodes than these: those with the fewest pods."""

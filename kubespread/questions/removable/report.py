@@ -9,7 +9,6 @@ from typing import ClassVar, Literal
 from msgspec import Struct
 
 from kubespread.kube.owners import NamespacedName
-from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
 from kubespread.reports.outcome import Outcome, TroubleKind, phrases, uneven
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
@@ -63,8 +62,6 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
     """Reason why a node that can go alone does not go together with others."""
     ties: tuple[str, ...] = ()
     """Preemptions on its way whose victims equal other pods, so that their names decided; in the notes too."""
-    price: str | None = None
-    """Cost of the node; null where that is not known or not asked."""
     remarks: tuple[Remark, ...] = ()
     remedy: str | None = None
     """Options with which it can go alone, as all that keeps it are disruption budgets: ``--budget
@@ -132,8 +129,6 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     others; fewest pods first, then by name.
     """
     together: Together
-    cost: CostChange | None = None
-    """Cost of all nodes, and of those that stay when nodes go together; null without prices."""
 
     def judged(self) -> Judgment:
         # Of the nodes that were not asked, any may go.
@@ -154,8 +149,6 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         else:
             yield from _together(together, f"{len(alone):,} of {count_of(len(self.rows), 'node')} can go alone")
         yield from self._remedies()
-        if self.cost is not None:
-            yield _cost(self.cost)
         if lost := list(dict.fromkeys(pod for row in self.rows if row.alone for pod in row.lost)):
             yield f"{count_of(len(lost), 'pod')} would be lost for good: {some_of(lost, _MAX_NAMED)}"
         yield from (f"together they leave {text}" for text in uneven(together.groups))
@@ -183,16 +176,6 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         if rest := ordered[_MAX_REMEDIES:]:
             more = sum(len(nodes) for _, nodes in rest)
             yield f"{count_of(more, 'more node')} could go alone with other budgets changed"
-
-
-def _cost(cost: CostChange) -> str:
-    if cost.before.amount is None:
-        return UNKNOWN
-    whole = f"the nodes cost {cost.pricing.text(cost.before.amount)}"
-    if cost.before == cost.after:
-        return f"{whole}{not_counted(before=cost.before)}"
-    rest = f"{cost.pricing.text(cost.after.amount)} without those that go together: {cost.change}"
-    return f"{whole}, {rest}{not_counted(before=cost.before, after=cost.after)}"
 
 
 def _steps(together: Together) -> str:

@@ -65,23 +65,13 @@ _NODE: Sequence[Column[NodeRemoval]] = (
 )
 
 
-_PRICE: Column[NodeRemoval] = Column("PRICE", lambda row: row.price, is_number=True, nothing="?")
-
-
 def _tone(row: NodeRemoval) -> Tone:
     return Tone.GOOD if row.place else Tone.PLAIN if row.alone else Tone.BAD
 
 
-def _columns(report: RemovableReport) -> Sequence[Column[NodeRemoval]]:
-    name, zone, *others = _NODE
-    return _NODE if report.cost is None else [name, zone, _PRICE, *others]
-
-
 def view(report: RemovableReport) -> View:
     """One row per node: its place in the order of removal, and what blocks it."""
-    nodes = Sheet(
-        title="Nodes", columns=_columns(report), rows=report.rows, is_answer=True, readers=Readers.PIPES, tone=_tone
-    )
+    nodes = Sheet(title="Nodes", columns=_NODE, rows=report.rows, is_answer=True, readers=Readers.PIPES, tone=_tone)
     facts = about(report)
     return View(
         **facts,
@@ -110,7 +100,6 @@ def _tiles(report: RemovableReport) -> Sequence[Tile]:
         Tile("can go together", f"{len(together.nodes):,}", Tone.GOOD if together.nodes else Tone.BAD),
         Tile("pods placed elsewhere for that", f"{together.moved:,}"),
         unwanted("pods lost for good", sum(len(group.lost) for group in together.groups)),
-        *([Tile("of what nodes cost", report.cost.change)] if report.cost is not None else ()),
     ]
 
 
@@ -137,7 +126,7 @@ def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] |
     """Rows, and by reason what blocks nodes, the one with the most nodes first."""
     # Those that go together, in their order, then those that cannot go.
     rows = sorted(report.rows, key=lambda row: (row.place is None, row.place or 0, row.alone))
-    sheet = Sheet(title="", columns=_columns(report), rows=rows, tone=_tone, most=_MAX_ROWS, noun="node")
+    sheet = Sheet(title="", columns=_NODE, rows=rows, tone=_tone, most=_MAX_ROWS, noun="node")
     name, *others = sheet.columns
     names = [escaped(row.name) for row in report.rows]
     room = max(room_beside_columns(others, sheet.on_screen(look), look), _LEAST_NAME)
