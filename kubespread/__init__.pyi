@@ -531,7 +531,7 @@ def topology_map(
     selector: str = "",
     on_progress: OnProgress | None = None,
 ) -> TopologyMap:
-    """Show the topology of a cluster: its domains and nodes, how full they are, and how evenly pods are spread.
+    """Draw the topology of a cluster: domains as boxes, nodes as cells, pods as marks.
 
     Raises UsageError, SnapshotError and ManifestError.
 

@@ -19,6 +19,13 @@ class RowOf(StrEnum):
     DOMAIN = "domain"
 
 
+class MapBy(StrEnum):
+    """Meaning of the colors of a map."""
+
+    LOAD = "load"
+    SKEW = "skew"
+
+
 class Tone(StrEnum):
     """Degree to which something is good or bad; every place that colors it says it in words too."""
 
@@ -48,6 +55,7 @@ class Look(Struct, frozen=True, kw_only=True):
     """True if each row is a paragraph, where an answer has that form."""
     by: RowOf | None = None
     """Thing that gets its own row; each format has its own default."""
+    map_by: MapBy = MapBy.LOAD
     drawn: Any = None
     """The cluster that a page draws, as map answers."""
 

@@ -58,6 +58,10 @@ WRONG: dict[str, tuple[list[str], str]] = {
         ["explain", "deploy/web", "--fix", "--replicas", "many"],
         "invalid --replicas 'many': expected a number from 0",
     ),
+    "a map of nobody's skew": (
+        ["map", "--by", "skew", "-o", "table"],
+        "--by skew shows how pods are spread: name their WORKLOAD",
+    ),
     "labels of what is named": (
         ["check", "deploy/web", "-l", "app=web"],
         "-l/--selector and Deployment/web do not go together: its name says which it is",

@@ -16,6 +16,11 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "the cluster": (["-S", SHOP], 0, ""),
     "a workload of the cluster": (["deploy", "web", "-S", SHOP], 0, ""),
     "a manifest": ([POD, "-S", CLUSTER], 0, ""),
+    "skew of nobody": (
+        ["-S", SHOP, "--by", "skew", "-o", "table"],
+        2,
+        "error: --by skew shows how pods are spread: name their WORKLOAD\n",
+    ),
     "a namespace of nobody": (
         ["-n", "shop", "-S", SHOP],
         2,
@@ -48,16 +53,10 @@ def test_exit_codes(case: str) -> None:
         assert result.report_of(SCHEMA)["kind"] == "TopologyMap"
 
 
-def test_on_a_terminal_domains_come_before_their_nodes_and_marks_are_counted_where_there_is_a_workload() -> None:
-    whole, web = (run("map", *what, "-S", SHOP, "-o", "table").out.splitlines() for what in ([], ["deploy/web"]))
-    headers = [[line.split() for line in lines if "ZONE" in line] for lines in (whole, web)]
-    assert headers == [
-        [["ZONE", "NODES", "PODS", "CPU", "MEMORY"], ["ZONE", "NODE", "PODS", "CPU", "MEMORY", "CLOSED"]],
-        [
-            ["ZONE", "NODES", "PODS", "MARKED", "CPU", "MEMORY"],
-            ["ZONE", "NODE", "PODS", "MARKED", "CPU", "MEMORY", "A", "CLOSED"],
-        ],
-    ]
+def test_on_a_terminal_it_is_drawn_by_skew_where_there_is_a_workload_and_by_load_else() -> None:
+    whole, web = (run("map", *what, "-S", SHOP, terminal=80).out for what in ([], ["deploy/web"]))
+    assert ("cpu 31%" in whole, "●" in whole) == (True, False)
+    assert "●" in web
 
 
 def test_in_a_pipe_the_answer_is_said_beside_the_columns() -> None:

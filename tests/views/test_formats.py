@@ -72,7 +72,7 @@ HELP: dict[str, str] = {
     "'name' prints the workloads that are worse.",
     "plan": "Format (default: tables on a terminal, columns in a pipe). "
     "'name' prints the workloads that change, the worst first.",
-    "map": "Format (default: a table on a terminal, columns in a pipe). 'name' prints the nodes. 'html' draws the map.",
+    "map": "Format (default: a map on a terminal, columns in a pipe). 'name' prints the nodes.",
     "check": "Format (default: a list on a terminal, columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
     "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions.",
     "pending": "Format (default: a table on a terminal, columns in a pipe). 'name' prints namespace/pod lines. "

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.questions.question import Option, PodQuestion, Workload
 
 if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
+    from kubespread.views.look import Look
 
 
 class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
-    """Show the topology of a cluster: its domains and nodes, how full they are, and how evenly pods are spread.
+    """Draw the topology of a cluster: domains as boxes, nodes as cells, pods as marks.
 
     With a WORKLOAD, the pods that its first spread constraint counts are marked (without constraints, its own), and
-    each node shows the current skew of its domain: matching pods minus the minimum. -o html draws the map.
+    each domain shows its current skew: matching pods minus the minimum, against maxSkew. Without one, the map shows how
+    full each node is: the requested share of its fullest resource.
 
     \b
     Examples:
       kubespread map
       kubespread map deploy/web -n shop
-      kubespread map deploy/web --key zone --key pool -S cluster.json.gz
+      kubespread map deploy/web --by load --key zone --key pool -S cluster.json.gz
       kubespread map --drain zone=a
       kubespread map -o csv -S cluster.json.gz
     """
 
     name = "map"
-    summary = "Show the topology of a cluster, its load and its skew."
+    summary = "Draw the topology of a cluster, its load or its skew."
     yes = "the map is drawn"
     verdict_counts = False
-    outputs = {"html": "draws the map", "name": "prints the nodes"}
+    outputs = {"table": "a map", "name": "prints the nodes"}
     is_watched = True
     by_place = "pods"
 
@@ -51,6 +55,14 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
             needs=("workload", "filename", "manifest", "evict", "delete_pods", "scale"),
         ),
     ] = None
+    by: Annotated[
+        Literal["load", "skew"] | None,
+        Option(
+            "Show how full nodes are, or the pods of WORKLOAD and their skew (default: skew with a WORKLOAD).",
+            is_for_scripts=True,
+            shown_in=("table",),
+        ),
+    ] = None
     keys: Annotated[
         tuple[str, ...],
         Option(
@@ -65,5 +77,12 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     ] = ""
 
     def __post_init__(self) -> None:
+        if self.by == "skew" and not self.pods:
+            raise UsageError("--by skew shows how pods are spread: name their WORKLOAD")
         if (self.named or self.settings) and not self.pods:
             raise UsageError("name and set are for a workload: name one, or leave them out")
+
+    def shown(self, look: Look) -> Look:
+        from kubespread.views.look import MapBy
+
+        return replace(look, map_by=MapBy(self.by or ("skew" if self.pods else "load")))

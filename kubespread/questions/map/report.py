@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from kubespread.kube.owners import NamespacedName
-from kubespread.reports.columns import Col, Fit, Readers
+from kubespread.reports.columns import Col, Readers
 from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, Report, letter
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
@@ -24,29 +24,25 @@ class Load(Report, frozen=True, gc=False):
     """Rounded down; null where nothing is allocatable."""
 
 
-NO_PAGE = Readers.PIPES | Readers.TERMINAL
-"""Readers of what a page draws."""
-
-
 def _in_words(closed: Sequence[str]) -> Sequence[str]:
     """Words without blanks: ``not-ready``."""
     return [part.replace(" ", "-") for part in closed]
 
 
 class MapNode(Report, frozen=True, gc=False):
-    name: Annotated[str, Col(header="NODE", fit=Fit.NAMES, least=8)]
+    name: Annotated[str, Col(header="NODE")]
     """The node's."""
     path: tuple[str | None, ...]
     """The node's value of each of ``keys``, null where it lacks the label."""
-    pods: Annotated[int, Col(header="RUNNING", short="PODS", readers=NO_PAGE)]
+    pods: Annotated[int, Col(header="RUNNING", readers=Readers.PIPES)]
     """Number of pods that run there, terminating ones included: they take room until they are gone."""
-    marked: Annotated[tuple[NamespacedName, ...], Col(value=len, readers=NO_PAGE)]
+    marked: Annotated[tuple[NamespacedName, ...], Col(value=len, readers=Readers.PIPES)]
     """NAMESPACE/name of those that are marked; empty where none are."""
     load: tuple[Load, ...]
     """Loads in the order of `TopologyMap.resources`."""
     skew: tuple[int | None, ...]
     """Matching pods of the node's domain minus the minimum, per constraint; null without the label."""
-    closed: Annotated[tuple[str, ...], Col(value=_in_words, readers=NO_PAGE, nothing="", fit=Fit.END, least=8)]
+    closed: Annotated[tuple[str, ...], Col(value=_in_words, readers=Readers.PIPES)]
     """Reasons that keep pods away in general: ``cordoned``, ``not ready``, and its taints, ``key=value:Effect``."""
     joined: bool = False
     """True if it was not there before the edits."""
@@ -147,8 +143,17 @@ def evenness(report: TopologyMap) -> Iterator[str]:
         least = min(counted, key=lambda domain: domain.matching)
         ends = f", most in {most.value or EMPTY}, least in {least.value or EMPTY}" if most is not least else ""
         # With fewer domains than minDomains the least is 0, whatever the emptiest domain holds.
-        against = f"{skew} {'>' if skew > constraint.max_skew else '≤'} {constraint.max_skew}"
-        yield f"{letter(place)} {key}: {most.matching}−{most.matching - skew} = {against}{ends}"
+        yield f"{letter(place)} {key}: {difference(constraint, most.matching, skew)}{ends}"
+
+
+def difference(constraint: ConstraintReport, matching: int, skew: int) -> str:
+    """``5−1 = 4 > 1``: pods of a domain minus the minimum, against maxSkew."""
+    return f"{matching}−{matching - skew} = {against(constraint, skew)}"
+
+
+def against(constraint: ConstraintReport, skew: int) -> str:
+    """``4 > 1``."""
+    return f"{skew} {'>' if skew > constraint.max_skew else '≤'} {constraint.max_skew}"
 
 
 def fullness(report: TopologyMap) -> str:
@@ -187,6 +192,11 @@ def is_violated(constraint: ConstraintReport, skew: int) -> bool:
 def is_closed(states: Sequence[str]) -> bool:
     """True if the node takes no new pods in general; one that is only tainted takes those that tolerate it."""
     return any(state in CLOSING for state in states)
+
+
+def state_words(node: MapNode) -> str:
+    """``cordoned``, ``not ready``, or that it is tainted; and whether an edit added it."""
+    return ", ".join(_states(node))
 
 
 def _states(node: MapNode) -> list[str]:

@@ -1,38 +1,140 @@
-"""A map as rows: one per domain and one per node, in the order of the domains; a page draws them."""
+"""A map: domains as boxes, nodes with their load or their pods in them, within the terminal's width; of many nodes a
+row per domain, elsewhere one per node.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import zip_longest
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.questions.map.report import NO_PAGE, MapDomain, MapNode, TopologyMap, is_violated
-from kubespread.reports.columns import Fit, Readers
-from kubespread.reports.parts import letter
+from kubespread.escaping import escaped
+from kubespread.questions.map.report import (
+    Load,
+    MapDomain,
+    MapNode,
+    TopologyMap,
+    against,
+    difference,
+    fullest,
+    is_closed,
+    percent,
+    state_words,
+)
+from kubespread.reports.columns import Readers
+from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.views.constraints import asked_bars
-from kubespread.views.look import Tone
+from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
+from kubespread.views.look import Cell, Line, Look, MapBy, Tone
 from kubespread.views.sheet import NONE, Column, Sheet, columns_of
+from kubespread.views.terminal import GAP, aim, fitted, flowed, said_once
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
+_ZONE = "zone"
+
+
+class Levels(Struct, frozen=True):
+    """Positions in the keys of a map: those after ``box`` are groups."""
+
+    box: int | None
+    """None where no key tells nodes apart: all are in one box."""
+    inner: Sequence[int]
+    boxes: Mapping[str | None, Sequence[MapNode]]
+    """The nodes of each box, by its value."""
+
+    def groups(self, nodes: Sequence[MapNode]) -> Sequence[tuple[str, Sequence[MapNode]]]:
+        """The nodes of a box by the domains within it."""
+        by_domain: dict[tuple[str | None, ...], list[MapNode]] = {}
+        for node in nodes:
+            by_domain.setdefault(tuple(node.path[position] for position in self.inner), []).append(node)
+        return [
+            ("/".join("?" if value is None else value or EMPTY for value in path), group)
+            for path, group in by_domain.items()
+        ]
+
+
+def levels_of(report: TopologyMap) -> Levels:
+    """The zone is the box where there are several, else the widest key."""
+    values = [{node.path[place] for node in report.nodes} for place in range(len(report.keys))]
+    several = [place for place, domains in enumerate(values) if len(domains) > 1]
+    zone = next((place for place in several if short_key(report.keys[place]) == _ZONE), None)
+    box = zone if zone is not None else next(iter(several), None)
+    inner = [place for place in several if box is not None and place > box]
+    boxes: dict[str | None, list[MapNode]] = {}
+    for node in report.nodes:
+        boxes.setdefault(None if box is None else node.path[box], []).append(node)
+    return Levels(box, inner, boxes)
+
+
+class Box(Struct, frozen=True):
+    name: str
+    facts: Sequence[str]
+    """The text next to the name, in full and shorter."""
+    tone: Tone
+    """The tone of ``facts``: bad where the pods of the domain exceed a hard constraint."""
+    lines: Sequence[Line]
+
+
+def box_of(
+    report: TopologyMap, levels: Levels, value: str | None, nodes: Sequence[MapNode], lines: Sequence[Line], by: MapBy
+) -> Box:
+    """A box, with what stands above it: ``zone-a · 4−1 = 3 > 1``."""
+    name = "all nodes" if levels.box is None else f"no {short_key(report.keys[levels.box])}"
+    name = escaped(name if value is None else value or EMPTY)
+    counted = count_of(len(nodes), "node")
+    if by is MapBy.LOAD:
+        paths = {node.path[: (levels.box or 0) + 1] for node in nodes}
+        # A value that stands in several wider domains has no load of its own.
+        own = [domain.load for domain in report.domains if {domain.path} == paths]
+        load = fullest(report.load if levels.box is None else next(iter(own), ()))
+        facts = [counted] if load is None else [f"{counted} · {_percent(load)}", _percent(load)]
+        return Box(name, facts, Tone.PLAIN, lines)
+    constraint = _constraint(report, levels)
+    matching = None if constraint is None else _matching(constraint, value)
+    if constraint is None or matching is None:
+        held = count_of(sum(len(node.marked) for node in nodes), "pod")
+        return Box(name, [f"{held} · {counted}", held], Tone.PLAIN, lines)
+    skew = nodes[0].skew[report.constraints.index(constraint)]
+    if skew is None:
+        return Box(name, [f"{counted} · does not count", "does not count"], Tone.PLAIN, lines)
+    is_exceeded = constraint.is_hard and skew > constraint.max_skew
+    facts = [difference(constraint, matching, skew), against(constraint, skew)]
+    return Box(name, facts, Tone.BAD if is_exceeded else Tone.PLAIN, lines)
+
+
+def _percent(load: Load) -> str:
+    return f"{load.resource} {load.percent}%"
+
+
+def _constraint(report: TopologyMap, levels: Levels) -> ConstraintReport | None:
+    """The first constraint over the boxes' key."""
+    key = None if levels.box is None else report.keys[levels.box]
+    return next((constraint for constraint in report.constraints if constraint.topology_key == key), None)
+
+
+def _matching(constraint: ConstraintReport, value: str | None) -> int | None:
+    return next((domain.matching for domain in constraint.domains if domain.value == value), None)
+
+
 _MAX_NODES, _MAX_DOMAINS = 60, 20
+_LEAST_NAME, _MOST_LABEL = 12, 12
+_FRAME = 4
+"""The columns of a box's frame."""
+_GAP = 1
+_DOT = len(" · ")
+MARK, NOBODY = "●", "∙"
+_HIGH, _FULL = 75, 90
+_MAX_MARKS, _BAR = 6, 8
 
 
 def view(report: TopologyMap) -> View:
-    """Show one row per domain and node, what keeps pods away last; every map shows how full they are."""
-
-    def is_exceeded(node: MapNode) -> bool:
-        return any(map(is_violated, report.constraints, (skew or 0 for skew in node.skew)))
-
+    """Show one row per node, what keeps pods away last; every map shows how full nodes are."""
     nodes = Sheet(
-        title="Nodes",
-        columns=[*_node_columns(report)],
-        rows=report.nodes,
-        readers=NO_PAGE,
-        is_answer=True,
-        most=_MAX_NODES,
-        noun="node",
-        tone=lambda node: Tone.BAD if node.marked and is_exceeded(node) else Tone.PLAIN,
+        title="Nodes", columns=[*_node_columns(report)], rows=report.nodes, readers=Readers.PIPES, is_answer=True
     )
     counted = count_of(len(report.nodes), "node")
     title = f"{counted}, {count_of(report.pods, 'pod')}"
@@ -43,10 +145,11 @@ def view(report: TopologyMap) -> View:
     seen = View(
         **about(report),
         title=title,
-        sheets=[_domains(report), nodes],
+        sheets=[nodes, replace(_domains(report), readers=Readers.PAGES)],
         nodes=NodeFacts.of(nodes, None, {}) if report.constraints else None,
         bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
         names=[node.name for node in report.nodes],
+        parts=lambda look: _parts(report, look),
         tiles=[
             Tile("nodes", f"{len(report.nodes):,}"),
             Tile("pods", f"{report.pods:,}"),
@@ -61,29 +164,23 @@ def view(report: TopologyMap) -> View:
 
 
 def _node_columns(report: TopologyMap) -> Iterator[Column[MapNode]]:
-    yield from (_label(report, key, place, NO_PAGE) for place, key in enumerate(report.keys))
+    yield from (_label(key, place, Readers.PIPES) for place, key in enumerate(report.keys))
     marked = [] if report.workload is None else ["marked"]
     yield from columns_of(MapNode, "name", "pods", *marked)
-    for place, name in enumerate(report.resources):
-        # Beside how many there are, their share is for scripts.
-        share = _share(short_key(name), place, Readers.PIPES if name == "pods" else NO_PAGE)
-        yield replace(share, gives_way=bool(place and report.constraints))
-    yield from (_skew(report, place) for place in range(len(report.constraints)))
+    yield from (_share(short_key(name), place, Readers.PIPES) for place, name in enumerate(report.resources))
+    yield from (_skew(short_key(each.topology_key), place) for place, each in enumerate(report.constraints))
     yield from columns_of(MapNode, "closed")
 
 
 def _domains(report: TopologyMap) -> Sheet[MapDomain]:
-    labels = (_label(report, key, place, Readers.ALL) for place, key in enumerate(report.keys))
+    labels = (_label(key, place, Readers.ALL) for place, key in enumerate(report.keys))
     marked = [] if report.workload is None else ["marked"]
     shares = (_share(name, place, Readers.ALL) for place, name in enumerate(report.resources) if name != "pods")
     columns = [*labels, *columns_of(MapDomain, "nodes", "pods", *marked), *shares]
-    readers = Readers.TERMINAL | Readers.PAGES
-    return Sheet(
-        title="Domains", columns=columns, rows=report.domains, readers=readers, most=_MAX_DOMAINS, noun="domain"
-    )
+    return Sheet(title="Domains", columns=columns, rows=report.domains, most=_MAX_DOMAINS, noun="domain")
 
 
-def _label(report: TopologyMap, key: str, place: int, readers: Readers) -> Column[MapNode | MapDomain]:
+def _label(key: str, place: int, readers: Readers) -> Column[MapNode | MapDomain]:
     """A domain has none of the keys within its own."""
 
     def value(row: MapNode | MapDomain) -> str | None:
@@ -93,9 +190,8 @@ def _label(report: TopologyMap, key: str, place: int, readers: Readers) -> Colum
         text = value(row)
         return "" if text is None else text or NONE
 
-    name, is_one = short_key(key), len({node.path[place] for node in report.nodes}) < 2
-    fit = Fit.WHOLE if is_one else Fit.MIDDLE
-    return Column(name.upper(), value, text=text, readers=readers, title=name, fit=fit, gives_way=is_one)
+    name = short_key(key)
+    return Column(name.upper(), value, text=text, readers=readers, title=name)
 
 
 def _share(name: str, place: int, readers: Readers) -> Column[MapNode | MapDomain]:
@@ -103,19 +199,157 @@ def _share(name: str, place: int, readers: Readers) -> Column[MapNode | MapDomai
         percentage = row.load[place].percent
         return None if percentage is None else f"{percentage}%"
 
-    return Column(name.upper(), value, readers, nothing="", is_number=True, title=f"{name} requested")
+    return Column(name.upper(), value, readers=readers, is_number=True, title=f"{name} requested")
 
 
-def _skew(report: TopologyMap, place: int) -> Column[MapNode]:
-    """The node's domain above the minimum; red where that exceeds a hard constraint."""
-    constraint, mark = report.constraints[place], letter(place)
-    key = short_key(constraint.topology_key)
-    return Column(
-        f"SKEW-{mark}-{key.upper()}",
-        lambda node: node.skew[place],
-        is_number=True,
-        short=mark,
-        title=f"Skew {mark} {key}",
-        nothing="",
-        tone=lambda node: Tone.BAD if is_violated(constraint, node.skew[place] or 0) else Tone.PLAIN,
-    )
+def _skew(key: str, place: int) -> Column[MapNode]:
+    header = f"SKEW-{letter(place)}-{key.upper()}"
+    return Column(header, lambda node: node.skew[place], title=f"Skew {letter(place)} {key}")
+
+
+def _parts(report: TopologyMap, look: Look) -> Iterator[Sheet[MapDomain] | Line]:
+    """Boxes that ``look.width`` bounds; of many nodes the domains, unless ``look.in_full``."""
+    if len(report.nodes) > _MAX_NODES and not look.in_full:
+        yield replace(_domains(report), key="-v draws every node")
+        return
+    drawing = _Drawing(report, look)
+    boxes = [drawing.box(value, nodes) for value, nodes in drawing.levels.boxes.items()]
+    yield from side_by_side(boxes, *drawing.columns)
+    if look.headers:
+        yield from flowed([[Cell(text, Tone.FAINT)] for text in drawing.legend()], look)
+
+
+class _Drawing(Struct, frozen=True, dict=True):
+    """One map in one width."""
+
+    report: TopologyMap
+    look: Look
+
+    @cached_property
+    def levels(self) -> Levels:
+        return levels_of(self.report)
+
+    @cached_property
+    def columns(self) -> tuple[int, int]:
+        """Number of boxes that stand side by side, and their width inside."""
+        name = min(_LEAST_NAME, max((width_of(escaped(node.name)) for node in self.report.nodes), default=0))
+        return boxes_beside(len(self.levels.boxes), self.label_width + self._beside_name + name, aim(self.look))
+
+    @cached_property
+    def label_width(self) -> int:
+        """The width of the column with the domains within a box, gap included; 0 where there are none."""
+        labels = [label for boxes in self.levels.boxes.values() for label, _ in self.levels.groups(boxes) if label]
+        return min(_MOST_LABEL, max(map(width_of, labels))) + GAP if labels else 0
+
+    @cached_property
+    def _beside_name(self) -> int:
+        """Number of columns that follow the name of a node, gaps included."""
+        figures = max((width_of(self._figures(node).text) for node in self.report.nodes), default=0)
+        closed = max((width_of(state_words(node)) for node in self.report.nodes), default=0)
+        return figures + GAP + (closed + GAP if closed else 0)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        names = [node.name for node in self.report.nodes]
+        return dict(zip(names, fitted([escaped(name) for name in names], self._name_room), strict=True))
+
+    @property
+    def _name_room(self) -> int:
+        return max(1, self.columns[1] - self.label_width - self._beside_name)
+
+    def box(self, value: str | None, nodes: Sequence[MapNode]) -> Box:
+        return box_of(self.report, self.levels, value, nodes, [*self._rows(nodes)], self.look.map_by)
+
+    def _rows(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
+        inner = self.columns[1]
+        for label, group in self.levels.groups(nodes):
+            for place, node in enumerate(group):
+                name, figures, closed = self.names[node.name], self._figures(node), state_words(node)
+                start = self._label(label if not place else "")
+                room = inner - self.label_width - self._beside_name - width_of(name)
+                gap = " " * (GAP + max(0, room))
+                # What takes no pods is gray; what it holds keeps its color.
+                line = [
+                    *start,
+                    Cell(cut_end(name, inner), Tone.FAINT if is_closed(node.closed) else Tone.PLAIN),
+                    Cell(gap),
+                    figures,
+                ]
+                used = line_width(line)
+                yield (
+                    [*line, Cell(" " * (inner - used - width_of(closed))), Cell(closed, Tone.FAINT)] if closed else line
+                )
+
+    def _figures(self, node: MapNode) -> Cell:
+        """The text next to a node's name: a bar and a percentage, or its marked pods."""
+        if self.look.map_by is MapBy.SKEW:
+            return Cell(marks(len(node.marked)), tone_of_skew(self.report, node))
+        filled = percent(node)
+        full = min(_BAR, (filled * _BAR + 50) // 100)
+        tone = Tone.BAD if filled >= _FULL else Tone.WARN if filled >= _HIGH else Tone.GOOD if node.pods else Tone.FAINT
+        return Cell(f"{'█' * full}{'░' * (_BAR - full)} {filled:3}%", tone)
+
+    def _label(self, text: str) -> Line:
+        width = self.label_width
+        shown = cut_end(text, max(0, width - GAP)) if width else ""
+        return [Cell(shown, Tone.FAINT), Cell(" " * (width - width_of(shown)))] if width else []
+
+    def legend(self) -> Iterator[str]:
+        if self.look.map_by is MapBy.LOAD:
+            yield "bar: requested of the fullest resource of a node"
+        else:
+            whose = f"matching {self.report.selector}" if self.report.selector else "of the workload"
+            yield f"{MARK} a pod {whose}, {NOBODY} none"
+        if closed := sum(bool(node.closed) for node in self.report.nodes):
+            yield f"cordoned, not ready or tainted: {closed:,}"
+        names = [escaped(node.name) for node in self.report.nodes]
+        if rule := said_once(names, [*self.names.values()]):
+            yield rule
+
+
+def boxes_beside(boxes: int, least: int, width: int) -> tuple[int, int]:
+    """Number of boxes that stand side by side in ``width``, each at least ``least`` wide inside, and their width
+    inside.
+    """
+    fitting = max(1, min(boxes, (width + _GAP) // (least + _FRAME + _GAP)))
+    return fitting, max(1, (width - _GAP * (fitting - 1)) // fitting - _FRAME)
+
+
+def side_by_side(boxes: Sequence[Box], columns: int, inner: int) -> Iterator[Line]:
+    """Rows of ``columns`` boxes, equally high within a row."""
+    for start in range(0, len(boxes), columns):
+        row = boxes[start : start + columns]
+        drawn = [list(_drawn(box, inner, max(len(other.lines) for other in row))) for box in row]
+        for parts in zip_longest(*drawn):
+            line = list[Cell]()
+            for place, part in enumerate(parts):
+                line += [*([Cell(" " * _GAP)] if place else []), *part]
+            yield line
+
+
+def _drawn(box: Box, inner: int, height: int) -> Iterator[Line]:
+    facts = next((text for text in box.facts if width_of(box.name) + width_of(text) + _DOT <= inner), box.facts[-1])
+    facts = cut_end(facts, max(1, inner - _DOT - 1))
+    name = cut_middle(box.name, max(1, inner - _DOT - width_of(facts)))
+    rule = "─" * (inner - _DOT - width_of(name) - width_of(facts))
+    yield [Cell("┌ "), Cell(name, Tone.STRONG), Cell(f" · {facts}", box.tone), Cell(f" {rule}┐")]
+    for line in [*box.lines, *([()] * (height - len(box.lines)))]:
+        room = inner - line_width(line)
+        yield [Cell("│ "), *line, Cell(" " * room + " │")]
+    yield [Cell(f"└{'─' * (inner + 2)}┘")]
+
+
+def tone_of_skew(report: TopologyMap, node: MapNode) -> Tone:
+    """Red where a constraint is exceeded, green where pods are."""
+    if not node.marked:
+        return Tone.FAINT
+    limits = zip(node.skew, report.constraints, strict=True)
+    exceeded = [constraint.is_hard for skew, constraint in limits if (skew or 0) > constraint.max_skew]
+    return Tone.BAD if any(exceeded) else Tone.WARN if exceeded else Tone.GOOD
+
+
+def marks(count: int) -> str:
+    """Draw one mark per pod, a number where there are many."""
+    if not count:
+        return NOBODY
+    return MARK * count if count <= _MAX_MARKS else f"{MARK}×{count}"
