@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
 
 import pytest
@@ -103,10 +102,8 @@ def run(
         if cwd is not None:
             patch.chdir(cwd)
         _forget_earlier_runs(patch)
-        # The process lives on: without the collector it would keep what every test leaves behind.
         patch.setattr("kubespread.cli.main._heed_signals", lambda _ended: None)
         patch.setattr("kubespread.cli.main._heed_no_more", lambda: None)
-        patch.setattr("kubespread.cli.main.gc", SimpleNamespace(disable=lambda: None))
         with pytest.raises(SystemExit) as ended:
             main()
         return Result(int(ended.value.code or 0), out.content(), err.content())
