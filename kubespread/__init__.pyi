@@ -372,9 +372,6 @@ def capacity(
     request: str | None = None,
     scheduler: Scheduler | None = None,
     *,
-    pod: PodGiven | Sequence[PodGiven] = (),
-    name: str | None = None,
-    namespace: str | None = None,
     tolerate: Sequence[str] = (),
     by: str | None = None,
     on_progress: OnProgress | None = None,
@@ -384,9 +381,6 @@ def capacity(
     Raises UsageError, SnapshotError and ManifestError.
 
     - ``request``: Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).
-    - ``pod``: Manifest, or KIND/NAME in the cluster: count copies of that pod, with all that it asks for.
-    - ``name``: Workload to use when the manifest has several.
-    - ``namespace``: Namespace of the pods (default: the current one).
     - ``tolerate``: A taint that the pods tolerate.
     - ``by``: Topology key of the domains to total (default: zone, if nodes have one).
     - ``on_progress``: Called now and then with how far the answer is.

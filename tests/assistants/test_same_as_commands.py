@@ -44,7 +44,7 @@ SUBJECTS: dict[str, Sequence[Asked]] = {
     ),
     "map": (MANIFEST, NAMED, ("--evict default/solo", {"edits": ["evict default/solo"]})),
     "check": (MANIFEST, NAMED, ("-A", {})),
-    "capacity": (("-f new.yaml", {"manifest": "new.yaml"}), ("", {})),
+    "capacity": (("", {}),),
     "plan": (
         ("--drain n1", {"edits": ["drain n1"]}),
         ("-f more.yaml", {"manifest": "more.yaml"}),
@@ -239,11 +239,6 @@ def test_every_option_of_a_tool_means_what_it_means_to_its_command(directory: Pa
             "simulate",
             {"workload": "deploy/web", "gang": "3", "autoscaler": "ca"},
             "--gang and --autoscaler do not go together: that is not modeled of gangs",
-        ),
-        (
-            "capacity",
-            {"manifest": "{}", "tolerate": ["gpu"]},
-            "manifest and tolerate do not go together: both say which pods are counted",
         ),
     ],
 )

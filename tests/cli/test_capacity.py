@@ -17,17 +17,6 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "some fit": (["--request", "cpu=1"], 0, ""),
     "none fits": (["--request", "cpu=64"], 1, ""),
     "after a change": (["--request", "cpu=1", "--cordon", "a1", "--by", "hostname"], 0, ""),
-    "more of a workload by its place": (["deploy/web"], 0, ""),
-    "a workload and a request": (
-        ["deploy/web", "--request", "cpu=1"],
-        2,
-        "error: POD and --request do not go together: both say which pods are counted\n",
-    ),
-    "a workload and a manifest": (
-        ["deploy/web", "-f", "deploy/api"],
-        2,
-        "error: POD and -f/--filename do not go together: both say which pods are counted\n",
-    ),
     "a request that is none": (
         ["--request", "cpu=many"],
         2,
@@ -49,18 +38,11 @@ def test_json_is_what_the_schema_says() -> None:
     assert (report["kind"], report["request"], report["fits"]) == ("CapacityReport", {"cpu": "2", "memory": "4Gi"}, 6)
 
 
-def test_further_pods_of_a_workload_are_counted_by_its_own_constraints() -> None:
-    report = run("capacity", "deploy/web", "-S", SHOP, "-o", "json", "-q").report_of(SCHEMA)
-    assert (report["workload"], report["answer"][0]) == (
-        "default/Deployment/web",
-        "33 more pods of Deployment/web (cpu 0.5, memory 256Mi) fit: a 11, b 11, c 11",
-    )
-
-
 def test_in_a_pipe_the_conclusion_stands_on_standard_error() -> None:
     result = run("capacity", "-S", SHOP, "--request", "cpu=2,memory=4Gi")
     assert result.out.startswith("RESOURCE ")
     assert result.err.splitlines() == [
-        "largest pod that fits: cpu 3, memory 7.5Gi (a1 and 2 more)",
+        "cpu stranded: 4.5 on 6 nodes in pieces too small for one more pod",
+        "memory stranded: 21Gi on 6 nodes in pieces too small for one more pod",
         "6 pods of cpu 2, memory 4Gi fit: a 2, b 2, c 2",
     ]

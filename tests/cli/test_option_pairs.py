@@ -48,7 +48,7 @@ BASES = {
     "upgrade": ["pool=x"],
     "map": ["", "deploy/web"],
     "rebalance": ["", "deploy/web"],
-    "capacity": ["", "-f new.yaml"],
+    "capacity": [""],
     "removable": [""],
     "snapshot": ["-o -"],
     "mcp": ["--live", "-S cluster.json"],

@@ -164,30 +164,6 @@ def test_domains_and_nodes_say_how_many_fit_and_why_no_more() -> None:
     assert [(each.domain, each.nodes, each.fits) for each in by_host.domains] == [("r", 1, None), (None, 4, None)]
 
 
-def test_the_largest_pods_are_those_that_no_node_beats_in_everything() -> None:
-    objects = [
-        sized("n1", "4", "8Gi"),
-        sized("n2", "2", "16Gi"),
-        sized("n3", "2", "8Gi"),
-        sized("n4", "64", "64Gi", unschedulable=True),
-        sized("n5", "4", "8Gi"),
-        sized("n6", "9", "9Gi"),
-        taking("n6", "1", "9Gi"),
-    ]
-    found = asked(objects).largest
-    assert [(each.requests, each.node, each.nodes) for each in found] == [
-        ({"cpu": "4", "memory": "8Gi"}, "n1", 2),
-        ({"cpu": "2", "memory": "16Gi"}, "n2", 1),
-    ]
-
-
-def test_the_largest_pod_has_what_the_request_names_too() -> None:
-    objects = [sized("n1", "4", "8Gi", gpu="2"), sized("n2", "64", "64Gi")]
-    (found,) = asked(objects, f"{GPU}=1").largest
-    assert found.requests == {"cpu": "4", "memory": "8Gi", GPU: "2"}
-    assert asked([*objects, taking("n1", "4", "1Gi")], f"{GPU}=1").largest == ()
-
-
 def test_limit_ranges_and_quotas_of_the_namespace_do_not_count() -> None:
     limits = {
         "apiVersion": "v1",
@@ -256,17 +232,45 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, list[str]]]] = {
     "taints alone keep the pods off": (
         DEVICES,
         {"request": f"{GPU}=2"},
-        (0, [f"0 pods of {GPU} 2 fit", f"no node that is open to such pods has cpu, memory and {GPU} left"]),
+        (
+            0,
+            [
+                f"0 pods of {GPU} 2 fit",
+                "cpu stranded: 16 on 2 nodes reserved by taint nvidia.com/gpu=present:NoSchedule, 4 on 1 node with too little "
+                "nvidia.com/gpu left",
+                "memory stranded: 64Gi on 2 nodes reserved by taint nvidia.com/gpu=present:NoSchedule, 16Gi on 1 node "
+                "with too little nvidia.com/gpu left",
+                f"{GPU} stranded: 5 on 2 nodes reserved by taint nvidia.com/gpu=present:NoSchedule",
+            ],
+        ),
     ),
     "they tolerate a taint, whatever its value": (
         DEVICES,
         {"request": f"{GPU}=2", "tolerate": [GPU]},
-        (2, [f"2 pods of {GPU} 2 fit: a 1, b 1", f"largest pod that fits: cpu 8, memory 32Gi, {GPU} 3 (g1)"]),
+        (
+            2,
+            [
+                f"2 pods of {GPU} 2 fit: a 1, b 1",
+                "cpu stranded: 20 on 3 nodes with too little nvidia.com/gpu left",
+                "memory stranded: 80Gi on 3 nodes with too little nvidia.com/gpu left",
+                f"{GPU} stranded: 1 on 1 node in pieces too small for one more pod",
+            ],
+        ),
     ),
     "they tolerate another value": (
         DEVICES,
         {"request": f"{GPU}=2", "tolerate": [f"{GPU}=absent:NoSchedule"]},
-        (0, [f"0 pods of {GPU} 2 fit", f"no node that is open to such pods has cpu, memory and {GPU} left"]),
+        (
+            0,
+            [
+                f"0 pods of {GPU} 2 fit",
+                "cpu stranded: 16 on 2 nodes reserved by taint nvidia.com/gpu=present:NoSchedule, 4 on 1 node with too little "
+                "nvidia.com/gpu left",
+                "memory stranded: 64Gi on 2 nodes reserved by taint nvidia.com/gpu=present:NoSchedule, 16Gi on 1 node "
+                "with too little nvidia.com/gpu left",
+                f"{GPU} stranded: 5 on 2 nodes reserved by taint nvidia.com/gpu=present:NoSchedule",
+            ],
+        ),
     ),
     "no node has as many left, tainted or not": (
         DEVICES,
@@ -276,7 +280,9 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, list[str]]]] = {
             [
                 f"0 pods of {GPU} 4 fit",
                 f"{GPU} is fragmented: 5 left in all, 3 at most on one node",
-                f"no node that is open to such pods has cpu, memory and {GPU} left",
+                "cpu stranded: 20 on 3 nodes with too little nvidia.com/gpu left",
+                "memory stranded: 80Gi on 3 nodes with too little nvidia.com/gpu left",
+                f"{GPU} stranded: 5 on 2 nodes in pieces too small for one more pod",
             ],
         ),
     ),
@@ -288,7 +294,9 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, list[str]]]] = {
             [
                 f"0 pods of {GPU} 3 fit",
                 f"{GPU} is short: 2 left in all",
-                f"no node that is open to such pods has cpu, memory and {GPU} left",
+                "cpu stranded: 20 on 3 nodes with too little nvidia.com/gpu left",
+                "memory stranded: 80Gi on 3 nodes with too little nvidia.com/gpu left",
+                f"{GPU} stranded: 2 on 2 nodes in pieces too small for one more pod",
             ],
         ),
     ),
@@ -300,14 +308,27 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, list[str]]]] = {
             [
                 f"0 pods of cpu 5, {GPU} 6 fit",
                 f"no node has that much {GPU}: 4 at most",
-                f"no node that is open to such pods has cpu, memory and {GPU} left",
+                "cpu stranded: 16 on 2 nodes with too little nvidia.com/gpu left, 4 on 1 node in pieces too small for "
+                "one more pod",
+                "memory stranded: 64Gi on 2 nodes with too little nvidia.com/gpu left, 16Gi on 1 node with too little "
+                "cpu left",
+                f"{GPU} stranded: 5 on 2 nodes in pieces too small for one more pod",
             ],
         ),
     ),
     "some fit, where no taint keeps them off": (
         DEVICES,
         {"request": "cpu=4"},
-        (1, ["1 pod of cpu 4 fits: a 1, b 0", "largest pod that fits: cpu 4, memory 16Gi (n1)"]),
+        (
+            1,
+            [
+                "1 pod of cpu 4 fits: a 1, b 0",
+                "cpu stranded: 16 on 2 nodes reserved by taint nvidia.com/gpu=present:NoSchedule",
+                "memory stranded: 64Gi on 2 nodes reserved by taint nvidia.com/gpu=present:NoSchedule, 16Gi on 1 node "
+                "with too little cpu left",
+                f"{GPU} stranded: 5 on 2 nodes reserved by taint nvidia.com/gpu=present:NoSchedule",
+            ],
+        ),
     ),
     "what says in what state a node is goes with that": (
         [sized("n1", "4", "8Gi", taints=[taint("node.kubernetes.io/not-ready")])],
@@ -317,29 +338,10 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, list[str]]]] = {
             [
                 "0 pods of cpu 1 fit",
                 "the only node has a taint the pod does not tolerate",
-                "no node that is open to such pods has cpu and memory left",
+                "cpu stranded: 4 on 1 node tainted node.kubernetes.io/not-ready:NoSchedule",
+                "memory stranded: 8Gi on 1 node tainted node.kubernetes.io/not-ready:NoSchedule",
             ],
         ),
-    ),
-    "copies of a manifest's pod, with its constraints": (
-        DEVICES,
-        {
-            "pod": pod(
-                "web",
-                labels={"app": "web"},
-                requests={"cpu": "1"},
-                tolerations=[{"key": GPU, "operator": "Exists"}],
-                constraints=[
-                    {
-                        "maxSkew": 1,
-                        "topologyKey": "topology.kubernetes.io/zone",
-                        "whenUnsatisfiable": "DoNotSchedule",
-                        "labelSelector": {"matchLabels": {"app": "web"}},
-                    }
-                ],
-            )
-        },
-        (17, ["17 pods of cpu 1 fit: a 9, b 8", "largest pod that fits: cpu 8, memory 32Gi (g1 and 1 more)"]),
     ),
 }
 
@@ -356,11 +358,6 @@ def test_whom_taints_keep_off_and_how_many(case: str) -> None:
     [
         ({"tolerate": ["gpu:Never"]}, "invalid toleration 'gpu:Never': the effect is one of NoSchedule"),
         ({"tolerate": ["=x"]}, "invalid toleration '=x': expected KEY[=VALUE][:EFFECT]"),
-        ({"name": "web"}, "a name chooses among the workloads of a manifest"),
-        (
-            {"pod": pod("p"), "tolerate": ["gpu"]},
-            "pod and tolerate do not go together: both say which pods are counted",
-        ),
     ],
 )
 def test_faults_in_what_pods_tolerate_and_select_are_said(options: dict[str, Any], expected: str) -> None:
@@ -423,8 +420,3 @@ def test_as_many_fit_as_simulate_places(
         each.node: placed[each.node] for each in report.node_rows
     }
     assert report.fits == placed.total()
-
-
-def test_pods_without_requests_are_counted_in_words() -> None:
-    report = asked([sized("n1", "4", "8Gi", pods="3")], pod=pod())
-    assert report.answer[0] == "3 pods without requests fit"

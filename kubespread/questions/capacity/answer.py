@@ -14,12 +14,11 @@ from msgspec.structs import asdict
 from kubespread.candidate.sources import Choosing
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.admission.quota import allowance, with_usage
-from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceQuota, ResourceRequirements
+from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.name_rules import allows_overcommit
-from kubespread.kube.pod_requests import amounts, pod_requests
+from kubespread.kube.pod_requests import amounts
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, TaintError, parse_toleration, untolerated
 from kubespread.kube.validation.resources import resource_faults
@@ -28,9 +27,7 @@ from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.capacity.report import (
     CapacityReport,
     DomainCapacity,
-    LargestPod,
     NodeCapacity,
-    QuotaAllowance,
     ResourceAmounts,
     ResourceCapacity,
     Stranded,
@@ -39,10 +36,9 @@ from kubespread.questions.capacity.report import (
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
 from kubespread.questions.queue import MAX_REPLICAS, Entry, run
-from kubespread.questions.resolving import replicas_of, resolve, told_apart
-from kubespread.questions.room import ALWAYS, PODS, allocatable, asking_for, free, requested, resource_names
+from kubespread.questions.resolving import resolve
+from kubespread.questions.room import PODS, allocatable, free, requested, resource_names
 from kubespread.questions.scene import Scene
-from kubespread.reports.parts import PodReference
 from kubespread.scheduler.causes import Causes, CordonDetail, PodCountDetail, ResourceDetail, TaintDetail
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import ABSENT, Counts, Mask, canonical, scheduler_amounts
@@ -51,12 +47,11 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError, Status
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
-from kubespread.scheduler.profile.profile import Profile, framework
+from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.edits.new_nodes import is_state_taint
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.wording import short_key
-from kubespread.world.store.claims import Replicas
 
 _RESOURCES = (PodCountDetail, ResourceDetail)
 _SHARED = ("cpu", "memory")
@@ -168,43 +163,25 @@ def _cause(resource: str, obstacle: Obstacle) -> tuple[StrandedBy, str]:
     return ("pods", "") if first == PODS else ("resource", first)
 
 
-class Copies(Struct, frozen=True):
-    """The pods that are counted."""
-
-    plugins: Framework
-    pod: Pod
-    told_apart: Replicas | None = None
-    """The pods, where scheduling tells them from copies of one."""
-    binds: bool = False
-    """True if the claims that they wait with are bound once they have a node."""
-
-
-def filled(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
+def filled(cluster: Cluster, plugins: Framework, pod: Pod) -> tuple[Cluster, Counts]:
     """``cluster`` filled with copies of a pod until no more fit, and the copies per node. Raises SchedulingError when a
     PreFilter fails.
 
     Where every node is judged by itself, order does not matter and all nodes are filled at once. Otherwise copies are
     placed one after another, as kube-scheduler would.
     """
-    copies = _each_by_itself(cluster, pods)
+    copies = _each_by_itself(cluster, plugins, pod)
     if copies is None:
-        return _one_by_one(cluster, pods)
-    come = [(pods.pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
+        (outcome,), full = run(cluster, [Entry(pod, plugins, None, binds=False)], first_in_heap)
+        nodes = np.array([choice.node for choice in outcome.choices], dtype=np.intp)
+        return full, np.bincount(nodes, minlength=len(cluster))
+    come = [(pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
     return cluster.after(ClusterChange(come=come)), copies
 
 
-def _one_by_one(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
-    entry = Entry(pods.pod, pods.plugins, None, replicas=pods.told_apart, binds=pods.binds)
-    (outcome,), full = run(cluster, [entry], first_in_heap)
-    nodes = np.array([choice.node for choice in outcome.choices], dtype=np.intp)
-    return full, np.bincount(nodes, minlength=len(cluster))
-
-
-def _each_by_itself(cluster: Cluster, pods: Copies) -> Counts | None:
+def _each_by_itself(cluster: Cluster, plugins: Framework, pod: Pod) -> Counts | None:
     """Count the copies that fit on each node; None where copies affect other nodes, or an error may occur."""
-    if pods.told_apart is not None or pods.binds:
-        return None
-    prepared = pods.plugins.prepare(cluster, pods.pod)
+    prepared = plugins.prepare(cluster, pod)
     if prepared.rejection is not None or prepared.nominated or evaluated(prepared).error is not None:
         return None
     placing = Placing(prepared)
@@ -237,65 +214,69 @@ _ALLOWED = {
 
 
 def answer(question: Capacity, scene: Scene) -> CapacityReport:
-    """About the given pod, else about one made from the request, else totals alone."""
-    snapshot, pod = scene.snapshot, next(iter(question.pods), None)
-    requests = None if question.request is None else _requests(question.request, snapshot.nodes)
-    objects = snapshot.objects
-    if pod is None and question.named is not None:
-        raise UsageError("a name chooses among the workloads of a manifest: give one, or leave it out")
-    if pod is None:
-        # A namespace's limits say nothing about nodes.
-        objects = objects.with_all(LimitRange, ())
-    source = pod if pod is not None else _manifest(requests or {}, question.namespace, snapshot, question.tolerate)
+    """About pods that make the request, else totals alone."""
+    snapshot = scene.snapshot
+    request = None if question.request is None else _requests(question.request, snapshot.nodes)
+    # A namespace's limits say nothing about nodes.
+    objects = snapshot.objects.with_all(LimitRange, ())
+    source = _manifest(request or {}, snapshot, question.tolerate)
     resolved = resolve(
         dataclasses.replace(snapshot, objects=objects),
         [source],
         scene.scheduler,
-        Choosing(question.named, question.namespace, one_only=True),
+        Choosing(one_only=True),
         counts_quotas=False,
     )
     (candidate,), (profile,) = resolved.candidates, resolved.profiles
-    if candidate.is_daemon:
-        raise UsageError("a DaemonSet has one pod for each node: simulate says where they fit")
     if NodeResourcesFit.name not in profile.filters:
         raise UsageError(
             f"profile {profile.scheduler_name} does not run {NodeResourcesFit.name}: any number of pods fits"
         )
-    if pod is not None:
-        counted = scheduler_amounts(pod_requests(candidate.pod))
-        requests = {name: counted[name] for name in sorted(counted, key=lambda name: (name not in ALWAYS, name))}
-    nodes, cluster = resolved.snapshot.nodes, resolved.cluster
-    meta = candidate.pod.metadata
-    binds = candidate.workload is not None and cluster.knows_claims_of(candidate.pod)
-    copies = Copies(
-        framework(profile), candidate.pod, told_apart(candidate, replicas_of(candidate, cluster), cluster), binds
-    )
-    report = _counted(cluster, profile, copies, requests, _topology_key(question.by, nodes))
-    # A pod made for the question needs no admission.
-    lacking = (*resolved.lacking, *cluster.assumed) if pod is None else resolved.gaps_of(candidate)
-    return msgspec.structs.replace(
-        report,
+    cluster, pod, plugins = resolved.cluster, candidate.pod, framework(profile)
+    key = _topology_key(question.by, resolved.snapshot.nodes)
+    names = resource_names(cluster)
+    names += [name for name in request or () if name not in names]
+    full, copies, notes, conclusion = cluster, np.zeros(len(cluster), dtype=np.int64), candidate.notes, None
+    if request is None:
+        # The node controller taints such nodes in a moment, if it has not yet.
+        silent = {node: _NOT_READY for node, obj in enumerate(cluster.nodes.objects) if _is_not_ready(obj)}
+        held_off = exhausted(cluster, silent | dict(obstacles(evaluate(plugins, cluster, pod))))
+    else:
+        try:
+            full, copies = filled(cluster, plugins, pod)
+            evaluation = evaluate(plugins, full, pod)
+            held_off = obstacles(evaluation)
+            conclusion = None if copies.any() else bars(evaluation)
+        except SchedulingError as error:
+            held_off = dict.fromkeys(range(len(cluster)), Obstacle("rejected", str(error)))
+            notes = (*notes, str(error))
+    totals, fits = _Totals(cluster, names), None if request is None else copies
+    tolerable = frozenset(_tolerable(cluster, pod, compares=profile.version.has(COMPARISON_GATE)))
+    requested, most = None, None
+    if request is not None:
+        requested = {name: canonical(name, amount) for name, amount in request.items()}
+        most = {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in request}
+    return CapacityReport(
+        kube_version=str(profile.version),
+        scheduler_name=profile.scheduler_name,
         cluster=scene.source,
-        quota=None if pod is None or not scene.scheduler.admission else _quota(candidate.pod, resolved.snapshot),
-        pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),
-        workload=None if pod is None or candidate.template is not None else candidate.workload,
+        request=requested,
         tolerated=question.tolerate,
-        gaps=tuple(dict.fromkeys(lacking)),
-        notes=(*candidate.notes, *report.notes),
+        topology_key=key,
+        nodes=len(cluster),
+        fits=None if fits is None else int(fits.sum()),
+        conclusion=conclusion,
+        most_on_one_node=most,
+        resources=tuple(_resources(totals, full, held_off, tolerable)),
+        domains=tuple(_domains(totals, key, fits)),
+        node_rows=tuple(_nodes(totals, key, fits, held_off)),
+        not_modelled=(*Capacity.never_modelled, *not_modelled_of(profile)),
+        gaps=tuple(dict.fromkeys((*resolved.lacking, *cluster.assumed))),
+        notes=notes,
     )
 
 
-def _quota(pod: Pod, snapshot: Snapshot) -> QuotaAllowance | None:
-    """Find what quotas allow of copies of ``pod``, each with what its namespace uses now."""
-    allowed = allowance(pod, with_usage(snapshot.objects.of(ResourceQuota), snapshot.pods))
-    if allowed.copies is None:
-        return None
-    return QuotaAllowance(namespace=pod.metadata.namespace, copies=allowed.copies, refusal=allowed.refusal)
-
-
-def _manifest(
-    requests: Mapping[str, int], namespace: str | None, snapshot: Snapshot, tolerate: Sequence[str]
-) -> dict[str, Any]:
+def _manifest(requests: Mapping[str, int], snapshot: Snapshot, tolerate: Sequence[str]) -> dict[str, Any]:
     """A pod with these requests, and nothing else but tolerations."""
     amounts = {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in requests.items()}
     limits = {name: amount for name, amount in amounts.items() if not allows_overcommit(name)}
@@ -307,7 +288,7 @@ def _manifest(
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": _NAME, "namespace": namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE},
+        "metadata": {"name": _NAME, "namespace": snapshot.origin.namespace or DEFAULT_NAMESPACE},
         "spec": {
             "containers": [{"name": "main", "image": _NAME, "resources": resources, "securityContext": _ALLOWED}],
             "tolerations": tolerations,
@@ -406,57 +387,6 @@ def _amounts(name: str, total: int, taken: int, unused: int) -> ResourceAmounts:
     )
 
 
-def _counted(
-    cluster: Cluster, profile: Profile, copies: Copies, request: Mapping[str, int] | None, key: str | None
-) -> CapacityReport:
-    """The report, without its cluster. ``request`` is what each copy asks for, as kube-scheduler counts it; None where
-    only totals are of interest. ``key`` is the topology key of the domains.
-    """
-    names = resource_names(cluster)
-    names += [name for name in request or () if name not in names]
-    unasking = asking_for(copies.pod, {})
-    bare = obstacles(evaluate(copies.plugins, cluster, unasking))
-    full, placed, notes, conclusion = cluster, np.zeros(len(cluster), dtype=np.int64), list[str](), None
-    if request is None:
-        # The node controller taints such nodes in a moment, if it has not yet.
-        silent = {node: _NOT_READY for node, obj in enumerate(cluster.nodes.objects) if _is_not_ready(obj)}
-        held_off = exhausted(cluster, silent | dict(bare))
-    else:
-        try:
-            full, placed = filled(cluster, copies)
-            evaluation = evaluate(copies.plugins, full, copies.pod)
-            held_off = obstacles(evaluation)
-            conclusion = None if placed.any() else bars(evaluation)
-        except SchedulingError as error:
-            held_off = dict.fromkeys(range(len(cluster)), Obstacle("rejected", str(error)))
-            notes.append(str(error))
-    asks = [name for name in request or () if name not in ("cpu", "memory")]
-    takes_pods = np.ones(len(cluster), dtype=np.bool_)
-    takes_pods[list(bare)] = False
-    totals, fits = _Totals(cluster, names), None if request is None else placed
-    tolerable = frozenset(_tolerable(cluster, copies.pod, compares=profile.version.has(COMPARISON_GATE)))
-    requested, most = None, None
-    if request is not None:
-        requested = {name: canonical(name, amount) for name, amount in request.items()}
-        most = {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in request}
-    return CapacityReport(
-        kube_version=str(profile.version),
-        scheduler_name=profile.scheduler_name,
-        request=requested,
-        topology_key=key,
-        nodes=len(cluster),
-        fits=None if fits is None else int(fits.sum()),
-        conclusion=conclusion,
-        most_on_one_node=most,
-        resources=tuple(_resources(totals, full, held_off, tolerable)),
-        domains=tuple(_domains(totals, key, fits)),
-        node_rows=tuple(_nodes(totals, key, fits, held_off)),
-        largest=tuple(_largest(copies.plugins, cluster, unasking, ["cpu", "memory", *asks], takes_pods)),
-        not_modelled=(*Capacity.never_modelled, *not_modelled_of(profile)),
-        notes=tuple(notes),
-    )
-
-
 def _resources(
     totals: _Totals, full: Cluster, held_off: Mapping[int, Obstacle], tolerable: Container[int]
 ) -> Iterator[ResourceCapacity]:
@@ -497,30 +427,3 @@ def _nodes(
             why=() if obstacle is None else obstacle.texts,
             resources=resources,
         )
-
-
-def _largest(plugins: Framework, cluster: Cluster, pod: Pod, names: Sequence[str], nodes: Mask) -> Iterator[LargestPod]:
-    """Copies of ``pod`` that request all that is left of the resources ``names`` on one of ``nodes``, which would
-    accept a pod without requests. Only nodes with some of each count, and each is checked.
-    """
-    columns = np.stack([free(cluster, name) for name in names], axis=1)
-    for row in _front(columns[nodes & (columns > 0).all(axis=1)]):
-        requests = dict(zip(names, row, strict=True))
-        feasible = evaluate(plugins, cluster, asking_for(pod, requests), is_scored=False).feasible
-        where = np.flatnonzero(feasible)
-        if len(where):
-            yield LargestPod(
-                requests={name: canonical(name, amount) for name, amount in requests.items()},
-                node=cluster.nodes.names[int(where[cluster.nodes.name_rank[where].argmin()])],
-                nodes=len(where),
-            )
-
-
-def _front(rows: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Iterator[list[int]]:
-    """The rows that no other row equals or exceeds in every column, sorted by column, the largest first."""
-    front = np.empty((0, rows.shape[1]), dtype=np.int64)
-    for row in rows[np.lexsort(rows.T[::-1])][::-1]:
-        # What comes later is no larger in the first column, so it never takes the place of one that is in.
-        if not (front >= row).all(axis=1).any():
-            front = np.vstack([front, row])
-            yield row.tolist()

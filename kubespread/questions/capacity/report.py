@@ -5,14 +5,13 @@ Amounts are canonical quantities as text: ``1500m``, ``512Mi``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Literal
 
-from kubespread.kube.owners import WorkloadName
 from kubespread.kube.quantity import parse, rounded
 from kubespread.reports.columns import Col, Fit, Readers
-from kubespread.reports.parts import ClusterReport, Judgment, PodReference, Report
+from kubespread.reports.parts import ClusterReport, Judgment, Report
 from kubespread.wording import EMPTY, count_of, counted_in, verb_of
 
 StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]
@@ -122,37 +121,11 @@ class NodeCapacity(Report, frozen=True):
         return max((resource.utilization or 0 for resource in self.resources), default=0)
 
 
-class LargestPod(Report, frozen=True):
-    """A pod that fits, and would not if it requested more of anything: no node has as much of all and more of one."""
-
-    requests: dict[str, str]
-    """Requested amounts by resource."""
-    node: str
-    """The first node by name that has room for it."""
-    nodes: int
-    """Number of nodes that have room for it."""
-
-
-class QuotaAllowance(Report, frozen=True):
-    """Room that ResourceQuotas leave for the pods whose copies are counted."""
-
-    namespace: str
-    copies: int
-    """Number of copies that they still allow."""
-    refusal: str
-    """Message of the API server for the next one."""
-
-
 class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "CapacityReport"
     scheduler_name: str
     request: dict[str, str] | None
-    """Resources that each pod asks for and that are counted; null where only totals are asked about."""
-    pod: PodReference | None = None
-    """The pod whose copies are counted; null where it is made for the question."""
-    workload: WorkloadName | None = None
-    """The workload of the cluster whose further pods are counted, NAMESPACE/Kind/name; null for a pod that it has not.
-    """
+    """Resources that each counted pod requests; null where only totals are shown."""
     tolerated: tuple[str, ...] = ()
     """Taints that the pods tolerate in addition, KEY[=VALUE][:EFFECT]."""
     topology_key: str | None
@@ -161,8 +134,6 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     """Number of nodes in the cluster."""
     fits: Annotated[int | None, Col(metric="fitting_pods")]
     """Number of such pods that fit together; null without a request."""
-    quota: QuotaAllowance | None = None
-    """Allowance of quotas; null where no ResourceQuota limits the pods, or no manifest describes them."""
     most_on_one_node: dict[str, str] | None = None
     """Most of each resource of the request that is free on one node, closed nodes too; null without a request."""
     conclusion: str | None = None
@@ -173,12 +144,9 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     """Domains by value; nodes in none come last."""
     node_rows: tuple[NodeCapacity, ...]
     """Nodes in the cluster's order."""
-    largest: tuple[LargestPod, ...]
-    """The largest first by cpu; one alone where some node has most of everything."""
 
     def judged(self) -> Judgment:
-        is_refused = self.quota is not None and self.quota.copies == 0
-        return "no" if self.fits == 0 or is_refused else "yes"
+        return "no" if self.fits == 0 else "yes"
 
     def sentences(self) -> Iterator[str]:
         yield from _sentences(self)
@@ -189,35 +157,21 @@ _NONE = "<none>"
 
 
 def _sentences(report: CapacityReport) -> Iterator[str]:
-    """Say how many of a request fit where, what keeps off others, and the largest pods that fit."""
-    if report.request is not None and report.fits is not None:
-        more, asked = "", f"of {request_text(report.request)}" if report.request else "without requests"
-        if report.workload is not None:
-            more, asked = "more ", f"of {report.workload.called} ({request_text(report.request)})"
-        pods = f"{count_of(report.fits, f'{more}pod')} {asked}"
-        yield f"{pods} {verb_of(report.fits, 'fit')}{_where(report)}" if report.fits else f"0 {more}pods {asked} fit"
+    """Say how many of a request fit where, or what is usable; then what bars pods, and what is stranded."""
+    if report.request is None or report.fits is None:
+        usable = (f"{row.resource} {rounded(row.usable)} of {rounded(row.free)} free" for row in report.resources[:2])
+        yield f"usable: {', '.join(usable)}"
+    else:
+        pods = f"{count_of(report.fits, 'pod')} of {request_text(report.request)} {verb_of(report.fits, 'fit')}"
+        yield f"{pods}{_where(report) if report.fits else ''}"
         if report.fits == 0:
             short = list(_short_of(report))
             yield from short
             if not short and report.conclusion is not None:
                 yield report.conclusion
-    if report.quota is not None and report.fits is not None:
-        yield _binding(report.quota, report.fits)
-    largest = extremes(report.largest)
-    if largest:
-        yield f"largest pod that fits: {' or '.join(map(largest_text, largest))}"
-    elif not report.fits:
-        *names, last = dict.fromkeys(("cpu", "memory", *(report.request or ())))
-        yield f"no node that is open to such pods has {', '.join(names)} and {last} left"
-
-
-def _binding(quota: QuotaAllowance, fits: int) -> str:
-    allows = f"of namespace {quota.namespace} allow {quota.copies:,}"
-    if quota.copies == fits:
-        return f"quotas and nodes bind at once: quotas {allows} too"
-    if quota.copies > fits:
-        return f"the nodes bind first: quotas {allows}"
-    return f"quotas bind first: those {allows}: {quota.refusal}"
+    for row in report.resources:
+        if row.stranded and ("/" in row.resource or row.resource in ("cpu", "memory", *(report.request or ()))):
+            yield f"{row.resource} stranded: {row.why_stranded}"
 
 
 def _short_of(report: CapacityReport) -> Iterator[str]:
@@ -253,15 +207,4 @@ def _where(report: CapacityReport) -> str:
 
 def request_text(requests: Mapping[str, str]) -> str:
     """``cpu 2, memory 4Gi``, needed amounts rounded up."""
-    return ", ".join(f"{name} {rounded(amount, up=True)}" for name, amount in requests.items()) or "no requests"
-
-
-def largest_text(pod: LargestPod) -> str:
-    """``cpu 2, memory 4Gi (node-7 and 2 more)``, free amounts rounded down."""
-    more = f" and {pod.nodes - 1} more" if pod.nodes > 1 else ""
-    return f"{', '.join(f'{name} {rounded(amount)}' for name, amount in pod.requests.items())} ({pod.node}{more})"
-
-
-def extremes(largest: Sequence[LargestPod]) -> list[LargestPod]:
-    """The one with the most of each resource, of those that are the largest in some way; they come sorted by cpu."""
-    return list(largest) if len(largest) <= 2 else [largest[0], largest[-1]]
+    return ", ".join(f"{name} {rounded(amount, up=True)}" for name, amount in requests.items())

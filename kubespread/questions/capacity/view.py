@@ -15,9 +15,8 @@ from kubespread.questions.capacity.report import (
     request_text,
 )
 from kubespread.reports.columns import Readers, docstring
-from kubespread.views.look import Line, Tone
+from kubespread.views.look import Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, named_by_key
-from kubespread.views.terminal import folded
 from kubespread.views.view import Metric, NodeFacts, Tile, View, about, figures, some
 from kubespread.wording import count_of, short_key
 
@@ -76,16 +75,8 @@ def view(report: CapacityReport) -> View:
             for row in sorted(report.node_rows, key=lambda row: (-(row.fits or 0), row.fullness, row.node))
             if (not row.why if row.fits is None else row.fits)
         ],
-        parts=lambda _: [resources, *_stranded(report), domains, nodes],
         remarks="above",
     )
-
-
-def _stranded(report: CapacityReport) -> Iterator[Line]:
-    """A line for each resource; where pod slots are left over, the shortage is told already."""
-    for row in report.resources:
-        if row.stranded and row.resource != "pods":
-            yield folded(f"{row.resource} stranded: {row.why_stranded}")
 
 
 def _of(resources: Iterable[ResourceAmounts], name: str) -> ResourceAmounts:
@@ -157,8 +148,6 @@ def _tiles(report: CapacityReport) -> Iterator[Tile]:
 
 def _whose(report: CapacityReport) -> str:
     """`` for pods of cpu 2 tolerating gpu``; nothing for totals alone."""
-    if report.pod is not None:
-        return f" for pods like {report.pod.namespace}/{report.pod.name} ({request_text(report.request or {})})"
     request = "" if report.request is None else f" of {request_text(report.request)}"
     if report.tolerated:
         request += f" tolerating {', '.join(report.tolerated)}"
