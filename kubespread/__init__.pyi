@@ -8,7 +8,7 @@ from typing import Literal, TypeVar, overload
 from kubespread.candidate.sources import ClusterWorkloads as ClusterWorkloads, PodGiven
 from kubespread.errors import KubespreadError as KubespreadError, ManifestError as ManifestError, SnapshotError as SnapshotError, UnansweredError as UnansweredError, UsageError as UsageError
 from kubespread.questions.audit.report import AuditReport as AuditReport
-from kubespread.questions.autoscaling.asked import GroupsGiven
+from kubespread.questions.autoscaling.autoscale import GroupsGiven
 from kubespread.questions.capacity.report import CapacityReport as CapacityReport
 from kubespread.questions.check.answer import rule as rule, rules as rules
 from kubespread.questions.check.report import CheckFinding as CheckFinding, CheckReport as CheckReport, Severity

@@ -19,7 +19,7 @@ _TYPES = {
     "kubespread.candidate.sources": "PodGiven",
     "kubespread.questions.check.report": "Severity",
     "kubespread.questions.scene": "OnProgress OnRefused",
-    "kubespread.questions.autoscaling.asked": "GroupsGiven",
+    "kubespread.questions.autoscaling.autoscale": "GroupsGiven",
     "kubespread.scenario.instance_types": "InstanceTypesGiven",
     "kubespread.scenario.promises": "PromisesGiven",
     "kubespread.scenario.reading": "ScenarioGiven",

@@ -173,7 +173,7 @@ class Scene(Struct, frozen=True, dict=True):
         question: Any = self.question
         if not {"node_groups", "instance_types"} <= {*getattr(question, "__struct_fields__", ())}:
             return question
-        from kubespread.questions.autoscaling.asked import with_files_read
+        from kubespread.questions.autoscaling.autoscale import with_files_read
 
         return replace(question, **with_files_read(question))
 
@@ -187,7 +187,7 @@ class Scene(Struct, frozen=True, dict=True):
         names = ("autoscaler", "node_groups", "instance_types")
         if all(getattr(self.question, name, None) is None for name in names):
             return None
-        from kubespread.questions.autoscaling.asked import growth
+        from kubespread.questions.autoscaling.autoscale import growth
 
         return growth(self.asked, snapshot)
 

@@ -20,7 +20,7 @@ from kubespread.kube.api.decoding import decode
 from kubespread.kube.selector import from_map
 from kubespread.node_groups.groups import NodeGroup, node_pool_group
 from kubespread.questions.autoscaling import karpenter
-from kubespread.questions.autoscaling.templates import zone_groups
+from kubespread.questions.autoscaling.growing import zone_groups
 from kubespread.questions.worlds import world_of
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.world.events.world import World

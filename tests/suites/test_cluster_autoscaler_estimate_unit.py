@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from kubespread.questions.autoscaling.cluster_autoscaler import estimate
-from kubespread.questions.autoscaling.growing import pod_groups
-from kubespread.questions.autoscaling.templates import zone_groups
+from kubespread.questions.autoscaling.growing import pod_groups, zone_groups
 from tests.builders import hard, owned_by, pod
 from tests.questions.autoscaling.clusters import HOSTNAME, ZONE, group, machine, world
 

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
+from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
-from kubespread.node_groups.groups import DEFAULT_EXPANDERS, Autoscaler, Expander, InstanceType, NodeGroup
+from kubespread.node_groups.file import read_node_groups
+from kubespread.node_groups.groups import (
+    DEFAULT_EXPANDERS,
+    AskedOfAutoscaler,
+    Autoscaler,
+    Expander,
+    InstanceType,
+    NodeGroup,
+    NodeGroups,
+    asked_autoscaler,
+    groups_of_cluster,
+)
 from kubespread.questions.autoscaling import cluster_autoscaler, karpenter
-from kubespread.questions.autoscaling.growing import Alike, pod_groups, verdicts_on
-from kubespread.questions.autoscaling.templates import ZoneGroup, zone_groups
+from kubespread.questions.autoscaling.growing import Alike, ZoneGroup, pod_groups, verdicts_on, zone_groups
 from kubespread.reports.autoscaling import (
     AutoscalingReport,
     GroupVerdict,
@@ -24,13 +37,54 @@ from kubespread.reports.autoscaling import (
     ScalingLoop,
     UnhelpedPods,
 )
+from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugin import SUCCESS
+from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of, verb_of
 from kubespread.world.events.controllers import daemon_templates
 from kubespread.world.events.world import World
-from kubespread.world.reporting.difference import NOTHING_LOST, Lost
+from kubespread.world.reporting.difference import NOTHING_LOST, Grow, Lost
 from kubespread.world.reporting.happenings import workload_of
+
+GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
+"""A file, or the groups themselves; None for those that the cluster's own objects define."""
+
+
+def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> Grow | None:
+    """`autoscale` as asked, for a world of ``snapshot``; None without an autoscaler. Raises UsageError where nothing
+    tells of any groups, and ManifestError for what is wrong in a file.
+    """
+    kind = asked_autoscaler(asked)
+    if kind is None:
+        return None
+    groups = _groups(snapshot, kind, asked.node_groups)
+    types = _types(kind, asked.instance_types)
+    return partial(autoscale, groups=groups.groups, kind=kind, types=types, expanders=groups.expanders)
+
+
+def with_files_read(asked: AskedOfAutoscaler) -> dict[str, Any]:
+    """Fields with the contents of their files, which may be read only once. Raises ManifestError."""
+    groups, types = asked.node_groups, asked.instance_types
+    return {
+        "node_groups": read_node_groups(groups) if isinstance(groups, str) else groups,
+        "instance_types": None if types is None else read_instance_types(types),
+    }
+
+
+def _groups(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> NodeGroups:
+    if chosen is None:
+        return NodeGroups(groups_of_cluster(snapshot.objects, kind))
+    if isinstance(chosen, NodeGroups):
+        return chosen
+    return read_node_groups(chosen) if isinstance(chosen, str) else NodeGroups(tuple(chosen))
+
+
+def _types(kind: Autoscaler, chosen: InstanceTypesGiven | None) -> Sequence[InstanceType]:
+    """Instance types that Karpenter may launch; empty where none are given."""
+    if chosen is not None and kind is not Autoscaler.KARPENTER:
+        raise UsageError(f"instance types are what karpenter chooses among: to {kind} a node group is of one kind")
+    return () if chosen is None else read_instance_types(chosen)
 
 
 def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: Sequence[Alike]) -> str | None:

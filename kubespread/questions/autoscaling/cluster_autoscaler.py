@@ -19,8 +19,15 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_requests import amounts
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups.groups import Expander
-from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, grown_by, helps, largest_first
-from kubespread.questions.autoscaling.templates import ZoneGroup
+from kubespread.questions.autoscaling.growing import (
+    Alike,
+    Decision,
+    GrowingCluster,
+    ZoneGroup,
+    grown_by,
+    helps,
+    largest_first,
+)
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import requested, scheduler_amounts

@@ -1,31 +1,321 @@
-"""A cluster that gets nodes one by one in a simulation: nothing of it happens in the world.
+"""Node groups as an autoscaler sees them in a cluster, each with a template of its new nodes; and a cluster that gets
+such nodes one by one in a simulation, of which nothing happens in the world.
 
-Pods that wait for a node, grouped as autoscalers do: identical ones together.
+A template is a good node of the group, else the machine provider's template, else any node of the group, turned into a
+new node. Pods that wait for a node are grouped as autoscalers do: identical ones together.
+
+Source: cluster-autoscaler 1.36.1: cluster-autoscaler/processors/nodeinfosprovider/mixed_nodeinfos_processor.go,
+    Process
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import chain, count, product
 
 import msgspec
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.controllers.daemonset import pinned_to, should_run
-from kubespread.kube.api.core import Node, Pod
+from kubespread.errors import SnapshotError
+from kubespread.kube.api.core import Node, NodeSpec, NodeStatus, Pod
+from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
+from kubespread.kube.quantity import QuantityError, parse
+from kubespread.kube.selector import Requirement
+from kubespread.kube.taint import uncordoned
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZONE
+from kubespread.node_groups.groups import InstanceType, NodeGroup
 from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Mask, allocatable, requested
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.plugin import SUCCESS, Code, SchedulingError, Status
-from kubespread.snapshot.edits.verb import NodeChange
+from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, labels_of_zone, named, node_called
+from kubespread.snapshot.edits.verb import NodeChange, nodes_with
+from kubespread.wording import count_of
 from kubespread.world.events.controllers import follow
 from kubespread.world.events.world import World
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Applicant, LivingCluster, Waiting
+
+TEMPLATE_LABEL = "cluster-autoscaler.kubernetes.io/template-node"
+"""Label that the templates of the simulation have and nodes that arrive do not."""
+_TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
+_OLDER_KEYS = {
+    ZONE: BETA_ZONE,
+    REGION: BETA_REGION,
+    "kubernetes.io/os": "beta.kubernetes.io/os",
+    "kubernetes.io/arch": "beta.kubernetes.io/arch",
+    "node.kubernetes.io/instance-type": "beta.kubernetes.io/instance-type",
+}
+
+
+class Machine(Struct, frozen=True):
+    """Kind of machine that a new node may be."""
+
+    node: Node
+    """Node without a name."""
+    type: str | None = None
+    """Its instance type; None where its group has but one kind of nodes."""
+    price: Decimal | None = None
+
+
+class ZoneGroup(Struct):
+    """One group in one zone: what an autoscaler takes for a node group."""
+
+    group: NodeGroup
+    zone: str | None
+    """None where nodes have no label that says."""
+    name: str
+    template: Node | None
+    """A new node without a name; None where nothing tells what it would be like."""
+    made_of: str
+    """``node worker-1``, ``its template``, ``3 instance types``."""
+    before: int
+    """Number of nodes it has at first."""
+    is_unknown: bool = False
+    """True if nothing tells which nodes it has: ``before`` is 0 for that reason."""
+    pool_limit: int | None = None
+    """Most nodes that all zones of the group may have together, None for any number."""
+    machines: tuple[Machine, ...] = ()
+    """Machines its new nodes may be: its instance types, else its template alone."""
+    has_types: bool = False
+    """True if instance types were given for it; the template then has what is common to all, and the most of each
+    resource.
+    """
+    added: list[str] = field(default_factory=list)
+    launched: list[Machine] = field(default_factory=list)
+    """Machines of the nodes that were added."""
+
+    @property
+    def size(self) -> int:
+        return self.before + len(self.added)
+
+    @property
+    def room(self) -> int | None:
+        """Number of nodes that may still be added, None for any number."""
+        return None if self.group.maximum is None else max(0, self.group.maximum - self.size)
+
+    @property
+    def _base(self) -> str:
+        """Prefix of its nodes' names."""
+        return self.name.replace("/", "-")
+
+    def new_nodes(self, machines: Sequence[Machine], taken: set[str]) -> list[Node]:
+        """Its next nodes, with names that are not in ``taken``."""
+        names = (name for number in count(1) if (name := f"{self._base}-{number}") not in taken)
+        return [named(machine.node, name) for machine, name in zip(machines, names, strict=False)]
+
+    def trial(self, number: int = 0) -> Node:
+        """The template as it stands in a simulation."""
+        assert self.template is not None
+        return self._trial(self.template, number)
+
+    def trials(self) -> list[Node]:
+        """Nodes of each of its machines in a simulation."""
+        return [self._trial(machine.node, number) for number, machine in enumerate(self.machines)]
+
+    def _trial(self, template: Node, number: int) -> Node:
+        node = named(template, f"template-node-for-{self._base}-{number}")
+        meta = node.metadata
+        return replace(node, metadata=replace(meta, labels={**meta.labels, TEMPLATE_LABEL: "true"}))
+
+
+def zone_groups(
+    groups: Sequence[NodeGroup],
+    nodes: Sequence[Node],
+    *,
+    launches: bool = False,
+    types: Sequence[InstanceType] = (),
+    keys: Collection[str] = (),
+    gone: Sequence[Node] = (),
+) -> list[ZoneGroup]:
+    """Every group in each of its zones, by name. ``launches``: the autoscaler picks machines itself, as Karpenter does,
+    so the template describes new nodes better than existing nodes do, in any zone; groups without a template choose
+    among ``types``, apart for each value of the topology ``keys``. Nodes that are ``gone`` are models of new ones too.
+    Raises UsageError for a template that is no node of the cluster.
+    """
+    in_zones = (
+        _of_types(group, nodes, types, keys)
+        if types and group.template is None
+        else _in_zones(group, nodes, gone, launches=launches)
+        for group in groups
+    )
+    return sorted(chain.from_iterable(in_zones), key=lambda group: group.name)
+
+
+def zone_of(node: Node) -> str | None:
+    return node.metadata.labels.get(ZONE)
+
+
+def _in_zones(group: NodeGroup, nodes: Sequence[Node], gone: Sequence[Node], *, launches: bool) -> Iterator[ZoneGroup]:
+    every = [*nodes, *gone]
+    declared = node_called(group.template, every) if isinstance(group.template, str) else group.template
+    members = [] if group.members is None else nodes_with(group.members, nodes)
+    models = [] if group.members is None else nodes_with(group.members, every)
+    in_use = sorted({zone for node in models if (zone := zone_of(node)) is not None})
+    zones: Sequence[str | None] = group.zones or in_use or [None]
+    for zone in zones:
+        mine = [node for node in members if zone is None or zone_of(node) == zone]
+        alike = [node for node in models if launches or zone is None or zone_of(node) == zone]
+        examples = [] if launches and declared is not None else alike
+        template, made_of = _template(group, zone, examples, declared, every)
+        yield ZoneGroup(
+            group=group,
+            zone=zone_of(template) if zone is None and template is not None else zone,
+            name=group.name if len(zones) == 1 else f"{group.name}/{zone}",
+            template=template,
+            made_of=made_of,
+            before=len(mine),
+            is_unknown=group.members is None,
+            pool_limit=_pool_limit(group, template),
+            machines=() if template is None else (Machine(template, price=group.price),),
+        )
+
+
+def _of_types(
+    group: NodeGroup, nodes: Sequence[Node], types: Sequence[InstanceType], keys: Collection[str]
+) -> Iterator[ZoneGroup]:
+    """A group that may launch any of ``types`` that meets its requirements."""
+    members = [] if group.members is None else nodes_with(group.members, nodes)
+    zones = _zones_of(group, nodes, types)
+    by_domain = dict[tuple[str | None, ...], list[Machine]]()
+    for instance_type, zone in product(types, zones):
+        if zone is None or not instance_type.zones or zone in instance_type.zones:
+            for machine in _machines(group, instance_type, {} if zone is None else labels_of_zone(zone, nodes)):
+                values = (machine.node.metadata.labels.get(key) for key in sorted(keys))
+                by_domain.setdefault((zone, *values), []).append(machine)
+    for domain, machines in by_domain.items():
+        apart = [part or "" for place, part in enumerate(domain) if len({other[place] for other in by_domain}) > 1]
+        labels = [machine.node.metadata.labels for machine in machines]
+        yield ZoneGroup(
+            group=group,
+            zone=domain[0],
+            name="/".join((group.name, *apart)),
+            template=_common([machine.node for machine in machines]),
+            made_of=count_of(len({machine.type for machine in machines}), "instance type"),
+            before=sum(
+                all(node.metadata.labels.get(key) == labels[0].get(key) for key in (ZONE, *keys)) for node in members
+            ),
+            is_unknown=group.members is None,
+            machines=tuple(machines),
+            has_types=True,
+        )
+    if not by_domain:
+        yield ZoneGroup(
+            group=group,
+            zone=None,
+            name=group.name,
+            template=None,
+            made_of="nothing",
+            before=len(members),
+            is_unknown=group.members is None,
+            has_types=True,
+        )
+
+
+def _zones_of(group: NodeGroup, nodes: Sequence[Node], types: Sequence[InstanceType]) -> Sequence[str | None]:
+    """Zones that a group names, else those of the types and of the cluster's nodes; only those it may use."""
+    known = {zone for instance_type in types for zone in instance_type.zones}
+    known |= {zone for node in nodes if (zone := zone_of(node)) is not None}
+    zones = [*(group.zones or sorted(known))]
+    return [zone for zone in zones if _meets({ZONE: zone}, group.requirements)] if zones else [None]
+
+
+def _machines(group: NodeGroup, instance_type: InstanceType, zone: Mapping[str, str]) -> Iterator[Machine]:
+    """Nodes of a type as a group makes them: one for each value of labels that the type leaves open and the group does
+    not.
+    """
+    labels = instance_type.labels
+    fixed = any(labels.get(key, value) != value for key, value in group.labels.items())
+    if fixed or not _meets(labels, group.requirements):
+        return
+    given = {**labels, **group.labels, **zone}
+    left_open = {
+        requirement.key: requirement.values
+        for requirement in group.requirements
+        if requirement.operator == "In" and requirement.key not in given
+    }
+    for values in product(*left_open.values()):
+        chosen = dict(zip(left_open, values, strict=True))
+        if not _meets(chosen, group.requirements):
+            continue
+        node = Node(
+            metadata=ObjectMeta(name=instance_type.name, labels={**given, **chosen}),
+            spec=NodeSpec(taints=list(group.taints or ())),
+            status=NodeStatus(capacity=instance_type.allocatable, allocatable=instance_type.allocatable),
+        )
+        yield Machine(as_new_node(_provided(node), {}), instance_type.name, instance_type.price)
+
+
+def _meets(labels: Mapping[str, str], requirements: Sequence[Requirement]) -> bool:
+    """True if the requirements exclude none of the labels: a label that is not there may be any."""
+    return all(requirement.matches(labels) for requirement in requirements if requirement.key in labels)
+
+
+def _common(nodes: Sequence[Node]) -> Node:
+    """A node with the labels that all have, and the most of each resource."""
+    labels = dict(sorted(set.intersection(*({*node.metadata.labels.items()} for node in nodes))))
+    most: ResourceList = {}
+    for name, amount in chain.from_iterable(node.status.allocatable.items() for node in nodes):
+        most[name] = max((most.get(name) or "0", amount or "0"), key=lambda text: parse(text).nano)
+    status = replace(nodes[0].status, capacity=most, allocatable=most)
+    return replace(nodes[0], metadata=replace(nodes[0].metadata, labels=labels), status=status)
+
+
+def _pool_limit(group: NodeGroup, template: Node | None) -> int | None:
+    """Number of nodes like ``template`` that the limits of a NodePool allow."""
+    if template is None:
+        return None
+    capacity = template.status.capacity or template.status.allocatable
+    try:
+        sizes = [(parse(limit), parse(capacity[name])) for name, limit in group.limits.items() if name in capacity]
+    except QuantityError as error:
+        raise SnapshotError(f"NodePool {group.name}: spec.limits: {error}") from error
+    return min((limit.nano // size.nano for limit, size in sizes if size.nano), default=None)
+
+
+def _template(
+    group: NodeGroup, zone: str | None, members: Sequence[Node], template: Node | None, nodes: Sequence[Node]
+) -> tuple[Node | None, str]:
+    """The template of a new node, and its source."""
+    good = next(filter(_is_good, members), None)
+    if good is not None:
+        example, made_of = good, f"node {good.metadata.name}"
+    elif template is not None:
+        is_node = isinstance(group.template, str)
+        example = uncordoned(template) if is_node else _provided(template)
+        made_of = f"node {group.template}" if is_node else "template"
+    elif members:
+        # The provider's own template, which is not known, is not cordoned.
+        example, made_of = uncordoned(members[0]), f"node {members[0].metadata.name}"
+    else:
+        return None, "nothing"
+    in_zone = {} if zone is None else {ZONE: zone}
+    node = as_new_node(example, {**in_zone, **going_along(example, in_zone, nodes), **group.labels})
+    if group.taints is not None:
+        node = replace(node, spec=replace(node.spec, taints=list(group.taints)))
+    return node, made_of
+
+
+def _is_good(node: Node) -> bool:
+    """Ready or silent about it, not cordoned and not about to be deleted."""
+    ready = [condition.status for condition in node.status.conditions if condition.type == READY]
+    is_going = any(taint.key == _TO_BE_DELETED for taint in node.spec.taints)
+    return ready in ([], ["True"]) and not node.spec.unschedulable and not is_going
+
+
+def _provided(template: Node) -> Node:
+    """Providers' templates also carry the older copies of some labels."""
+    labels = template.metadata.labels
+    older = {old: labels[key] for key, old in _OLDER_KEYS.items() if key in labels}
+    meta = replace(template.metadata, labels={**older, **labels})
+    return replace(template, metadata=meta)
 
 
 class Alike(Struct, frozen=True):

@@ -48,8 +48,7 @@ from kubespread.kube.selector import Requirement, from_map, parse_term, required
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
 from kubespread.node_groups.groups import NodeGroup
-from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, grown_by
-from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
+from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, Machine, ZoneGroup, grown_by
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import ABSENT, Mask, allocatable, allowed_pods, canonical, requested

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kubespread.node_groups.groups import Autoscaler, Expander, NodeGroup
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.autoscaling.cluster_autoscaler import Option, best
-from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
+from kubespread.questions.autoscaling.growing import Machine, ZoneGroup
 from tests.questions.autoscaling.clusters import group, machine, typed, waiting, world
 
 SMALL = machine("a1", "a", cpu="100m")
