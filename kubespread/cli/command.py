@@ -204,10 +204,6 @@ class Command(TyperCommand):
         return Typed(ctx.params, self.params, again, before, words)
 
     def invoke(self, ctx: Any) -> Any:
-        from kubespread.cli.parsing import refuse_overwriting
-
-        # Once all is known that is read, configured files too, and before anything is.
-        refuse_overwriting(ctx)
         return self.run(self.typed(ctx))
 
     def get_params(self, ctx: Any) -> Any:

@@ -1,20 +1,17 @@
-"""Checks of a parsed command line: settings stand in for what is not typed, and what would be lost, is empty, does not
-go together or would be overwritten is refused.
+"""Checks of a parsed command line: settings stand in for what is not typed, and what would be lost, is empty or does
+not go together is refused.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from kubespread.cli.streams import say, stdout_takes_tables
-from kubespread.config import CONTEXT, KEYS, OUTPUT, SNAPSHOT, Setting, Settings, candidates, settings
+from kubespread.config import CONTEXT, KEYS, OUTPUT, SNAPSHOT, Setting, Settings, settings
 from kubespread.errors import UsageError
 from kubespread.questions.question import Option, misplaced
 from kubespread.views.formats import FORMATS, chosen_format
@@ -29,8 +26,6 @@ _NOT_UTF_8 = re.compile("[\ud800-\udfff]")
 _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of what is the name of a file."""
 _WRITTEN = ("map_file", "output")
-_ENDS_OF_PATHS = (":", "@")
-"""Characters that may follow the path of a file in a word: ``node.yaml:3@zone=a``."""
 
 
 def configured(context: Any) -> Settings:
@@ -149,7 +144,7 @@ def faults(parameters: Sequence[Any], typed: Mapping[str, Any], output: str | No
 def readers(parameters: Iterable[Any]) -> Iterator[str]:
     """The names of those that name files to read."""
     for parameter in parameters:
-        if not _is_written(parameter) and (parameter.metavar in _FILES or parameter.param_type_name == "argument"):
+        if parameter.name not in _WRITTEN and (parameter.metavar in _FILES or parameter.param_type_name == "argument"):
             yield parameter.name
 
 
@@ -165,73 +160,3 @@ def texts_of(value: Any) -> list[str]:
     if value is None:
         return []
     return [str(item) for item in value] if isinstance(value, (list, tuple)) else [str(value)]
-
-
-_Identity = tuple[int, int]
-"""Device and inode: a link is the file that it leads to."""
-
-
-def refuse_overwriting(context: Any) -> None:
-    """Raise UsageError where a parsed command would write over what it reads, or write one file twice."""
-    written = {
-        spelled(param): str(context.params[param.name]) for param in context.command.params if _is_written(param)
-    }
-    written = {name: path for name, path in written.items() if path not in ("None", STDIN)}
-    if not written:
-        return
-    seen: dict[Path, str] = {}
-    for name, path in written.items():
-        other = seen.setdefault(Path(os.path.realpath(path)), name)
-        if other != name:
-            raise UsageError(f"{other} and {name} name the same file")
-    inputs = dict(_inputs(context))
-    for name, path in written.items():
-        identity = _identity(Path(path))
-        if identity in inputs:
-            raise UsageError(f"{name} {path} would overwrite {inputs[identity]}, which is read: name another file")
-
-
-def _is_written(parameter: Any) -> bool:
-    return parameter.name in _WRITTEN and parameter.metavar == "FILE"
-
-
-def _inputs(context: Any) -> Iterator[tuple[_Identity, str]]:
-    """Every file that a word of the command, the environment or a configuration file names, and those in directories
-    that are read.
-    """
-    for parameter in context.command.params:
-        if not _is_written(parameter):
-            for text in texts_of(context.params.get(parameter.name)):
-                yield from _files(text)
-                if parameter.metavar in _FILES:
-                    yield from _in_directory(Path(text))
-    for text in os.environ.get("KUBECONFIG", "").split(os.pathsep):
-        yield from _files(text)
-    for path in (*candidates(os.environ), Path("~/.kube/config")):
-        yield from _files(os.path.expanduser(path))  # noqa: PTH111 - keeps the ~ if there is no home
-    if (standard_input := _identity(0)) is not None:
-        yield standard_input, "standard input"
-
-
-def _files(text: str) -> Iterator[tuple[_Identity, str]]:
-    for end in ("", *_ENDS_OF_PATHS):
-        path = Path(text.partition(end)[0] if end else text)
-        if (identity := _identity(path)) is not None:
-            yield identity, str(path)
-
-
-def _in_directory(directory: Path) -> Iterator[tuple[_Identity, str]]:
-    """The files in a directory and its direct subdirectories, which is as deep as a mistake reaches."""
-    with suppress(OSError, ValueError):
-        for path in chain(directory.glob("*"), directory.glob("*/*")) if directory.is_dir() else ():
-            if (identity := _identity(path)) is not None:
-                yield identity, str(path)
-
-
-def _identity(path: Path | int) -> _Identity | None:
-    """Identity of a file that is there; None for pipes and devices, which are not overwritten."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - of an open file too
-    except (OSError, ValueError):
-        return None
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kubespread.cli import options
 from kubespread.cli.answering import read_of
 from kubespread.cli.command import Command, Option, Typed, flag
-from kubespread.cli.options import open_cluster
+from kubespread.cli.options import files_read, open_cluster
 from kubespread.cli.streams import ExitCode, emit, epilog, say, stdout_is_terminal
 from kubespread.errors import UsageError
 from kubespread.questions.question import Rule
@@ -113,6 +115,7 @@ def _snapshot(typed: Typed) -> int:
     if typed["check"] is not None:
         return _checked(typed["check"], strict=strict)
     output = _target(typed["output"])
+    _refuse_overwriting(typed)
     check_target(output)
     if map_file is not None:
         check_folder(map_file)
@@ -152,6 +155,20 @@ def _checked(path: str, *, strict: bool) -> ExitCode:
     lines = [*snapshot.faults, *(finding.text for finding in findings_of(snapshot))]
     emit("".join(f"{line}\n" for line in lines or ["nothing is in doubt"]))
     return ExitCode.NO_CLUSTER if snapshot.faults or (strict and lines) else ExitCode.YES
+
+
+def _refuse_overwriting(typed: Typed) -> None:
+    """Raise UsageError where the command would write over what it reads, or write one file twice."""
+    typed_paths = {"-o/--output": typed["output"], "--map": typed["map_file"]}
+    written = {name: Path(path) for name, path in typed_paths.items() if path not in (None, _STDOUT)}
+    if len({os.path.realpath(path) for path in written.values()}) < len(written):
+        raise UsageError(f"{' and '.join(written)} name the same file")
+    # Two folders deep, which is as deep as a mistake reaches.
+    read = [file for path in files_read(typed) for file in (path, *path.glob("*"), *path.glob("*/*"))]
+    for name, path in written.items():
+        for file in read if path.is_file() else ():
+            if file.is_file() and file.samefile(path):
+                raise UsageError(f"{name} {path} would overwrite {file}, which is read: name another file")
 
 
 def _target(output: str | None) -> str:

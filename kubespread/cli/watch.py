@@ -5,10 +5,9 @@ from __future__ import annotations
 import datetime
 import gc
 import io
-import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,8 +15,8 @@ from pathlib import Path
 
 from kubespread.cli.command import Typed, flag
 from kubespread.cli.field import DEFAULT_POD, is_piped
-from kubespread.cli.options import sources_of
-from kubespread.cli.parsing import STDIN, readers, texts_of
+from kubespread.cli.options import files_read, sources_of
+from kubespread.cli.parsing import STDIN, texts_of
 from kubespread.cli.streams import complain, emit, say, stdout_is_terminal
 from kubespread.errors import KubespreadError, UsageError
 
@@ -55,7 +54,7 @@ def watched(run: Callable[[Typed], int], typed: Typed) -> int:
             try:
                 # Configuration files may have changed.
                 typed = typed if before is None or typed.again is None else typed.again()
-                written = _last_written(_files_read(typed))
+                written = _last_written((*files_read(typed), Path(DEFAULT_POD)))
                 answer = _answer_of(partial(run, typed))
             except KubespreadError as error:
                 if before is None:
@@ -125,25 +124,9 @@ def _changed(typed: Typed, written: set[tuple[str, int, int]]) -> set[tuple[str,
     """Wait until a file changes that the last answer depended on; for a running cluster a few seconds."""
     while True:
         time.sleep(_FILE_INTERVAL if typed["snapshot"] else _CLUSTER_INTERVAL)
-        now = _last_written(_files_read(typed))
+        now = _last_written((*files_read(typed), Path(DEFAULT_POD)))
         if not typed["snapshot"] or now != written:
             return now
-
-
-def _files_read(typed: Typed) -> Iterator[Path]:
-    """The files that a parsed command reads, a directory standing for its content; some may be missing.
-
-    Raises UsageError and ManifestError for invalid edits.
-    """
-    from kubespread.config import candidates
-    from kubespread.snapshot.edits.new_nodes import AddNode
-
-    named = [text for name in readers(typed.parameters) for text in texts_of(typed.get(name))]
-    yield from map(Path, (*named, DEFAULT_POD))
-    for edit in map(AddNode.read, texts_of(typed.get("add_node"))):
-        if isinstance(edit, AddNode) and edit.manifest is not None:
-            yield Path(edit.template)
-    yield from candidates(os.environ)
 
 
 def _last_written(paths: Iterable[Path]) -> set[tuple[str, int, int]]:

@@ -72,8 +72,8 @@ def test_a_context_of_the_environment_goes_before_a_projects_snapshot(project: P
 
 
 def test_a_format_that_a_report_does_not_have_is_not_meant_for_it(project: Path) -> None:
-    result = configured(project, "survive", text="snapshot: shop.yaml\noutput: github\n")
-    assert (result.code, result.out.split()[:2]) == (1, ["KEY", "DOMAIN"])
+    result = configured(project, "explain", "deploy/web", text="snapshot: shop.yaml\noutput: prometheus\n")
+    assert (result.code, result.out.split()[:2]) == (0, ["NODE", "ZONE"])
 
 
 def test_a_format_is_not_the_name_of_a_snapshots_file(project: Path) -> None:

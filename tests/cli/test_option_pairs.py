@@ -92,8 +92,12 @@ class Recorder:
         monkeypatch.setattr(save, "save_map", self._noted("save_map"))
         monkeypatch.setattr(anonymize, "anonymize", self._noted("anonymize", (self.snapshot, {})))
         monkeypatch.setattr(server, "serve", self._serve)
-        monkeypatch.setattr(watch, "_wakes", self._noted("wakes", ()))
+        monkeypatch.setattr(watch, "_changed", self._interrupted)
         monkeypatch.setattr(watch, "_show", self._noted("show"))
+
+    def _interrupted(self, *_arguments: object) -> None:
+        self.log.append("waits")
+        raise KeyboardInterrupt
 
     def asked(self, command: Any, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """What is asked, said and ended with. Raises KubespreadError for what is refused."""
