@@ -88,8 +88,8 @@ class PodSharing:
         self._specs: dict[bytes, PodSpec] = {}
         self._parts: dict[tuple[str, bytes], Any] = {}
         self._names: dict[str, str] = {}
-        self._no_annotations: dict[str, str] = self._part("annotations", {})
-        self._no_finalizers: list[str] = self._part("finalizers", [])
+        self._no_annotations: dict[str, str] = self.part("annotations", {})
+        self._no_finalizers: list[str] = self.part("finalizers", [])
 
     def from_json(self, metadata: Raw, spec: Raw, status: Raw) -> Pod:
         """The pod of the parts of a JSON object, defaulted.
@@ -116,7 +116,7 @@ class PodSharing:
         if len(text) <= _SHORT_STATUS:
             kept = self._from_text("status", _STATUS, text)
         else:
-            kept = self._part("status", _STATUS.decode(text))
+            kept = self.part("status", _STATUS.decode(text))
         return Pod(metadata=made, spec=self._spec_from_text(bytes(spec) or b"{}"), status=kept)
 
     def share(self, pod: Pod) -> None:
@@ -130,18 +130,18 @@ class PodSharing:
         meta = pod.metadata
         meta.annotations = self._annotations(meta.annotations)
         meta.namespace = self._name(meta.namespace)
-        meta.labels = self._part("labels", meta.labels)
-        meta.owner_references = self._part("owner_references", meta.owner_references)
+        meta.labels = self.part("labels", meta.labels)
+        meta.owner_references = self.part("owner_references", meta.owner_references)
         meta.finalizers = self._finalizers(meta.finalizers)
         pod.spec = self._spec(pod.spec)
-        pod.status = self._part("status", pod.status)
+        pod.status = self.part("status", pod.status)
 
     def share_template(self, template: PodTemplateSpec) -> None:
         """Replace the parts of what a workload makes pods of likewise; what is read of it stays as it was written."""
         meta = template.metadata
         meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
         template.spec.forget_unread_volumes()
-        template.spec = self._part("template", template.spec)
+        template.spec = self.part("template", template.spec)
 
     def _spec_from_text(self, text: bytes) -> PodSpec:
         node_name = _PLACEMENT.decode(text).node_name
@@ -165,10 +165,10 @@ class PodSharing:
         """A spec that shares everything but its node's name. ``spec`` is defaulted."""
         node_name, spec.node_name = self._name(spec.node_name), ""
         spec.forget_unread_volumes()
-        template = self._part("spec", spec)
+        template = self.part("spec", spec)
         if template is spec:
             for name in SPEC_COLLECTIONS:
-                setattr(spec, name, self._part(name, getattr(spec, name)))
+                setattr(spec, name, self.part(name, getattr(spec, name)))
         shared = copy(template)
         shared.node_name = node_name
         return shared
@@ -184,21 +184,22 @@ class PodSharing:
         """Annotations that are read, which few pods have."""
         if READ_OF_PODS.isdisjoint(annotations):
             return self._no_annotations
-        return self._part("annotations", {name: value for name, value in annotations.items() if name in READ_OF_PODS})
+        return self.part("annotations", {name: value for name, value in annotations.items() if name in READ_OF_PODS})
 
     def _finalizers(self, finalizers: list[str]) -> list[str]:
         """Finalizers that nothing modeled takes off, which few pods have."""
         kept = [name for name in finalizers if name not in FINALIZERS_TAKEN_OFF]
-        return self._part("finalizers", kept) if kept else self._no_finalizers
+        return self.part("finalizers", kept) if kept else self._no_finalizers
 
     def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw | bytes) -> Any:
         key = name, bytes(raw)
         shared = self._texts.get(key)
         if shared is None:
-            shared = _remember(self._texts, key, self._part(name, decoder.decode(raw)))
+            shared = _remember(self._texts, key, self.part(name, decoder.decode(raw)))
         return shared
 
-    def _part(self, name: str, part: T) -> T:
+    def part(self, name: str, part: T) -> T:
+        """``part`` of a pod, or an equal one of that name seen before."""
         if isinstance(part, PodStatus):
             _keep_what_is_read(part)
         try:

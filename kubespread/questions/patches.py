@@ -24,8 +24,7 @@ from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.remedies.change import Change
 from kubespread.snapshot.edits.nodes import RemoveLabel, RemoveTaint, SetLabel, Uncordon
-from kubespread.snapshot.edits.pods import EvictPod, SetMaxUnavailable
-from kubespread.snapshot.edits.spreading import Spread
+from kubespread.snapshot.edits.pods import EvictPod, SetMaxUnavailable, Spread
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.store.pod_book import PodKey
 

@@ -27,7 +27,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.profile.profile import Profile
-from kubespread.snapshot.edits.spreading import Spread
+from kubespread.snapshot.edits.pods import Spread
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.store.claims import Replicas, replicas_called
 

@@ -1,25 +1,28 @@
-"""The cache of what can be computed again, placed by the XDG Base Directory Specification."""
+"""Files that are replaced whole or not at all, whenever the writing ends, and the cache of what can be computed again,
+placed by the XDG Base Directory Specification.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 import msgspec
 
 T = TypeVar("T")
 
-_FOLDER_MODE, _FILE_MODE = 0o700, 0o600
+_FOLDER_MODE, OWNER_ONLY = 0o700, 0o600
 _OF_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _MAX_BYTES = 64 * 2**20
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Flags for opening a file: without O_NONBLOCK a pipe would be waited for before it can be seen to be one; Windows
-reads bytes with O_BINARY.
-"""
+_AS_BYTES = getattr(os, "O_BINARY", 0)
+"""Windows translates ends of lines in what is opened without."""
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _AS_BYTES
+"""Without O_NONBLOCK a pipe would be waited for before it can be seen to be one."""
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
@@ -69,13 +72,59 @@ def make_folder(folder: Path) -> None:
 
 def remember(file: Path, content: bytes) -> None:
     """Write what the user alone may read; a cache that cannot be written is done without."""
-    # Imported here because most questions are answered from what is there.
-    from kubespread.snapshot.atomic_file import replacing
-
     with suppress(OSError):
         if file.is_symlink() or (file.exists() and not file.is_file()):
             # Not of ours; a pipe would be waited for.
             return
         make_folder(file.parent)
-        with replacing(file, _FILE_MODE, is_lasting=False) as opened:
+        with replacing(file, OWNER_ONLY, is_lasting=False) as opened:
             opened.write(content)
+
+
+@contextmanager
+def replacing(path: Path, mode: int | None = None, *, is_lasting: bool = True) -> Iterator[IO[bytes]]:
+    """A file that replaces ``path`` once it is completely written; a pipe or device is written to directly. Raises
+    OSError.
+
+    Until then it is a hidden file beside ``path``. Without ``mode`` the file keeps its current one. What is not
+    ``is_lasting`` may be lost, or be there in part, when the machine stops: the disk is not waited for.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        # What is left of links that lead in a circle.
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    if target.exists() and not target.is_file():
+        from kubespread.deadline import within
+        from kubespread.manifest.text import PATIENCE
+
+        try:
+            file = within(PATIENCE, lambda: target.open("wb"))
+        except TimeoutError:
+            raise OSError(errno.ENXIO, "a named pipe that no program has opened for reading") from None
+        with file:
+            yield file
+        return
+    # Named before it is there: an interrupt may come between any two steps.
+    partial = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
+    try:
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AS_BYTES, OWNER_ONLY)
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+            yield file
+            file.flush()
+            if hasattr(os, "fchmod"):
+                os.fchmod(descriptor, _mode(target) if mode is None else mode)
+            if is_lasting:
+                os.fsync(descriptor)
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _mode(target: Path) -> int:
+    """The mode the file has, or that a new one would get."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

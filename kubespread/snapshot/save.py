@@ -20,7 +20,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.text import STDIN
 from kubespread.manifest.writer import to_yaml
-from kubespread.snapshot.atomic_file import OWNER_ONLY, replacing
+from kubespread.snapshot.cache import OWNER_ONLY, replacing
 from kubespread.snapshot.snapshot import STAMP, Snapshot
 
 _COMPRESSION = 4

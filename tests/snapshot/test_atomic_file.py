@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kubespread.snapshot import atomic_file
+from kubespread.snapshot import cache
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def interrupted_at(line: int) -> Iterator[None]:
     lines = count()
 
     def interrupt(frame: FrameType, event: str, _argument: Any) -> Any:
-        if frame.f_code.co_filename != atomic_file.__file__:
+        if frame.f_code.co_filename != cache.__file__:
             return None
         if event == "line" and next(lines) == line:
             raise KeyboardInterrupt
@@ -41,7 +41,7 @@ def test_an_interrupt_at_any_line_leaves_the_old_file_or_the_new_one(tmp_path: P
     found = []
     for line in range(50):
         target.write_text("old")
-        with suppress(KeyboardInterrupt), interrupted_at(line), atomic_file.replacing(target) as file:
+        with suppress(KeyboardInterrupt), interrupted_at(line), cache.replacing(target) as file:
             file.write(b"new")
         assert [path.name for path in tmp_path.iterdir()] == ["saved.json"]
         found.append(target.read_text())

@@ -11,8 +11,7 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.taint import EFFECTS
 from kubespread.snapshot.edits.nodes import AddTaint, Cordon, Drain, RemoveLabel, RemoveTaint, SetLabel, Uncordon
-from kubespread.snapshot.edits.pods import Scale
-from kubespread.snapshot.edits.spreading import Spread
+from kubespread.snapshot.edits.pods import Scale, Spread
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_with
 from kubespread.snapshot.topology_keys import SHORT_KEYS, constraint_of, full_topology_key
 

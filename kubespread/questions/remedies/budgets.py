@@ -14,7 +14,7 @@ from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, is_active, is_ready
 from kubespread.questions.remedies.change import Change
-from kubespread.snapshot.edits.budgets import MAX_UNAVAILABLE, MIN_AVAILABLE, SetBudget
+from kubespread.snapshot.edits.pods import MAX_UNAVAILABLE, MIN_AVAILABLE, SetBudget
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World

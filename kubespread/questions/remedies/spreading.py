@@ -10,7 +10,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
 from kubespread.questions.remedies.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.snapshot.edits.spreading import Spread
+from kubespread.snapshot.edits.pods import Spread
 from kubespread.snapshot.topology_keys import SOFT
 from kubespread.wording import short_key
 

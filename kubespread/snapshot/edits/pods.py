@@ -1,4 +1,4 @@
-"""Edits that delete or evict pods, or change a workload: its scale, its requests, its rollout."""
+"""Edits that delete or evict pods, or change a workload: its scale, its rollout, its budget, its spreading."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.name_rules import dns_label_faults, subdomain_faults
 from kubespread.kube.selector import SelectorError, parse_selector
 from kubespread.snapshot.edits.verb import Edit, Form
+from kubespread.snapshot.topology_keys import CONSTRAINT, CONSTRAINT_FORM, constraint_of
 
 if TYPE_CHECKING:
     from kubespread.kube.api.kinds import Kind
@@ -108,6 +109,105 @@ class SetMaxUnavailable(Edit, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.form.verb} {self.namespace}/{self.name}={self.max_unavailable}"
+
+
+MAX_UNAVAILABLE, MIN_AVAILABLE = "maxUnavailable", "minAvailable"
+_NONE = "none"
+_BUDGET = re.compile(
+    rf"(?P<budget>(?:[^/:=\s]+/){{0,2}}[^/:=\s]+):(?:(?P<field>{MAX_UNAVAILABLE}|{MIN_AVAILABLE})=(?P<value>[0-9]{{1,9}}%?)|{_NONE})"
+)
+
+
+class SetBudget(Edit, frozen=True):
+    """A disruption budget gets another limit, is made for a workload that has none, or is removed."""
+
+    form: ClassVar = Form(
+        "budget",
+        "[NAMESPACE/]NAME:FIELD=VALUE",
+        "[NAMESPACE/]NAME:maxUnavailable=VALUE, :minAvailable=VALUE or :none, NAME a budget or a workload "
+        "(deploy/web), VALUE a number from 0 or a percentage",
+        metavar="[NS/]NAME:FIELD=VALUE",
+        option="Set maxUnavailable or minAvailable of a budget (web:maxUnavailable=1), or make one for a workload "
+        "(deploy/web:minAvailable=50%); NAME:none removes it.",
+    )
+    name: str
+    """Name of the budget, or of the workload."""
+    kind: str = ""
+    """Kind of the workload, ``Deployment``; empty where the budget is named."""
+    field: str = ""
+    """``maxUnavailable`` or ``minAvailable``; empty: it is removed."""
+    value: int | str = ""
+    namespace: str | None = None
+    """None: that of the question."""
+
+    @classmethod
+    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+        # All types of the API, which no other edit and no help needs.
+        from kubespread.kube.api.kinds import kind_called
+        from kubespread.kube.owners import named
+
+        match = _BUDGET.fullmatch(text)
+        if match is None:
+            return None
+        field, value = match["field"] or "", match["value"] or ""
+        limit = int(value) if value.isdigit() else value
+        whose, _slash, name = match["budget"].rpartition("/")
+        if "/" in whose or kind_called(whose) is not None:
+            workload = named(match["budget"])
+            return cls(workload.name, workload.kind, field, limit, workload.namespace)
+        if faults := [*subdomain_faults(name), *(dns_label_faults(whose) if whose else ())]:
+            raise UsageError(f"invalid edit {f'budget {text}'!r}: {faults[0]}")
+        return cls(name, "", field, limit, whose or None)
+
+    def __str__(self) -> str:
+        whose = "/".join(filter(None, (self.namespace, self.kind, self.name)))
+        return f"budget {whose}:{f'{self.field}={self.value}' if self.field else _NONE}"
+
+
+_SPREAD = re.compile(rf"(?:(?P<workload>[^:=\s]+)=)?(?P<constraint>{CONSTRAINT.pattern})")
+
+
+class Spread(Edit, frozen=True):
+    """Workloads get a topology spread constraint, where they run, wait and in templates: nothing is rolled out.
+
+    One that they have with the same topology key and action gets the maxSkew instead.
+    """
+
+    form: ClassVar = Form(
+        "spread",
+        f"[[NAMESPACE/]KIND/NAME=]{CONSTRAINT_FORM}",
+        metavar=f"[[NS/]KIND/NAME=]{CONSTRAINT_FORM}",
+        option="Give every workload but DaemonSets (zone:1, karpenter.sh/capacity-type:1, hostname:1:soft), or one "
+        "(deploy/web=zone:1), a topology spread constraint over its pods.",
+    )
+    constraint: str
+    """``zone:1:soft``, as written."""
+    kind: str = ""
+    """``Deployment``, as Kubernetes writes it; empty for all workloads."""
+    name: str = ""
+    namespace: str | None = None
+    """None: that of the question."""
+
+    @classmethod
+    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+        # All types of the API, which no other edit and no help needs.
+        from kubespread.kube.owners import named
+        from kubespread.kube.validation.pods import spread_faults
+
+        match = _SPREAD.fullmatch(text)
+        constraint = None if match is None else constraint_of(match["constraint"])
+        if match is None or constraint is None:
+            return None
+        if faults := list(spread_faults([constraint], "spec.topologySpreadConstraints")):
+            raise UsageError(*(f"invalid edit {f'spread {text}'!r}: {fault.path}: {fault.message}" for fault in faults))
+        if match["workload"] is None:
+            return cls(match["constraint"])
+        workload = named(match["workload"])
+        return cls(match["constraint"], workload.kind, workload.name, workload.namespace)
+
+    def __str__(self) -> str:
+        whose = "/".join(filter(None, (self.namespace, self.kind, self.name)))
+        return f"spread {whose}={self.constraint}" if whose else f"spread {self.constraint}"
 
 
 def _scalable() -> list[Kind]:

@@ -23,11 +23,9 @@ from collections.abc import Mapping
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.snapshot.edits.budgets import SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail, FailHard, NodeLabel, NodeTaint, Uncordon
-from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
-from kubespread.snapshot.edits.spreading import Spread
+from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, SetBudget, Spread
 from kubespread.snapshot.edits.verb import Edit
 
 _EDITS: tuple[type[Edit], ...] = (

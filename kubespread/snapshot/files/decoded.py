@@ -17,7 +17,7 @@ from contextlib import suppress
 from copy import copy
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod, PodSpec, PodStatus
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, KubeObject, ObjectMeta
-from kubespread.kube.pod_sharing import META_COLLECTIONS, SPEC_COLLECTIONS
+from kubespread.kube.pod_sharing import META_COLLECTIONS, SPEC_COLLECTIONS, PodSharing
 from kubespread.snapshot.cache import cache_folder, make_folder, recalled_bytes, remember
 from kubespread.snapshot.snapshot import Origin, Snapshot
 
@@ -50,17 +50,6 @@ T = TypeVar("T", bound=KubeObject)
 V = TypeVar("V")
 
 
-class _Templates(msgspec.Struct, array_like=True):
-    """Parts that objects of one type share. Codes are positions in a table, 4 bytes each in the machine's order."""
-
-    bare: msgspec.Raw
-    """The objects without what is their own and without their collections, undecoded."""
-    collections: dict[str, msgspec.Raw]
-    """Different collections there are, by field, undecoded."""
-    codes: dict[str, bytes]
-    """Codes of the collections that each object has, by field."""
-
-
 class _Kept(msgspec.Struct, array_like=True):
     """A snapshot. What is of pods are tables, with the position in them of what each pod has."""
 
@@ -68,9 +57,11 @@ class _Kept(msgspec.Struct, array_like=True):
     skipped: dict[str, int]
     objects: dict[str, msgspec.Raw]
     """All but pods by the names of their types, undecoded."""
-    metadata: _Templates
+    metadata: list[ObjectMeta]
+    """Metadata without what is a pod's own."""
     metadata_codes: bytes
-    specs: _Templates
+    specs: list[PodSpec]
+    """Specs without a node's name."""
     spec_codes: bytes
     statuses: list[PodStatus]
     status_codes: bytes
@@ -83,18 +74,6 @@ class _Kept(msgspec.Struct, array_like=True):
 # Made here and not where they are used: decoders must exist before threads decode (see snapshot.py).
 _DECODER = msgspec.msgpack.Decoder(_Kept)
 _OBJECTS = {cls: msgspec.msgpack.Decoder(list[cls]) for cls in KEPT if cls is not Pod}  # type: ignore[valid-type]  # a value
-_BARE: dict[type[KubeObject], msgspec.msgpack.Decoder[Any]] = {
-    cls: msgspec.msgpack.Decoder(list[cls])  # type: ignore[valid-type]  # a value
-    for cls in (ObjectMeta, PodSpec)
-}
-_COLLECTIONS: dict[type[KubeObject], dict[str, msgspec.msgpack.Decoder[Any]]] = {
-    cls: {
-        field.name: msgspec.msgpack.Decoder(list[field.type])  # type: ignore[name-defined]  # a value
-        for field in msgspec.structs.fields(cls)
-        if field.name in names
-    }
-    for cls, names in ((ObjectMeta, META_COLLECTIONS), (PodSpec, SPEC_COLLECTIONS))
-}
 _NODE = ("node_name",)
 
 
@@ -199,9 +178,9 @@ def _packed(snapshot: Snapshot) -> bytes:
             snapshot.origin,
             dict(snapshot.skipped),
             {cls.__name__: msgspec.Raw(_encode(those)) for cls, those in objects.items()},
-            _split(templates, ObjectMeta, _OWN, META_COLLECTIONS),
+            _without(templates, ObjectMeta, _OWN),
             metadata_codes,
-            _split(spec_templates, PodSpec, _NODE, SPEC_COLLECTIONS),
+            _without(spec_templates, PodSpec, _NODE),
             spec_codes,
             *_numbered(map(id, statuses), statuses),
             *_numbered(nodes, nodes),
@@ -217,17 +196,10 @@ def _identities(objects: Sequence[T], cls: type[T], own: Sequence[str]) -> Itera
     return (tuple(map(id, parts(obj))) for obj in objects)
 
 
-def _split(objects: Sequence[T], cls: type[T], own: Sequence[str], collections: Sequence[str]) -> _Templates:
-    tables = {}
-    for name in collections:
-        parts = [getattr(obj, name) for obj in objects]
-        tables[name] = _numbered(map(id, parts), parts)
-    unset = {name: getattr(cls(), name) for name in (*own, *collections)}
-    return _Templates(
-        msgspec.Raw(_encode([replace(obj, **unset) for obj in objects])),
-        {name: msgspec.Raw(_encode(parts)) for name, (parts, _) in tables.items()},
-        {name: codes for name, (_, codes) in tables.items()},
-    )
+def _without(objects: Sequence[T], cls: type[T], own: Sequence[str]) -> list[T]:
+    """The objects without what is their ``own``."""
+    unset = {name: getattr(cls(), name) for name in own}
+    return [replace(obj, **unset) for obj in objects]
 
 
 def _unpacked(content: bytes) -> Snapshot:
@@ -250,12 +222,17 @@ def _unpacked(content: bytes) -> Snapshot:
 
 
 def _pods(kept: _Kept) -> tuple[Pod, ...]:
-    metadata = list(map(copy, _chosen(_joined(ObjectMeta, kept.metadata), kept.metadata_codes)))
+    sharing = PodSharing()
+    for templates, collections in ((kept.metadata, META_COLLECTIONS), (kept.specs, SPEC_COLLECTIONS)):
+        for template in templates:
+            for name in collections:
+                setattr(template, name, sharing.part(name, getattr(template, name)))
+    metadata = list(map(copy, _chosen(kept.metadata, kept.metadata_codes)))
     for name in _OWN:
         if column := kept.own.get(name):
             for meta, value in zip(metadata, column, strict=True):
                 setattr(meta, name, value)
-    specs = list(map(copy, _chosen(_joined(PodSpec, kept.specs), kept.spec_codes)))
+    specs = list(map(copy, _chosen(kept.specs, kept.spec_codes)))
     for spec, node in zip(specs, _chosen(kept.nodes, kept.node_codes), strict=True):
         spec.node_name = node
     statuses = _chosen(kept.statuses, kept.status_codes)
@@ -263,12 +240,3 @@ def _pods(kept: _Kept) -> tuple[Pod, ...]:
         Pod(metadata=meta, spec=spec, status=status)
         for meta, spec, status in zip(metadata, specs, statuses, strict=True)
     )
-
-
-def _joined(cls: type[T], templates: _Templates) -> list[T]:
-    objects: list[T] = _BARE[cls].decode(templates.bare)
-    for name, decoder in _COLLECTIONS[cls].items():
-        parts = decoder.decode(templates.collections[name])
-        for obj, part in zip(objects, _chosen(parts, templates.codes[name]), strict=True):
-            setattr(obj, name, part)
-    return objects

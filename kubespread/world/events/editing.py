@@ -25,11 +25,18 @@ from kubespread.kube.api.workloads import CronJob, Job, ReplicaSet, RollingUpdat
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.selector import Selector
-from kubespread.snapshot.edits.budgets import MAX_UNAVAILABLE, MIN_AVAILABLE, SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import AddTaint, Drain, Fail, NodeLabel, NodeTaint
-from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, SetMaxUnavailable
-from kubespread.snapshot.edits.spreading import Spread
+from kubespread.snapshot.edits.pods import (
+    MAX_UNAVAILABLE,
+    MIN_AVAILABLE,
+    DeletePods,
+    EvictPod,
+    Scale,
+    SetBudget,
+    SetMaxUnavailable,
+    Spread,
+)
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
 from kubespread.snapshot.topology_keys import constraint_of, full_topology_key, label_keys, near_keys
 from kubespread.wording import count_of, some_of
