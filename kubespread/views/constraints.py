@@ -55,13 +55,12 @@ def score_steps(detail: ScoreDetail) -> str:
 _MAX_DOMAINS, _MAX_NAMED, _INDENT = 6, 2, 4
 
 
-def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None, *, domains: bool) -> Iterator[Line]:
-    """One line a constraint, as columns with every domain where there is room and ``domains`` are not in the rows."""
-    if domains:
-        lines = list(tabulated(_columns(constraints), headers=False))
-        if width is None or all(line_width(line) <= width for line in map(_stripped, lines)):
-            yield from (Sentence(line, weight=Weight.SUBJECT) for line in lines)
-            return
+def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None) -> Iterator[Line]:
+    """One line a constraint, as columns with every domain where there is room."""
+    lines = list(tabulated(_columns(constraints), headers=False))
+    if width is None or all(line_width(line) <= width for line in map(_stripped, lines)):
+        yield from (Sentence(line, weight=Weight.SUBJECT) for line in lines)
+        return
     for position, constraint in enumerate(constraints):
         hardness = "hard" if constraint.is_hard else "soft"
         begin = f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew} {hardness} · {constraint.selector}"
@@ -69,7 +68,7 @@ def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None,
             " · ".join(filter(None, [begin, *counts, *_not_counted(constraint), *policies(constraint)]))
             for counts in ([_domains(constraint), constraint.minimum_text], [_counts(constraint)])
         )
-        has_room = domains and len(constraint.domains) <= _MAX_DOMAINS and width_of(named) <= (width or 0) - _INDENT
+        has_room = len(constraint.domains) <= _MAX_DOMAINS and width_of(named) <= (width or 0) - _INDENT
         cells = [Cell(f"  {letter(position)} ", Tone.STRONG), Cell(named if has_room else counted)]
         yield Sentence(cells, _INDENT, Weight.SUBJECT)
 

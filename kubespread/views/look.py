@@ -12,13 +12,6 @@ from msgspec import Struct
 from kubespread.escaping import escaped
 
 
-class RowOf(StrEnum):
-    """Subject of a row."""
-
-    NODE = "node"
-    DOMAIN = "domain"
-
-
 class MapBy(StrEnum):
     """Meaning of the colors of a map."""
 
@@ -53,8 +46,6 @@ class Look(Struct, frozen=True, kw_only=True):
     """True if all there is to say is shown: every row, and several answers in full instead of one line each."""
     in_sentences: bool = False
     """True if each row is a paragraph, where an answer has that form."""
-    by: RowOf | None = None
-    """Thing that gets its own row; each format has its own default."""
     map_by: MapBy = MapBy.LOAD
     drawn: Any = None
     """The cluster that a page draws, as map answers."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.reports.columns import Readers
 from kubespread.views.documents import Answer
-from kubespread.views.look import Look, RowOf
+from kubespread.views.look import Look
 from kubespread.views.sheet import NONE, Sheet
 from kubespread.views.view import sheets_in, view_of
 
@@ -27,8 +27,7 @@ def plain(answer: Answer, look: Look) -> str:
     if look.in_sentences and view.sentences is not None:
         return view.sentences()
     sheets = [sheet for sheet in sheets_in(view) if sheet.readers & readers and (sheet.rows or sheet.is_answer)]
-    rows_of = look.by or RowOf.NODE
-    return "\n".join(_block(sheet, look, readers) for sheet in sheets if sheet.row_of in (None, rows_of))
+    return "\n".join(_block(sheet, look, readers) for sheet in sheets)
 
 
 def wide(answer: Answer, look: Look) -> str:

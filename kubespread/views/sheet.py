@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.reports.columns import Declared, Fit, Readers, declared
-from kubespread.views.look import Look, RowOf, Tone
+from kubespread.views.look import Look, Tone
 from kubespread.wording import short_key
 
 if TYPE_CHECKING:
@@ -213,8 +213,6 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     tone: Callable[[R], Tone] | None = None
     """Tone of a whole row."""
     readers: Readers = Readers.ALL
-    row_of: RowOf | None = None
-    """Subject of its rows, node or domain, if they can be grouped by either."""
     is_detail: bool = False
     """True if it stands below what answers the question."""
     is_first: bool = False

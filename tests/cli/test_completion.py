@@ -81,18 +81,18 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "no cluster behind a fleet's question": (["fleet", "audit", "--snap"], "", []),
     "contexts of a fleet": (["fleet", "--contexts", "pr"], "", ["prod"]),
     "an option by its long name": (["explain", "--sn"], "", ["--snapshot"]),
-    "not again what is given once": (["explain", "--by", "node", "--by"], "", []),
+    "not again what is given once": (["simulate", "--autoscaler", "ca", "--autosc"], "", []),
     "again what may be repeated": (["explain", "-S", SHOP, "--sn"], "", ["--snapshot"]),
     "an area of a report": (["report", "r"], "", ["running", "rules", "room"]),
     "an area or a workload of a report": (["report", "-S", SHOP, "d"], "", ["drains", "deploy/"]),
     "another area of a report": (["fleet", SHOP, "report", "losses", "dr"], "", ["drains"]),
-    "a choice": (["explain", "--by", ""], "", ["node", "domain"]),
+    "a choice": (["simulate", "--autoscaler", ""], "", ["ca", "karpenter"]),
     "formats are those of the report": (
         ["survive", "-o", ""],
         "",
         ["table", "json", "yaml", "markdown", "name", "csv", "html", "prometheus"],
     ),
-    "a value in the word of its option": (["explain", "--by=d"], "", ["--by=domain"]),
+    "a value in the word of its option": (["simulate", "--autoscaler=k"], "", ["--autoscaler=karpenter"]),
     "a value behind its letter": (["explain", "-oj"], "", ["-ojson"]),
     "files": (["explain", "-S", ""], "files", []),
     "no names without a snapshot": (["explain", "dep"], "files", []),
@@ -218,7 +218,7 @@ def test_help_stands_beside_commands_and_options(home: dict[str, str]) -> None:
 BASH = {
     "what stands behind a colon": ("--context arn:aws:eks:e", "e", ["eu-west-1:123:cluster/stage"]),
     "what stands behind an equals sign": ("--context=p", "p", ["prod"]),
-    "nothing yet behind an equals sign": ("--by=", "=", ["node", "domain"]),
+    "nothing yet behind an equals sign": ("--kube-version=", "=", [f"1.{minor}" for minor in range(37, 17, -1)]),
     "in a quote the whole": ("--context 'arn:aws:eks:e", "'arn:aws:eks:e", ["arn:aws:eks:eu-west-1:123:cluster/stage"]),
     "a quoted path": (f"-S '{SHOP}' --node a", "a", ["a1", "a2"]),
 }
@@ -234,7 +234,7 @@ def test_bash_replaces_only_what_stands_behind_its_last_break(case: str, home: d
 def test_kubectl_is_told_as_cobra_is(home: dict[str, str]) -> None:
     env = {**home, "_KUBESPREAD_COMPLETE": "kubectl"}
     assert run("explain", "-S", SHOP, "d", env=env).out == "deploy/\t\n:2\n"
-    assert run("explain", "--by=do", env=env).out == "domain\t\n:4\n"
+    assert run("simulate", "--autoscaler=k", env=env).out == "karpenter\t\n:4\n"
 
 
 def test_an_unknown_shell_gets_nothing(home: dict[str, str]) -> None:
@@ -281,7 +281,7 @@ LINES: dict[str, tuple[list[str], str, str, str]] = {
         "1",
     ),
     "an empty value is one": (["explain", "--name=", "p"], "explain", "pod", "p"),
-    "a lone dash is standard input": (["explain", "-", "--by", ""], "explain", "by", ""),
+    "a lone dash is standard input": (["explain", "-", "--node", ""], "explain", "nodes", ""),
 }
 
 

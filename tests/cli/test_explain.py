@@ -190,37 +190,15 @@ def wide_cluster(tmp_path: Path) -> tuple[str, Path, str, Path]:
     return "explain", manifest, "-S", cluster
 
 
-def test_a_wide_cluster_has_a_row_a_domain(tmp_path: Path) -> None:
-    table = run(*wide_cluster(tmp_path), terminal=100).out
-    assert re.sub(r"\x1b\[\d*m", "", table).splitlines()[3:] == [
-        "  ZONE  NODES  FIT  A zone",
-        "  b        20   20  0+1−0 = 1",
-        "  a        20    0  1+1−0 = 2 > 1",
-        "  NODE   ZONE   FITS   A zone          SCORE   WHY NOT",
-        *(f"  n0{place}    b      yes    0+1−0 = 1         398" for place in (1, 3, 5)),
-        *(f"  n0{place}    a      no     1+1−0 = 2 > 1           A: skew 2 exceeds maxSkew 1" for place in (0, 2)),
-        "  --by node shows nodes one by one",
-        f"next: kubespread simulate {tmp_path / 'pod.json'} -S {tmp_path / 'cluster.json'}",
-    ]
-
-
 def test_nodes_one_by_one_are_the_best_fits_and_the_nearest_misses(tmp_path: Path) -> None:
     asked = wide_cluster(tmp_path)
-    lines = run(*asked, "--by", "node", "-o", "table").out.splitlines()
+    lines = run(*asked, "-o", "table").out.splitlines()
     assert ([line.split()[2] for line in lines[4:29]], lines[29]) == (
         ["yes"] * 15 + ["no"] * 10,
         "  15 more nodes (-v)",
     )
     assert "n38" in run(*asked, "-o", "table", "-v").out
     assert len(run(*asked).out.splitlines()) == 41
-
-
-def test_columns_by_domain(tmp_path: Path) -> None:
-    assert run(*wide_cluster(tmp_path), "--by", "domain").out == (
-        "ZONE   NODES   FIT   A:ZONE<=1   ALSO\n"
-        "b      20      20    0+1-0=1     <none>\n"
-        "a      20      0     1+1-0=2>1   <none>\n"
-    )
 
 
 def test_the_pods_of_each_domain() -> None:
@@ -301,11 +279,9 @@ def test_the_environment_names_snapshots_as_a_path_list(tmp_path: Path) -> None:
 def test_the_minimum_of_a_soft_constraint_is_that_of_the_nodes_that_fit() -> None:
     file = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
     cordons = ("--cordon", "zone=eu-west-1b", "--cordon", "zone=eu-west-1c")
-    screen = run(
-        "explain", "deploy/cart", "-n", "shop", "-S", file, *cordons, "-q", "-o", "table", "--by", "domain"
-    ).out
-    assert "3 domains with 0–2, min 2 where it fits" in screen
-    assert "12 domains with 0–1, min 0 " in screen
+    screen = run("explain", "deploy/cart", "-n", "shop", "-S", file, *cordons, "-q", "-o", "table").out
+    assert re.search("eu-west-1a 2 · eu-west-1b 0 · eu-west-1c 0 +min 2 where it fits", screen)
+    assert re.search("12 domains, .* min 0 ", screen)
 
 
 def test_the_command_that_comes_next_is_about_the_same_pod_changed_alike() -> None:

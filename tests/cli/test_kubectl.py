@@ -32,7 +32,7 @@ def kubectl(*words: str, path: str = "", **more: str) -> Result:
 CASES = {
     "yes": (["explain", POD, "-S", CLUSTER, "-o", "name"], 0),
     "no": (["simulate", POD, "-S", CLUSTER, "--require-placed", "9", "-o", "name"], 1),
-    "bad input": (["explain", POD, "-S", CLUSTER, "--by", "size"], 2),
+    "bad input": (["explain", POD, "-S", CLUSTER, "--replicas", "many"], 2),
     "no cluster": (["explain", POD, "-S", "/nonexistent"], 3),
 }
 
@@ -73,7 +73,7 @@ def test_kubectl_completes_the_plugins_words(tmp_path: Path) -> None:
     if not kubectl("__complete", "kubespread", "", path=str(tmp_path), **cache).out.startswith("explain"):
         pytest.skip("this kubectl is older than 1.26, the first that asks plugins")
     assert kubectl(*words, "deploy/", path=str(tmp_path), **cache).out == "deploy/api\ndeploy/web\n:0\n"
-    assert kubectl(*words, "--by", "d", path=str(tmp_path), **cache).out == "domain\n:4\n"
+    assert kubectl(*words, "-o", "ya", path=str(tmp_path), **cache).out == "yaml\n:4\n"
 
 
 def test_as_a_plugin_it_calls_itself_so(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ import pytest
 from rich.cells import cell_len
 
 import kubespread
-from kubespread.questions.explain.tables import domain_rows, rows_of, shown_nodes
+from kubespread.questions.explain.tables import rows_of, shown_nodes
 from kubespread.views import terminal
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT
 from kubespread.views.lines import cut_end, cut_middle, width_of
-from kubespread.views.look import Look, RowOf
+from kubespread.views.look import Look
 from tests.cli.support import ROOT
 from tests.views.clusters import report
 
@@ -34,10 +34,8 @@ DRAWN = [
 
 
 def drawn(nodes: int, names: str, constraints: int, width: int) -> str:
-    """The screen that is shown unasked, and below it the one with a row a node."""
     asked = report(nodes, names, constraints, everyone_fails=constraints == 2)
-    texts = [terminal.table(asked, Look(width=width)), terminal.table(asked, Look(width=width, by=RowOf.NODE))]
-    return "\n".join(texts if texts[0] != texts[1] else texts[:1])
+    return terminal.table(asked, Look(width=width))
 
 
 def screen_of(nodes: int, names: str, constraints: int, width: int) -> Path:
@@ -50,8 +48,7 @@ def test_the_screens_are_those_that_were_looked_at(nodes: int, names: str, const
 
 
 def test_the_screen_in_the_guide_is_one_of_them() -> None:
-    shown, *_ = screen_of(50, "aws", 2, 100).read_text().split("\n\n")
-    assert shown in (ROOT / "docs" / "guide.md").read_text()
+    assert screen_of(50, "aws", 2, 100).read_text() in (ROOT / "docs" / "guide.md").read_text()
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -66,13 +63,9 @@ def test_at_every_width_verdict_arithmetic_and_reasons_are_there(seed: int) -> N
         pods=rng.random() < 0.3,
     )
     for width in (60, rng.randint(61, 99), rng.randint(100, 220)):
-        for by in RowOf:
-            text = terminal.table(asked, Look(width=width, by=by))
-            assert max(map(cell_len, text.splitlines())) <= width
-            if by is RowOf.NODE:
-                assert_nodes_are_whole(asked, text)
-            else:
-                assert_domains_are_whole(asked, text)
+        text = terminal.table(asked, Look(width=width))
+        assert max(map(cell_len, text.splitlines())) <= width
+        assert_nodes_are_whole(asked, text)
 
 
 def assert_nodes_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
@@ -88,31 +81,10 @@ def assert_nodes_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
             assert any(reason in line for reason in (row.short_names[0], row.short_reasons[0], row.with_numbers))
 
 
-def assert_domains_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
-    lines = [f"{line} " for line in text.splitlines()]
-    start = next(place for place, line in enumerate(lines) if " NODES" in line and " FIT " in line)
-    for row, line in zip(domain_rows(asked).rows[:25], lines[start + 1 :], strict=False):
-        assert f" {row.nodes} " in line
-        assert f" {row.fitting} " in line
-        assert any(all(each.text(spelling) in line for each in row.arithmetic) for spelling in (PRETTY, TIGHT, SKEW))
-        if row.also:
-            assert row.also[0] in line
-
-
 @pytest.mark.parametrize("text", ["ip-10-0-1-23", "zo\u0308ne-e\u0301-x", "東京-リージョン-1", "e\u0301" * 9])
 @pytest.mark.parametrize("width", [4, 7, 12])
 def test_cutting_counts_columns_and_not_characters(text: str, width: int) -> None:
     assert max(width_of(cut_end(text, width)), width_of(cut_middle(text, width))) <= width
-
-
-def test_every_number_of_a_domain_is_that_of_its_nodes() -> None:
-    asked = report(50, "aws", 2)
-    (first, *_) = rows = domain_rows(asked).rows
-    assert sum(row.nodes for row in rows) == 50
-    assert sum(row.fitting for row in rows) == len(asked.feasible)
-    counts = {domain.value: (domain.matching, domain.nodes) for domain in asked.constraints[0].domains}
-    assert {row.domain: (row.arithmetic[0].first.matching, row.nodes) for row in rows} == counts
-    assert first.arithmetic[0].first in asked.nodes[0].constraints
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
@@ -41,6 +41,9 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpr
 from kubespread.scheduler.profile.profile import Profile, framework, post_filters
 from kubespread.wording import Decisive
 from kubespread.world.store.pod_book import key_of
+
+if TYPE_CHECKING:
+    from kubespread.world.events.world import World
 
 # What `explain` says of a pod that fits nowhere: which of its own constraints, changed alone, lets it in.
 
@@ -97,6 +100,8 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
         revise=reviser(resolved),
         asked=QuestionEdits(scene.snapshot.edits, question.settings, resolved.candidates[0].workload),
     )
+    if report.waiting and report.schedulable and not question.settings:
+        report = msgspec.structs.replace(report, waiting_fit=_fitting(scene.world.fork(), report.waiting))
     if question.why_here:
         node = _own_node(resolved)
         here = WhyHere.of(node, report.nodes) if report.nodes else None
@@ -125,6 +130,14 @@ def _fixed(question: Explain, resolved: Resolved, scene: Scene) -> ExplainReport
         # After the search: what each part assumes of the cluster is a gap.
         gaps=resolved.gaps_of(candidate),
     )
+
+
+def _fitting(world: World, waiting: Collection[NamespacedName]) -> int:
+    """Number of ``waiting`` pods that find a node in ``world``, placed one after another before all others."""
+    keys = {(name.namespace, name.name) for name in waiting}
+    world.queue.waiting = {key: each for key, each in world.queue.waiting.items() if key in keys}
+    world.settle()
+    return len(keys) - len(keys & world.queue.waiting.keys())
 
 
 def _own_node(resolved: Resolved) -> str:

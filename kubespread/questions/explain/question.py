@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec.structs import replace
 
 from kubespread.questions.question import REPLICAS, Option, PodQuestion
-from kubespread.views.look import Look, RowOf
+from kubespread.views.look import Look
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 _SHOWN = "what is shown"
-_NODES = "which nodes are shown"
 
 
 class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
@@ -62,20 +61,8 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         False
     )
     nodes: Annotated[
-        tuple[str, ...],
-        Option(
-            "Explain this node in full, in sentences.", ("--node",), "NAME", says={_SHOWN: "nodes", _NODES: "by name"}
-        ),
+        tuple[str, ...], Option("Explain this node in full, in sentences.", ("--node",), "NAME", says={_SHOWN: "nodes"})
     ] = ()
-    by: Annotated[
-        Literal["node", "domain"] | None,
-        Option(
-            "One row per node or per domain (default: per domain on a terminal with more than 10 nodes).",
-            is_for_scripts=True,
-            shown_in=("table", "wide", "columns"),
-            says={_SHOWN: "nodes", _NODES: "in rows"},
-        ),
-    ] = None
     with_pods: Annotated[
         bool,
         Option(
@@ -115,8 +102,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         return replace(self, with_pods=True) if self.nodes and form.is_for_people else self
 
     def shown(self, look: Look) -> Look:
-        by = None if self.by is None else RowOf(self.by)
-        return replace(look, by=by, in_sentences=bool(self.nodes))
+        return replace(look, in_sentences=bool(self.nodes))
 
     def next_command(self, report: ExplainReport, commands: Commands) -> str:
         if not self.fix:

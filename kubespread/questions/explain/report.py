@@ -14,6 +14,7 @@ from kubespread.kube.owners import NamespacedName
 from kubespread.reports.advice import SCHEDULE_ANYWAY, Advice, Suggestion, costly, not_enough, untried
 from kubespread.reports.judged_nodes import NodeReport
 from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference, PreemptionReport, Report
+from kubespread.scheduler.causes import ResourceDetail
 from kubespread.wording import count_of, some_of, verb_of
 
 _MAX_NAMES = 3
@@ -145,6 +146,10 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     """Changes that the cluster's admission plugins would make to the pod, with the objects the snapshot holds."""
     waiting: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods of its workload that exist and have no node."""
+    waiting_fit: int | None = None
+    """Number of them that find a node now, placed one after another; null where none waits, no node fits, or fields of
+    the pod are set.
+    """
     here: WhyHere | None = None
     """Reason why the pod's own node won; only when asked for."""
     fix: Fix | None = None
@@ -195,15 +200,22 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
 def by_score(node: NodeReport) -> tuple[Any, ...]:
     """Nodes that fail come last, the one nearest to fitting first."""
     failing = sum(not constraint.satisfied for constraint in node.constraints)
-    return (not node.feasible, -(node.total or 0), len(node.rejections), failing, node.name)
+    return (not node.feasible, -(node.total or 0), lacking(node), len(node.rejections), failing, node.name)
+
+
+def lacking(node: NodeReport) -> int:
+    """Number of requested resources of which the node has nothing at all, as a node without a GPU."""
+    details = (detail for rejection in node.rejections for detail in rejection.details)
+    return sum(isinstance(detail, ResourceDetail) and detail.allocatable == "0" for detail in details)
 
 
 def opening(report: ExplainReport) -> list[str]:
     """Say what precedes the number of nodes that fit: that pods of the workload wait, and why a pod is where it is."""
     sentences = []
     if waiting := [pod.name for pod in report.waiting]:
-        verb = verb_of(len(waiting), "are")
-        sentences.append(f"{len(waiting):,} of its pods {verb} pending: {some_of(waiting, _MAX_NAMES)}")
+        verb, fitting = verb_of(len(waiting), "are"), report.waiting_fit
+        fit = "" if fitting is None else f", {fitting:,} of {len(waiting):,} fit now"
+        sentences.append(f"{len(waiting):,} of its pods {verb} pending{fit}: {some_of(waiting, _MAX_NAMES)}")
     return sentences if report.here is None else [*sentences, str(report.here)]
 
 

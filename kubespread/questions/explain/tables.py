@@ -1,4 +1,4 @@
-"""One row per node, or one for all that share their domains and so the arithmetic, as wide as the terminal allows.
+"""One row per node, as wide as the terminal allows.
 
 What rows give up on narrower terminals: blanks, names, columns, and finally the formula's spelling; verdict, arithmetic
 and reasons are shortened last.
@@ -6,14 +6,13 @@ and reasons are shortened last.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
 
 from kubespread.escaping import escaped
-from kubespread.questions.explain.report import ExplainReport
+from kubespread.questions.explain.report import ExplainReport, lacking
 from kubespread.reports.judged_nodes import (
     SPREAD_PLUGIN,
     NodeConstraint,
@@ -23,17 +22,15 @@ from kubespread.reports.judged_nodes import (
     without_taint_of_cordon,
 )
 from kubespread.reports.parts import ConstraintReport, letter
-from kubespread.reports.reason_words import short_names, words_of
+from kubespread.reports.reason_words import short_names
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT, Spelling, formula, score_steps
 from kubespread.views.lines import cut_end, cut_middle, width_of
-from kubespread.views.look import Cell, Look, Part, Rows, Tone
-from kubespread.views.terminal import Laid, laid_out, left_out, told_apart
+from kubespread.views.look import Cell, Look, Rows, Tone
+from kubespread.views.terminal import Laid, laid_out, told_apart
 from kubespread.wording import EMPTY, short_key
 
 MAX_NODES = 25
 """More are not shown one by one."""
-_FEW_NODES = 10
-"""More have rows by domain."""
 
 
 class Arithmetic(Struct, frozen=True):
@@ -84,14 +81,14 @@ def shown_nodes(report: ExplainReport, *, most: int) -> Sequence[NodeReport]:
     return [node for node in report.nodes if node.name in chosen]
 
 
-def _distance(node: NodeReport) -> tuple[int, int]:
-    """Distance from fitting: how many rejections, then by how much it exceeds the constraints."""
+def _distance(node: NodeReport) -> tuple[int, int, int]:
+    """Distance from fitting: resources it does not have at all, rejections, then by how much it exceeds constraints."""
     excess = (
         max(0, constraint.skew - constraint.max_skew) if constraint.skew is not None else constraint.max_skew
         for constraint in node.constraints
     )
     failing = sum(not constraint.satisfied for constraint in node.constraints)
-    return len(node.rejections) + failing, sum(excess)
+    return lacking(node), len(node.rejections) + failing, sum(excess)
 
 
 def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> NodeRows:
@@ -206,18 +203,15 @@ class RowForm(Struct, frozen=True):
     full_reasons: bool = False
 
 
-def fullest(
-    forms: Sequence[RowForm], width: int | None, columns_of: Callable[[RowForm], list[Laid]]
-) -> tuple[list[Laid], int, int | None]:
-    """The columns of the first of ``forms`` that fits, the gap between them, and the width of the last one, the
-    reasons.
+def _fullest(width: int | None, columns_of: Callable[[RowForm], list[Laid]]) -> tuple[list[Laid], int, int | None]:
+    """The columns of the first form that fits, the gap between them, and the width of the last one, the reasons.
 
     Reasons may take up to two fifths of the terminal if the formula keeps its room.
     """
     if width is None:
-        return columns_of(forms[0]), forms[0].gap, None
+        return columns_of(_FORMS[0]), _FORMS[0].gap, None
     columns, gap, room = list[Laid](), 1, 0
-    for form, least in _attempts(forms, width):
+    for form, least in _attempts(width):
         columns, gap = columns_of(form), form.gap
         room = width - 2 - sum(column.width + gap for column in columns[:-1])
         if (columns[-1].width if form.full_reasons else min(columns[-1].width, least)) <= room:
@@ -225,27 +219,27 @@ def fullest(
     return columns, gap, max(1, room)
 
 
-def _attempts(forms: Sequence[RowForm], width: int) -> Iterator[tuple[RowForm, int]]:
-    spelled_out = [form for form in forms if not form.spelling.skew_only]
+def _attempts(width: int) -> Iterator[tuple[RowForm, int]]:
+    spelled_out = [form for form in _FORMS if not form.spelling.skew_only]
     ample = max(_LEAST_REASONS, 2 * width // 5)
     yield from ((form, ample) for form in spelled_out)
     yield from ((form, _LEAST_REASONS) for form in spelled_out)
-    yield from ((form, _LEAST_REASONS) for form in forms if form.spelling.skew_only)
+    yield from ((form, _LEAST_REASONS) for form in _FORMS if form.spelling.skew_only)
 
 
-def domain_cell(domain: str | None, width: int | None) -> Cell:
+def _domain_cell(domain: str | None, width: int | None) -> Cell:
     safe = Cell("" if domain is None else domain or EMPTY)
     return safe if width is None else Cell(cut_middle(safe.text, width))
 
 
-def constraint_header(position: int, topology_key: str, spelling: Spelling) -> str:
+def _constraint_header(position: int, topology_key: str, spelling: Spelling) -> str:
     """``A zone``, not much longer than the formula below it; just the letter where there is no room."""
     if spelling.skew_only:
         return letter(position)
     return cut_end(Cell(f"{letter(position)} {short_key(topology_key)}").text, _LONGEST_HEADER)
 
 
-def cut_items(items: Sequence[str], width: int) -> str:
+def _cut_items(items: Sequence[str], width: int) -> str:
     """Join as many of ``items`` as fit, at least one, and the number of the others."""
     items = [escaped(item) for item in items]
     if width_of(whole := SEPARATOR.join(items)) <= width:
@@ -258,7 +252,7 @@ def cut_items(items: Sequence[str], width: int) -> str:
     return f"{cut_end(items[0], max(1, width - len(more)))}{more}"
 
 
-_FORMS_OF_NODES = (
+_FORMS = (
     RowForm(gap=3, full_reasons=True),
     RowForm(gap=3),
     RowForm(),
@@ -280,7 +274,7 @@ def node_table(rows: NodeRows, suffix: str, look: Look) -> Rows:
     Nothing is shortened where the columns of the score plugins are requested.
     """
     width = None if look.wide else look.width
-    columns, gap, room = fullest(_FORMS_OF_NODES, width, partial(_columns_of_nodes, rows, suffix, look.wide))
+    columns, gap, room = _fullest(width, partial(_columns_of_nodes, rows, suffix, look.wide))
     if room is not None:
         columns[-1] = _within(rows, columns[-1], room)
     if all(row.node.feasible for row in rows.rows):
@@ -311,7 +305,7 @@ def _names(rows: NodeRows, suffix: str, width: int | None) -> Laid:
 
 def _domains(rows: NodeRows, width: int | None) -> list[Laid]:
     return [
-        Laid(escaped(short_key(key).upper()), [domain_cell(row.domains[place], width) for row in rows.rows])
+        Laid(escaped(short_key(key).upper()), [_domain_cell(row.domains[place], width) for row in rows.rows])
         for place, key in enumerate(rows.domains)
     ]
 
@@ -319,7 +313,7 @@ def _domains(rows: NodeRows, width: int | None) -> list[Laid]:
 def _arithmetic_of_nodes(rows: NodeRows, spelling: Spelling) -> list[Laid]:
     return [
         Laid(
-            constraint_header(place, constraint.topology_key, spelling),
+            _constraint_header(place, constraint.topology_key, spelling),
             [
                 Cell(term.text(spelling), Tone.BAD if term.rejects else Tone.PLAIN)
                 for term in (row.arithmetic[place] for row in rows.rows)
@@ -347,159 +341,7 @@ _FITS, _FAILS = Cell("yes", Tone.GOOD), Cell("no", Tone.BAD)
 def _within(rows: NodeRows, reasons: Laid, width: int) -> Laid:
     """The reasons; one word each where there is no room for numbers."""
     cells = [
-        reason if width_of(reason.text) <= width else Cell(cut_items(row.short_names, width))
+        reason if width_of(reason.text) <= width else Cell(_cut_items(row.short_names, width))
         for row, reason in zip(rows.rows, reasons.cells, strict=True)
     ]
     return Laid(cut_end(reasons.header, width), cells)
-
-
-class SharedArithmetic(Struct, frozen=True):
-    """One constraint's numbers for the nodes of a row: one formula where they agree, else the range of their skews."""
-
-    first: NodeConstraint
-    differ: bool
-    least: int | None
-    most: int | None
-    """Largest of the skews; None where no node has the label."""
-    over: int
-    """Number of nodes that a hard constraint rejects."""
-
-    def text(self, spelling: Spelling) -> str:
-        if not self.differ:
-            return formula(self.first, spelling, rejects=bool(self.over))
-        skews = f"{self.least}" if self.least == self.most else f"{self.least}–{self.most}"
-        if spelling.skew_only:
-            return f"{self.over} over" if self.over else skews
-        return f"{skews}, {self.over} over" if self.over else skews
-
-
-class DomainRow(Struct, frozen=True):
-    """The nodes of one domain. ``arithmetic`` goes with that of `DomainRows`."""
-
-    domain: str | None
-    nodes: int
-    fitting: int
-    arithmetic: tuple[SharedArithmetic, ...]
-    causes: Counter[str]
-    """Number of nodes that fail for each other reason, by its short name."""
-
-    @property
-    def also(self) -> list[str]:
-        """``4 cordoned``, the most frequent first."""
-        ordered = sorted(self.causes.items(), key=lambda item: (-item[1], item[0]))
-        return [f"{count} {short}" for short, count in ordered]
-
-
-class DomainRows(Struct, frozen=True):
-    key: str | None
-    """None where the pod has no constraint, and all nodes are in one row."""
-    arithmetic: tuple[ConstraintReport, ...]
-    rows: tuple[DomainRow, ...]
-
-
-def is_by_domain(report: ExplainReport) -> bool:
-    """True if rows by domain say more than rows by node."""
-    return len(report.nodes) > _FEW_NODES and bool(_coarse(report))
-
-
-def domain_rows(report: ExplainReport) -> DomainRows:
-    """The rows by the first constraint whose domains have several nodes, else by the first, in the order of their
-    first nodes.
-    """
-    position = next(iter([*_coarse(report), *range(len(report.constraints))]), None)
-    groups: dict[str | None, list[NodeReport]] = {}
-    for node in report.nodes:
-        groups.setdefault(None if position is None else node.constraints[position].domain, []).append(node)
-    return DomainRows(
-        key=None if position is None else report.constraints[position].topology_key,
-        arithmetic=report.constraints,
-        rows=tuple(_row(report, domain, members) for domain, members in groups.items()),
-    )
-
-
-def _coarse(report: ExplainReport) -> list[int]:
-    """One constraint for each topology key whose domains have several nodes on average."""
-    first: dict[str, int] = {}
-    for position, constraint in enumerate(report.constraints):
-        first.setdefault(constraint.topology_key, position)
-    return [
-        position
-        for position in first.values()
-        if 2 * len({node.constraints[position].domain for node in report.nodes}) <= len(report.nodes)
-    ]
-
-
-def _row(report: ExplainReport, domain: str | None, nodes: Sequence[NodeReport]) -> DomainRow:
-    return DomainRow(
-        domain=domain,
-        nodes=len(nodes),
-        fitting=sum([node.feasible for node in nodes]),
-        arithmetic=tuple(
-            _shared([node.constraints[position] for node in nodes], constraint)
-            for position, constraint in enumerate(report.constraints)
-        ),
-        causes=Counter(short for node in nodes if not node.feasible for short in _causes(report, node)),
-    )
-
-
-def _shared(numbers: Sequence[NodeConstraint], constraint: ConstraintReport) -> SharedArithmetic:
-    skews = {number.skew for number in numbers}
-    known_skews = [skew for skew in skews if skew is not None]
-    return SharedArithmetic(
-        first=numbers[0],
-        differ=len(skews) > 1 or any(number.matching != numbers[0].matching for number in numbers),
-        least=min(known_skews, default=None),
-        most=max(known_skews, default=None),
-        over=sum([not number.satisfied for number in numbers]) if constraint.is_hard else 0,
-    )
-
-
-def _causes(report: ExplainReport, node: NodeReport) -> set[str]:
-    """Name what rejects a node besides the constraints; where no plugin does, the verdict on the pod as a whole."""
-    rejections = telling_rejections(report, node)
-    reasons = [reason for rejection in rejections if rejection.plugin != SPREAD_PLUGIN for reason in rejection.reasons]
-    return {words_of(reason).short for reason in (reasons if rejections else node.verdict.reasons)}
-
-
-_MAX_ROWS = 25
-_FORMS = (
-    RowForm(),
-    RowForm(name=32),
-    RowForm(name=24, spelling=TIGHT),
-    RowForm(name=16, spelling=TIGHT),
-    RowForm(name=16, spelling=SKEW),
-    RowForm(name=10, spelling=SKEW, gap=1),
-)
-
-
-def domain_table(rows: DomainRows, look: Look) -> Iterator[Part]:
-    """The first rows, and a summary of the others."""
-    shown, others = rows.rows[:_MAX_ROWS], rows.rows[_MAX_ROWS:]
-    columns, gap, room = fullest(_FORMS, look.width, partial(_columns, rows, shown))
-    if room is not None:
-        columns[-1] = Laid(cut_end(columns[-1].header, room), [Cell(cut_items(row.also, room)) for row in shown])
-    if not any(row.also for row in shown):
-        columns.pop()
-    yield laid_out(columns, look, "domain", gap)
-    yield from left_out(len(others), "domain")
-
-
-def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: RowForm) -> list[Laid]:
-    columns = [
-        Laid("NODES", [str(row.nodes) for row in shown], is_number=True),
-        Laid("FIT", [Cell(str(row.fitting), Tone.GOOD if row.fitting else Tone.BAD) for row in shown], is_number=True),
-    ]
-    if rows.key is not None:
-        named = ("(no label)" if row.domain is None else domain_cell(row.domain, form.name) for row in shown)
-        columns.insert(0, Laid(escaped(short_key(rows.key).upper()), named))
-    columns += [
-        Laid(
-            constraint_header(place, constraint.topology_key, form.spelling),
-            [
-                Cell(shared.text(form.spelling), Tone.BAD if shared.over else Tone.PLAIN)
-                for shared in (row.arithmetic[place] for row in shown)
-            ],
-        )
-        for place, constraint in enumerate(rows.arithmetic)
-    ]
-    return [*columns, Laid("ALSO", [SEPARATOR.join(row.also) for row in shown])]

@@ -1,4 +1,4 @@
-"""An explanation: the constraints on top, one row per node or domain, the verdict at the bottom."""
+"""An explanation: the constraints on top, one row per node, the verdict at the bottom."""
 
 from __future__ import annotations
 
@@ -11,32 +11,18 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.questions.explain.report import ExplainReport, Fix, opening, summary
-from kubespread.questions.explain.tables import (
-    MAX_NODES,
-    DomainRow,
-    DomainRows,
-    NodeRow,
-    NodeRows,
-    domain_rows,
-    domain_table,
-    is_by_domain,
-    node_table,
-    rows_of,
-    shown_nodes,
-)
+from kubespread.questions.explain.tables import MAX_NODES, NodeRow, NodeRows, node_table, rows_of, shown_nodes
 from kubespread.reports.advice import Suggestion
 from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, NodeReport
 from kubespread.reports.parts import ConstraintReport, CountedPod, letter
 from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, formula, policies, score_steps
-from kubespread.views.look import Cell, Line, Look, Part, RowOf, Tone, Weight
+from kubespread.views.lines import line_width
+from kubespread.views.look import Cell, Line, Look, Part, Rows, Tone, Weight
 from kubespread.views.sheet import Column, Sheet, columns_of, count
-from kubespread.views.terminal import about_pod, folded, left_out, remarks, shared_suffix, tabled
+from kubespread.views.terminal import about_pod, aim, folded, left_out, remarks, shared_suffix, tabled
 from kubespread.views.view import NodeFacts, Tile, View, about, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
-
-_BEST = 5
-"""Nodes that have a row where the others are told by domain."""
 
 
 class _Counted(Struct, frozen=True):
@@ -52,7 +38,7 @@ class _Counted(Struct, frozen=True):
 
 
 def view(report: ExplainReport) -> View:
-    """Nodes and domains with their arithmetic; reasons last, since they contain spaces."""
+    """Nodes with their arithmetic; reasons last, since they contain spaces."""
     if report.fix is not None:
         return _view_of_changes(report, report.fix)
     tone = Tone.GOOD if report.schedulable else Tone.BAD
@@ -83,31 +69,17 @@ def _fitting(report: ExplainReport) -> Sequence[str]:
 
 
 def _sheets(report: ExplainReport) -> Iterator[Sheet[Any]]:
-    yield _node_sheet(report)
-    groups = domain_rows(report)
-    yield Sheet(
-        title="Domains",
-        columns=list(_domain_columns(groups)),
-        rows=groups.rows,
-        readers=Readers.COLUMNS,
-        row_of=RowOf.DOMAIN,
-        is_answer=True,
-    )
-    counted = columns_of(_Counted)
-    yield Sheet(title="Pods", columns=counted, rows=list(_counted_pods(report)), readers=Readers.COLUMNS)
-
-
-def _node_sheet(report: ExplainReport) -> Sheet[NodeRow]:
     rows = rows_of(report, report.nodes)
-    return Sheet(
+    yield Sheet(
         title="Nodes",
         columns=list(_columns(rows)),
         rows=rows.rows,
         readers=Readers.PIPES,
-        row_of=RowOf.NODE,
         is_answer=True,
         tone=lambda row: Tone.GOOD if row.node.feasible else Tone.BAD,
     )
+    counted = columns_of(_Counted)
+    yield Sheet(title="Pods", columns=counted, rows=list(_counted_pods(report)), readers=Readers.COLUMNS)
 
 
 def _columns(rows: NodeRows) -> Iterator[Column[NodeRow]]:
@@ -124,22 +96,12 @@ def _columns(rows: NodeRows) -> Iterator[Column[NodeRow]]:
     yield Column("WHY-NOT", lambda row: row.why_not, text=lambda row: row.with_numbers)
 
 
-def _domain_columns(groups: DomainRows) -> Iterator[Column[DomainRow]]:
-    if groups.key is not None:
-        yield Column(short_key(groups.key).upper(), lambda row: None if row.domain is None else row.domain or EMPTY)
-    yield count("NODES", lambda row: row.nodes)
-    yield count("FIT", lambda row: row.fitting)
-    for place, header in enumerate(_letters(groups)):
-        yield Column(header, partial(_formula, place))
-    yield Column("ALSO", lambda row: ", ".join(row.also))
-
-
 def _domain(place: int, row: NodeRow) -> str | None:
     domain = row.domains[place]
     return None if domain is None else domain or EMPTY
 
 
-def _formula(place: int, row: NodeRow | DomainRow) -> str:
+def _formula(place: int, row: NodeRow) -> str:
     return row.arithmetic[place].text(ASCII)
 
 
@@ -152,7 +114,7 @@ def _score(place: int, row: NodeRow) -> str | None:
     return None if detail is None else score_steps(detail)
 
 
-def _letters(rows: NodeRows | DomainRows) -> list[str]:
+def _letters(rows: NodeRows) -> list[str]:
     """``A:ZONE<=1``."""
     return [
         f"{letter(position)}:{short_key(constraint.topology_key)}<={constraint.max_skew}".upper()
@@ -179,8 +141,6 @@ def _counted_pods(report: ExplainReport) -> Iterator[_Counted]:
 
 def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
     """The whole answer."""
-    by_domain = not look.in_full and not look.wide and is_by_domain(report)
-    by_domain = by_domain if look.by is None else look.by is RowOf.DOMAIN
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
     if report.nodes:
         tone = Tone.GOOD if report.schedulable else Tone.BAD
@@ -188,15 +148,10 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
     yield from _title(report, suffix, look)
     for sentence in opening(report):
         tone = Tone.WARN if report.waiting else Tone.PLAIN
-        yield folded(Cell(sentence, tone), indent="", hanging=0, weight=Weight.REASON)
+        yield folded(Cell(sentence, tone), indent="", weight=Weight.REASON)
     if look.headers:
-        yield from constraint_lines(report.constraints, look.width, domains=not by_domain)
-    if by_domain:
-        yield from domain_table(domain_rows(report), look)
-        if look.by is None:
-            yield node_table(rows_of(report, shown_nodes(report, most=_BEST)), suffix, look)
-            yield [Cell("  --by node shows nodes one by one", Tone.FAINT)]
-    elif report.nodes:
+        yield from constraint_lines(report.constraints, look.width)
+    if report.nodes:
         shown = shown_nodes(report, most=len(report.nodes) if look.in_full else MAX_NODES)
         yield node_table(rows_of(report, shown), suffix, look)
         yield from left_out(len(report.nodes) - len(shown), "node")
@@ -216,7 +171,7 @@ def _title(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
 
 
 def _facts(report: ExplainReport) -> NodeFacts:
-    nodes = _node_sheet(report)
+    nodes, _ = _sheets(report)
     return NodeFacts.of(nodes, _verdict, {Tone.GOOD: "fits", Tone.BAD: "does not fit"})
 
 
@@ -302,21 +257,28 @@ def _constraints(report: ExplainReport) -> Sequence[ConstraintReport]:
     return () if report.advice is None else report.constraints
 
 
-def _changes(
-    report: ExplainReport, fix: Fix, enough: Sequence[Suggestion], look: Look
-) -> Iterator[Sheet[Suggestion] | Line]:
-    """Show the changes that are enough, in full with the patch of each."""
+def _changes(report: ExplainReport, fix: Fix, enough: Sequence[Suggestion], look: Look) -> Iterator[Part]:
+    """Show the changes that are enough, in full with the patch of each; options stay whole."""
     if look.headers:
-        yield from constraint_lines(_constraints(report), look.width, domains=True)
+        yield from constraint_lines(_constraints(report), look.width)
     for sentence in (report.message, report.conclusion) if report.advice is not None else ():
         if sentence:
             yield folded(sentence)
     fits = "NODES" if fix.replicas is None else "PLACED"
     columns = [replace(column, short=fits) if column.header == "FITS" else column for column in _CHANGES]
-    yield Sheet(title="", columns=columns, rows=enough)
+    table = tabled(columns, enough, look) if enough else Rows([], [])
+    yield replace(table, rows=[[part for line in row for part in _with_whole_option(line, look)] for row in table.rows])
     for suggestion in enough if look.in_full else enough[:1]:
         yield from _in_full(suggestion, look)
     yield from remarks(report.answer)
+
+
+def _with_whole_option(line: Line, look: Look) -> Sequence[Line]:
+    """The option, which is last, below the row that has no room for it."""
+    if line_width(line) <= aim(look):
+        return [line]
+    *row, _, option = line
+    return [row, folded(option, indent=" " * _INSIDE, hanging=_INSIDE)]
 
 
 def _title_of_changes(report: ExplainReport, fix: Fix, look: Look) -> Iterator[Line]:
