@@ -64,7 +64,7 @@ def explain(
 
     Raises UsageError, SnapshotError and ManifestError.
 
-    - ``pod``: Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, deploy/web, deploy web). Default: standard input when piped, else pod.yaml.
+    - ``pod``: Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, deploy/web). Default: standard input when piped, else pod.yaml.
     - ``recursive``: Also read subdirectories.
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
@@ -131,7 +131,7 @@ def simulate(
 
     Raises UsageError, SnapshotError and ManifestError.
 
-    - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
+    - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
     - ``replicas``: Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).
     - ``recursive``: Also read subdirectories.
     - ``namespace``: Namespace to use when the manifest sets none.
@@ -175,7 +175,7 @@ def simulate(
 
     Raises UsageError, SnapshotError and ManifestError.
 
-    - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
+    - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
     - ``replicas``: Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).
     - ``recursive``: Also read subdirectories.
     - ``namespace``: Namespace to use when the manifest sets none.
@@ -529,7 +529,7 @@ def topology_map(
 
     Raises UsageError, SnapshotError and ManifestError.
 
-    - ``workload``: Whose pods to mark: KIND/NAME in the cluster (deploy/web, deploy web), a manifest, or '-' for standard input.
+    - ``workload``: Whose pods to mark: KIND/NAME in the cluster (deploy/web), a manifest, or '-' for standard input.
     - ``recursive``: Also read subdirectories.
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).

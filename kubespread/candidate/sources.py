@@ -1,6 +1,5 @@
 """Sources of candidates: manifests from files and directories, and workloads of the cluster by name (``deploy/web``) or
-kind; and what can be said of a candidate before the cluster is read, as a running one takes seconds, a mistyped name
-none.
+all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.owners import controller_of, other_kind
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
-from kubespread.manifest.text import STDIN, FieldLines, display_name, read_file
+from kubespread.manifest.text import STDIN, FieldLines, display_name
 from kubespread.snapshot.snapshot import LIST_COMMAND, Snapshot
 from kubespread.wording import count_of, some_of
 
@@ -44,27 +43,25 @@ class Reference(Struct, frozen=True):
 
 
 class ClusterWorkloads(Struct, frozen=True):
-    """Every workload of the cluster."""
+    """Every workload of the cluster that runs until it is deleted."""
 
-    kinds: tuple[Kind, ...] = ()
-    """Kinds that are meant; by default those that run until they are deleted."""
     all_namespaces: bool = False
 
     def references(self, snapshot: Snapshot, namespace: str, selector: Selector) -> Iterator[Reference]:
-        """Yield workloads that ``selector`` selects, by kind, namespace and name; unless kinds are named without those
-        that another workload of the snapshot controls.
+        """Yield workloads that ``selector`` selects and that no other workload of the snapshot controls, by kind,
+        namespace and name.
         """
         present = {_key(row, obj) for row in REFERABLE for obj in snapshot.of_kind(row)}
-        for row in self.kinds or _LASTING:
+        for row in _LASTING:
             for obj in sorted(snapshot.of_kind(row), key=lambda obj: _key(row, obj)):
                 meta = obj.metadata
                 is_asked = self.all_namespaces or meta.namespace == namespace
-                if is_asked and selector.matches(meta.labels) and (self.kinds or not _is_part(obj, present)):
+                if is_asked and selector.matches(meta.labels) and not _is_part(obj, present):
                     yield Reference(row, meta.name, meta.namespace)
 
     def gaps(self, snapshot: Snapshot) -> Iterator[str]:
         """Reasons why some of them are not known."""
-        for row in self.kinds or _LASTING:
+        for row in _LASTING:
             if reason := snapshot.origin.unread.get(row.kind):
                 yield f"{reason}: none of them is among the workloads"
 
@@ -292,7 +289,7 @@ def read_once(pod: PodGiven) -> PodGiven:
     Raises ManifestError.
     """
     named = _named(pod) if isinstance(pod, str | Path) else pod
-    return read_manifest(named) if isinstance(named, str) and not Path(named).is_dir() else pod
+    return _read(named) if isinstance(named, str) and not Path(named).is_dir() else pod
 
 
 def manifest_files(directory: str, *, recursive: bool) -> list[str]:
@@ -330,8 +327,7 @@ def _take(read: Sources, manifest: Manifest, choosing: Choosing) -> None:
 
 def _take_file(read: Sources, file: str, choosing: Choosing, *, is_one_of_many: bool) -> None:
     try:
-        _refuse_missing(file)
-        _take(read, read_manifest(file), choosing)
+        _take(read, _read(file), choosing)
     except ManifestError as error:
         if not is_one_of_many:
             raise
@@ -341,32 +337,20 @@ def _take_file(read: Sources, file: str, choosing: Choosing, *, is_one_of_many: 
             read.errors.append(error)
 
 
-def check_there(pods: Iterable[PodGiven], selector: str = "", *, recursive: bool = False) -> None:
-    """Look, before a cluster is read, whether files are there and labels choose among several. Nothing is opened: a
-    pipe can be read only once. Raises ManifestError and UsageError.
-    """
-    for pod in pods:
-        named = _named(pod) if isinstance(pod, str) and pod != STDIN else pod
-        if isinstance(named, Reference):
-            _refuse_selector(named, selector)
-        elif isinstance(named, str) and named != STDIN:
-            _refuse_missing(named)
-            if Path(named).is_dir():
-                manifest_files(named, recursive=recursive)
-
-
 def _refuse_selector(named: Reference, selector: str) -> None:
     if selector:
         raise UsageError(f"-l/--selector and {_label(named)} do not go together: its name says which it is")
 
 
-def _refuse_missing(file: str) -> None:
-    if file.count("/") == 1 and not Path(file).parent.exists():
-        kinds = f"no such file; of KIND/NAME in the cluster, KIND is one of {reference_kinds()}"
-        raise ManifestError(file, [Fault(kinds)])
+def _read(file: str) -> Manifest:
+    """Raises ManifestError, which says of what is no file how a workload of the cluster is named."""
     if file != STDIN and not Path(file).exists():
-        # Which says why not.
-        read_file(file)
+        if file.count("/") == 1 and not Path(file).parent.exists():
+            kinds = f"no such file; of KIND/NAME in the cluster, KIND is one of {reference_kinds()}"
+            raise ManifestError(file, [Fault(kinds)])
+        if kind_called(file) is not None:
+            raise ManifestError(file, [Fault(f"no such file; a workload of the cluster is named {file}/NAME")])
+    return read_manifest(file)
 
 
 def _drop_those_without_workload(read: Sources, choosing: Choosing) -> None:
@@ -437,38 +421,6 @@ def _runs(item: KubernetesObject) -> bool:
 
 def _line(manifest: Manifest, item: KubernetesObject) -> int | None:
     return FieldLines(manifest.text).line(item.document, item.path) if manifest.text is not None else None
-
-
-def pods_named(
-    words: Sequence[str], *, every: bool = False, all_namespaces: bool = False
-) -> list[str | ClusterWorkloads]:
-    """The pods that words of a command line name: paths and KIND/NAME unchanged, ``deploy web`` as ``deploy/web``.
-
-    With ``every``: all workloads of the cluster, only of the named kinds if there are any (``deploy,sts``).
-    Raises UsageError.
-    """
-    kinds = kinds_named(words[0]) if words else ()
-    if every:
-        if len(words) > bool(kinds):
-            raise UsageError(f"--all, -l and -A ask for workloads of the cluster: {words[-1]!r} is not a kind of them")
-        return [ClusterWorkloads(kinds, all_namespaces=all_namespaces)]
-    if not kinds:
-        return [*words]
-    if len(words) == 1:
-        raise UsageError(f"no name given: expected {words[0]}/NAME or {words[0]} NAME")
-    if len(kinds) > 1:
-        raise UsageError(f"{words[0]!r}: expected one kind before a name")
-    for name in words[1:]:
-        if "/" in name:
-            raise UsageError(f"{name!r} names its kind itself: leave out {words[0]!r}")
-    return [f"{kinds[0].kind.lower()}/{name}" for name in words[1:]]
-
-
-def kinds_named(word: str) -> tuple[Kind, ...]:
-    """The kinds of workloads that ``word`` names (``deploy,sts``); none where it is a file or anything else."""
-    kinds = [kind_called(name) for name in word.split(",")]
-    recognized = tuple(kind for kind in kinds if kind is not None)
-    return recognized if len(recognized) == len(kinds) and not Path(word).exists() else ()
 
 
 def is_reference(path: str) -> bool:

@@ -266,15 +266,11 @@ def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """``deploy/``, then ``deploy/web``; after a kind as a separate word, names (``deploy web``)."""
+    """``deploy/``, then ``deploy/web``."""
     from kubespread.kube.api.kinds import REFERABLE, kind_called
 
     clusters = _clusters(line, environment)
     if not clusters:
-        return
-    kind = kind_called(line.arguments[0]) if line.arguments else None
-    if kind is not None:
-        yield from _named(clusters, kind.short, line)
         return
     typed, slash, _ = line.word.partition("/")
     if slash:
@@ -410,7 +406,7 @@ FILES = frozenset(
         "[MANIFEST]...",
         "[STEP|SCENARIO]...",
         "PROMISES",
-        "TEMPLATE[:N][@CPUxGI][@KEY=VALUE]",
+        "LIKE-NODE[:N][@CPUxGI][@KEY=VALUE]",
         "CPUxGI|TEMPLATE[@KEY=VALUE]",
         "POLICY",
     }

@@ -50,20 +50,20 @@ def _pod(field: FieldInfo, kind: Any, option: Option) -> Field:
     name = flags[-1].removeprefix("--")
     named = command.Option(*flags, metavar=option.metavar, help=option.help, rule=option)
     if get_origin(kind) is not tuple:
-        return Field((named,), lambda typed: _there((typed[name],))[0])
+        return Field((named,), lambda typed: typed[name])
     text = f"{option.help} The same as with {flags[0]}."
     rule = Rule(says=dict.fromkeys(option.says, "by place"))
     place = command.Argument("workload", metavar="[POD]", help=text, rule=rule)
 
     def pods(typed: Typed) -> tuple[Any, ...]:
-        return _there(tuple(text for text in (typed["workload"], typed[name]) if text is not None))
+        return tuple(text for text in (typed["workload"], typed[name]) if text is not None)
 
     return Field((place, named), pods)
 
 
 def _applied(_field: FieldInfo, _kind: Any, option: Option) -> Field:
     """Manifests that are applied, as options."""
-    return Field((_manifests(option.help),), lambda typed: _there(tuple(typed["filename"] or ()), recursive=True))
+    return Field((_manifests(option.help),), lambda typed: tuple(typed["filename"] or ()))
 
 
 def _pods(field: FieldInfo, _kind: Any, option: Any) -> Field:
@@ -77,7 +77,7 @@ def _pods(field: FieldInfo, _kind: Any, option: Any) -> Field:
         else:
             is_stdin = option.is_piped and not typed.get(EVERYWHERE) and is_piped(sources_of(typed))
             pods = [STDIN] if is_stdin else []
-        return _there(tuple(pods), typed.get("selector") or "", recursive=typed["recursive"])
+        return tuple(pods)
 
     rule = _BY_NAME if option.form == "pods" and not several else option
     named = command.Argument(place, nargs=-1, metavar=option.metavar, help=option.help, rule=rule)
@@ -104,38 +104,28 @@ def _asked_about(
 
     Raises UsageError.
     """
-    from kubespread.candidate.sources import pods_named
-
     files = typed["filename"]
     of_cluster = several and _asks_for_the_cluster(words, files, sources, typed)
     all_namespaces = several and typed[EVERYWHERE]
     if all_namespaces and not of_cluster:
         named = " ".join(words)
         raise UsageError(f"{named} and -A/--all-namespaces do not go together: both say which workloads are meant")
-    pods = [*pods_named(words, every=of_cluster, all_namespaces=all_namespaces), *files]
-    return pods or [_default_pod(sources)]
-
-
-def _there(pods: tuple[Any, ...], selector: str = "", *, recursive: bool = False) -> tuple[Any, ...]:
-    """``pods``, whose files are there, before a cluster is read. Raises ManifestError and UsageError."""
-    from kubespread.candidate.sources import check_there
-
-    check_there(pods, selector, recursive=recursive)
-    return pods
+    if of_cluster:
+        if words:
+            raise UsageError(f"--all asks about all workloads of the namespace: leave out {words[0]!r}")
+        return [ClusterWorkloads(all_namespaces=all_namespaces)]
+    return [*words, *files] or [_default_pod(sources)]
 
 
 def _asks_for_the_cluster(words: Sequence[str], files: Sequence[object], sources: Sequence[str], typed: Typed) -> bool:
-    """-A and --all do; -l does unless there are manifests that it could be about."""
-    from kubespread.candidate.sources import kinds_named
-
+    """True for -A and --all, and for -l unless there are manifests that it could be about."""
     if files:
         return False
     if typed.get("every"):
         return True
-    names_kinds = len(words) == 1 and bool(kinds_named(words[0]))
     if typed[EVERYWHERE]:
-        return names_kinds or not words
-    return typed["selector"] is not None and (names_kinds or not (words or is_piped(sources)))
+        return not words
+    return typed["selector"] is not None and not (words or is_piped(sources))
 
 
 def _default_pod(sources: Sequence[str]) -> str:
@@ -160,10 +150,7 @@ def _manifests(text: str) -> Parameter:
     )
 
 
-_EVERY_POD = (
-    "Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of all namespaces, "
-    "or those of the kinds given as POD (deploy,sts)."
-)
+_EVERY_POD = "Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of all namespaces."
 
 
 def _all_namespaces(text: str, *which: str) -> Parameter:
@@ -287,18 +274,13 @@ def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
         is_otherwise = any(typed[str(each.name)] for each in _AFTER) or edits_of(typed) or typed["settings"]
         if len(pods) == 1 and not is_otherwise:
             raise UsageError(_NOTHING_DIFFERS)
-        return _there(tuple(pods), recursive=typed["recursive"])
+        return tuple(pods)
 
     def late(typed: Typed) -> Late:
         schedulers = scheduler_of(typed), scheduler_of(_afterwards(typed))
         return partial(_opposed, tuple(typed["to_snapshot"]), typed["quiet"], schedulers, tuple(typed["settings"]))
 
-    every = flag(
-        "every",
-        "--all",
-        help="Ask about every workload of the namespace, or every one of the kinds given as POD (deploy,sts).",
-        rule=Rule(says=OF_CLUSTER),
-    )
+    every = flag("every", "--all", help="Ask about every workload of the namespace.", rule=Rule(says=OF_CLUSTER))
     return Field((*_pods(field, kind, option).parameters, every, *_AFTER), value, late)
 
 

@@ -651,7 +651,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
         tuple[Any, ...],
         Workload(
             "Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, "
-            "deploy/web, deploy web). Default: standard input when piped, else pod.yaml.",
+            "deploy/web). Default: standard input when piped, else pod.yaml.",
             metavar="[POD]",
         ),
     ]

@@ -154,7 +154,7 @@ _VERBS: tuple[type[Verb], ...] = (*EDITS.values(), Rollout, Restore, Apply, Upgr
 VERBS: Mapping[str, type[Verb]] = {verb.form.verb: verb for verb in _VERBS}
 """Verbs by the first word of their text."""
 KEYS: Mapping[str, type[Verb]] = {**VERBS, **{verb.form.name: verb for verb in _VERBS if verb.form.name}}
-"""The same by the keys of a scenario."""
+"""Verbs by the keys of a scenario."""
 
 
 def _without_flags(cls: type[StepVerb], words: Sequence[str]) -> tuple[list[str], Mapping[str, Any]]:

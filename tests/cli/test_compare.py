@@ -84,7 +84,11 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
         "1 of 1 workload differs, nothing is worse",
     ),
     "those with labels": (["-A", "-l", "app=web", "--cordon", "n2"], 0, "1 of 1 workload differs, nothing is worse"),
-    "those of a kind": (["deploy,sts", "--all", "-n", "ml", "--cordon", "n2"], 0, "same: 1 workload"),
+    "all and a name": (
+        ["deploy/web", "--all", "-n", "ml", "--cordon", "n2"],
+        2,
+        "error: --all asks about all workloads of the namespace: leave out 'deploy/web'",
+    ),
     "those of a namespace without any": (
         ["--all", "-n", "empty", "--cordon", "n2"],
         2,

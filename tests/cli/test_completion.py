@@ -99,7 +99,6 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "kinds of the snapshot": (["explain", "-S", SHOP, "d"], "files nospace", ["deploy/"]),
     "names of a kind": (["explain", "-S", SHOP, "deploy/"], "files", ["deploy/api", "deploy/web"]),
     "a kind by another name": (["explain", f"-S{SHOP}", "deployments.apps/a"], "files", ["deployments.apps/api"]),
-    "names behind a kind": (["explain", "-S", SHOP, "deploy", ""], "files", ["api", "web"]),
     "kinds that only pods know": (["explain", "-S", KAFKA, "s"], "files nospace", ["strimzipodset/"]),
     "names of a kind that only pods know": (
         ["audit", "-n", "kafka", "-S", KAFKA, "strimzipodset/"],

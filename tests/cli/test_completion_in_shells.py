@@ -71,7 +71,6 @@ LINES = {
     ],
     f"kubespread explain -S {CLUSTER} -- deploy/w": ["kubespread", "explain", "-S", CLUSTER, "--", "deploy/web"],
     "ks expl": ["ks", "explain"],
-    f"kubespread explain -S '{CLUSTER}' deploy w": ["kubespread", "explain", "-S", CLUSTER, "deploy", "web"],
     "kubespread explain fixtures/manifests/two-constraints-": [
         "kubespread",
         "explain",

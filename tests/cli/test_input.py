@@ -54,14 +54,8 @@ def placed(result: Result) -> list[str]:
 
 SELECTIONS: dict[str, tuple[list[str], list[str]]] = {
     "of all namespaces": (["-A"], ["default/Deployment/web", "shop/Deployment/api", "default/StatefulSet/db"]),
-    "of one kind": (["deploy", "-A"], ["default/Deployment/web", "shop/Deployment/api"]),
-    "of two kinds": (["sts,deploy", "-A"], ["default/StatefulSet/db", "default/Deployment/web", "shop/Deployment/api"]),
-    "a ReplicaSet that is asked for": (["rs", "-A"], ["default/ReplicaSet/web-1"]),
     "by label": (["-l", "app=db"], ["default/StatefulSet/db"]),
     "by label in another namespace": (["-l", "app", "-n", "shop"], ["shop/Deployment/api"]),
-    "by kind and label": (["deploy", "-A", "-l", "app in (api, db)"], ["shop/Deployment/api"]),
-    "by name": (["deploy", "web"], ["default/Deployment/web"]),
-    "several of a kind": (["deploy", "web", "-n", "default"], ["default/Deployment/web"]),
 }
 
 
@@ -77,9 +71,11 @@ REFUSED: dict[str, tuple[list[str], str]] = {
         "no workloads with the labels app in namespace nowhere; there are default, shop",
     ),
     "none with the label": (["-A", "-l", "app=x"], "no workloads with the labels app=x in the cluster"),
-    "a kind alone": (["deploy"], "no name given: expected deploy/NAME or deploy NAME"),
-    "a kind and a reference": (["deploy", "sts/db"], "'sts/db' names its kind itself: leave out 'deploy'"),
-    "two kinds and a name": (["deploy,sts", "db"], "'deploy,sts': expected one kind before a name"),
+    "a kind alone": (["deploy"], "deploy: no such file; a workload of the cluster is named deploy/NAME"),
+    "all namespaces and a kind": (
+        ["-A", "deploy"],
+        "deploy and -A/--all-namespaces do not go together: both say which workloads are meant",
+    ),
     "all namespaces and a file": (
         ["-A", "-f", POD],
         "-f/--filename and -A/--all-namespaces do not go together: both say which workloads are meant",
@@ -185,12 +181,6 @@ def test_explain_takes_the_one_workload_of_several_files(chart: Path) -> None:
         "choose one with --name\n",
     )
     assert run("explain", "-R", "-f", chart, "--name", "db", "-S", CLUSTER, "-o", "name").code == 0
-
-
-def test_explain_takes_a_kind_and_a_name(cluster: Path) -> None:
-    apart, joined = (run("explain", *asked, "-S", cluster, "-o", "wide") for asked in (["sts", "db"], ["sts/db"]))
-    assert apart == joined
-    assert apart.code == 0
 
 
 def test_several_files_without_a_workload(tmp_path: Path) -> None:

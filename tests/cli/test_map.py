@@ -14,7 +14,7 @@ SHOP = str(FIXTURES / "clusters" / "shop.yaml")
 
 CODES: dict[str, tuple[list[str], int, str]] = {
     "the cluster": (["-S", SHOP], 0, ""),
-    "a workload of the cluster": (["deploy", "web", "-S", SHOP], 0, ""),
+    "a workload of the cluster": (["deploy/web", "-S", SHOP], 0, ""),
     "a manifest": ([POD, "-S", CLUSTER], 0, ""),
     "skew of nobody": (
         ["-S", SHOP, "--by", "skew", "-o", "table"],

@@ -11,7 +11,6 @@ import pytest
 
 import kubespread
 from kubespread import ClusterWorkloads, Scheduler, Side
-from kubespread.kube.api.kinds import POD_CREATORS
 from tests.builders import Data, hard, hosts, pod, pods_on, taint
 from tests.cli.support import COMPARE_SCHEMA
 from tests.world.clusters import deployment
@@ -156,9 +155,9 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
             "default/Deployment/api on n0 1 → –",
         ],
     ),
-    "all workloads of a kind": (
-        Side(TWO_WORKLOADS, ClusterWorkloads((POD_CREATORS["Deployment"],))),
-        Side(TWO_WORKLOADS, ClusterWorkloads((POD_CREATORS["Deployment"],)), set=["replicas=4"]),
+    "all workloads": (
+        Side(TWO_WORKLOADS, ClusterWorkloads()),
+        Side(TWO_WORKLOADS, ClusterWorkloads(), set=["replicas=4"]),
         None,
         "2 of 2 workloads differ, nothing is worse",
         [

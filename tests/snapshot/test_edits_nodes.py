@@ -98,7 +98,8 @@ NOBODY: dict[str, tuple[str, str]] = {
     ),
     "a template that is not there": (
         "add-node n9:2",
-        'nodes "n9" not found; there are n0, n1, n2; a Node manifest ends in .yaml, .yml or .json',
+        'new nodes are like one that is there: nodes "n9" not found; there are n0, n1, n2; a Node manifest ends in .yaml, '
+        ".yml or .json",
     ),
 }
 

@@ -71,7 +71,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     pods: Annotated[
         tuple[Any, ...],
         Workload(
-            "Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads "
+            "Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads "
             "in a manifest are placed. Default: standard input when piped, else pod.yaml.",
             metavar="[POD]...",
             is_several=True,

@@ -132,10 +132,10 @@ class AddNode(Edit, frozen=True):
 
     form: ClassVar = Form(
         "add-node",
-        "TEMPLATE[:COUNT][@CPUxGI][@KEY=VALUE]",
+        "LIKE-NODE[:COUNT][@CPUxGI][@KEY=VALUE]",
         name="addNodes",
-        metavar="TEMPLATE[:N][@CPUxGI][@KEY=VALUE]",
-        option="Add N copies of a node, or of a Node manifest, of another size (8x16) or with other labels if given.",
+        metavar="LIKE-NODE[:N][@CPUxGI][@KEY=VALUE]",
+        option="Add N new nodes like one of the cluster or a Node manifest; size (8x16) and labels may differ.",
     )
     brings_nodes: ClassVar = True
     template: str
@@ -259,7 +259,8 @@ def node_called(name: str, nodes: Sequence[Node]) -> Node:
         if node.metadata.name == name:
             return node
     hint = alternatives(name, (node.metadata.name for node in nodes))
-    raise UsageError(f"nodes {quote(name)} not found{hint}; a Node manifest ends in .yaml, .yml or .json")
+    missing = f"nodes {quote(name)} not found{hint}"
+    raise UsageError(f"new nodes are like one that is there: {missing}; a Node manifest ends in .yaml, .yml or .json")
 
 
 def as_new_node(template: Node, labels: Mapping[str, str]) -> Node:

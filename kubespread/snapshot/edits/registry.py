@@ -5,13 +5,13 @@
     drain NODES [--ignore-daemonsets] [--delete-emptydir-data] [--force]
     taint NODE=KEY[=VALUE]:EFFECT   taint NODES KEY[=VALUE]:EFFECT  to remove: KEY:EFFECT- or KEY-
     label NODE=KEY=VALUE            label NODES KEY=VALUE           to remove: KEY-
-    add-node TEMPLATE[:COUNT][@CPUxGI][@KEY=VALUE[,KEY=VALUE]...]
+    add-node LIKE-NODE[:COUNT][@CPUxGI][@KEY=VALUE[,KEY=VALUE]...]
     delete-pods [NAMESPACE/]LABELS  evict [NAMESPACE/]POD           scale [NAMESPACE/]KIND/NAME=N
     budget [NAMESPACE/][KIND/]NAME:maxUnavailable=VALUE             :minAvailable=VALUE, or to remove: :none
     spread [[NAMESPACE/]KIND/NAME=]KEY:SKEW[:soft]
 
 NODES is a node's name, or labels as kubectl's -l has them (``zone=a``, ``'pool in (a,b)'``). NODE before an equals sign
-is always a name: for nodes with certain labels, the change follows a blank. TEMPLATE is a file if it ends
+is always a name: for nodes with certain labels, the change follows a blank. LIKE-NODE is a file if it ends
 in .yaml, .yml or .json or has a slash in it, else a node's name. NAMESPACE has no dot; where the key of a label has a
 prefix without one, the namespace has to be given too.
 """
