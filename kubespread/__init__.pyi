@@ -425,7 +425,6 @@ def plan(
     manifests: PodGiven | Sequence[PodGiven] = (),
     create_namespaces: bool = False,
     hpa_max: bool = False,
-    by_step: bool = False,
     autoscaler: str | None = None,
     node_groups: GroupsGiven | None = None,
     instance_types: InstanceTypesGiven | None = None,
@@ -436,7 +435,7 @@ def plan(
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> PlanReport:
-    """Plan everything that is about to change, and compare the cluster before and after, or (--steps) after each step.
+    """Plan everything that is about to change, and show what each step does to pods, nodes and spread.
 
     Raises UsageError, SnapshotError and ManifestError.
 
@@ -448,7 +447,6 @@ def plan(
     - ``manifests``: Manifest, or directory of manifests, to apply: what is new is created, what runs is changed.
     - ``create_namespaces``: Create the namespaces of the manifests that are missing; what is in them is refused without.
     - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
-    - ``by_step``: Show what each step does to pods and their spread, instead of before and after.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.

@@ -122,7 +122,6 @@ PARTS = {
     ("compare", "explain"),
     ("compare", "simulate"),
     ("explain", "simulate"),
-    ("plan", "audit"),
     ("plan", "map"),
     ("plan", "report"),
     ("report", "audit"),

@@ -24,7 +24,7 @@ def _steps(number: int) -> object:
     """They are all checked before the first of them is played."""
     steps = ["cordon n0", "uncordon n0"] * (5 * number)
     with pytest.raises(UsageError) as refused:
-        kubespread.plan(Snapshot.from_objects(hosts("a", "b")), scenario(*steps, "cordon missing"), by_step=True)
+        kubespread.plan(Snapshot.from_objects(hosts("a", "b")), scenario(*steps, "cordon missing"))
     return refused
 
 

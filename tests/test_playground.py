@@ -27,7 +27,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "explain, as JSON": ("explain", POD, "-S", CLUSTER, "-o", "json"),
     "explain, as a page": ("explain", POD, "-S", CLUSTER, "-o", "html"),
     "simulate": ("simulate", POD, "--replicas", "6", "-S", CLUSTER),
-    "plan, step by step": ("plan", "scale deploy/web=9", "fail zone=c", "--steps", "-S", SHOP),
+    "plan, step by step": ("plan", "scale deploy/web=9", "fail zone=c", "-S", SHOP),
     "survive": ("survive", "-S", SHOP),
     "check": ("check", POD, "-S", CLUSTER),
 }

@@ -36,8 +36,6 @@ PROVIDERS = msgspec.convert(
 )
 POOLS = tuple(provider.pool for provider in PROVIDERS.values() if provider.pool)
 """Labels whose values are pools of nodes."""
-CAPACITY_TYPES = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType")
-"""Labels that tell spot machines from others."""
 _AKS = "kubernetes.azure.com/"
 _PREFIXES = tuple(chain.from_iterable(provider.prefixes for provider in PROVIDERS.values()))
 _KEYS = frozenset(chain.from_iterable(provider.keys for provider in PROVIDERS.values()))

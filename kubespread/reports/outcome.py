@@ -174,11 +174,6 @@ class WorkloadChange(Report, frozen=True, gc=False):
         return sum(self.landed.values())
 
     @property
-    def is_moved(self) -> bool:
-        """True if anything became of its pods, as opposed to those that went on waiting."""
-        return bool(self.gone or self.created or self.landed)
-
-    @property
     def figures(self) -> str:
         """``Deployment/web 1 of 3 ready``."""
         return f"{self.workload.called} {self.ready:,} of {self.wanted:,} ready"

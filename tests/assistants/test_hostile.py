@@ -129,7 +129,7 @@ class Talking:
 
     def is_working(self) -> bool:
         """Whether it answers while it works on a question of hours."""
-        self.send(call(2, "plan", byStep=True, steps=["scale deploy/web=40", "scale deploy/web=4"] * 2000))
+        self.send(call(2, "plan", steps=["scale deploy/web=40", "scale deploy/web=4"] * 2000))
         self.send(call(3, "map"))
         return bool(self.answer()["id"] == 3)
 
@@ -144,9 +144,7 @@ def test_02_of_two_calls_the_short_one_is_answered_and_the_long_one_is_taken_bac
     with talking() as server:
         assert server.is_working()
         server.send(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}')
-        server.send(
-            call(4, "plan", byStep=True, timeout=0.5, steps=["scale deploy/web=40", "scale deploy/web=4"] * 2000)
-        )
+        server.send(call(4, "plan", timeout=0.5, steps=["scale deploy/web=40", "scale deploy/web=4"] * 2000))
         late = server.answer()
         assert (late["id"], late["result"]["isError"]) == (4, True)
         assert [each["text"] for each in late["result"]["content"]] == [

@@ -48,7 +48,7 @@ SUBJECTS: dict[str, Sequence[Asked]] = {
     "plan": (
         ("--drain n1", {"edits": ["drain n1"]}),
         ("-f more.yaml", {"manifest": "more.yaml"}),
-        ("scenario.json --steps", {"steps": ["scale deploy/web=9", f"fail {ZONE}=a"], "byStep": True}),
+        ("scenario.json", {"steps": ["scale deploy/web=9", f"fail {ZONE}=a"]}),
     ),
     "upgrade": (("pool=x", {"nodes": "pool=x"}),),
     "removable": (("", {}), ("n1", {"nodes": ["n1"]})),

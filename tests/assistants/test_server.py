@@ -92,7 +92,7 @@ def text_of(answer: types.CallToolResult | MCPError) -> str:
 def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
     """The client itself holds each answer to what the tool is listed with."""
     wrong: Calls = [("explain", {"workload": "deploy/wep"}), ("explain", {"manifest": "kind: Pod"}), ("nothing", {})]
-    play: Calls = [("plan", {"byStep": True, "steps": ["scale deploy/web=12", "fail zone=c"]})]
+    play: Calls = [("plan", {"steps": ["scale deploy/web=12", "fail zone=c"]})]
     of_all: Calls = [("compare", {"kubeVersion": "1.30", "toKubeVersion": "1.36", "namespace": "default"})]
     listed, answers = conversation(
         ("-S", SHOP), [*((name, asked) for name, (asked, _) in ASKED.items()), *play, *of_all, *wrong]

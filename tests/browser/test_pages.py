@@ -129,12 +129,7 @@ def test_nodes_that_fail_are_cordoned_leave_and_join_look_so_step_by_step(page: 
     snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b", "c"), *deployment("web", ("n0", "n1"))])
     steps = ["cordon n2", "fail n0", "restore n0", "add-node n1", "delete-node n1"]
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
-    shown(
-        page,
-        kubespread.plan(snapshot, scenario, by_step=True),
-        kubespread.topology_map(snapshot),
-        tmp_path / "page.html",
-    )
+    shown(page, kubespread.plan(snapshot, scenario), kubespread.topology_map(snapshot), tmp_path / "page.html")
     assert cells_of(page)["n1"] == ("", "gone", "moved off")
     seen = []
     for step in range(len(steps)):
@@ -222,12 +217,7 @@ def test_nodes_of_a_large_cluster_are_laid_out_when_their_zone_is_opened(page: P
     snapshot = many_nodes(501)
     steps = ["cordon zone=zone-1", "add-node node-00000"]
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
-    shown(
-        page,
-        kubespread.plan(snapshot, scenario, by_step=True),
-        kubespread.topology_map(snapshot),
-        tmp_path / "page.html",
-    )
+    shown(page, kubespread.plan(snapshot, scenario), kubespread.topology_map(snapshot), tmp_path / "page.html")
     totals = "Array.from(document.querySelectorAll('.total'), each => each.textContent)"
     assert page.run(totals) == [
         "167 nodes, 167 pods",

@@ -39,7 +39,7 @@ NOTHING = {
     "simulate": ([POD, "--replicas", "0"], "0 of 0"),
     "compare": ([POD, "--uncordon", "n0"], "same: 1 workload and 2 nodes"),
     "capacity": (["--request", "cpu=100"], "0 pods of cpu 100 fit"),
-    "plan": (["--cordon", "n0"], "everything fits; none of 1 workload is worse"),
+    "plan": (["--cordon", "n0"], "every step done in full; nothing is worse"),
     "verify": ([str(FIXTURES / "promises" / "room.yaml")], "1 of 1 promise holds"),
     "map": ([], "2 nodes: cpu 0%, memory 0%, pods 0% requested"),
 }

@@ -77,7 +77,7 @@ def test_instance_types_make_it_known(tmp_path: Path) -> None:
     account = answer.report_of(SIMULATE_SCHEMA)["autoscaling"]
     assert (answer.code, account["unknownGroups"], account["pending"]) == (0, [], [])
     assert account["types"] == [{"name": "m6i.xlarge", "nodes": 2, "price": "0.08"}]
-    played = run("plan", "--steps", f"apply {WEB}", "-S", CLUSTER, "-S", pool, *autoscaler, "-o", "json")
+    played = run("plan", f"apply {WEB}", "-S", CLUSTER, "-S", pool, *autoscaler, "-o", "json")
     assert (played.code, json.loads(played.out)["steps"][-1]["troubles"]) == (0, [])
 
 
@@ -85,7 +85,7 @@ def test_nor_is_that_of_a_plan(tmp_path: Path) -> None:
     pool = tmp_path / "pool.yaml"
     pool.write_text(POOL)
     autoscaler = ("--autoscaler", "karpenter")
-    answer = run("plan", "--steps", f"apply {WEB}", "-S", CLUSTER, "-S", pool, *autoscaler, "-o", "json")
+    answer = run("plan", f"apply {WEB}", "-S", CLUSTER, "-S", pool, *autoscaler, "-o", "json")
     report = json.loads(answer.out)
     (waiting,) = report["steps"][-1]["troubles"]
     assert (answer.code, report["verdict"], waiting["kind"], waiting["count"]) == (3, "unknown", "pending", 4)

@@ -54,8 +54,8 @@ def test_a_timeout_is_kept_in_the_middle_of_a_part(case: str) -> None:
 def test_of_an_answer_that_has_no_finished_part_in_time_that_is_said() -> None:
     steps = "{apiVersion: kubespread.dev/v1alpha1, kind: Scenario, spec: {steps: [{scale: d/deploy/w=1000000}]}}"
     with pytest.raises(UnansweredError, match=r"^not finished within 500ms$"):
-        kubespread.plan(kubespread.load(MILLION), steps, timeout=0.5, by_step=True)
-    done = run("plan", "--steps", "-", "--timeout", "500ms", "-S", MILLION, stdin=steps.encode())
+        kubespread.plan(kubespread.load(MILLION), steps, timeout=0.5)
+    done = run("plan", "-", "--timeout", "500ms", "-S", MILLION, stdin=steps.encode())
     assert (done.code, done.out, done.err) == (3, "", "error: not finished within 500ms\n")
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 CLUSTER = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
 ASKED = (
     ("survive", "-A"),
-    ("plan", "--steps", "fail=topology.kubernetes.io/zone=eu-west-1a"),
+    ("plan", "fail=topology.kubernetes.io/zone=eu-west-1a"),
     ("removable",),
     ("report", "-A"),
     ("plan", "fail-hard topology.kubernetes.io/zone=eu-west-1a"),

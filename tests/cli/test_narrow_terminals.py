@@ -15,7 +15,7 @@ COMMANDS = [
     "explain POD",
     "explain POD --fix",
     "simulate POD --replicas 3",
-    "plan -f POD drain=node1 --steps",
+    "plan -f POD drain=node1",
     "pending -A",
     "audit -A",
     "report -A",

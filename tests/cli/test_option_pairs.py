@@ -37,7 +37,7 @@ from tests.tiers import slow_but
 BASES = {
     "explain": ["new.yaml", "dir", "deploy/web"],
     "simulate": ["new.yaml", "dir", "deploy/web", "new.yaml --gang 2", "-A"],
-    "plan": ["--cordon n1", "scenario.json --steps"],
+    "plan": ["--cordon n1", "scenario.json"],
     "pending": ["", "deploy/web"],
     "audit": ["", "deploy/web", "-n shop deploy/big"],
     "report": ["", "deploy/web"],

@@ -1,4 +1,4 @@
-"""``kubespread plan --steps``: what it prints, and its exit codes."""
+"""``kubespread plan``: what it prints, and its exit codes."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ CODES: dict[str, tuple[list[Any], list[str], int]] = {
 @pytest.mark.parametrize("case", CODES)
 def test_the_exit_code_says_what_came_of_it(case: str, tmp_path: Path) -> None:
     steps, options, expected = CODES[case]
-    assert run("plan", "--steps", written(tmp_path / "s.json", *steps), "-S", WEB, *options).code == expected
+    assert run("plan", written(tmp_path / "s.json", *steps), "-S", WEB, *options).code == expected
 
 
 def test_bad_names_are_said_a_line_each(tmp_path: Path) -> None:
-    result = run("plan", "--steps", written(tmp_path / "s.json", "cordon x", "scale deploy/y=1"), "-S", WEB)
+    result = run("plan", written(tmp_path / "s.json", "cordon x", "scale deploy/y=1"), "-S", WEB)
     assert result.err.splitlines() == [
         'error: step 1 (cordon x): nodes "x" not found; there are node-a1, node-a2, node-b1, node-b2, node-c1, node-c2',
         'error: step 2 (scale deploy/y=1): deployments.apps "y" not found in namespace default; there is web',
@@ -52,9 +52,7 @@ def test_bad_names_are_said_a_line_each(tmp_path: Path) -> None:
 
 
 def test_the_report_is_one_document_that_is_always_the_same() -> None:
-    first, second = (
-        run("plan", "--steps", str(SCENARIOS / "zone-outage.yaml"), "-S", WEB, "-o", "json") for _ in range(2)
-    )
+    first, second = (run("plan", str(SCENARIOS / "zone-outage.yaml"), "-S", WEB, "-o", "json") for _ in range(2))
     report = first.report_of(SCHEMA)
     assert first.out == second.out
     assert [step["name"] for step in report["steps"]] == [
@@ -67,26 +65,23 @@ def test_the_report_is_one_document_that_is_always_the_same() -> None:
 
 
 def test_what_is_said_beside_columns_in_a_pipe() -> None:
-    result = run("plan", "--steps", str(SCENARIOS / "rollout.yaml"), "-S", WEB)
+    result = run("plan", str(SCENARIOS / "rollout.yaml"), "-S", WEB)
     said = "every step done in full; zone skew of Deployment/web 0 → 0–2, above 1, ties decide"
     assert said in result.err.splitlines()
     assert not any(line.startswith("not modeled: timers") for line in result.err.splitlines())
-    assert "timers and rate limits" in run("plan", "--steps", "--help-all").out
-    assert run("plan", "--steps", str(SCENARIOS / "rollout.yaml"), "-S", WEB, "-q").err == ""
+    assert "timers and rate limits" in run("plan", "--help-all").out
+    assert run("plan", str(SCENARIOS / "rollout.yaml"), "-S", WEB, "-q").err == ""
 
 
 def test_pods_evict_no_others_where_that_is_asked(tmp_path: Path) -> None:
     scenario = written(tmp_path / "s.json", "cordon node-a1")
-    assert (
-        run("plan", "--steps", scenario, "-S", WEB, "-o", "json", "--no-preemption").report_of(SCHEMA)["preemption"]
-        is False
-    )
+    assert run("plan", scenario, "-S", WEB, "-o", "json", "--no-preemption").report_of(SCHEMA)["preemption"] is False
 
 
 def test_a_scenario_comes_through_standard_input() -> None:
     text = (SCENARIOS / "zone-outage.yaml").read_bytes()
     assert (
-        run("plan", "--steps", "-", "-S", WEB, "-o", "csv", stdin=text)
+        run("plan", "-", "-S", WEB, "-o", "csv", stdin=text)
         .out.splitlines()[1]
         .startswith("1,more replicas: scale deploy/web=9,")
     )
@@ -94,7 +89,7 @@ def test_a_scenario_comes_through_standard_input() -> None:
 
 def test_a_manifest_is_applied_before_the_steps_that_are_typed() -> None:
     steps = ("scale deploy/web=3", "rollout=deploy/web", "fail=zone=a")
-    result = run("plan", "-f", str(SCENARIOS / "web-v2.yaml"), *steps, "--steps", "-S", WEB, "-o", "json")
+    result = run("plan", "-f", str(SCENARIOS / "web-v2.yaml"), *steps, "-S", WEB, "-o", "json")
     report = result.report_of(SCHEMA)
     assert result.code == 1
     assert [step["name"] for step in report["steps"]] == [
@@ -109,18 +104,18 @@ def test_a_manifest_is_applied_before_the_steps_that_are_typed() -> None:
 
 def test_a_manifest_from_standard_input_is_read_once() -> None:
     text = (SCENARIOS / "web-v2.yaml").read_bytes()
-    result = run("plan", "-f", "-", "rollout deploy/web", "-S", WEB, "--steps", "-o", "csv", stdin=text)
+    result = run("plan", "-f", "-", "rollout deploy/web", "-S", WEB, "-o", "csv", stdin=text)
     assert [row["what"] for row in csv.DictReader(result.out.splitlines())] == ["apply manifests", "rollout deploy/web"]
 
 
 WRONG = {
     "unknown step 'scael', did you mean \"scale\"?": ["scael deploy/web=9"],
     "invalid step 'rollout': expected rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]": ["rollout"],
-    "nothing is planned: give manifests (-f), steps, edits such as --drain or --hpa-max, or another --kube-version": [],
+    "nothing is planned: give manifests (-f), steps, or edits such as --drain or --hpa-max": [],
 }
 
 
 @pytest.mark.parametrize("fault", WRONG)
 def test_steps_that_mean_nothing_are_refused(fault: str) -> None:
-    result = run("plan", "--steps", "-S", WEB, *WRONG[fault])
+    result = run("plan", "-S", WEB, *WRONG[fault])
     assert (result.code, result.err) == (2, f"error: {fault}\n")

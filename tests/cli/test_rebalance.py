@@ -83,5 +83,5 @@ def test_the_pods_to_evict_make_a_scenario(tmp_path: Path) -> None:
     scenario.write_text(
         json.dumps({"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}})
     )
-    played = run("plan", "--steps", str(scenario), "-S", OUTAGE, "-o", "json", "-q", "--fail-on", "pending")
+    played = run("plan", str(scenario), "-S", OUTAGE, "-o", "json", "-q", "--fail-on", "pending")
     assert (played.code, json.loads(played.out)["steps"][-1]["troubles"]) == (0, [])

@@ -19,7 +19,7 @@ SHOP = str(FIXTURES / "clusters" / "shop.yaml")
 FROM_FILES: dict[str, tuple[str, ...]] = {
     "explain": ("explain", POD, "-S", CLUSTER),
     "simulate": ("simulate", "deploy/web", "-S", SHOP),
-    "plan": ("plan", str(FIXTURES / "scenarios" / "zone-outage.yaml"), "--steps", "-S", SHOP),
+    "plan": ("plan", str(FIXTURES / "scenarios" / "zone-outage.yaml"), "-S", SHOP),
     "compare": ("compare", POD, "-S", CLUSTER, "--set", "maxSkew[zone]=2"),
     "survive": ("survive", "-S", SHOP),
     "upgrade": ("upgrade", "zone=c", "-S", SHOP),

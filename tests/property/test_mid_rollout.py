@@ -29,16 +29,14 @@ QUESTIONS: dict[str, Callable[[Snapshot], Any]] = {
     "capacity": lambda snapshot: kubespread.capacity(snapshot, "cpu=1"),
     "map": kubespread.topology_map,
     "steps": lambda snapshot: kubespread.plan(
-        snapshot, {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": STEPS}}, by_step=True
+        snapshot, {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": STEPS}}
     ),
 }
 OF_WORKLOADS: dict[str, Callable[[Snapshot, str], Any]] = {
     "explain": kubespread.explain,
     "simulate": kubespread.simulate,
     "simulate, from scratch": lambda snapshot, name: kubespread.simulate(snapshot, name, from_scratch=True),
-    "plan": lambda snapshot, name: kubespread.plan(
-        snapshot, [f"rollout {name} cpu=100m", f"scale {name}=1"], by_step=True
-    ),
+    "plan": lambda snapshot, name: kubespread.plan(snapshot, [f"rollout {name} cpu=100m", f"scale {name}=1"]),
     "compare": lambda snapshot, name: kubespread.compare(
         Side(snapshot, name), Side(snapshot.edited("cordon n0"), name)
     ),

@@ -103,7 +103,7 @@ def test_a_last_replica_preempts_as_it_does_in_a_world(case: tuple[Snapshot, Dat
     if report.running < replicas or not {str(each.made_room_for) for each in report.preempted} <= last:
         return
     given = {**manifest, "spec": {**manifest["spec"], "replicas": replicas}}
-    (step,) = kubespread.plan(snapshot, manifests=[given], by_step=True).steps
+    (step,) = kubespread.plan(snapshot, manifests=[given]).steps
     own = f"default/{manifest['kind']}/new"
     (row,) = (each for each in step.workloads if each.workload == own)
     assert (row.ready, row.pending, row.unmade) == (

@@ -50,7 +50,7 @@ def goes(snapshot: Snapshot, groups: Sequence[Sequence[str]]) -> bool:
     """Whether nodes go when they are drained and deleted: what kubectl or a budget refuses ends it, and so does a pod
     without a node that had one, or one that is pushed away against a budget or for good.
     """
-    before, played = after(snapshot), kubespread.plan(snapshot, scenario(SETTLED, *steps(groups)), by_step=True)
+    before, played = after(snapshot), kubespread.plan(snapshot, scenario(SETTLED, *steps(groups)))
     if played.blocked:
         return False
     now = after(snapshot, *steps(groups))
@@ -103,7 +103,7 @@ def test_what_has_no_ready_pod_for_a_time_is_what_loses_all_of_them_at_once(obje
     for row in kubespread.removable(snapshot).rows:
         down = _down(settled, row.name)
         assert {*row.down} == down, row.name
-        (_, step) = kubespread.plan(snapshot, scenario(SETTLED, f"drain {row.name}"), by_step=True).steps
+        (_, step) = kubespread.plan(snapshot, scenario(SETTLED, f"drain {row.name}")).steps
         assert {*step.down} == (down if step.failed is None else set()), row.name
         upgraded = kubespread.upgrade(snapshot, row.name, force=True, remedies=False)
         assert {*upgraded.steps[0].down} == down, row.name

@@ -79,7 +79,7 @@ def test_simulate_places_each_replica_where_it_goes_once_the_workload_is_applied
     with TemporaryDirectory() as folder:
         manifest = Path(folder) / "workload.json"
         manifest.write_text(json.dumps(workload))
-        (step,) = kubespread.plan(snapshot, scenario(f"apply {manifest}"), by_step=True).steps
+        (step,) = kubespread.plan(snapshot, scenario(f"apply {manifest}")).steps
     placed = [placement.node for placement in simulated.placements]
     assert placed == [placement.node for placement in step.pods_placed]
     assert (simulated.pending, simulated.not_made_yet) == (step.pending, step.unmade)

@@ -61,7 +61,7 @@ def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_ba
 ) -> None:
     snapshot, scenario = case
     try:
-        report = kubespread.plan(snapshot, scenario, runs=runs, by_step=True)
+        report = kubespread.plan(snapshot, scenario, runs=runs)
     except UsageError:
         assume(False)
     steps = report.steps
@@ -105,7 +105,7 @@ def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_ba
 def test_every_replica_that_is_to_be_is_placed_pending_or_not_made(case: tuple[Snapshot, Data]) -> None:
     snapshot, scenario = case
     try:
-        report = kubespread.plan(snapshot, scenario, by_step=True)
+        report = kubespread.plan(snapshot, scenario)
     except UsageError:
         assume(False)
     after = kubespread.after_steps(snapshot, scenario)
@@ -157,7 +157,7 @@ def plain_pod(made: Any) -> Data:
 def test_what_nodes_hold_step_by_step_is_what_a_map_of_the_cluster_then_shows(case: tuple[Snapshot, Data]) -> None:
     snapshot, scenario = case
     try:
-        report = kubespread.plan(snapshot, scenario, runs=1, by_step=True)
+        report = kubespread.plan(snapshot, scenario, runs=1)
     except UsageError:
         assume(False)
     held = shown(snapshot)

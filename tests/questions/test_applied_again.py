@@ -58,7 +58,6 @@ def applied(objects: list[Data], change: Callable[[Data], None], folder: Path) -
         report = kubespread.plan(
             kubespread.Snapshot.from_objects([*HOSTS, *objects]),
             scenario(f"apply {write(folder / 'given.json', given)}"),
-            by_step=True,
         )
     except UsageError as error:
         return str(error).removeprefix(f"step 1 (apply {folder / 'given.json'}): ")
@@ -132,6 +131,6 @@ def test_what_applying_a_manifest_changes(case: str, tmp_path: Path) -> None:
 def test_a_budget_that_is_applied_again_counts_as_it_is_now(tmp_path: Path) -> None:
     tight, loose = budget("web", maxUnavailable=0), budget("web", maxUnavailable=1)
     steps = ["drain n0", f"apply {write(tmp_path / 'loose.json', loose)}", "drain n0"]
-    report = kubespread.plan(kubespread.Snapshot.from_objects([*HOSTS, *WEB, tight]), scenario(*steps), by_step=True)
+    report = kubespread.plan(kubespread.Snapshot.from_objects([*HOSTS, *WEB, tight]), scenario(*steps))
     assert [len(step.of("blocked")) for step in report.steps] == [1, 0, 0]
     assert [step.gone for step in report.steps] == [0, 0, 1]

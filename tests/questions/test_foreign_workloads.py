@@ -49,7 +49,7 @@ CASES: dict[str, tuple[Data, list[str], list[str]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_what_becomes_of_them(case: str) -> None:
     workload, steps, expected = CASES[case]
-    report = kubespread.plan(kubespread.Snapshot.from_objects(HOSTS), steps, manifests=[workload], by_step=True)
+    report = kubespread.plan(kubespread.Snapshot.from_objects(HOSTS), steps, manifests=[workload])
     assert [told(step) for step in report.steps] == expected
     assert SAID.format(workload["kind"]) in report.steps[0].notes
 
@@ -65,5 +65,5 @@ def test_applied_again_they_have_another_number_of_pods(tmp_path: Path) -> None:
         f"apply {write(tmp_path / f'{replicas}.json', foreign('example.com/v1', 'Thing', replicas))}"
         for replicas in (4, 2)
     ]
-    report = kubespread.plan(kubespread.Snapshot.from_objects(HOSTS), scenario(*steps), by_step=True)
+    report = kubespread.plan(kubespread.Snapshot.from_objects(HOSTS), scenario(*steps))
     assert [told(step) for step in report.steps] == ["4/0/0/0 0->0", "0/2/0/0 0->0"]

@@ -152,7 +152,7 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         NEW_POD | EVICTED | {"ReplicaSet", "StatefulSet"},
     ),
     "plan, by step": (
-        lambda cluster: kubespread.plan(cluster, "evict web-c", manifests=[NEW], by_step=True),
+        lambda cluster: kubespread.plan(cluster, "evict web-c", manifests=[NEW]),
         NEW_POD | VOLUMES | {"PodDisruptionBudget"},
     ),
     "compare": (lambda cluster: kubespread.compare(Side(cluster, NEW), Side(cluster, NEW, set=["cpu=2"])), NEW_POD),
@@ -191,7 +191,7 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         NEW_POD | VOLUMES | {"DaemonSet", "HorizontalPodAutoscaler", "PodDisruptionBudget", "ReplicaSet"},
     ),
     "steps": (
-        lambda cluster: kubespread.plan(cluster, PLAYED, by_step=True),
+        lambda cluster: kubespread.plan(cluster, PLAYED),
         JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "ReplicaSet", "StatefulSet"},
     ),
     "explain, fixing": (
@@ -238,7 +238,7 @@ READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
     "explain": (lambda cluster: kubespread.explain(cluster, "deploy/train"), DEVICES),
     "explain, of a pod that waits": (lambda cluster: kubespread.explain(cluster, "pod/train-b"), MADE_ALREADY),
     "simulate": (lambda cluster: kubespread.simulate(cluster, "deploy/train", 3), DEVICES),
-    "plan, by step": (lambda cluster: kubespread.plan(cluster, "scale deploy/train=3", by_step=True), DEVICES),
+    "plan, by step": (lambda cluster: kubespread.plan(cluster, "scale deploy/train=3"), DEVICES),
     "compare": (
         lambda cluster: kubespread.compare(Side(cluster, "deploy/train"), Side(cluster, "deploy/train", set=["cpu=2"])),
         DEVICES,
@@ -254,10 +254,7 @@ READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
     "report": (kubespread.report, DEVICES),
     "verify": (lambda cluster: kubespread.verify(cluster, PROMISED), DEVICES),
     "check": (kubespread.check, DEVICES),
-    "steps": (
-        lambda cluster: kubespread.plan(cluster, {**PLAYED, "spec": {"steps": [{"evict": "train-a"}]}}, by_step=True),
-        DEVICES,
-    ),
+    "steps": (lambda cluster: kubespread.plan(cluster, {**PLAYED, "spec": {"steps": [{"evict": "train-a"}]}}), DEVICES),
     "explain, fixing": (lambda cluster: kubespread.explain(cluster, "pod/train-b", fix=True), MADE_ALREADY),
     "explain, fixing all replicas": (
         lambda cluster: kubespread.explain(cluster, "deploy/train", replicas=2, fix=True),

@@ -18,13 +18,7 @@ GROWING = kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web",
 @pytest.mark.parametrize(
     ("groups", "verdict", "joined", "said"),
     [
-        pytest.param(
-            [group("pool", "a")],
-            "yes",
-            1,
-            "everything fits; none of 1 workload is worse; 1 is riskier: Deployment/web",
-            id="enough",
-        ),
+        pytest.param([group("pool", "a")], "yes", 1, "every step done in full; nothing is worse", id="enough"),
         pytest.param(
             [group("pool", "a", maximum=0)],
             "no",

@@ -25,7 +25,7 @@ def scenario(*steps: Any, **spec: Any) -> Data:
 
 def play(*steps: Any, **spec: Any) -> PlanReport:
     """Steps in the cluster of six nodes in three zones with the six replicas of web."""
-    return kubespread.plan(kubespread.load(WEB), scenario(*steps, **spec), by_step=True)
+    return kubespread.plan(kubespread.load(WEB), scenario(*steps, **spec))
 
 
 def told(step: PlanStep) -> str:
@@ -164,7 +164,7 @@ def test_the_namespace_of_what_is_applied(case: str, flag: str, tmp_path: Path) 
     pods = [pod("p", namespace=name) for name in names]
     path = write(tmp_path / "pods.json", *pods, *brought)
     snapshot = kubespread.Snapshot.from_objects([*hosts("a"), default])
-    report = kubespread.plan(snapshot, scenario(f"apply {path}{flag}", f"apply {path}"), by_step=True)
+    report = kubespread.plan(snapshot, scenario(f"apply {path}{flag}", f"apply {path}"))
     placed = [[str(each.pod) for each in step.pods_placed] for step in report.steps]
     there = [f"{name}/p" for name in names if name == "default" or flag or refusal is None]
     assert (placed[0], [step.failed for step in report.steps]) == (there, [None if flag else refusal] * 2)
@@ -295,7 +295,7 @@ def test_what_goes_wrong_on_the_way_is_said_of_its_step_and_the_next_goes_on() -
 
 def test_a_drain_that_kubectl_refuses_is_blocked() -> None:
     cluster = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("bare", "n0")])
-    report = kubespread.plan(cluster, scenario("drain n0", {"drain": "n0 --force"}), by_step=True)
+    report = kubespread.plan(cluster, scenario("drain n0", {"drain": "n0 --force"}))
     assert report.blocked == (1,)
     (refused,) = report.steps[0].troubles
     assert (refused.kind, refused.subject) == ("noController", "default/bare")
@@ -306,7 +306,7 @@ def test_a_drain_that_kubectl_refuses_is_blocked() -> None:
 def test_pods_that_wait_from_the_start_are_no_fault_of_the_scenario() -> None:
     waiting = pod("big", requests={"cpu": "100"})
     cluster = kubespread.Snapshot.from_objects([*hosts("a", "b"), waiting])
-    report = kubespread.plan(cluster, scenario("cordon n0"), by_step=True)
+    report = kubespread.plan(cluster, scenario("cordon n0"))
     assert [(each.kind, each.subject, each.count) for each in report.waiting] == [("pending", "default/Pod/big", 1)]
     assert (report.pending, report.blocked) == (0, ())
 
@@ -323,7 +323,7 @@ def test_preemption_can_be_left_out(preemption: bool, gone: list[str], tmp_path:
     cluster = kubespread.Snapshot.from_objects([*hosts("a"), low, classes])
     high = pod("high", requests={"cpu": "8"}, priorityClassName="high")
     step = {"apply": [write(tmp_path / "high.json", high)]}
-    report = kubespread.plan(cluster, scenario(step), preemption=preemption, by_step=True)
+    report = kubespread.plan(cluster, scenario(step), preemption=preemption)
     assert [each.why for each in report.steps[0].pods_gone] == gone
     assert report.pending == (0 if preemption else 1)
 
@@ -347,9 +347,7 @@ def test_the_cluster_after_a_step_answers_questions() -> None:
 
 
 def test_edits_come_before_the_first_step() -> None:
-    report = kubespread.plan(
-        kubespread.load(WEB).edited("delete-node zone=c"), scenario("scale deploy/web=4"), by_step=True
-    )
+    report = kubespread.plan(kubespread.load(WEB).edited("delete-node zone=c"), scenario("scale deploy/web=4"))
     assert (report.node_count, [step.name for step in report.steps]) == (
         6,
         ["delete-node zone=c", "scale deploy/web=4"],
@@ -373,7 +371,7 @@ THEN: dict[str, tuple[list[str], list[str]]] = {
 def test_what_happens_to_a_workload_once_it_is_applied(case: str) -> None:
     steps, expected = THEN[case]
     manifest = workload("Deployment", "new", 6)
-    report = kubespread.plan(kubespread.load(WEB), steps, manifests=[manifest], by_step=True)
+    report = kubespread.plan(kubespread.load(WEB), steps, manifests=[manifest])
     assert [step.name for step in report.steps] == [
         "apply manifests",
         *(step.replace("=", " ", " " not in step) for step in steps),
@@ -401,7 +399,7 @@ def test_steps_stand_before_and_after_those_of_a_file(tmp_path: Path) -> None:
     files = [tmp_path / "one.yaml", tmp_path / "two files.yaml"]
     for file in files:
         file.write_text(json.dumps({**scenario("cordon zone=a"), "metadata": {"name": "one"}}))
-    report = kubespread.plan(kubespread.load(WEB), ["scale deploy/web=7", files[1], "fail zone=b"], by_step=True)
+    report = kubespread.plan(kubespread.load(WEB), ["scale deploy/web=7", files[1], "fail zone=b"])
     assert (report.name, [step.name for step in report.steps]) == (
         "one",
         ["scale deploy/web=7", "cordon zone=a", "fail zone=b"],
@@ -413,7 +411,7 @@ def test_steps_stand_before_and_after_those_of_a_file(tmp_path: Path) -> None:
 
 
 def test_a_workload_of_the_cluster_goes_on_from_what_it_has() -> None:
-    report = kubespread.plan(kubespread.load(WEB), ["scale deploy/web=8", "rollout deploy/web cpu=1"], by_step=True)
+    report = kubespread.plan(kubespread.load(WEB), ["scale deploy/web=8", "rollout deploy/web cpu=1"])
     assert [told(step) for step in report.steps] == ["2/0/0/0 0->1", "8/8/0/0 1->1 5 passes complete [1]"]
 
 
@@ -433,7 +431,7 @@ def test_an_autoscaler_adds_nodes_for_pods_that_find_none(tmp_path: Path) -> Non
         ]
     )
     groups_file = str(tmp_path / "groups.json")
-    report = kubespread.plan(cluster, "cordon n1", by_step=True, autoscaler="ca", node_groups=groups_file)
+    report = kubespread.plan(cluster, "cordon n1", autoscaler="ca", node_groups=groups_file)
     assert [len(step.nodes.joined) for step in report.steps] == [1]
     assert (report.pending, report.steps[0].pods_placed[0].node) == (0, report.steps[0].nodes.joined[0])
     assert (

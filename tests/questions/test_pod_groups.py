@@ -229,9 +229,7 @@ def test_as_many_of_a_group_as_fit() -> None:
 def test_a_scenario_places_pods_of_a_group_one_at_a_time_and_says_so() -> None:
     snapshot = kubespread.Snapshot.from_objects([*NODES, pod_group(min_count=3), member("a", "n0")])
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": ["cordon n0"]}}
-    on, off = (
-        kubespread.plan(snapshot, scenario, each, by_step=True) for each in (scheduler(), kubespread.Scheduler())
-    )
+    on, off = (kubespread.plan(snapshot, scenario, each) for each in (scheduler(), kubespread.Scheduler()))
     said = "pods of a group are placed one at a time, not all or none of the group"
     assert (said in on.gaps, said in off.gaps) == (True, False)
 

@@ -209,7 +209,7 @@ def test_a_workload_that_is_down_meanwhile_is_a_remark_and_no_reason_against_it(
     said = "Deployment/web is down meanwhile: no other pod is ready"
     snapshot = Snapshot.from_objects(objects)
     upgraded = kubespread.upgrade(snapshot, "n0", remedies=False)
-    planned = kubespread.plan(snapshot, {**SCENARIO, "spec": {"steps": ["drain n0"]}}, by_step=True)
+    planned = kubespread.plan(snapshot, {**SCENARIO, "spec": {"steps": ["drain n0"]}})
     assert row.down == ("default/Deployment/web",) * is_down
     for report in (upgraded, planned):
         assert [text for text in report.answer if "meanwhile" in text] == [f"step 1: {said}"] * is_down

@@ -19,9 +19,7 @@ APPLIED_AGAIN = {"same": [6, 0], "fewer": [6, -2], "more": [3, 3]}
 @pytest.mark.parametrize("folder", APPLIED_AGAIN)
 def test_an_indexed_job_that_is_applied_again_keeps_its_pods(folder: str) -> None:
     where = CASES / "02-indexed-job-applied-again" / folder
-    result = run(
-        "plan", "--steps", "scenario.json", "-S", "cluster.json", "-o", "json", "--kube-version", "1.36.2", cwd=where
-    )
+    result = run("plan", "scenario.json", "-S", "cluster.json", "-o", "json", "--kube-version", "1.36.2", cwd=where)
     report = json.loads(result.out)
     assert (result.code, report["verdict"]) == (0, "yes")
     assert [step["placed"] - step["gone"] for step in report["steps"]] == APPLIED_AGAIN[folder]
@@ -47,7 +45,7 @@ def test_constraints_go_by_the_labels_of_each_replica_in_play(folder: str, tmp_p
     steps = {"metadata": {"name": "x"}, "spec": {"steps": [{"apply": str(where / "m0.json")}]}}
     scenario.write_text(json.dumps({"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", **steps}))
     cluster = str(where / "cluster.json")
-    result = run("plan", "--steps", str(scenario), "-S", cluster, "-o", "json", "--kube-version", "1.36.2")
+    result = run("plan", str(scenario), "-S", cluster, "-o", "json", "--kube-version", "1.36.2")
     (step,) = json.loads(result.out)["steps"]
     assert Counter(placed["node"] for placed in step["podsPlaced"]) == BY_LABELS[folder]
     assert result.code == 0

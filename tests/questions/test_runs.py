@@ -29,7 +29,7 @@ FULL = FIXTURES / "cases" / "running" / "1"
 
 def play(snapshot: Snapshot, *steps: str, runs: int | None = None, seed: int | None = None) -> PlanReport:
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": list(steps)}}
-    return kubespread.plan(snapshot, scenario, runs=runs, seed=seed, by_step=True)
+    return kubespread.plan(snapshot, scenario, runs=runs, seed=seed)
 
 
 def spread_over(zones: str, per_zone: int = 4) -> Snapshot:
@@ -42,9 +42,7 @@ def spread_over(zones: str, per_zone: int = 4) -> Snapshot:
 
 def test_a_rollout_that_ends_well_as_shown_may_get_stuck_in_other_runs() -> None:
     cluster = kubespread.load(FULL / "cluster.json.gz")
-    report = kubespread.plan(
-        cluster, FULL / "cluster.scenario.json", kubespread.Scheduler(kube_version="1.36.2"), by_step=True
-    )
+    report = kubespread.plan(cluster, FULL / "cluster.scenario.json", kubespread.Scheduler(kube_version="1.36.2"))
     (step,) = report.steps
     (rollout,) = step.rollouts
     assert (report.verdict, report.runs, report.pending, step.is_done) == ("no", 8, 0, True)
@@ -61,15 +59,7 @@ def test_a_rollout_that_ends_well_as_shown_may_get_stuck_in_other_runs() -> None
 
 
 def test_what_may_get_stuck_is_a_no_for_scripts() -> None:
-    asked = (
-        "plan",
-        "--steps",
-        FULL / "cluster.scenario.json",
-        "-S",
-        FULL / "cluster.json.gz",
-        "--kube-version",
-        "1.36.2",
-    )
+    asked = ("plan", FULL / "cluster.scenario.json", "-S", FULL / "cluster.json.gz", "--kube-version", "1.36.2")
     assert run(*asked, "-o", "json").code == 1
     assert run(*asked, "--fail-on", "pending").code == 1
     assert run(*asked, "--fail-on", "nothing").code == 0

@@ -129,11 +129,7 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
     "plan": lambda snapshot, **how: kubespread.plan(snapshot.edited("fail-hard n0"), **how),
     "check": kubespread.check,
     "steps": lambda snapshot, runs=4, **how: kubespread.plan(
-        snapshot,
-        scenario("scale default/deploy/web=1", "drain n0 --ignore-daemonsets --force"),
-        runs=runs,
-        **how,
-        by_step=True,
+        snapshot, scenario("scale default/deploy/web=1", "drain n0 --ignore-daemonsets --force"), runs=runs, **how
     ),
     "upgrade": lambda snapshot, **how: kubespread.upgrade(snapshot, "zone in (a,b)", **how),
 }

@@ -85,7 +85,7 @@ JOBS: dict[str, tuple[list[Data], str]] = {
 def test_jobs_go_on_before_the_first_step(case: str) -> None:
     objects, expected = JOBS[case]
     snapshot = Snapshot.from_objects([*HOSTS, *objects])
-    start = kubespread.plan(snapshot, scenario("cordon n3"), by_step=True).start
+    start = kubespread.plan(snapshot, scenario("cordon n3")).start
     settled = kubespread.after_steps(snapshot, scenario("cordon n3"), 0)
     created = {pod.metadata.name for pod in settled.pods} - {pod.metadata.name for pod in snapshot.pods}
     assert f"{len(created)} created, {start.gone} gone" == expected
@@ -99,14 +99,14 @@ def ready_of(report: Any) -> list[str]:
 
 def test_a_template_whose_pods_are_not_ready_is_not_healed_by_scaling() -> None:
     snapshot = Snapshot.from_objects([*HOSTS, *revised(("n2",), ready=False)])
-    report = kubespread.plan(snapshot, scenario("scale deploy/web=6", "ready deploy/web"), by_step=True)
+    report = kubespread.plan(snapshot, scenario("scale deploy/web=6", "ready deploy/web"))
     assert ready_of(report) == ["3 of 6", "6 of 6"]
     assert TAKEN in report.steps[0].notes
 
 
 def test_one_whose_pods_are_ready_goes_on() -> None:
     snapshot = Snapshot.from_objects([*HOSTS, *revised(("n2",), ready=True)])
-    report = kubespread.plan(snapshot, scenario("scale deploy/web=6"), by_step=True)
+    report = kubespread.plan(snapshot, scenario("scale deploy/web=6"))
     assert ready_of(report) == ["6 of 6"]
     assert [note for step in report.steps for note in step.notes] == []
 

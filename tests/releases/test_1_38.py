@@ -353,7 +353,7 @@ ANSWERS: dict[str, Callable[[Snapshot], Sequence[str]]] = {
     "explain": lambda cluster: kubespread.explain(cluster, "deploy/web", AHEAD).notes,
     "explain, fixing": lambda cluster: kubespread.explain(cluster, "deploy/web", scheduler=AHEAD, fix=True).notes,
     "simulate": lambda cluster: kubespread.simulate(cluster, "deploy/web", 7, AHEAD).notes,
-    "plan, by step": lambda cluster: kubespread.plan(cluster, STEPS, AHEAD, by_step=True).notes,
+    "plan, by step": lambda cluster: kubespread.plan(cluster, STEPS, AHEAD).notes,
     "audit": lambda cluster: kubespread.audit(cluster, (), AHEAD).notes,
     "survive": lambda cluster: kubespread.survive(cluster, ["zone"], AHEAD).notes,
     "upgrade": lambda cluster: kubespread.upgrade(cluster, "node-a1", AHEAD).notes,

@@ -45,7 +45,7 @@ pending = app.commands["pending"]
 cluster = kubespread.load({str(CLUSTER)!r})
 steps = [{{"reserve": "zone=a"}}, {{"reserve": ["node-b1"]}}, "reserve node-c1"]
 scenario = {{"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {{"steps": steps}}}}
-print(*(step.name for step in kubespread.plan(cluster, scenario, by_step=True).steps), sep=", ")
+print(*(step.name for step in kubespread.plan(cluster, scenario).steps), sep=", ")
 after = kubespread.after_steps(cluster, scenario)
 print(*(node.metadata.name for node in after.nodes if "reserved" in node.metadata.labels))
 same = [

@@ -117,7 +117,7 @@ def test_every_step_is_in_the_cookbook() -> None:
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "stuck"])
 def test_a_verb_changes_the_cluster(verb: str) -> None:
     text, before = WRITTEN[verb]
-    (*_, played) = kubespread.plan(CLUSTER, scenario(*before, f"{verb} {text}"), runs=1, by_step=True).steps
+    (*_, played) = kubespread.plan(CLUSTER, scenario(*before, f"{verb} {text}"), runs=1).steps
     assert played.failed is None
     without, after = (
         kubespread.after_steps(CLUSTER, scenario(*before, f"{verb} {text}"), steps) for steps in (len(before), None)

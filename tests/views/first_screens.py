@@ -34,7 +34,7 @@ WORST: Mapping[str, Callable[[Any], str]] = {
     "explain": lambda report: f"{report.constraints[0].max_skew}",
     "fleet": lambda report: report.clusters[0].name,
     "pending": lambda report: report.groups[0].workloads[0].name if report.groups else "",
-    "plan": lambda report: report.workloads[0].workload.name if report.workloads else "",
+    "plan": lambda report: next((step.name for step in report.steps if not step.is_done), ""),
     "rebalance": lambda report: report.constraints[0].workloads[0].name if report.steps else "",
     "removable": _held,
     "report": lambda report: report.lines[0].what[:30] if report.lines else "",

@@ -93,7 +93,7 @@ ONCE: dict[str, Callable[[Snapshot], Any]] = {
     "check": kubespread.check,
     "report": kubespread.report,
     "verify": lambda snapshot: kubespread.verify(snapshot, PROMISES),
-    "steps": lambda snapshot: kubespread.plan(snapshot, SCENARIO, by_step=True),
+    "steps": lambda snapshot: kubespread.plan(snapshot, SCENARIO),
     "fleet": lambda aws12: kubespread.fleet([aws12, snapshot("gke60")], Audit()),
     "plan": lambda snapshot: kubespread.plan(
         snapshot.edited(

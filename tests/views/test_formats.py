@@ -23,7 +23,7 @@ EXPLAINED = kubespread.explain(CLUSTER, WEB)
 COMPARED = kubespread.compare(kubespread.Side(CLUSTER, WEB), kubespread.Side(CLUSTER.edited("cordon n1"), WEB))
 SIMULATED = [kubespread.simulate(CLUSTER, WEB, 2), kubespread.simulate(CLUSTER, pod("alone"), 1)]
 PLAYED = kubespread.plan(
-    CLUSTER, {**SCENARIO, "spec": {"steps": ["delete-pods foo=bar", {"cordon": "n1", "name": "n1 too"}]}}, by_step=True
+    CLUSTER, {**SCENARIO, "spec": {"steps": ["delete-pods foo=bar", {"cordon": "n1", "name": "n1 too"}]}}
 )
 ANSWERS: dict[str, object] = {
     "explain": EXPLAINED,
@@ -70,8 +70,7 @@ HELP: dict[str, str] = {
     "'prometheus' prints metrics for a textfile collector.",
     "upgrade": "Format (default: a table on a terminal, columns in a pipe). "
     "'name' prints the workloads that are worse.",
-    "plan": "Format (default: tables on a terminal, columns in a pipe). "
-    "'name' prints the workloads that change, the worst first.",
+    "plan": "Format (default: a table on a terminal, columns in a pipe). 'name' prints the workloads that are worse.",
     "map": "Format (default: a map on a terminal, columns in a pipe). 'name' prints the nodes.",
     "check": "Format (default: a list on a terminal, columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
     "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions.",

@@ -36,7 +36,7 @@ def answers(name: str) -> dict[str, Any]:
         "compare": kubespread.compare(
             kubespread.Side(cluster, web), kubespread.Side(cluster, pod(nodeSelector={"x": "y"}))
         ),
-        "steps": kubespread.plan(cluster, {**scenario, "spec": {"steps": steps}}, by_step=True),
+        "steps": kubespread.plan(cluster, {**scenario, "spec": {"steps": steps}}),
         "survive": kubespread.survive(cluster, ["zone"]),
         "upgrade": kubespread.upgrade(cluster, "kubernetes.io/hostname"),
         "plan": kubespread.plan(cluster.edited("cordon kubernetes.io/hostname")),

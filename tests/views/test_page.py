@@ -183,7 +183,7 @@ def test_nodes_that_join_in_a_step_are_drawn_from_the_start() -> None:
         "kind": "Scenario",
         "spec": {"steps": ["add-node a:1", "drain a", "delete-node a"]},
     }
-    page = write_page(kubespread.plan(snapshot, steps, by_step=True), kubespread.topology_map(snapshot))
+    page = write_page(kubespread.plan(snapshot, steps), kubespread.topology_map(snapshot))
     frames = json.loads(Elements(page).inside["frames"])
     assert [frame["label"] for frame in frames] == ["step 1: add-node a:1", "step 2: drain a", "step 3: delete-node a"]
     assert [(len(frame.get("joined", ())), frame.get("gone", [])) for frame in frames] == [(1, []), (0, []), (0, ["a"])]
@@ -202,7 +202,7 @@ def stepped() -> str:
     """A drain that fills the other node, more pods than have room there, and as many as before."""
     objects = [*(node(name, cpu="2") for name in ("a", "b")), *deployment("web", ("a", "b"), cpu="1")]
     snapshot = kubespread.Snapshot.from_objects(objects)
-    return write_page(kubespread.plan(snapshot, STEPS, by_step=True), kubespread.topology_map(snapshot))
+    return write_page(kubespread.plan(snapshot, STEPS), kubespread.topology_map(snapshot))
 
 
 def test_each_step_has_what_nodes_hold_then_and_what_the_tiles_say() -> None:
@@ -258,7 +258,7 @@ def pending_said(*texts: str) -> list[int]:
         (lambda cluster: kubespread.plan(cluster.edited("drain zone=eu-west-1a")), "pods left pending"),
         (
             lambda cluster: kubespread.plan(
-                cluster, {**STEPS, "spec": {"steps": ["fail zone=eu-west-1a", "restore zone=eu-west-1a"]}}, by_step=True
+                cluster, {**STEPS, "spec": {"steps": ["fail zone=eu-west-1a", "restore zone=eu-west-1a"]}}
             ),
             "pods left pending",
         ),

@@ -41,7 +41,7 @@ def rolled_out(scheduler: Scheduler, *, stuck: bool = False, **rolling: Any) -> 
         "kind": "Scenario",
         "spec": {"steps": ["rollout sts/db"], "readiness": {"stuck": ["sts/db"] if stuck else []}},
     }
-    (step,) = kubespread.plan(cluster, scenario, scheduler, by_step=True).steps
+    (step,) = kubespread.plan(cluster, scenario, scheduler).steps
     (rollout,) = step.rollouts
     return rollout
 
@@ -64,5 +64,5 @@ def test_a_limit_that_is_no_percentage_stops_the_step() -> None:
     made["spec"]["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "many"}}
     cluster = kubespread.Snapshot.from_objects([*hosts("a", "a"), made, *pods])
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": ["rollout sts/db"]}}
-    (step,) = kubespread.plan(cluster, scenario, Scheduler(kube_version="1.37"), by_step=True).steps
+    (step,) = kubespread.plan(cluster, scenario, Scheduler(kube_version="1.37")).steps
     assert step.failed == "invalid value for IntOrString: invalid type: string is not a percentage"

@@ -101,7 +101,7 @@ def scenario(*steps: Any) -> Data:
 
 
 def played(objects: list[Data], *steps: Any) -> PlanReport:
-    return kubespread.plan(Snapshot.from_objects(objects), scenario(*steps), by_step=True)
+    return kubespread.plan(Snapshot.from_objects(objects), scenario(*steps))
 
 
 ONE_MORE: Data = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}

@@ -1,4 +1,4 @@
-"""Question about changes that are planned: the cluster before and after them, and each step."""
+"""Question about changes that are planned, step by step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.audit.question import Audit
 from kubespread.questions.question import (
     REQUIREMENTS,
     Applied,
@@ -51,34 +50,32 @@ OF_STEPS = (
 
 
 class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
-    """Plan everything that is about to change, and compare the cluster before and after, or (--steps) after each step.
+    """Plan everything that is about to change, and show what each step does to pods, nodes and spread.
 
-    Steps can scale, roll out or apply workloads; drain, cordon, taint, label, fail, restore, add, replace or
-    delete nodes; and delete pods. After each the controllers and kube-scheduler run until nothing changes anymore. They
-    happen one after another: new nodes, manifests (-f), edits in their order, the steps, autoscaled workloads at their
-    maximum. Both clusters are audited. The answer says whether every pod finds a node, which workloads change (ready
-    pods, spread, level in the audit), and how many pods leave their nodes; --steps shows what each step does to pods
-    and their spread instead, rollouts pass by pass. With --autoscaler nodes are added after each step. Before is the
-    cluster once what is under way is done, of its own release; after is that of --kube-version.
+    Steps can scale, roll out or apply workloads; drain, cordon, taint, label, fail, restore, add, replace or delete
+    nodes; and delete pods. After each the controllers and kube-scheduler run until nothing changes anymore. They happen
+    one after another: new nodes, manifests (-f), edits in their order, the steps, autoscaled workloads at their
+    maximum. The answer says whether each step is done, whether every pod finds a node, which workloads are worse than
+    before, and shows rollouts pass by pass. With --autoscaler nodes are added after each step. Before is the cluster
+    once what is under way is done.
 
     \b
     Examples:
       kubespread plan --fail zone=a --scale shop/deploy/web=12
-      kubespread plan maintenance.yaml --steps -S cluster.json.gz --fail-on pending
-      kubespread plan -f web.yaml 'scale deploy/web=9' 'rollout deploy/web' 'fail zone=a' --steps
+      kubespread plan maintenance.yaml -S cluster.json.gz --fail-on pending
+      kubespread plan -f web.yaml 'scale deploy/web=9' 'rollout deploy/web' 'fail zone=a'
       kubespread plan -f k8s/ --add-node node-7:3 --drain pool=old -S cluster.json.gz
       kubespread plan --hpa-max --autoscaler karpenter --instance-types types.yaml
-      kubespread plan --kube-version 1.37
     """
 
     name = "plan"
-    summary = "Compare the cluster before and after all that is planned."
+    summary = "Show what each planned step does to pods and their spread."
     yes, no = "each step is done, no more pods wait and no workload is worse", "one of these is not so (--fail-on)"
-    never_modelled = (*OF_STEPS, *Audit.never_modelled)
+    never_modelled = OF_STEPS
     judges_edits = True
     hands_out = True
     doing = "playing what is planned"
-    outputs = {"table": "tables", "name": "prints the workloads that change, the worst first"}
+    outputs = {"name": "prints the workloads that are worse"}
     by_place = "scenario"
 
     scenario: Annotated[
@@ -97,9 +94,6 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         bool, Option("Create the namespaces of the manifests that are missing; what is in them is refused without.")
     ] = False
     hpa_max: Annotated[bool, Option("Scale every workload with an autoscaler to its maximum, all together.")] = False
-    by_step: Annotated[
-        bool, Option("Show what each step does to pods and their spread, instead of before and after.", ("--steps",))
-    ] = False
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None

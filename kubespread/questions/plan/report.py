@@ -1,15 +1,15 @@
-"""A cluster before and after what is planned, and the steps in between."""
+"""Steps that are planned, and what each leaves behind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.questions.audit.report import AuditedWorkload
+from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.outcome import (
     LACKING,
     REFUSALS,
@@ -19,9 +19,12 @@ from kubespread.reports.outcome import (
     Trouble,
     TroubleKind,
     WorkloadChange,
+    by_why,
     down_meanwhile,
+    explained,
     in_brief,
     of_unknown,
+    phrase,
     said,
     sentences,
     uneven,
@@ -38,7 +41,7 @@ _LEFT: Sequence[TroubleKind] = ("lost", *LACKING)
 class PlanStep(Outcome, frozen=True, kw_only=True):
     """One step, once nothing changes anymore. What lacks, lacks since before the first step."""
 
-    number: int
+    number: Annotated[int, Col(header="STEP")]
     """From 1."""
     title: str | None = None
     """Title of the step in the scenario; null where it has none."""
@@ -60,7 +63,18 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
     """In how many runs it is not done in full, or leaves pods lacking."""
 
     @property
-    def is_done(self) -> bool:
+    def text(self) -> Annotated[str, Col(header="WHAT", fit=Fit.APART)]:
+        """What happens, behind the title of the step."""
+        return f"{self.title}: {self.name}" if self.title else self.name
+
+    @property
+    def skew(self) -> Annotated[str, Col(readers=Readers.RECORDS)]:
+        """Hard constraints that are further above maxSkew than before it."""
+        return "; ".join(uneven([self]))
+
+    @property
+    def is_done(self) -> Annotated[bool, Col(header="DONE", good=True, gives_way=True)]:
+        """True if nothing of it was refused, kept or cut short."""
         return self.failed is None and all(rollout.complete for rollout in self.rollouts) and not self.of(*REFUSALS)
 
     @property
@@ -75,14 +89,17 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
         return is_complete and not any(trouble.certain for trouble in self.of(*REFUSALS))
 
     @property
-    def why(self) -> str | None:
-        """The first of the messages that say what is not done, or lacks; None where there is none."""
-        messages = (
-            *([] if self.failed is None else [" ".join(self.failed.split("\n"))]),
-            *(rollout.wedged_on for rollout in self.rollouts if rollout.wedged_on is not None),
-            *(trouble.why for trouble in self.troubles if trouble.why),
-        )
-        return next(iter(messages), None)
+    def explanation(self) -> Annotated[str, Col(header="WHY", readers=Readers.RECORDS)]:
+        """Reason why it was not done, and the troubles that it leaves, the worst first."""
+        return "; ".join(self.left)
+
+    @property
+    def left(self) -> list[str]:
+        """Reason and troubles, each by itself: workloads that are degraded only where no pod of theirs explains it."""
+        failed = [] if self.failed is None else self.failed.split("\n")
+        kinds = dict.fromkeys(trouble.kind for trouble in self.troubles if trouble.kind not in REFUSALS)
+        refused = map(explained, by_why(self.of(*REFUSALS)).values())
+        return [*(f"not done: {line}" for line in failed), *refused, *(phrase(self, kind) for kind in kinds)]
 
     def over(self, others: Sequence[PlanStep]) -> PlanStep:
         """This step, combined with its other runs."""
@@ -123,55 +140,7 @@ class PlanRemedy(Report, frozen=True):
         return f"{self.options} ({some_of(self.lost, _MAX_NAMED)} {verb} lost for good)" if self.lost else self.options
 
 
-Comparison = Literal["worse", "riskier", "new", "gone", "better", "different"]
-
-
-class PlannedSide(Report, frozen=True, kw_only=True):
-    """The cluster before or after."""
-
-    kube_version: str
-    """Its release."""
-    nodes: int
-    """Number of nodes."""
-    replicas: int | None
-    """Desired pods, of all workloads but DaemonSets; null where the audit was not finished."""
-    ready: int | None
-    """Number of those pods that are ready; null where the audit was not finished."""
-    pending: int
-    """Number of pods that wait for a node, those of DaemonSets too."""
-    percent: dict[str, int | None]
-    """Percentage of each resource of all nodes together that is requested, by its name: of cpu, memory and pods, and
-    what else some pod requests. Rounded down; null where nothing is allocatable.
-    """
-
-
-class PlannedWorkload(Report, frozen=True, kw_only=True):
-    """A workload that changes."""
-
-    workload: WorkloadName
-    """NAMESPACE/Kind/name."""
-    change: Comparison
-    """``worse``: it has more pods pending or not made, fewer ready than before and than it is to have, or lost pods for
-    good, ``riskier``: its level in the audit is worse; that all of its pods are in one of several domains is no worse
-    than in the only one. ``better``: the opposite of both. ``new`` and ``gone``: only one side has it. ``different``:
-    else.
-    """
-    before: AuditedWorkload | None
-    """Null for a new one."""
-    after: AuditedWorkload | None
-    """Null for one that is gone."""
-    why: str = ""
-    """The worst finding of the audit, where that is worse than before."""
-
-    @property
-    def rank(self) -> int:
-        """Sorts rows, the worst first."""
-        return get_args(Comparison).index(self.change)
-
-
 class PlanReport(ScheduledReport, frozen=True, kw_only=True):
-    """Report of what is planned, step by step, and with both sides the cluster before and after."""
-
     kind: str = "PlanReport"
     name: str | None = None
     """Name of the scenario; null where it has none."""
@@ -195,18 +164,6 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     """Each alone gets a plan through that does not get through as it is, or has its steps done in full."""
     remedies_tried: int = 0
     """Number of changes that were tried for that."""
-    before: PlannedSide | None = None
-    """Null where only the steps are asked about, as is what follows from both sides."""
-    after: PlannedSide | None = None
-    """Null where only the steps are asked about."""
-    workloads: tuple[PlannedWorkload, ...] = ()
-    """Workloads that change, the worst first, then by namespace, kind and name."""
-    unchanged: int = 0
-    """Number of workloads that are the same before and after."""
-    gone: dict[str, int] = {}
-    """Number of pods that leave their nodes on the way, by why: ``evicted``, ``replaced`` and others; those of
-    DaemonSets and of nodes themselves go ``with their nodes``.
-    """
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -315,13 +272,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         left, preempted = in_brief(self.whole), sum(len(step.preempted) for step in self.steps)
         beside = [] if left else [*([says(preempted, "pod", "were preempted")] if preempted else []), *self._uneven]
-        if self.before is not None and self.after is not None:
-            fit = left or self._fit(self.before, self.after)
-            yield "; ".join((*self._not_done, *self.chances, fit, *beside, *self._worse(self.before, self.after)))
-            yield from self._sides(self.before, self.after)
-        else:
-            bad = [*self._not_done, *([left] if left else [])] or ["every step done in full"]
-            yield "; ".join((*self.chances, *bad, *(beside or ([] if self.blocked or left else ["nothing is worse"]))))
+        bad = [*self._not_done, *([left] if left else [])] or ["every step done in full"]
+        yield "; ".join((*self.chances, *bad, *(beside or ([] if self.blocked or left else ["nothing is worse"]))))
         yield from self.of_steps
         yield from self._remedies()
         yield from of_unknown(self.whole)
@@ -353,41 +305,6 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"{says(self.remedies_tried, 'change', 'were tried')}, and none gets it through"
         for remedy in [remedy for remedy in self.remedies if remedy.left]:
             yield f"every step is done in full with {remedy}; then {remedy.left}"
-
-    def _sides(self, before: PlannedSide, after: PlannedSide) -> Iterator[str]:
-        fill = [
-            f"{name} {before.percent[name]}% → {after.percent[name]}%"
-            for name in ("cpu", "memory")
-            if None not in (before.percent[name], after.percent[name])
-        ]
-        yield ", ".join((f"nodes {before.nodes:,} → {after.nodes:,}", *fill))
-        gone = ", ".join(f"{number:,} {why}" for why, number in self.gone.items()) or "none"
-        ready = [
-            "not known" if side.ready is None else f"{side.ready:,} of {side.replicas:,}" for side in (before, after)
-        ]
-        yield f"ready pods {' → '.join(ready)}; pods that leave their nodes: {gone}"
-        for row in [row for row in self.workloads if row.change == "riskier"][:_MAX_NAMED]:
-            yield f"{row.workload.called} is riskier: {row.why}"
-
-    def _worse(self, *sides: PlannedSide) -> Iterator[str]:
-        """Nothing of a cluster without workloads."""
-        worse = [row.workload.called for row in self.workloads if row.change == "worse"]
-        total = len(self.workloads) + self.unchanged
-        of = f"of {count_of(total, 'workload')}"
-        if any(side.ready is None for side in sides):
-            yield "which workloads are worse is not known"
-        elif worse:
-            yield f"{len(worse):,} {of} {verb_of(len(worse), 'are')} worse: {some_of(worse, _MAX_NAMED)}"
-        elif total and not self.whole.troubles:
-            yield f"none {of} is worse"
-        if riskier := [row.workload.called for row in self.workloads if row.change == "riskier"]:
-            yield f"{len(riskier):,} {verb_of(len(riskier), 'are')} riskier: {some_of(riskier, _MAX_NAMED)}"
-
-    def _fit(self, before: PlannedSide, after: PlannedSide) -> str:
-        if not after.pending:
-            return "everything fits"
-        were = "as before" if after.pending == before.pending else f"of {before.pending:,} before"
-        return f"{count_of(after.pending, 'pod')} pending {were}, everything else fits"
 
 
 def _called(steps: Sequence[Outcome]) -> str:

@@ -37,10 +37,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     name = "removable"
     summary = "Find the nodes that can be drained and deleted."
     yes, no = "some node can go", "none can"
-    never_modelled = (
-        "autoscalers: none adds the nodes again, or removes them by rules of its own",
-        "an order by price, which may save more than the one by pods",
-    )
+    never_modelled = ("autoscalers: none adds the nodes again, or removes them by rules of its own",)
     hands_out = True
     doing = "draining nodes"
     outputs = {"name": "prints a line for each group of nodes to drain together and delete before the next"}

@@ -180,7 +180,7 @@ def _promised(promise: Promise, workload: WorkloadName | None) -> Iterator[_Row]
         simulate = ("simulate", quote(about), "--replicas", "max")
         yield ("fits", f"{promise.fits}", simulate, partial(_fits, workload, promise.fits))
     if promise.rollout is not None:
-        plan = ("plan", quote(f"rollout {about}"), "--steps")
+        plan = ("plan", quote(f"rollout {about}"))
         yield ("rollout", f"{promise.rollout}", plan, partial(_rollout, workload, promise.rollout))
     if promise.drain:
         yield ("drain", promise.drain, ("removable", "--force"), partial(_drain, workload))
