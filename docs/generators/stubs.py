@@ -25,6 +25,15 @@ _TYPES = {
     "kubespread.scenario.reading": "ScenarioGiven",
 }
 """What signatures name that is no name of the library, by the module that defines it."""
+_GIVEN = {
+    "pods": "PodGiven | Sequence[PodGiven]",
+    "manifests": "PodGiven | Sequence[PodGiven]",
+    "scenario": "ScenarioGiven",
+    "promises": "PromisesGiven | None",
+    "node_groups": "GroupsGiven | None",
+    "instance_types": "InstanceTypesGiven | None",
+}
+"""Types of what a caller gives, where these are not the fields' own."""
 _OF_ASK = {
     **dict.fromkeys(SIDES, ("Side", "")),
     "snapshot": ("Snapshot", ""),
@@ -131,7 +140,7 @@ def _accepted(given: Given) -> str:
         return "PodGiven | list[G] | tuple[G, ...]"
     one_or = "str | " if option.is_subject and get_origin(kind) is tuple else ""
     path_or = "Path | " if option.metavar in ("FILE", "POLICY") else ""
-    accepted = option.given_as or f"{one_or}{path_or}{_annotation(kind)}"
+    accepted = _GIVEN.get(field.name) or f"{one_or}{path_or}{_annotation(kind)}"
     is_none = not field.required and field.default is None and "None" not in accepted
     return f"{accepted} | None" if is_none else accepted
 

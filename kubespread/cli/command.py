@@ -130,7 +130,7 @@ class Typed:
     """By parameter; also what only a configuration sets."""
     parameters: Sequence[Any] = ()
     again: Callable[[], Typed] | None = None
-    """The same words parsed again, with what configuration files set by now."""
+    """Parser of these words anew, with what configuration files set by now."""
     before: Mapping[str, Any] | None = None
     """The values of the command that this one belongs to: of a fleet, its clusters."""
     words: Sequence[str] = ()

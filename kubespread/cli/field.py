@@ -44,23 +44,6 @@ class Field:
     """Reader of a value that depends on the cluster."""
 
 
-def _pod(field: FieldInfo, kind: Any, option: Option) -> Field:
-    """A manifest or KIND/NAME, as an option; what may be none is given by its place too."""
-    flags = _names(field.name, option)
-    name = flags[-1].removeprefix("--")
-    named = command.Option(*flags, metavar=option.metavar, help=option.help, rule=option)
-    if get_origin(kind) is not tuple:
-        return Field((named,), lambda typed: typed[name])
-    text = f"{option.help} The same as with {flags[0]}."
-    rule = Rule(says=dict.fromkeys(option.says, "by place"))
-    place = command.Argument("workload", metavar="[POD]", help=text, rule=rule)
-
-    def pods(typed: Typed) -> tuple[Any, ...]:
-        return tuple(text for text in (typed["workload"], typed[name]) if text is not None)
-
-    return Field((place, named), pods)
-
-
 def _applied(_field: FieldInfo, _kind: Any, option: Option) -> Field:
     """Manifests that are applied, as options."""
     return Field((_manifests(option.help),), lambda typed: tuple(typed["filename"] or ()))
@@ -304,7 +287,6 @@ def _opposed(
 _FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
     "value": _value,
     "pods": _pods,
-    "pod": _pod,
     "applied": _applied,
     "namespace": _namespace,
     "sides": _sides,

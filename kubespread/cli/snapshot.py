@@ -237,15 +237,7 @@ COMMANDS = {
         _mcp,
         (
             *options.SCHEDULING,
-            options.SNAPSHOT,
-            options.CONTEXT,
-            Option(
-                "--kubeconfig",
-                metavar="FILE",
-                help="Kubeconfig, instead of KUBECONFIG.",
-                panel="Cluster",
-                rule=Rule(needs=("live",)),
-            ),
+            *options.CLUSTER,
             flag(
                 "--live",
                 help="Read the kubeconfig's running cluster (default: contact no cluster).",

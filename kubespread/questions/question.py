@@ -110,8 +110,6 @@ class Option(Rule):
     """True if reports say it in a field of their own, so that the question in them does not."""
     by_default: ClassVar[str] = ""
     """Sentence for assistants on leaving it out."""
-    given_as: ClassVar[str] = ""
-    """Annotation of what a Python caller gives; empty: what the field's own type says."""
 
     @property
     def called(self) -> str:
@@ -209,7 +207,6 @@ class Workload(Option):
     form = "pods"
     is_subject = True
     has_own_field = True
-    given_as = "PodGiven | Sequence[PodGiven]"
 
     @property
     def called(self) -> str:
@@ -225,14 +222,6 @@ class Workload(Option):
     def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         is_given = field.required or arguments.manifest is not None or arguments.workload is not None
         return (passed_workload(arguments),) if is_given else field.default
-
-
-class Pod(Workload):
-    """A manifest, or KIND/NAME in the cluster, as an option of the command line."""
-
-    form = "pod"
-    is_subject = False
-    called = "pod"
 
 
 class Applied(Workload):
@@ -255,7 +244,6 @@ class Scenario(Argument):
 
     form = "scenario"
     has_own_field = True
-    given_as = "ScenarioGiven"
 
     def read(self, given: Any) -> Any:
         from kubespread.scenario.reading import read_scenario
@@ -280,7 +268,6 @@ class Promises(Argument):
     """Promises: a file on the command line; from an assistant its text."""
 
     has_own_field = True
-    given_as = "PromisesGiven | None"
 
     def read(self, text: str) -> Any:
         from kubespread.scenario.promises import read_promises
@@ -302,18 +289,6 @@ class Settings(Option):
 
     def decides(self, given: Any) -> Mapping[str, str]:
         return {REPLICAS: "a field"} if any(text.partition("=")[0].strip() == "replicas" for text in given) else {}
-
-
-class NodeGroups(Option):
-    """A file of node groups."""
-
-    given_as = "GroupsGiven"
-
-
-class InstanceTypes(Option):
-    """A file of instance types."""
-
-    given_as = "InstanceTypesGiven | None"
 
 
 class Namespace(Option):
@@ -552,7 +527,7 @@ AutoscalerName = Annotated[
 ]
 NodeGroupsFile = Annotated[
     str | Any | None,
-    NodeGroups(
+    Option(
         "Node groups the autoscaler may grow (default: the snapshot's NodePools).",
         metavar="FILE",
         heading=AUTOSCALING,
@@ -562,7 +537,7 @@ NodeGroupsFile = Annotated[
 ]
 InstanceTypesFile = Annotated[
     str | Any | None,
-    InstanceTypes(
+    Option(
         "Instance types Karpenter may launch.", metavar="FILE", heading=AUTOSCALING, is_path=True, needs=("autoscaler",)
     ),
 ]

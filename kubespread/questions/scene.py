@@ -120,7 +120,7 @@ class Scene(Struct, frozen=True, dict=True):
     since: float = field(default_factory=monotonic)
 
     def of(self, given: Snapshot) -> Scene:
-        """The same question of another cluster."""
+        """Scene of this question in another cluster."""
         return replace(self, given=given, parent=None)
 
     @property

@@ -16,9 +16,7 @@ import secrets
 import shlex
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import cache, partial
 from importlib.resources import files
 from math import inf
@@ -35,15 +33,13 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import REFERABLE
 from kubespread.kube.owners import controller_of
 from kubespread.questions.calls import Reading, Turn, bounded, posed
-from kubespread.questions.commands import Commands, flag_of, typed
+from kubespread.questions.commands import Commands, typed
 from kubespread.questions.provenance import with_provenance
 from kubespread.questions.question import Option, Question, only_report, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
-from kubespread.questions.resolving import cluster_of
 from kubespread.questions.scene import ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.worlds import start_of
 from kubespread.redaction import masked
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.views.formats import writers_of
@@ -203,11 +199,10 @@ def command_of(
 def _words(field: FieldInfo, option: Option, arguments: Mapping[str, Any]) -> Iterator[str]:
     """Yield the words that are typed for a field."""
     match option.form:
-        case "pods" | "pod" | "applied":
+        case "pods" | "applied":
             for name in ("manifest", "workload"):
                 if value := arguments.get(name):
-                    by_name = {"pod": flag_of(field, option), "applied": "-f"}.get(option.form)
-                    yield from (*([by_name] if by_name else []), _FILES.get(name, value))
+                    yield from (*(["-f"] if option.form == "applied" else []), _FILES.get(name, value))
         case "scenario":
             yield from arguments.get("steps") or ()
         case _:
@@ -306,16 +301,14 @@ class Working:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         import anyio
 
-        begun = time.perf_counter()
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._until_gone, receive, tasks.cancel_scope)
                 status, text = await anyio.to_thread.run_sync(
                     self._answered, limiter=self._limiter, abandon_on_cancel=True
                 )
-                took = f"app;dur={(time.perf_counter() - begun) * 1000:.1f}".encode()
                 kind = self._type if status == 200 else "application/json"
-                await send(_start(status, kind, (b"server-timing", took)))
+                await send(_start(status, kind))
                 body = text.encode("utf-8", "backslashreplace")
                 await send({"type": "http.response.body", "body": body})
                 tasks.cancel_scope.cancel()
@@ -375,8 +368,8 @@ def _headers() -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode()) for name, value in headers.items()]
 
 
-def _start(status: int, kind: str, *more: tuple[bytes, bytes]) -> dict[str, Any]:
-    return {"type": "http.response.start", "status": status, "headers": [(b"content-type", kind.encode()), *more]}
+def _start(status: int, kind: str) -> dict[str, Any]:
+    return {"type": "http.response.start", "status": status, "headers": [(b"content-type", kind.encode())]}
 
 
 def _json(status: int, value: Any) -> Any:
@@ -406,27 +399,8 @@ def serve(cluster: Reading, scheduler: Scheduler, port: int, on_ready: Callable[
     """
     try:
         import uvicorn
-        from uvicorn.protocols.http.h11_impl import H11Protocol
     except ModuleNotFoundError:
         raise UsageError(_MISSING) from None
-
-    class Impatient(H11Protocol):
-        """A connection that is dropped where nothing is asked for long."""
-
-        _was_idle = False
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self.loop.call_later(_PATIENCE, self._look)
-
-        def _look(self) -> None:
-            # There is no cycle before the first request.
-            is_idle = getattr(self.cycle, "response_complete", True)
-            if is_idle and self._was_idle:
-                self.transport.close()
-            if not self.transport.is_closing():
-                self._was_idle = is_idle
-                self.loop.call_later(_PATIENCE, self._look)
 
     # Faults of a file are reported before the first question.
     cluster.snapshot()
@@ -442,7 +416,7 @@ def serve(cluster: Reading, scheduler: Scheduler, port: int, on_ready: Callable[
     server = uvicorn.Server(
         uvicorn.Config(
             app,
-            http=Impatient,
+            http="h11",
             ws="none",
             lifespan="off",
             log_config=None,
@@ -456,7 +430,6 @@ def serve(cluster: Reading, scheduler: Scheduler, port: int, on_ready: Callable[
     # Its threads may be in the middle of an answer: none of them keeps the program from exiting.
     running = threading.Thread(target=partial(server.run, [listening]), daemon=True)
     running.start()
-    threading.Thread(target=_get_ready, args=(cluster.snapshot(), scheduler), daemon=True).start()
     on_ready(f"http://{HOST}:{port}/#token={token}")
     try:
         while running.is_alive():
@@ -465,15 +438,6 @@ def serve(cluster: Reading, scheduler: Scheduler, port: int, on_ready: Callable[
         server.should_exit = True
         running.join(_TO_END)
         raise
-
-
-def _get_ready(snapshot: Snapshot, scheduler: Scheduler) -> None:
-    """Make what every question goes on from, before the first one is asked."""
-    with Turn(inf), suppress(KubespreadError):
-        version = scheduler.release(snapshot.origin.release)
-        cluster_of(snapshot, version)
-        start_of(snapshot, version)
-        gc.freeze()
 
 
 _TO_END = 0.5

@@ -160,7 +160,7 @@ CANNOT: Mapping[str, tuple[tuple[str, ...], int, str]] = {
     "a kubeconfig without --live": (
         ("--kubeconfig", "c", "-S", "cluster.json"),
         2,
-        "--kubeconfig is for --live: add that, or leave it out",
+        "-S/--snapshot and --kubeconfig do not go together: both say which cluster is read",
     ),
     "two clusters": (
         ("-S", SHOP, "--live"),

@@ -66,7 +66,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
         ["check", "deploy/web", "-l", "app=web"],
         "-l/--selector and Deployment/web do not go together: its name says which it is",
     ),
-    "a manifest that is not there": (["capacity", "-f", "absent.yaml"], "absent.yaml: No such file or directory"),
+    "a manifest that is not there": (["simulate", "-f", "absent.yaml"], "absent.yaml: No such file or directory"),
 }
 
 

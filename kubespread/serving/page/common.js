@@ -28,12 +28,8 @@ export const request = async (path, body) => {
   return answer;
 };
 
-/** The report, and the milliseconds that the server took. */
-export const ask = async (name, body) => {
-  const answer = await request(`/ask/${name}`, body);
-  const took = /dur=([\d.]+)/.exec(answer.headers.get("server-timing") || "");
-  return { report: await answer.json(), took: took ? Number(took[1]) : 0 };
-};
+/** The report. */
+export const ask = async (name, body) => (await request(`/ask/${name}`, body)).json();
 
 export const copy = async (button, text) => {
   await navigator.clipboard.writeText(text).catch(() => {});

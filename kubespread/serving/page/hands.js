@@ -49,13 +49,12 @@ const answer = async () => {
   const where = JSON.stringify([passed.edits, served.cluster.number]);
   const edits = passed.edits ? { edits: passed.edits } : {};
   // What was done to the cluster is made once, by whoever asks first.
-  if (mapped.of !== where) mapped = { of: where, ...await ask("map", edits) };
+  if (mapped.of !== where) mapped = { of: where, report: await ask("map", edits) };
   const [placed, explained] = await Promise.all([ask("simulate", passed), ask("explain", without(passed))]);
-  seen = { placed: placed.report, explained: explained.report, map: mapped.report };
+  seen = { placed, explained, map: mapped.report };
   draw(seen, passed.edits || [], {
     put, add: (node) => change(`one more like ${node}`, { edits: [...now().edits, `add-node ${node}:1`] }, `add ${at}`),
   });
-  byId("took").textContent = `${Math.max(1, Math.round(Math.max(placed.took, explained.took)))} ms on the server`;
 };
 
 /** Go on from the state that is shown; steps that were undone are forgotten. A step of the same kind is one with it. */

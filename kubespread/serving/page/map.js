@@ -126,7 +126,7 @@ const said = (className, first, ...rest) => {
 };
 export const drawRefused = (message) => {
   said("bad", message);
-  [byId("command").textContent, byId("took").textContent] = ["", ""];
+  byId("command").textContent = "";
 };
 const drawAnswer = (placed) => {
   const [tone, word] = TONES[placed.verdict];
