@@ -343,7 +343,7 @@ def test_addresses_with_leading_zeros(release: str, gates: str, said: str | None
 def test_an_empty_runtime_class_name_is_refused_by_validation() -> None:
     asked = pod()
     asked["spec"]["runtimeClassName"] = ""
-    with pytest.raises(kubespread.ManifestError, match='runtimeClassName: Invalid value: "": a lowercase RFC 1123'):
+    with pytest.raises(kubespread.ManifestError, match="runtimeClassName: expected a value, found an empty string"):
         kubespread.explain(Snapshot.from_objects(TWO), asked, Scheduler(kube_version=AFTER))
 
 

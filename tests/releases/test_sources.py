@@ -30,12 +30,8 @@ WITHOUT_RULES = {
         "scheduler/cluster/cluster.py",
         "scheduler/cluster/memo.py",
     ),
-    "what providers and operators do, not Kubernetes": ("kube/providers.py", "controllers/operated.py"),
-    "our own words and searches": (
-        "questions/autoscaling/autoscale.py",
-        "questions/autoscaling/asked.py",
-        "scheduler/causes.py",
-    ),
+    "what providers and operators do, not Kubernetes": ("kube/providers.py",),
+    "our own words and searches": ("questions/autoscaling/autoscale.py", "scheduler/causes.py"),
 }
 
 

@@ -11,8 +11,8 @@ from tools.replay.cases import Difference, Recorded
 
 _SCHEDULED = re.compile(
     r"metadata\.(name|generateName|namespace|labels)\b"
-    r"|spec\.(topologySpreadConstraints|affinity|tolerations|nodeSelector|nodeName|schedulingGates|schedulingGroup"
-    r"|resources|resourceClaims|overhead|priorityClassName|preemptionPolicy|runtimeClassName)\b"
+    r"|spec\.(topologySpreadConstraints|affinity|tolerations|nodeSelector|schedulingGates|resources|resourceClaims"
+    r"|overhead)\b"
     r"|spec\.(c|initC)ontainers(\[\d+\]\.(name|ports|resources|restartPolicy)\b|:)"
 )
 """How the texts begin that are compared to the letter, and in their order."""

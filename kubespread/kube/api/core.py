@@ -54,9 +54,7 @@ class AWSElasticBlockStoreVolumeSource(KubeObject):
 
 
 class ISCSIVolumeSource(KubeObject):
-    target_portal: str = ""
     iqn: str = ""
-    lun: Int32 = 0
     read_only: bool = False
 
 
@@ -68,7 +66,6 @@ class RBDVolumeSource(KubeObject):
 
 
 class AzureDiskVolumeSource(KubeObject):
-    disk_name: str = ""
     disk_uri: str = field(name="diskURI", default="")
     kind: str | None = None
 
@@ -285,7 +282,6 @@ class SELinuxOptions(KubeObject):
 
 class SeccompProfile(KubeObject):
     type: str = ""
-    localhost_profile: str | None = None
 
 
 class WindowsSecurityContextOptions(KubeObject):
@@ -501,7 +497,6 @@ class Node(ApiObject):
 class ServiceSpec(KubeObject):
     selector: StringMap | None = None
     type: str = ""
-    publish_not_ready_addresses: bool = False
 
 
 class Service(ApiObject):

@@ -246,27 +246,9 @@ def _spec_faults(pod: core.Pod, path: str, version: KubeVersion, *, is_pod: bool
     yield from _gate_faults(spec.scheduling_gates, f"{path}.schedulingGates")
     merges = version.has(SELECTOR_MERGE_GATE)
     yield from spread_faults(spec.topology_spread_constraints, f"{path}.topologySpreadConstraints", merges=merges)
-    if spec.node_name:
-        yield from faults.invalid_each(f"{path}.nodeName", spec.node_name, subdomain_faults(spec.node_name))
     compares = version.has(COMPARISON_GATE)
     for position, toleration in enumerate(spec.tolerations):
         yield from _toleration_faults(toleration, f"{path}.tolerations[{position}]", compares=compares)
-    yield from _class_faults(spec, path, version)
-    if spec.scheduling_group is not None and version.has("GenericWorkload"):
-        yield from _group_faults(spec.scheduling_group, f"{path}.schedulingGroup.podGroupName")
-
-
-def _class_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    for field, name in (
-        ("priorityClassName", spec.priority_class_name or None),
-        ("runtimeClassName", spec.runtime_class_name),
-    ):
-        yield from [] if name is None else faults.invalid_each(f"{path}.{field}", name, subdomain_faults(name))
-    if spec.preemption_policy == "":
-        yield faults.required(f"{path}.preemptionPolicy")
-    else:
-        supported = ("PreemptLowerPriority", "Never")
-        yield from faults.one_of(f"{path}.preemptionPolicy", spec.preemption_policy, supported)
     yield from overhead_faults(spec.overhead, f"{path}.overhead", version)
 
 
@@ -322,14 +304,6 @@ def _host_network_faults(spec: core.PodSpec, path: str, *, is_pod: bool) -> Iter
             if port.host_port != port.container_port and (is_pod or port.host_port):
                 field = f"{path}.containers[{position}].ports[{index}].hostPort"
                 yield faults.invalid(field, port.host_port, "must match `containerPort` when `hostNetwork` is true")
-
-
-def _group_faults(group: core.PodSchedulingGroup, path: str) -> Iterator[FieldFault]:
-    name = group.pod_group_name
-    if name is None:
-        yield FieldFault(path, "Invalid value: null: must specify one of: `podGroupName`")
-    else:
-        yield from faults.invalid_each(path, name, subdomain_faults(name))
 
 
 # Containers: names, ports, resources, and whether they start again.
@@ -490,21 +464,15 @@ _ENDLESS = ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Replication
 
 
 def _life_faults(workload: ApiObject, template: core.Pod, path: str) -> Iterator[FieldFault]:
-    policy, field = template.spec.restart_policy, f"{path}.restartPolicy"
-    kind = type(workload).__name__
-    if kind in _ENDLESS:
-        yield from faults.one_of(field, policy, ("Always",))
-        if template.spec.active_deadline_seconds is not None:
-            called = "ReplicaSet" if kind == "Deployment" else kind
-            yield faults.forbidden(
-                f"{path}.activeDeadlineSeconds", f"activeDeadlineSeconds in {called} is not Supported"
-            )
-    elif isinstance(workload, Job | CronJob):
-        # The default is no choice of the author's.
-        if policy == "Always":
-            yield faults.required(field, 'valid values: "OnFailure", "Never"')
-        else:
-            yield from faults.one_of(field, policy, ("OnFailure", "Never"))
+    policy, kind = template.spec.restart_policy, type(workload).__name__
+    endless = kind in _ENDLESS
+    # The default is no choice of the author's.
+    if endless and policy != "Always":
+        yield FieldFault(f"{path}.restartPolicy", f"expected Always in a {kind}, found {policy}")
+    if endless and template.spec.active_deadline_seconds is not None:
+        yield FieldFault(f"{path}.activeDeadlineSeconds", f"not allowed in a {kind}")
+    if isinstance(workload, Job | CronJob) and policy not in ("OnFailure", "Never"):
+        yield FieldFault(f"{path}.restartPolicy", f"expected OnFailure or Never in a {kind}")
 
 
 def _replicas_faults(workload: ApiObject) -> list[FieldFault]:
