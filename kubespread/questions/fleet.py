@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 _MAX_NAMED = 3
 _MAX_CONTEXTS = 5
-_MAX_ROWS = 20
 """Rows of clusters that pass, on a terminal."""
 _KEPT = 10
 """Clusters whose garbage may stay: of 100 nodes each 80 MB. To look for it takes a quarter of an audit's time."""
@@ -136,9 +135,8 @@ class FleetReport(QuestionReport, frozen=True, kw_only=True):
 
 def view(report: FleetReport) -> View:
     """A row for each cluster, the worst first."""
-    from kubespread.views.look import Cell, Tone
+    from kubespread.views.look import Tone
     from kubespread.views.sheet import Sheet, columns_of
-    from kubespread.views.terminal import headline
     from kubespread.views.view import TONES, View, beside
 
     def tone(row: FleetCluster) -> Tone:
@@ -148,11 +146,10 @@ def view(report: FleetReport) -> View:
     title = f"{report.question['name']} of {count_of(len(rows), 'cluster')}"
     folder = os.path.commonprefix([row.name for row in rows]).rpartition("/")[0] + "/"
     names = structs.replace(names, on_terminal=lambda row: row.name.removeprefix(folder))
-    sheet = Sheet(title="Clusters", columns=[names, *columns], rows=rows, tone=tone, most=_MAX_ROWS, noun="cluster")
+    sheet = Sheet(title="Clusters", columns=[names, *columns], rows=rows, tone=tone, noun="cluster")
     return View(
         title=title,
-        heading=lambda look: headline([Cell(title, Tone.STRONG)], folder.removesuffix("/"), look),
-        provenance="",
+        provenance=folder.removesuffix("/"),
         answer=report.said,
         tone=TONES[report.verdict],
         sheets=[sheet],

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, autoscaler_sentence
 from kubespread.views.lines import cut_middle, width_of
-from kubespread.views.look import Cell, Line, Look, Part, Tone
+from kubespread.views.look import Cell, Look, Part, Text, Tone
 from kubespread.views.terminal import INDENT, Laid, aim, because, flowed, folded, laid_out, room_beside, together
 
 _MAX_LOOPS = 12
@@ -93,7 +93,7 @@ def _by_pool(report: AutoscalingReport, changes: Iterable[tuple[str, str]]) -> s
     return " · ".join(phrases)
 
 
-def _unhelped(report: AutoscalingReport) -> Iterator[Line]:
+def _unhelped(report: AutoscalingReport) -> Iterator[Text]:
     """Say why pods still wait, and why one more node of a group does not help."""
     for kind in report.pending:
         count, name = len(kind.pods), f"{kind.workload.kind}/{kind.workload.name}"

@@ -12,7 +12,7 @@ from msgspec import Struct
 from kubespread.reports.judged_nodes import NodeConstraint, ScoreDetail
 from kubespread.reports.parts import ConstraintReport, Domain, DomainChange, SkewChange, letter
 from kubespread.views.lines import line_width, width_of
-from kubespread.views.look import Cell, Line, Sentence, Tone, Weight
+from kubespread.views.look import Cell, Line, Sentence, Tone
 from kubespread.views.terminal import Laid, tabulated
 from kubespread.views.view import Bar, Bars
 from kubespread.wording import EMPTY, count_of, counted_in, short_key, some_of
@@ -55,11 +55,11 @@ def score_steps(detail: ScoreDetail) -> str:
 _MAX_DOMAINS, _MAX_NAMED, _INDENT = 6, 2, 4
 
 
-def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None) -> Iterator[Line]:
+def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None) -> Iterator[Sentence]:
     """One line a constraint, as columns with every domain where there is room."""
     lines = list(tabulated(_columns(constraints), headers=False))
     if width is None or all(line_width(line) <= width for line in map(_stripped, lines)):
-        yield from (Sentence(line, weight=Weight.SUBJECT) for line in lines)
+        yield from (Sentence(line, 0) for line in lines)
         return
     for position, constraint in enumerate(constraints):
         hardness = "hard" if constraint.is_hard else "soft"
@@ -70,7 +70,7 @@ def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None)
         )
         has_room = len(constraint.domains) <= _MAX_DOMAINS and width_of(named) <= (width or 0) - _INDENT
         cells = [Cell(f"  {letter(position)} ", Tone.STRONG), Cell(named if has_room else counted)]
-        yield Sentence(cells, _INDENT, Weight.SUBJECT)
+        yield Sentence(cells, _INDENT)
 
 
 def _stripped(line: Line) -> Line:

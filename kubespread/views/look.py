@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, StrEnum, auto
+from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
@@ -66,36 +66,25 @@ class Cell:
 Line = Sequence[Cell]
 
 
-class Weight(Enum):
-    """Importance of a line where a screen has no room for all."""
+class Sentence(Struct, frozen=True):
+    """Text that is folded between words where it is wider than a terminal; other lines are not, to be copied whole."""
 
-    VERDICT = auto()
-    SUBJECT = auto()
-    """Question that is asked, and the cluster."""
-    REASON = auto()
-    DETAIL = auto()
+    cells: Line
+    hanging: int = 4
+    """Columns by which folded lines are indented."""
 
 
-class Sentence(list[Cell]):
-    """A line that is folded between words where it is too wide: only who knows the whole screen can tell whether it has
-    room for that.
-    """
-
-    def __init__(self, cells: Sequence[Cell], hanging: int = 0, weight: Weight = Weight.DETAIL) -> None:
-        super().__init__(cells)
-        self.hanging = hanging
-        """Columns by which folded lines are indented."""
-        self.weight = weight
+Text = Sentence | Line
 
 
 class Rows(Struct, frozen=True):
     """A table as a terminal has it."""
 
-    header: Sequence[Line]
-    rows: Sequence[Sequence[Line]]
+    header: Sequence[Text]
+    rows: Sequence[Sequence[Text]]
     """Each of one line or several."""
     noun: str = "row"
-    below: Sequence[Line] = ()
+    below: Sequence[Text] = ()
     """Lines on what its headers mean, and what is left out of all its cells."""
     hidden: int = 0
     """Further rows."""
@@ -103,5 +92,5 @@ class Rows(Struct, frozen=True):
     """Tone of each row, where the first are not the ones that matter most."""
 
 
-Part = Rows | Line
+Part = Rows | Text
 """Part of a screen."""

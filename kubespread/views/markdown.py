@@ -13,7 +13,7 @@ from kubespread.escaping import escaped
 from kubespread.views.documents import Answer
 from kubespread.views.look import Look
 from kubespread.views.sheet import is_numeric
-from kubespread.views.view import Bars, NodeFacts, View, tables_of, view_of, with_nodes
+from kubespread.views.view import Bars, View, tables_of, view_of, with_nodes
 from kubespread.wording import count_of
 
 _OPEN_ROWS, _MOST_ROWS, _MOST_COLUMNS = 20, 50, 7
@@ -67,11 +67,10 @@ def _blocks(account: View, look: Look) -> Iterator[str]:
         yield f"<sub>{inline(account.provenance)}</sub>"
     for bar in account.bars:
         yield from _bars(bar, look)
-    for table in tables_of(account):
+    facts = [] if account.nodes is None else [account.nodes.table()]
+    for place, table in enumerate((*tables_of(account), *facts)):
         rows = [row.cells for row in table.rows]
-        yield from _table(table.caption, table.header, rows, look, is_folded=table.is_detail)
-    if account.nodes is not None:
-        yield from _nodes(account.nodes, look)
+        yield from _table(table.caption, table.header, rows, look, is_folded=place > 0)
     yield from _beside(account.beside)
 
 
@@ -85,12 +84,6 @@ def _bars(chart: Bars, look: Look) -> Iterator[str]:
         for bar in bars
     ]
     yield from _table(chart.title, header, rows, look, is_folded=False)
-
-
-def _nodes(facts: NodeFacts, look: Look) -> Iterator[str]:
-    table = facts.table()
-    rows = [row.cells for row in table.rows]
-    yield from _table(table.caption, table.header, rows, look, is_folded=len(rows) > _OPEN_ROWS)
 
 
 def _table(

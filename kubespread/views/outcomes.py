@@ -15,7 +15,7 @@ from kubespread.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.views.lines import cut_middle
 from kubespread.views.look import Cell, Look, Rows, Sentence, Tone
 from kubespread.views.sheet import Column, Sheet, count
-from kubespread.views.terminal import GAP, HANGING, INDENT, Laid, room_beside, tabulated
+from kubespread.views.terminal import GAP, INDENT, Laid, room_beside, tabulated
 from kubespread.views.view import Frame, Held, Metric, figures, held_after, held_before, labeled
 from kubespread.wording import count_of, short_key
 
@@ -48,10 +48,7 @@ def tone(row: Outcome) -> Tone:
 def details(rows: Sequence[Outcome]) -> Iterator[Sheet[Any]]:
     """The workloads that each outcome leaves degraded, and where pods land."""
     yield Sheet(
-        title="Degraded workloads",
-        columns=_DEGRADED,
-        rows=[(row, change) for row in rows for change in row.degraded],
-        is_detail=True,
+        title="Degraded workloads", columns=_DEGRADED, rows=[(row, change) for row in rows for change in row.degraded]
     )
     yield Sheet(
         title="Where pods land",
@@ -63,7 +60,6 @@ def details(rows: Sequence[Outcome]) -> Iterator[Sheet[Any]]:
             for node, pods in change.landed.items()
         ],
         readers=Readers.PAGES,
-        is_detail=True,
     )
 
 
@@ -76,6 +72,7 @@ def worst_changes(rows: Sequence[Outcome]) -> Sheet[_Change]:
             worst[each[1].workload] = each
     return Sheet(
         title="",
+        noun="workload",
         columns=[*_DEGRADED, Column("FEWEST-AFTER", lambda row: row[0].name, Readers.TERMINAL, most=24)],
         rows=sorted(worst.values(), key=lambda each: (-each[1].lacks, each[1].workload)),
     )
@@ -103,11 +100,11 @@ def frames(rows: Sequence[Outcome], drawn: TopologyMap) -> Iterator[Frame]:
 
 
 def frames_apart(rows: Sequence[Outcome], drawn: TopologyMap) -> Iterator[Frame]:
-    """A frame a row, each of which begins anew: what the one before changed is as at first."""
+    """A frame a row, each of which begins anew: what the one before changed is as at first. Of many the last ones."""
     start = held_before(drawn)
     back: dict[str, Held] = {}
     gone: Sequence[str] = ()
-    for row in rows[:_MAX_FRAMES]:
+    for row in rows[-_MAX_FRAMES:]:
         shown = frame(row, dict(start), drawn)
         held = {**back, **shown.held}
         pods, lost = {name: now[0] or 0 for name, now in held.items()}, _lost(row)
@@ -146,7 +143,7 @@ def passes(heading: str, rollout: RolloutReport, look: Look) -> Rows:
     head, *rows = tabulated(_columns(rollout, shown, look), headers=True)
     if left_out:
         rows.insert(_MAX_PASSES // 2, [Cell(INDENT), Cell(f"… {left_out} passes more (-v)", Tone.FAINT)])
-    headed = Sentence([Cell(heading, Tone.STRONG), Cell(about, Tone.FAINT)], HANGING)
+    headed = Sentence([Cell(heading, Tone.STRONG), Cell(about, Tone.FAINT)])
     return Rows([headed, head] if look.headers else [], [[row] for row in rows], "line")
 
 
@@ -212,23 +209,17 @@ def _skew(key: KeyRevisions, constraint: ConstraintReport) -> Cell:
     return Cell(f"{key.skew}{exceeds}", Tone.BAD if exceeds and constraint.is_hard else Tone.PLAIN)
 
 
-def pods_at_start(rollout: RolloutReport) -> Mapping[str, int]:
-    """Count the pods of each node before the first pass."""
-    return {node.name: node.old + node.new for node in rollout.start}
-
-
-def pass_frames(whose: str, rollout: RolloutReport, now: Counter[str], *, tells_old: bool) -> Iterator[Frame]:
+def pass_frames(whose: str, rollout: RolloutReport, now: Counter[str]) -> Iterator[Frame]:
     """Each pass of the rollout that ``whose`` names, with the nodes it changed. ``now`` holds the number of pods drawn
     on each node so far, and is updated.
     """
-    held = {**pods_at_start(rollout)}
+    held = {node.name: node.old + node.new for node in rollout.start}
     for row in rollout.passes:
         for node in row.nodes:
             now[node.name] += node.old + node.new - held.get(node.name, 0)
             held[node.name] = node.old + node.new
         pods = {node.name: now[node.name] for node in row.nodes}
-        old = {node.name: node.old for node in row.nodes} if tells_old else {}
-        yield Frame(f"{whose} pass {row.number}", _pass_text(row), pods, old=old)
+        yield Frame(f"{whose} pass {row.number}", _pass_text(row), pods)
 
 
 def _pass_text(row: RolloutPass) -> str:

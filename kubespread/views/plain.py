@@ -22,12 +22,12 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def plain(answer: Answer, look: Look) -> str:
-    """A blank line between blocks; a sheet without rows is left out, unless it is the answer."""
+    """A blank line between blocks; a sheet without rows is left out, unless it is the first."""
     view, readers = view_of(answer), Readers.COLUMNS | Readers.WIDE if look.wide else Readers.COLUMNS
     if look.in_sentences and view.sentences is not None:
         return view.sentences()
-    sheets = [sheet for sheet in sheets_in(view) if sheet.readers & readers and (sheet.rows or sheet.is_answer)]
-    return "\n".join(_block(sheet, look, readers) for sheet in sheets)
+    sheets = [sheet for sheet in sheets_in(view) if sheet.readers & readers]
+    return "\n".join(_block(sheet, look, readers) for sheet in sheets if sheet.rows or sheet is sheets[0])
 
 
 def wide(answer: Answer, look: Look) -> str:
@@ -68,11 +68,10 @@ def name(answer: Answer, _look: Look) -> str:
 
 
 def csv(answer: Answer, look: Look) -> str:
-    """The sheet that is the answer, else the first: one row per line, with empty cells for missing values, and the
+    """The first sheet that spreadsheets read: one row per line, with empty cells for missing values, and the
     same columns as in a pipe, their header spelled as spreadsheets have it: ``max_skew`` for ``MAX-SKEW``.
     """
-    sheets = [sheet for sheet in sheets_in(view_of(answer)) if Readers.SPREADSHEET in sheet.readers]
-    sheet = next((sheet for sheet in sheets if sheet.is_answer), sheets[0])
+    sheet = next(sheet for sheet in sheets_in(view_of(answer)) if Readers.SPREADSHEET in sheet.readers)
     shown = sheet.records(Readers.SPREADSHEET)
     headers = [column.header for column in shown]
     names = [name.lower().replace("-", "_") if name.isupper() else name for name in headers]

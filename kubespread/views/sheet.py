@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -16,7 +15,7 @@ from kubespread.views.look import Look, Tone
 from kubespread.wording import short_key
 
 if TYPE_CHECKING:
-    from kubespread.views.look import Line
+    from kubespread.views.look import Text
 
 NONE = "<none>"
 """A cell without a value."""
@@ -32,33 +31,19 @@ class Drawn(Struct, frozen=True):
     tone: Tone = Tone.PLAIN
 
 
-Span = tuple[int, int | None]
-"""Frames between which something is so, from the one after which it is to the one after which it no longer is: 0 is
-before the first, None the end.
-"""
-
-
-ALWAYS: Span = (0, None)
-
-
 class Row(Struct, frozen=True):
     cells: Sequence[str]
     tone: Tone = Tone.PLAIN
     drawn: Sequence[Drawn | None] = ()
     """Bars that a page draws in its cells."""
-    frames: Span = ALWAYS
     step: int | None = None
-    """The frame that it is about; None for the one after which it is so."""
+    """The frame that it is about."""
 
 
 class Table(Struct, frozen=True):
     caption: str
     header: Sequence[str]
     rows: Sequence[Row]
-    is_detail: bool = False
-    """True if it stands below what answers the question."""
-    is_first: bool = False
-    """True if it answers the question at a glance, and so stands above everything else."""
     legend: str = ""
     commands: frozenset[int] = frozenset()
     """The columns whose cells are commands to copy."""
@@ -189,18 +174,14 @@ def named_by_key(columns: Sequence[Column[R]], key: str) -> Sequence[Column[R]]:
 
 
 _WORST_FIRST = (Tone.BAD, Tone.WARN)
+_MOST_ROWS = 20
+"""Rows of a table that no terminal bounds, unless all are asked for."""
 
 
-def worst_in_turn(tones: Sequence[Tone]) -> list[int]:
-    """The places of rows in the order in which room is given to them: the worst ones take turns with the first ones, so
-    that what is bad is shown however late it comes.
-    """
-    worst = sorted(
-        (place for place, tone in enumerate(tones) if tone in _WORST_FIRST),
-        key=lambda place: _WORST_FIRST.index(tones[place]),
-    )
-    turns = chain.from_iterable(zip(worst, range(len(tones)), strict=False))
-    return list(dict.fromkeys((*turns, *range(len(tones)))))
+def worst_first(tones: Sequence[Tone]) -> list[int]:
+    """The places of rows in the order in which room is given to them: what is bad is shown however late it comes."""
+    rank = {tone: place for place, tone in enumerate(_WORST_FIRST)}
+    return sorted(range(len(tones)), key=lambda place: rank.get(tones[place], len(rank)))
 
 
 class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
@@ -213,31 +194,19 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     tone: Callable[[R], Tone] | None = None
     """Tone of a whole row."""
     readers: Readers = Readers.ALL
-    is_detail: bool = False
-    """True if it stands below what answers the question."""
-    is_first: bool = False
-    """True if it answers the question at a glance, and so stands above everything else on a page."""
-    legend: str = ""
-    """Meaning of its cells, above it on a page."""
-    is_answer: bool = False
-    """True if spreadsheets get this sheet instead of the first; its header is written even without rows."""
-    most: int | None = None
-    """More rows than these a table shows only in full, or on a terminal that has room for them."""
     noun: str = "row"
     """Noun for a row, where some are left out."""
-    key: str = ""
-    """Meaning of its headers, below it on a terminal."""
-    drawn: Callable[[R, Look], Iterable[Line]] | None = None
+    legend: str = ""
+    """Meaning of its headers and cells."""
+    drawn: Callable[[R, Look], Iterable[Text]] | None = None
     """A row as lines, on a terminal that has no table of them."""
-    frames: Callable[[R], Span] = lambda _: ALWAYS
-    """Frames in which a row is so, on a page that moves from frame to frame."""
     step: Callable[[R], int | None] = lambda _: None
-    """The frame that a row is about, where that is not the one after which it is so."""
+    """The frame that a row is about, on a page that moves from frame to frame."""
 
     def on_screen(self, look: Look) -> Sequence[R]:
         """The rows that a terminal has room for, in their order."""
-        most = None if look.in_full else self.most if look.rows is None else look.rows
-        return [self.rows[place] for place in sorted(worst_in_turn(self._tones)[:most])]
+        most = None if look.in_full else look.rows or _MOST_ROWS
+        return [self.rows[place] for place in sorted(worst_first(self._tones)[:most])]
 
     @property
     def _tones(self) -> Sequence[Tone]:
@@ -256,13 +225,10 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
                     [col.display(row) for col in columns],
                     tone,
                     [col.drawn and col.drawn(row) for col in columns],
-                    self.frames(row),
                     self.step(row),
                 )
                 for row, tone in zip(self.rows, self._tones, strict=True)
             ],
-            self.is_detail,
-            self.is_first,
             self.legend,
             frozenset(place for place, column in enumerate(columns) if column.is_command),
         )

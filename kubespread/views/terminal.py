@@ -13,19 +13,18 @@ from functools import cached_property
 from itertools import chain, groupby
 from math import log
 from os.path import commonprefix
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.reports.changes import CellChange
 from kubespread.reports.columns import Fit, Readers
-from kubespread.reports.parts import ClusterReference
-from kubespread.views.first_screen import first_screen, whole
-from kubespread.views.lines import CUT, cut_end, cut_middle, line_width, width_of, written
-from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight
-from kubespread.views.sheet import Column, R, Sheet
-from kubespread.views.view import View, sheets_in, source, view_of
+from kubespread.views.lines import CUT, cut_end, cut_middle, line_width, rows_of, width_of, wrapped, written
+from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Text, Tone
+from kubespread.views.sheet import Column, R, Sheet, worst_first
+from kubespread.views.view import View, sheets_in, view_of
 from kubespread.wording import count_of, some_of
 
 if TYPE_CHECKING:
@@ -73,13 +72,8 @@ def room_beside(columns: Iterable[Laid], look: Look) -> int:
 
 
 def flowed(
-    phrases: Iterable[str | Line],
-    look: Look,
-    *,
-    gutter: str = _GUTTER,
-    indent: str = INDENT,
-    weight: Weight = Weight.DETAIL,
-) -> Iterator[Line]:
+    phrases: Iterable[str | Line], look: Look, *, gutter: str = _GUTTER, indent: str = INDENT
+) -> Iterator[Sentence]:
     """Lines of whole phrases, each indented, without empty ones. A phrase that is wider than the terminal is folded
     between words.
     """
@@ -91,23 +85,21 @@ def flowed(
             line += [Cell(gutter), *phrase]
             continue
         if line:
-            yield Sentence(line, HANGING, weight)
+            yield Sentence(line)
         line = [Cell(indent), *phrase]
     if line:
-        yield Sentence(line, HANGING, weight)
+        yield Sentence(line)
 
 
-def folded(
-    *parts: str | Cell, indent: str = INDENT, hanging: int = HANGING, weight: Weight = Weight.DETAIL
-) -> Sentence:
+def folded(*parts: str | Cell, indent: str = INDENT, hanging: int = HANGING) -> Sentence:
     """One sentence, in as many lines as its words need."""
-    return Sentence([Cell(indent), *map(_cell, parts)], hanging, weight)
+    return Sentence([Cell(indent), *map(_cell, parts)], hanging)
 
 
-def because(named: Iterable[tuple[str, str]], most: int = 3) -> Iterator[Line]:
+def because(named: Iterable[tuple[str, str]], most: int = 3) -> Iterator[Sentence]:
     """``a, b and 3 more: reason``: names with what is said of each, those of which the same is said together."""
     for reason, names in together(named).items():
-        yield folded(f"{some_of(names, most)}: {reason}", weight=Weight.REASON)
+        yield folded(f"{some_of(names, most)}: {reason}")
 
 
 def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
@@ -116,12 +108,6 @@ def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
     for name, text in named:
         by_text.setdefault(text, []).append(name)
     return by_text
-
-
-def left_out(number: int, noun: str) -> Iterator[Line]:
-    """Say how many rows are not shown; nothing where all are."""
-    if number:
-        yield [Cell(f"{INDENT}{count_of(number, f'more {noun}')} (-v)", Tone.FAINT)]
 
 
 def tabulated(columns: Sequence[Laid], gap: int = GAP, *, headers: bool) -> Iterator[Line]:
@@ -267,6 +253,10 @@ _LONG_NAME = 20
 """Width of a name that a column that gives way has to leave room for."""
 
 
+_LEAD, _LEAST = 3, 3
+"""Sentences, and rows of the first table, for which there is room first."""
+
+
 def table(answer: Answer, look: Look) -> str:
     """The answer in the colors of ``look``: all of it, or what a terminal of so many rows shows first."""
     view = view_of(answer)
@@ -275,90 +265,148 @@ def table(answer: Answer, look: Look) -> str:
     parts = screen(view, look) if view.picture is None else chain(doubts(view), view.picture(look))
     # Folded it could not be copied.
     following = [[Cell(f"next: {look.next_command}", Tone.FAINT)]] if look.next_command and look.headers else []
-    lines = whole(parts, look) if look.rows is None else first_screen(parts, following, look)
-    return written(chain(lines, following), color=look.color)
+    return written(chain(_fitting([*parts], following, look), following), color=look.color)
 
 
 def screen(view: View, look: Look) -> Iterator[Part]:
-    """The answer, what it is about, sheets and what the answer rests on."""
+    """The answer, what it is about, what it rests on, and rows."""
     yield from doubts(view)
-    yield folded(Cell(view.answer[0], view.answer_tone), indent="", weight=Weight.VERDICT)
-    if view.heading is not None:
-        yield from view.heading(look)
-    else:
-        yield from headline([Cell(view.title, Tone.FAINT)], view.provenance, look)
-    if view.remarks == "above":
-        yield from remarks(view.answer)
+    yield folded(Cell(view.answer[0], view.tone or Tone.STRONG), indent="")
+    if look.headers:
+        yield from subject([[Cell(view.title, Tone.FAINT)], [Cell(view.provenance, Tone.FAINT)]], look)
+    yield from remarks(view.answer[1:])
     for part in sheets_in(view) if view.parts is None else view.parts(look):
         if not isinstance(part, Sheet):
             yield part
         elif Readers.TERMINAL in part.readers:
             yield of_sheet(part, look)
-    if view.remarks == "below":
-        yield from remarks(view.answer)
 
 
-def doubts(view: View) -> Iterator[Line]:
+def doubts(view: View) -> Iterator[Sentence]:
     """Say what is not known, before what is made of the rest."""
-    for place, doubt in enumerate(view.doubts):
-        yield folded(Cell(doubt, Tone.BAD), indent="", weight=Weight.REASON if place else Weight.SUBJECT)
+    return (folded(Cell(doubt, Tone.BAD), indent="") for doubt in view.doubts)
 
 
-def remarks(answer: Sequence[str]) -> Iterator[Line]:
-    """Say what the first sentence of an answer rests on."""
-    for sentence in answer[1:]:
-        yield folded(sentence, indent="", weight=Weight.REASON)
+def remarks(sentences: Iterable[str]) -> Iterator[Sentence]:
+    return (folded(sentence, indent="") for sentence in sentences)
 
 
-def headline(question: Line, provenance: str, look: Look) -> Iterator[Line]:
-    """The question, and where the answer comes from; nothing without headers."""
-    if look.headers:
-        phrases = [question, [Cell(provenance, Tone.FAINT)]]
-        yield from subject(phrases, look)
-
-
-def subject(phrases: Sequence[Line], look: Look) -> Iterator[Line]:
+def subject(phrases: Sequence[Line], look: Look) -> Iterator[Sentence]:
     """Say what an answer is about, on one line where rows are few."""
     if look.rows is not None:
         first, *others = [phrase for phrase in phrases if line_width(phrase)]
         phrases = [[*first, *(cell for phrase in others for cell in (Cell(_GUTTER), *phrase))]]
-    yield from flowed(phrases, look, indent="", weight=Weight.SUBJECT)
+    yield from flowed(phrases, look, indent="")
 
 
-class AboutPod(Protocol):
-    """A report on one pod."""
+def _fitting(parts: Sequence[Part], following: Sequence[Line], look: Look) -> Iterator[Line]:
+    """Lines of all ``parts``, or of as many as ``look.rows`` has room for beside those ``following``; the rest is
+    counted.
+    """
+    hidden = Counter[str]()
+    for part in parts:
+        if isinstance(part, Rows) and part.hidden:
+            hidden[part.noun] += part.hidden
+    lines: Sequence[Line] = [*whole(parts, look.width)]
+    if look.rows is not None and look.width is not None:
+        room = look.rows - _height(following, look.width)
+        if _height(lines, look.width) + bool(hidden) > room:
+            pieces = [*_pieces(parts)]
+            chosen = _chosen(pieces, room - 1, look.width)
+            lines = _laid([piece for place, piece in enumerate(pieces) if place in chosen], look.width)
+            hidden.update(piece.noun for place, piece in enumerate(pieces) if place not in chosen)
+    yield from lines
+    if hidden:
+        rest = ", ".join(count_of(number, f"more {noun}") for noun, number in hidden.items())
+        yield [Cell(f"… and {rest}: -v", Tone.FAINT)]
 
-    @property
-    def cluster(self) -> ClusterReference | None: ...
-    @property
-    def kube_version(self) -> str: ...
-    @property
-    def scheduler_name(self) -> str: ...
+
+def whole(parts: Iterable[Part], width: int | None) -> Iterator[Line]:
+    """All of it, in lines that ``width`` bounds."""
+    for part in parts:
+        texts = chain(part.header, *part.rows, part.below) if isinstance(part, Rows) else [part]
+        yield from _lines(texts, width)
 
 
-def about_pod(question: Line, report: AboutPod, look: Look) -> Iterator[Line]:
-    """The question and what answers it, on one line, or on two if that is too wide; nothing without headers."""
-    origin = Cell(source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"))
-    whole = [*question, Cell(" · "), origin]
-    fits = look.width is None or look.rows is not None or line_width(whole) <= look.width
-    for line in ([whole] if fits else [question, [origin]]) if look.headers else ():
-        yield Sentence(line, HANGING, Weight.SUBJECT)
+def _lines(texts: Iterable[Text], width: int | None) -> Iterator[Line]:
+    for text in texts:
+        yield from wrapped(text.cells, width, text.hanging) if isinstance(text, Sentence) else [text]
+
+
+class _Piece(Struct, frozen=True):
+    """Sentence, or row of a table, that is shown whole or counted as left out."""
+
+    rank: tuple[int, int]
+    """The smallest come first."""
+    group: int
+    """Number of its table, of which no row is shown after one that has no room; -1 for sentences."""
+    texts: Sequence[Text]
+    noun: str = "line"
+    header: Sequence[Text] = ()
+    """Lines above the first piece of its group."""
+
+
+def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
+    """What a screen is made of, ranked: the verdict and what it is about, the worst rows of the first table, the
+    sentences above tables, the other rows of all tables in turn, and what stands below tables.
+    """
+    texts, is_below = 0, False
+    for number, part in enumerate(parts):
+        if isinstance(part, Rows):
+            least, is_below = 0 if is_below else _LEAST, True
+            places = worst_first(part.tones or [Tone.PLAIN] * len(part.rows))
+            turns = {place: turn for turn, place in enumerate(places)}
+            for place, row in enumerate(part.rows):
+                turn = turns[place]
+                yield _Piece((1 if turn < least else 3, turn), number, row, part.noun, part.header)
+        for text in part.below if isinstance(part, Rows) else [part] if part else []:
+            texts += 1
+            yield _Piece((4 if is_below else 2 if texts > _LEAD else 0, texts), -1, [text])
+
+
+def _chosen(pieces: Sequence[_Piece], room: int, width: int) -> Collection[int]:
+    """The places of those that have room."""
+    shown, opened, closed = set[int](), set[int](), set[int]()
+    for place, piece in sorted(enumerate(pieces), key=lambda pair: pair[1].rank):
+        height = _height(_laid([piece], width, opened), width)
+        if height <= room and piece.group not in closed:
+            shown.add(place)
+            opened.add(piece.group)
+            room -= height
+        else:
+            closed.add(piece.group)
+    return shown
+
+
+def _laid(pieces: Iterable[_Piece], width: int, opened: Collection[int] = ()) -> Sequence[Line]:
+    """Collect the lines of ``pieces``, those of the headers too except for the groups that are ``opened``."""
+    texts, seen = list[Text](), {*opened}
+    for piece in pieces:
+        texts += (*(piece.header if piece.group not in seen else ()), *piece.texts)
+        seen.add(piece.group)
+    return [*_lines(texts, width)]
+
+
+def _height(lines: Iterable[Line], width: int) -> int:
+    """Count the rows of a terminal that the lines take, which folds commands that are too wide for it."""
+    return sum(rows_of("".join([part.text for part in line]), width) for line in lines)
 
 
 def of_sheet(sheet: Sheet[R], look: Look) -> Rows:
     """Its rows, what their headers mean, and how many are left out."""
     shown = sheet.on_screen(look)
-    hidden = len(sheet.rows) - len(shown)
-    tones = [] if sheet.tone is None else [*map(sheet.tone, shown)]
     if sheet.drawn is not None:
         rows = Rows([], [list(sheet.drawn(row, look)) for row in shown])
     else:
         rows = tabled(sheet.columns, shown, look) if shown else Rows([], [])
-    key = [folded(Cell(sheet.key, Tone.FAINT))] if sheet.key and shown and look.headers else []
-    if look.rows is not None:
-        return replace(rows, noun=sheet.noun, below=[*rows.below, *key], hidden=hidden, tones=tones)
-    below = [*rows.below, *key, *left_out(hidden, sheet.noun)]
-    return replace(rows, noun=sheet.noun, below=below)
+    legend = [folded(Cell(sheet.legend, Tone.FAINT))] if sheet.legend and shown and look.headers else []
+    return replace(
+        rows,
+        noun=sheet.noun,
+        below=[*rows.below, *legend],
+        hidden=len(sheet.rows) - len(shown),
+        tones=[] if sheet.tone is None else [*map(sheet.tone, shown)],
+    )
 
 
 def tabled(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Rows:
@@ -433,7 +481,6 @@ def _narrowed(column: Column[Any], laid: Laid, room: int) -> Laid:
 
 
 _MAX_CELLS = 5
-_MAX_ROWS = 12
 _CHANGE: Sequence[Column[CellChange]] = (
     Column("KEY", lambda change: change.key),
     Column("COLUMN", lambda change: change.column),
@@ -445,19 +492,17 @@ Judge = Callable[[CellChange], Tone]
 
 
 def changes_sheet(title: str, changes: Sequence[CellChange], tone: Judge | None = None) -> Sheet[CellChange]:
-    return Sheet(
-        title=title, columns=_CHANGE, rows=changes, tone=tone, readers=Readers.RECORDS, is_answer=tone is not None
-    )
+    return Sheet(title=title, columns=_CHANGE, rows=changes, tone=tone, readers=Readers.RECORDS)
 
 
 def changed_rows(changes: Sequence[CellChange], tone: Judge = lambda _: Tone.PLAIN) -> Sheet[Sequence[CellChange]]:
     """Line of a terminal: ``shop/Deployment/api  placed 3 → 2 · pending 0 → 1``."""
 
-    def drawn(row: Sequence[CellChange], look: Look) -> Iterator[Line]:
+    def drawn(row: Sequence[CellChange], look: Look) -> Iterator[Text]:
         shown = row if look.in_full else row[:_MAX_CELLS]
         cells = (Cell(f"{'  ' if change is row[0] else ' · '}{change.cell}", tone(change)) for change in shown)
         more = f" · {count_of(len(row) - len(shown), 'more change')}" if len(row) > len(shown) else ""
         yield folded(Cell(row[0].key, Tone.STRONG), *cells, more)
 
     rows = [tuple(row) for _, row in groupby(changes, lambda change: change.key)]
-    return Sheet(title="", columns=(), rows=rows, most=_MAX_ROWS, noun="row", drawn=drawn)
+    return Sheet(title="", columns=(), rows=rows, drawn=drawn)

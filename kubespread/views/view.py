@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypedDict, get_args, get_origin
 
 from msgspec import Struct, field
 from msgspec.structs import fields, replace
@@ -15,7 +15,7 @@ from msgspec.structs import fields, replace
 from kubespread.reports.columns import Readers, declared, docstring
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import ClusterReference, OfWorkloads, scheduler_phrase
-from kubespread.views.look import Line, Look, Part, Tone
+from kubespread.views.look import Look, Part, Tone
 from kubespread.views.sheet import R, Row, Sheet, Table, columns_of
 from kubespread.wording import age, count_of, some_of
 
@@ -94,12 +94,8 @@ class Frame(Struct, frozen=True):
     joined: Sequence[str] = ()
     states: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Reasons that keep pods away from the nodes where that changed: ``cordoned``, ``not ready``."""
-    old: Mapping[str, int] = field(default_factory=dict)
-    """Number of ``pods`` of the old template, where a rollout replaces them."""
     held: Mapping[str, Held] = field(default_factory=dict)
     """Pods and requests of nodes, where they changed; of other nodes of ``pods`` they are not known from now on."""
-    tiles: Sequence[Tile] = ()
-    """Tiles from now on; empty where they stay as they were."""
 
 
 class Tile(Struct, frozen=True):
@@ -168,18 +164,13 @@ class View(Struct, frozen=True):
     tiles: Sequence[Tile] = ()
     """Tiles in the order of their weight."""
     sheets: Sequence[Sheet[Any]] = ()
-    """The one that is the answer is what a spreadsheet gets, else the first."""
+    """The one that answers the question first; a spreadsheet gets the first that it reads."""
     sheets_of: Callable[[], Sequence[Sheet[Any]]] | None = None
     """Sheets that take long to make, for those that show them."""
     names: Sequence[str | tuple[str, ...]] | None = None
     """Names that ``-o name`` lists, several with a tab between them; None where there is no such form."""
-    heading: Callable[[Look], Iterable[Line]] | None = None
-    """Lines above the answer on a terminal, where these are not the title."""
-    answer_tone: Tone = Tone.STRONG
     parts: Callable[[Look], Iterable[Sheet[Any] | Part]] | None = None
     """Parts below the answer on a terminal, where these are not its sheets, in its order."""
-    remarks: Literal["above", "among", "below"] = "below"
-    """Place where a terminal has what the answer rests on: right below the answer, among the parts, or at the end."""
     picture: Callable[[Look], Iterable[Part]] | None = None
     """The whole answer on a terminal, where that is drawn by hand."""
     sentences: Callable[[], str] | None = None
@@ -187,23 +178,15 @@ class View(Struct, frozen=True):
     is_wide_on_terminals: bool = False
     """True if ``-o wide`` is wide on a terminal too, and not the columns of pipes there."""
     bars: Sequence[Bars] = ()
-    tables: Sequence[Table] = ()
     nodes: NodeFacts | None = None
     nodes_of: Callable[[], NodeFacts] | None = None
     """Facts about nodes that take long to make, for those that show them."""
-    before: Mapping[str, int] | None = None
-    """The pods of each node before the first frame; None: those that the map marks."""
+    replicas: Mapping[str, int] | None = None
+    """The pods of each node that a picture draws; None: those that the map marks."""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     """Name of the node that leaves, by the name of the one that joins in its place."""
-    is_rollout: bool = False
-    """True if the pods of ``before`` are of an old template, and frames tell old pods from new ones."""
-    frames: Sequence[Frame] = ()
-    frames_on: Callable[[TopologyMap], Iterable[Frame]] | None = None
-    """Frames that only a map can tell the nodes of."""
-    tiles_before: Sequence[Tile] = ()
-    """Tiles before the first frame, where they are about a moment."""
-    opens_at: int | None = None
-    """Number of frames that are past when a page opens: None for all, of which the last is the result."""
+    frames: Callable[[TopologyMap], Iterable[Frame]] = lambda _: ()
+    """Steps that move the nodes of a map, of which the last is the one that a page opens with."""
     metrics: Callable[[], Iterable[Metric]] = tuple
     """Metrics of the whole answer, for a textfile collector."""
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -278,16 +261,9 @@ def with_nodes(view: View) -> View:
     return view if view.nodes_of is None else replace(view, nodes=view.nodes_of())
 
 
-def tables_over_time(view: View) -> Sequence[Table]:
-    """Its sheets as tables of cells, with the rows of all frames; a sheet without rows is none."""
-    sheets = (sheet for sheet in sheets_in(view) if Readers.PAGES in sheet.readers)
-    return [*(sheet.table() for sheet in sheets if sheet.rows), *view.tables]
-
-
 def tables_of(view: View) -> Sequence[Table]:
-    """The same in the end."""
-    every = [(table, [row for row in table.rows if row.frames[1] is None]) for table in tables_over_time(view)]
-    return [replace(table, rows=rows) for table, rows in every if rows or not table.rows]
+    """Its sheets as tables of cells; a sheet without rows is none."""
+    return [sheet.table() for sheet in sheets_in(view) if Readers.PAGES in sheet.readers and sheet.rows]
 
 
 def cluster_phrase(cluster: ClusterReference | None) -> str:
@@ -334,19 +310,13 @@ def view_of_rows(report: Any) -> View:
     return View(**about(report), title=_HUMP.sub(" ", report.kind.removesuffix("Report")).capitalize(), sheets=sheets)
 
 
-def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
-    """Make the view of an answer; with a map also what steps do to its nodes. A report without a view is shown as its
-    rows.
-    """
+def view_of(answer: Answer) -> View:
+    """Make the view of an answer. A report without a view is shown as its rows."""
     reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
     tell = _beside(type(reports[0]))
     view = view_of_rows(reports[0]) if tell is None else tell(reports)
     doubts = dict.fromkeys(doubt for report in reports for doubt in getattr(report, "doubts", ()))
-    if doubts:
-        view = replace(view, doubts=tuple(doubts))
-    if view.frames_on is not None and drawn is not None:
-        view = replace(view, frames=list(view.frames_on(drawn)))
-    return view
+    return replace(view, doubts=tuple(doubts))
 
 
 def _beside(report: type[Any]) -> Callable[[Sequence[Any]], View] | None:

@@ -29,7 +29,7 @@ node2   zoneA   no     2+1-1=2>1   1+1-0=2>1   <none>   A: skew 2 exceeds maxSke
 """
 TABLE = """\
 1 of 4 nodes fits: node4
-Pod default/mypod against 4 nodes · profile default-scheduler
+Pod default/mypod against 4 nodes      profile default-scheduler
   A  zone ≤ 1  DoNotSchedule  foo=bar  zoneA 2 · zoneB 1                      min 1
   B  node ≤ 1  DoNotSchedule  foo=bar  node1 1 · node2 1 · node3 1 · node4 0  min 0
   NODE    ZONE    FITS   A zone          B node          SCORE   WHY NOT
@@ -195,7 +195,7 @@ def test_nodes_one_by_one_are_the_best_fits_and_the_nearest_misses(tmp_path: Pat
     lines = run(*asked, "-o", "table").out.splitlines()
     assert ([line.split()[2] for line in lines[4:29]], lines[29]) == (
         ["yes"] * 15 + ["no"] * 10,
-        "  15 more nodes (-v)",
+        "… and 15 more nodes: -v",
     )
     assert "n38" in run(*asked, "-o", "table", "-v").out
     assert len(run(*asked).out.splitlines()) == 41

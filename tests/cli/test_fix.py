@@ -63,11 +63,10 @@ def test_in_a_pipe_what_comes_of_it_stands_on_standard_error() -> None:
     assert "--set maxSkew[zone]=2" in result.out
 
 
-def test_explain_ends_with_the_constraints_that_would_let_it_in() -> None:
+def test_explain_says_which_constraints_would_let_it_in() -> None:
     result = run("explain", POD, "-S", CORDONED, "-q", terminal=120)
-    assert result.out.splitlines()[-2] == (
-        "Enough alone: A nodeTaintsPolicy Honor (2 nodes) · A maxSkew 2 (2; lasts for 1 more replica per zone)"
-    )
+    enough = "Enough alone: A nodeTaintsPolicy Honor (2 nodes) · A maxSkew 2 (2; lasts for 1 more replica per zone)"
+    assert enough in result.out.splitlines()
     report = run("explain", POD, "-S", CORDONED, "-q", "-o", "json").report
     assert [each["change"] for each in report["advice"]["enough"]] == [
         "A nodeTaintsPolicy Honor",
@@ -78,4 +77,4 @@ def test_explain_ends_with_the_constraints_that_would_let_it_in() -> None:
 
 def test_what_bars_the_pod_elsewhere_is_not_tried() -> None:
     result = run("explain", POD, "-S", CORDONED, "-q", "--set", "cpu=64", terminal=120)
-    assert result.out.splitlines()[-2] == "Not enough: relaxing A"
+    assert "Not enough: relaxing A" in result.out.splitlines()

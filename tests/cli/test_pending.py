@@ -57,11 +57,8 @@ def test_names_are_the_pods() -> None:
     assert result.out.splitlines()[:2] == ["shop/api-5d6-2", "shop/api-5d6-3"]
 
 
-def test_a_narrow_terminal_has_the_change_below_its_cause() -> None:
-    narrow, wide = (
-        run("pending", "-n", "shop", "-S", STUCK, "-q", env={"NO_COLOR": "1"}, terminal=width).out
-        for width in (80, 180)
-    )
-    assert "    --set nodeTaintsPolicy[zone]=Honor   frees 6" in narrow.splitlines()
-    assert "SMALLEST CHANGE (proven)" in wide
-    assert wide.splitlines()[0] == "No: 12 pods pending for 5 causes; 2 changes free 9 of them"
+def test_a_terminal_has_the_change_below_its_cause() -> None:
+    for width in (80, 180):
+        shown = run("pending", "-n", "shop", "-S", STUCK, "-q", env={"NO_COLOR": "1"}, terminal=width).out
+        assert "    --set nodeTaintsPolicy[zone]=Honor   frees 6" in shown.splitlines()
+        assert shown.splitlines()[0] == "No: 12 pods pending for 5 causes; 2 changes free 9 of them"

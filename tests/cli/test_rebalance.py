@@ -67,7 +67,7 @@ def test_the_report_is_what_the_schema_says() -> None:
 
 def test_in_a_pipe_the_answer_is_said_beside_the_columns() -> None:
     result = run("rebalance", "deploy/web", "-S", OUTAGE)
-    assert result.out.split()[:3] == ["KEY", "MAX-SKEW", "WHENUNSATISFIABLE"]
+    assert result.out.split()[:3] == ["STEP", "POD", "NODE"]
     assert result.err.splitlines()[-1] == ("3 evictions, the fewest possible: then the constraint holds")
 
 

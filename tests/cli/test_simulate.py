@@ -262,10 +262,10 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         1,
         [
             "No: Pod/web in default: 1 of 2 replicas placed, 1 pending, preempting 1 pod: default/victim",
+            "0/1 nodes are available: 1 Insufficient cpu.",
+            "1 pending: the only node has too little cpu",
             "  a  0 → 1  █  n0 +1",
             "  losing a leaves 0 of 1 · losing n0 leaves 0 of 1",
-            "  0/1 nodes are available: 1 Insufficient cpu.",
-            "  1 pending: the only node has too little cpu",
         ],
     ),
     "never": (
@@ -273,8 +273,8 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         1,
         [
             "No: Pod/web in default: 0 of 1 replica placed, 1 pending",
-            "  0/1 nodes are available: 1 Insufficient cpu.",
-            "  1 pending: the only node has too little cpu",
+            "0/1 nodes are available: 1 Insufficient cpu.",
+            "1 pending: the only node has too little cpu",
         ],
     ),
     "as many as fit is what fits beside what runs": (
@@ -282,9 +282,9 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         1,
         [
             "No: Pod/web in default: 0 fit",
-            "  preemption could free n0 by evicting default/victim",
-            "  0/1 nodes are available: 1 Insufficient cpu.",
-            "  the next one stops: the only node has too little cpu",
+            "preemption could free n0 by evicting default/victim",
+            "0/1 nodes are available: 1 Insufficient cpu.",
+            "the next one stops: the only node has too little cpu",
         ],
     ),
 }
@@ -455,11 +455,11 @@ def test_more_domains_than_a_screen_holds_show_their_extremes(tmp_path: Path) ->
 OVERVIEW = """\
 No: 2 workloads: 3 placed, 1 pending
 2 workloads in default
+  low: all 3 nodes have no room for another pod
   WORKLOAD  WANT  RUN  PLACED  PENDING  SURVIVE
   low          2    0       1        1        0
   high         2    0       2        0        1
   SURVIVE: replicas left when the fullest zone is lost
-  low: all 3 nodes have no room for another pod
 -v or --name NAME: where the replicas of each land
 """
 

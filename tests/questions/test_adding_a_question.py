@@ -63,7 +63,7 @@ def test_it_is_a_command_whose_rows_have_every_form(form: str, cluster: str) -> 
 
 def test_its_verdict_is_the_exit_code(cluster: str) -> None:
     result = run("crowded", "-S", cluster, "-q")
-    assert (result.code, result.out) == (0, "")
+    assert (result.code, result.out) == (0, "NODE   PODS\n")
 
 
 def test_it_has_a_page_and_json_that_its_schema_describes(cluster: str) -> None:

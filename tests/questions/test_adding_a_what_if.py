@@ -50,10 +50,10 @@ def test_it_has_a_table_on_a_terminal(cluster: str) -> None:
     assert asked(cluster, "-o", "table").splitlines() == [
         "No: 1 of 2 come back",
         "Each restarted",
+        f"deleting Pod/bare: {LOST}",
         "  NAME            GONE  PLACED  LOST  PENDING  DEGRADED",
         "  Pod/bare           1       0     1        0         0",
         "  Deployment/web     2       2     0        0         0",
-        f"deleting Pod/bare: {LOST}",
     ]
 
 

@@ -130,8 +130,8 @@ def test_nothing_is_wider_than_a_narrow_terminal() -> None:
 def test_in_80_columns_names_are_cut_where_they_are_alike_and_left_stays() -> None:
     report = kubespread.audit(kubespread.load(FIXTURES / "cases" / "everyday" / "aks300.json.gz"))
     lines = terminal.table(report, Look(width=80)).splitlines()
-    assert " ".join(lines[2].split()) == "WORKLOAD PODS ZONES LEFT IF ZONE LOST SKEW STATE"
-    named = [line.split()[0] for line in lines[2:] if line.endswith(("violated", "uneven")) and line.startswith("  ")]
+    assert "WORKLOAD PODS ZONES LEFT IF ZONE LOST SKEW STATE" in [" ".join(line.split()) for line in lines]
+    named = [line.split()[0] for line in lines if line.endswith(("violated", "uneven")) and line.startswith("  ")]
     assert len(named) == len(set(named)) == report.levels["violated"] + report.levels["uneven"]
 
 

@@ -19,10 +19,10 @@ from kubespread import ClusterWorkloads, Side, Snapshot
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.reports.parts import QuestionReport
 from kubespread.views import terminal
-from kubespread.views.first_screen import whole
 from kubespread.views.lines import written
-from kubespread.views.look import Line, Look, Rows, Tone
-from kubespread.views.sheet import worst_in_turn
+from kubespread.views.look import Look, Rows, Text, Tone
+from kubespread.views.sheet import worst_first
+from kubespread.views.terminal import whole
 from kubespread.views.view import view_of
 from tests.cli.support import FIXTURES, run
 from tests.questions.clouds import CLOUDS, ZONE, cluster
@@ -213,8 +213,8 @@ def _tables(report: Any, look: Look) -> Iterator[tuple[Rows, int]]:
             yield part, len(part.rows) + part.hidden
 
 
-def _first_line(row: Sequence[Line], look: Look) -> str:
-    return written(whole([Rows([], [row])], look), color=False).splitlines()[0]
+def _first_line(row: Sequence[Text], look: Look) -> str:
+    return written(whole([Rows([], [row])], look.width), color=False).splitlines()[0]
 
 
 @pytest.mark.parametrize("cloud", slow_but(["GKE"], CLOUDS))
@@ -245,13 +245,13 @@ def test_rows_shown_and_rows_counted_are_all_rows_and_bad_ones_are_among_those_s
                 assert shown[noun] + hidden == number, (asked, rows, noun)
 
 
-def test_the_worst_rows_take_turns_with_the_first_ones() -> None:
+def test_room_is_given_to_the_worst_rows_first() -> None:
     good, warn, bad = Tone.GOOD, Tone.WARN, Tone.BAD
-    turns = {
+    places = {
         (): [],
         (good, good): [0, 1],
         (good, good, bad): [2, 0, 1],
         (bad, bad, good): [0, 1, 2],
-        (good, warn, good, bad, bad): [3, 0, 4, 1, 2],
+        (good, warn, good, bad, bad): [3, 4, 1, 0, 2],
     }
-    assert {tones: worst_in_turn(tones) for tones in turns} == turns
+    assert {tones: worst_first(tones) for tones in places} == places

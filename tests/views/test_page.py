@@ -94,8 +94,7 @@ def unpacked(page: str) -> list[str]:
 def test_a_table_draws_as_many_rows_as_a_browser_opens_quickly(
     rows: int, ids: str, is_first: bool, drawn: int, later: int, says: str
 ) -> None:
-    made = Table("Where pods land", ("Node",), [Row(("a",))] * rows, is_detail=not is_first, is_first=is_first)
-    table = foldable("t0", made, ids)
+    table = foldable("t0", Table("Where pods land", ("Node",), [Row(("a",))] * rows), ids, is_first=is_first)
     assert f"<h2>Where pods land ({rows:,})</h2></summary>{says}<div" in table
     assert (table.count("<td>a</td>"), sum(each.count("<td>a</td>") for each in unpacked(table))) == (drawn, later)
     assert (f">and {later:,} more</button>" in table) is bool(drawn and later)
@@ -205,35 +204,22 @@ def stepped() -> str:
     return write_page(kubespread.plan(snapshot, STEPS), kubespread.topology_map(snapshot))
 
 
-def test_each_step_has_what_nodes_hold_then_and_what_the_tiles_say() -> None:
-    inside = Elements(stepped()).inside
-    frames, start = json.loads(inside["frames"]), json.loads(inside["map"])
+def test_each_step_has_what_nodes_hold_then() -> None:
+    frames = json.loads(Elements(stepped()).inside["frames"])
     # Pods, then cpu, memory and pods in percent; only where it changed.
     assert [frame.get("held") for frame in frames] == [{"a": [0, 0, 0, 0], "b": [2, 100, 0, 1]}, None, None]
-    none = ["0", "good"]
-    assert [start["tiles"], *(frame["tiles"] for frame in frames)] == [
-        [[f"{done} of 3", "good"], pending, none, none, [placed, ""]]
-        for done, pending, placed in ((0, none, "0"), (1, none, "1"), (2, ["3", "bad"], "1"), (3, none, "1"))
-    ]
 
 
-def test_rows_say_between_which_steps_they_are_so_and_start_as_in_the_end() -> None:
-    page = stepped()
-    moments = [
-        {name: value for name, value in attributes.items() if name.startswith("data-")}
-        for tag, attributes in Elements(page).seen
-        if tag == "tr"
-    ]
-    assert [moment for moment in moments if moment] == [{"data-since": str(number)} for number in (1, 2, 3, 1)]
-    assert re.findall(r"<h2>Steps \(<span>(\d+)</span>\)</h2>", page) == ["3"]
+def test_rows_name_the_step_that_they_are_about() -> None:
+    named = [attributes.get("data-step") for tag, attributes in Elements(stepped()).seen if tag == "tr"]
+    assert [step for step in named if step] == ["1", "2", "3", "1"]
 
 
 @pytest.mark.parametrize(
     ("page", "columns"),
     [
         (stepped, ["Pods at this step", "cpu requested"]),
-        # Whose frames do not tell it.
-        (lambda: many_racks(2), ["Replicas at this step"]),
+        (lambda: many_racks(2), ["Pods marked", "Pods", "cpu requested"]),
         (lambda: write_page(MAP, MAP), ["Pods", "cpu requested"]),
     ],
 )
@@ -265,17 +251,15 @@ def pending_said(*texts: str) -> list[int]:
         (lambda cluster: kubespread.upgrade(cluster, "zone=eu-west-1a"), "pods left pending"),
     ],
 )
-def test_a_tile_and_the_sentence_of_its_step_say_the_same_number(
+def test_a_tile_and_the_sentence_of_the_last_step_say_the_same_number(
     ask: Callable[[kubespread.Snapshot], Any], tile: str
 ) -> None:
     cluster = everyday("aws12.json.gz")
-    account = view_of(ask(cluster), kubespread.topology_map(cluster))
-    figures = [{each.name: each.value for each in frame.tiles} for frame in account.frames if frame.tiles]
-    told = [pending_said(frame.text) for frame in account.frames if frame.tiles]
-    assert told == [[int(each[tile])] for each in figures]
-    (value,) = [each.value for each in account.tiles if each.name == tile]
-    assert figures[-1][tile] == value
-    assert {*pending_said(account.answer[0])} <= {int(value)}
+    account = view_of(ask(cluster))
+    *_, last = account.frames(kubespread.topology_map(cluster))
+    (value,) = [int(each.value) for each in account.tiles if each.name == tile]
+    assert pending_said(last.text) == [value]
+    assert {*pending_said(account.answer[0])} <= {value}
 
 
 def test_no_tile_is_greener_than_the_worst_line_of_its_area() -> None:

@@ -12,13 +12,12 @@ from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit import report as audits
 from kubespread.reports.columns import Fit, Readers
 from kubespread.reports.findings import Cause
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.look import Cell, Look, Sentence, Tone
 from kubespread.views.sheet import Column, Sheet
-from kubespread.views.terminal import HANGING, INDENT, folded, remarks
+from kubespread.views.terminal import HANGING, INDENT, folded
 from kubespread.views.view import Metric, Sample, Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, domain_noun, short_key
 
-_MAX_ROWS = 20
 _MAX_NAMED = 3
 _MAX_VALUES = 6
 _STATES: dict[audits.Level, str] = {
@@ -162,17 +161,12 @@ def view(report: audits.AuditReport) -> View:
         title=f"Audit of {whose(report, len(report.workloads))}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(
-                title="Workloads",
-                columns=_columns(report),
-                rows=report.workloads,
-                tone=lambda row: _TONES[row.level],
-                is_first=True,
+                title="Workloads", columns=_columns(report), rows=report.workloads, tone=lambda row: _TONES[row.level]
             ),
             Sheet(
                 title="Findings",
                 columns=_FINDING,
                 tone=lambda row: _TONES[row[1].level],
-                is_first=True,
                 rows=[(row, finding) for row in report.workloads for finding in row.findings],
             ),
         ],
@@ -182,7 +176,6 @@ def view(report: audits.AuditReport) -> View:
             if number or level != "unjudged"
         ],
         parts=lambda look: _parts(report, look),
-        remarks="among",
         names=[workload.workload for workload in report.workloads if workload.level != "ok"],
     )
 
@@ -198,7 +191,7 @@ def _columns(report: audits.AuditReport) -> Sequence[Column[audits.AuditedWorklo
     return [{_LEFT: left, _ZONES: domains}.get(column, column) for column in _WORKLOAD]
 
 
-def _key(report: audits.AuditReport) -> str:
+def _legend(report: audits.AuditReport) -> str:
     """Order in which domains are counted that are not zones."""
     if report.topology_key == ZONE or not report.workloads or len(report.workloads[0].domains) > _MAX_VALUES:
         return ""
@@ -206,17 +199,22 @@ def _key(report: audits.AuditReport) -> str:
     return f"{short_key(report.topology_key).upper()}: pods in {values}"
 
 
-def _parts(report: audits.AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
+def _parts(report: audits.AuditReport, look: Look) -> Iterator[Sheet[Any] | Sentence]:
     """Show in full every workload, and every placing that was tried to find a cause."""
     columns = _columns(report)
-    yield Sheet(title="", columns=columns, rows=report.workloads, most=_MAX_ROWS, noun="workload", key=_key(report))
+    yield Sheet(
+        title="",
+        columns=columns,
+        rows=report.workloads,
+        tone=lambda row: _TONES[row.level],
+        noun="workload",
+        legend=_legend(report),
+    )
     if look.in_full:
         yield from _in_full(report.workloads)
-        return
-    yield from remarks(report.answer)
 
 
-def _in_full(rows: Sequence[audits.AuditedWorkload]) -> Iterator[Line]:
+def _in_full(rows: Sequence[audits.AuditedWorkload]) -> Iterator[Sentence]:
     """Show what is found of each row, with what was tried, and which rollouts are under way."""
     for row in rows:
         if under_way := row.under_way:

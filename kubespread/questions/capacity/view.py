@@ -21,7 +21,6 @@ from kubespread.views.view import Metric, NodeFacts, Tile, View, about, figures,
 from kubespread.wording import count_of, short_key
 
 _ALWAYS = ("cpu", "memory")
-_MAX_NODES, _MAX_DOMAINS = 20, 12
 _ALMOST_FULL = 90
 _THOUSANDTHS = 1000
 
@@ -32,7 +31,12 @@ def view(report: CapacityReport) -> View:
     """Resources, domains and nodes, the fullest first."""
     fits, key = [] if report.request is None else ["fits"], report.topology_key or ""
     shown = "resource", "allocatable", "requested", "utilization", "free", "usable", "why_stranded"
-    resources = Sheet(title="Resources", columns=columns_of(ResourceCapacity, *shown), rows=report.resources)
+    resources = Sheet(
+        title="Resources",
+        columns=columns_of(ResourceCapacity, *shown),
+        rows=report.resources,
+        readers=Readers.ALL & ~Readers.SPREADSHEET,
+    )
     domains = Sheet(
         title="Domains",
         columns=[
@@ -40,8 +44,8 @@ def view(report: CapacityReport) -> View:
             *_amounts(report, free=Readers.ALL),
         ],
         rows=report.domains,
+        readers=Readers.ALL & ~Readers.SPREADSHEET,
         tone=_tone,
-        most=_MAX_DOMAINS,
         noun=short_key(key),
     )
     nodes = Sheet(
@@ -54,9 +58,7 @@ def view(report: CapacityReport) -> View:
         ],
         rows=sorted(report.node_rows, key=lambda row: (-row.fullness, row.node)),
         readers=Readers.TERMINAL | Readers.PIPES,
-        is_answer=True,
         tone=_tone,
-        most=_MAX_NODES,
         noun="node",
     )
     return View(
@@ -75,7 +77,6 @@ def view(report: CapacityReport) -> View:
             for row in sorted(report.node_rows, key=lambda row: (-(row.fits or 0), row.fullness, row.node))
             if (not row.why if row.fits is None else row.fits)
         ],
-        remarks="above",
     )
 
 

@@ -9,9 +9,9 @@ from functools import partial
 from kubespread.questions.check.report import CheckFinding, CheckReport, Severity
 from kubespread.questions.commands import option_of
 from kubespread.reports.columns import Readers
-from kubespread.views.look import Cell, Line, Look, Part, Rows, Tone
+from kubespread.views.look import Cell, Look, Part, Rows, Text, Tone
 from kubespread.views.sheet import Column, Sheet
-from kubespread.views.terminal import HANGING, folded, headline
+from kubespread.views.terminal import HANGING, folded
 from kubespread.views.view import View, about
 from kubespread.wording import count_of
 
@@ -40,21 +40,9 @@ def view(report: CheckReport) -> View:
     if report.verdict == "yes" and report.reaches(Severity.WARNING):
         facts["tone"] = Tone.WARN
     findings = Sheet(
-        title="Findings",
-        columns=_COLUMNS,
-        rows=report.findings,
-        is_answer=True,
-        is_first=True,
-        tone=lambda finding: _TONES[finding.level],
+        title="Findings", columns=_COLUMNS, rows=report.findings, tone=lambda finding: _TONES[finding.level]
     )
-    return View(
-        **facts,
-        title=f"Check of {count_of(report.workloads, 'workload')}",
-        sheets=[findings],
-        heading=lambda look: headline([Cell(_title(report), Tone.STRONG)], facts["provenance"], look),
-        parts=lambda look: _parts(report, look),
-        remarks="among",
-    )
+    return View(**facts, title=_title(report), sheets=[findings], parts=lambda look: _parts(report, look))
 
 
 def _parts(report: CheckReport, look: Look) -> Iterator[Part]:
@@ -66,8 +54,6 @@ def _parts(report: CheckReport, look: Look) -> Iterator[Part]:
     hidden = Counter(f"{finding.code} {finding.rule}" for finding in report.findings)
     hidden.subtract(f"{finding.code} {finding.rule}" for finding in shown)
     yield from ([Cell(f"{rule}: {number} more (-v)", Tone.FAINT)] for rule, number in sorted(hidden.items()) if number)
-    for sentence in report.answer[1:]:
-        yield folded(Cell(sentence, Tone.FAINT), indent="")
 
 
 def _title(report: CheckReport) -> str:
@@ -79,7 +65,7 @@ def _where(finding: CheckFinding) -> str:
     return finding.file if finding.file is not None else finding.called
 
 
-def _finding(finding: CheckFinding, look: Look) -> Iterator[Line]:
+def _finding(finding: CheckFinding, look: Look) -> Iterator[Text]:
     name, remedy = "" if finding.file is None else finding.called, finding.remedy
     severity = Cell(finding.level, _LEVELS[finding.level])
     place = f"{finding.position}  " if finding.position else ""

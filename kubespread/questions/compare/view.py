@@ -24,6 +24,5 @@ def view(report: CompareReport) -> View:
         sheets=[changes_sheet("Changes", report.changes, _tone)],
         names=[*dict.fromkeys(change.key for change in report.changes)],
         parts=lambda _: [changed_rows(report.changes, _tone)],
-        remarks="above",
         beside=beside(sides),
     )

@@ -18,9 +18,9 @@ from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, NodeR
 from kubespread.reports.parts import ConstraintReport, CountedPod, letter
 from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, formula, policies, score_steps
 from kubespread.views.lines import line_width
-from kubespread.views.look import Cell, Line, Look, Part, Rows, Tone, Weight
+from kubespread.views.look import Cell, Look, Part, Rows, Sentence, Text, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
-from kubespread.views.terminal import about_pod, aim, folded, left_out, remarks, shared_suffix, tabled
+from kubespread.views.terminal import aim, folded, remarks, shared_suffix, subject, tabled
 from kubespread.views.view import NodeFacts, Tile, View, about, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -44,7 +44,7 @@ def view(report: ExplainReport) -> View:
     tone = Tone.GOOD if report.schedulable else Tone.BAD
     return View(
         title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",
-        provenance=source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"),
+        provenance=_source(report),
         answer=report.said,
         tone=tone,
         sheets_of=lambda: list(_sheets(report)),
@@ -75,7 +75,6 @@ def _sheets(report: ExplainReport) -> Iterator[Sheet[Any]]:
         columns=list(_columns(rows)),
         rows=rows.rows,
         readers=Readers.PIPES,
-        is_answer=True,
         tone=lambda row: Tone.GOOD if row.node.feasible else Tone.BAD,
     )
     counted = columns_of(_Counted)
@@ -144,30 +143,32 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
     if report.nodes:
         tone = Tone.GOOD if report.schedulable else Tone.BAD
-        yield folded(Cell(f"{report.word}{summary(report, suffix)}", tone), indent="", hanging=0, weight=Weight.VERDICT)
+        yield folded(Cell(f"{report.word}{summary(report, suffix)}", tone), indent="", hanging=0)
     yield from _title(report, suffix, look)
     for sentence in opening(report):
         tone = Tone.WARN if report.waiting else Tone.PLAIN
-        yield folded(Cell(sentence, tone), indent="", weight=Weight.REASON)
+        yield folded(Cell(sentence, tone), indent="")
+    yield from remarks(report.answer[len(opening(report)) + 1 :])
     if look.headers:
         yield from constraint_lines(report.constraints, look.width)
     if report.nodes:
         shown = shown_nodes(report, most=len(report.nodes) if look.in_full else MAX_NODES)
-        yield node_table(rows_of(report, shown), suffix, look)
-        yield from left_out(len(report.nodes) - len(shown), "node")
+        yield replace(node_table(rows_of(report, shown), suffix, look), hidden=len(report.nodes) - len(shown))
     if counted := list(_counted_pods(report)):
         yield []
         yield tabled(columns_of(_Counted), counted, look)
-        yield []
-    yield from remarks(report.answer[len(opening(report)) :])
 
 
-def _title(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
+def _title(report: ExplainReport, suffix: str, look: Look) -> Iterator[Sentence]:
     """The pod, the cluster and who decides; ``suffix`` is what all names of nodes end in and the rows leave out."""
     pod = f"{report.pod.namespace}/{report.pod.name}"
     nodes = f"{count_of(len(report.nodes), 'node')}{f' (*{suffix})' if suffix else ''}"
     question = [Cell("Pod "), Cell(pod, Tone.STRONG), Cell(f" against {nodes}")]
-    return about_pod(question, report, look)
+    return subject([question, [Cell(_source(report), Tone.FAINT)]], look) if look.headers else iter(())
+
+
+def _source(report: ExplainReport) -> str:
+    return source(report.cluster, report.kube_version, f"profile {report.scheduler_name}")
 
 
 def _facts(report: ExplainReport) -> NodeFacts:
@@ -232,13 +233,10 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
     enough = report.advice.enough if report.advice is not None else ()
     seen = View(
         **about(report),
-        title=f"Changes for {fix.workload or f'Pod/{report.pod.name}'} in {report.pod.namespace}",
+        title=_asked(report, fix),
         bars=[asked_bars(constraint, place) for place, constraint in enumerate(_constraints(report))],
-        sheets=[Sheet(title="Changes that suffice", columns=_CHANGES, rows=enough, is_answer=True)],
-        heading=lambda look: _title_of_changes(report, fix, look),
-        answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
+        sheets=[Sheet(title="Changes that suffice", columns=_CHANGES, rows=enough)],
         parts=lambda look: _changes(report, fix, enough, look),
-        remarks="among",
         tiles=[
             Tile("changes suffice", f"{len(enough):,}", Tone.GOOD if enough else Tone.PLAIN),
             Tile("changes tried", f"{0 if report.advice is None else report.advice.tried:,}"),
@@ -246,10 +244,17 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
     )
     return replace(
         seen,
-        provenance=source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"),
-        answer=[*report.said, *([] if report.fits or report.message is None else [report.message])],
+        provenance=_source(report),
+        answer=[*report.said, *([] if report.fits else filter(None, (report.message, report.conclusion)))],
         tone=Tone.GOOD if report.fits else Tone.WARN if enough else Tone.BAD,
     )
+
+
+def _asked(report: ExplainReport, fix: Fix) -> str:
+    pod = f"{report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}"
+    if fix.replicas is None:
+        return f"Pod {pod}"
+    return f"{count_of(fix.replicas, 'replica')}{f' of {fix.workload}' if fix.workload else ''}, pod {pod}"
 
 
 def _constraints(report: ExplainReport) -> Sequence[ConstraintReport]:
@@ -261,37 +266,23 @@ def _changes(report: ExplainReport, fix: Fix, enough: Sequence[Suggestion], look
     """Show the changes that are enough, in full with the patch of each; options stay whole."""
     if look.headers:
         yield from constraint_lines(_constraints(report), look.width)
-    for sentence in (report.message, report.conclusion) if report.advice is not None else ():
-        if sentence:
-            yield folded(sentence)
     fits = "NODES" if fix.replicas is None else "PLACED"
     columns = [replace(column, short=fits) if column.header == "FITS" else column for column in _CHANGES]
     table = tabled(columns, enough, look) if enough else Rows([], [])
     yield replace(table, rows=[[part for line in row for part in _with_whole_option(line, look)] for row in table.rows])
     for suggestion in enough if look.in_full else enough[:1]:
         yield from _in_full(suggestion, look)
-    yield from remarks(report.answer)
 
 
-def _with_whole_option(line: Line, look: Look) -> Sequence[Line]:
+def _with_whole_option(line: Text, look: Look) -> Sequence[Text]:
     """The option, which is last, below the row that has no room for it."""
-    if line_width(line) <= aim(look):
+    if isinstance(line, Sentence) or line_width(line) <= aim(look):
         return [line]
     *row, _, option = line
     return [row, folded(option, indent=" " * _INSIDE, hanging=_INSIDE)]
 
 
-def _title_of_changes(report: ExplainReport, fix: Fix, look: Look) -> Iterator[Line]:
-    pod = Cell(f"{report.pod.namespace}/{report.pod.name}", Tone.STRONG)
-    begin = "Pod "
-    if fix.replicas is not None:
-        of = f" of {fix.workload}" if fix.workload else ""
-        begin = f"{count_of(fix.replicas, 'replica')}{of}, pod "
-    question = [Cell(begin), pod, Cell(f" against {count_of(len(report.nodes), 'node')}")]
-    return about_pod(question, report, look)
-
-
-def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Line]:
+def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Text]:
     """Its remarks and its patch; of a diff only what changes and where. Commands, to be copied, stay in one line."""
     inside = partial(folded, indent=" " * _INSIDE, hanging=_INSIDE + 2)
     yield folded(Cell(f"{suggestion.change}:", Tone.STRONG))

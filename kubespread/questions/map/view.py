@@ -28,7 +28,7 @@ from kubespread.reports.columns import Readers
 from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.views.constraints import asked_bars
 from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
-from kubespread.views.look import Cell, Line, Look, MapBy, Tone
+from kubespread.views.look import Cell, Line, Look, MapBy, Text, Tone
 from kubespread.views.sheet import NONE, Column, Sheet, columns_of
 from kubespread.views.terminal import GAP, aim, fitted, flowed, said_once
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
@@ -120,7 +120,7 @@ def _matching(constraint: ConstraintReport, value: str | None) -> int | None:
     return next((domain.matching for domain in constraint.domains if domain.value == value), None)
 
 
-_MAX_NODES, _MAX_DOMAINS = 60, 20
+_MAX_NODES = 60
 _LEAST_NAME, _MOST_LABEL = 12, 12
 _FRAME = 4
 """The columns of a box's frame."""
@@ -133,9 +133,7 @@ _MAX_MARKS, _BAR = 6, 8
 
 def view(report: TopologyMap) -> View:
     """Show one row per node, what keeps pods away last; every map shows how full nodes are."""
-    nodes = Sheet(
-        title="Nodes", columns=[*_node_columns(report)], rows=report.nodes, readers=Readers.PIPES, is_answer=True
-    )
+    nodes = Sheet(title="Nodes", columns=[*_node_columns(report)], rows=report.nodes, readers=Readers.PIPES)
     counted = count_of(len(report.nodes), "node")
     title = f"{counted}, {count_of(report.pods, 'pod')}"
     if report.workload is not None:
@@ -177,7 +175,7 @@ def _domains(report: TopologyMap) -> Sheet[MapDomain]:
     marked = [] if report.workload is None else ["marked"]
     shares = (_share(name, place, Readers.ALL) for place, name in enumerate(report.resources) if name != "pods")
     columns = [*labels, *columns_of(MapDomain, "nodes", "pods", *marked), *shares]
-    return Sheet(title="Domains", columns=columns, rows=report.domains, most=_MAX_DOMAINS, noun="domain")
+    return Sheet(title="Domains", columns=columns, rows=report.domains, noun="domain")
 
 
 def _label(key: str, place: int, readers: Readers) -> Column[MapNode | MapDomain]:
@@ -207,10 +205,10 @@ def _skew(key: str, place: int) -> Column[MapNode]:
     return Column(header, lambda node: node.skew[place], title=f"Skew {letter(place)} {key}")
 
 
-def _parts(report: TopologyMap, look: Look) -> Iterator[Sheet[MapDomain] | Line]:
+def _parts(report: TopologyMap, look: Look) -> Iterator[Sheet[MapDomain] | Text]:
     """Boxes that ``look.width`` bounds; of many nodes the domains, unless ``look.in_full``."""
     if len(report.nodes) > _MAX_NODES and not look.in_full:
-        yield replace(_domains(report), key="-v draws every node")
+        yield replace(_domains(report), legend="-v draws every node")
         return
     drawing = _Drawing(report, look)
     boxes = [drawing.box(value, nodes) for value, nodes in drawing.levels.boxes.items()]

@@ -7,17 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import get_args
 
-from msgspec.structs import replace
-
-from kubespread.escaping import escaped
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
-from kubespread.reports.columns import Fit, Readers
+from kubespread.reports.columns import Readers
 from kubespread.views.autoscaling import scaling
-from kubespread.views.lines import line_width
-from kubespread.views.look import Cell, Line, Look, Part, Tone
+from kubespread.views.look import Cell, Look, Part, Text, Tone
 from kubespread.views.sheet import Column, Drawn, Sheet, columns_of
-from kubespread.views.terminal import aim, folded, tabled
+from kubespread.views.terminal import folded
 from kubespread.views.view import Metric, Tile, View, about, chosen_from, unwanted
 from kubespread.wording import count_of, some_of
 
@@ -58,10 +54,6 @@ _PODS, _FREES, _CAUSE, _WORKLOADS, _WHY, _MESSAGE = columns_of(
     StuckGroup, "pods", "freed", "cause", "workloads", "why", "message"
 )
 _GROUP: Sequence[Column[StuckGroup]] = (_PODS, _FREES, _CAUSE, _WORKLOADS, Column("OPTIONS", _options), _WHY)
-_CHANGE: Sequence[Column[StuckGroup]] = (
-    Column("SMALLEST CHANGE (proven)", _change, tone=lambda group: Tone.FAINT if group.change is None else Tone.GOOD),
-    replace(_FREES, text=_frees),
-)
 
 _ON_PAGE: Sequence[Column[StuckGroup]] = (
     _WHY,
@@ -94,21 +86,17 @@ def view(report: PendingReport) -> View:
         metrics=partial(_metrics, report),
         title=f"Pending pods{whose}, {count_of(report.nodes, 'node')}",
         sheets=[
-            Sheet(title="Causes", columns=_GROUP, rows=report.groups, is_answer=True, readers=Readers.PIPES),
-            Sheet(
-                title="Causes",
-                columns=_ON_PAGE,
-                rows=report.groups,
-                readers=Readers.PAGES,
-                is_first=True,
-                tone=lambda group: Tone.WARN if group.freed else Tone.BAD,
-            ),
+            Sheet(title="Causes", columns=_GROUP, rows=report.groups, readers=Readers.PIPES),
+            Sheet(title="Causes", columns=_ON_PAGE, rows=report.groups, readers=Readers.PAGES, tone=_tone),
         ],
         tiles=_tiles(report),
         names=[pod for group in report.groups for pod in group.pods],
-        answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts(report, look),
     )
+
+
+def _tone(group: StuckGroup) -> Tone:
+    return Tone.WARN if group.freed else Tone.BAD
 
 
 def _tiles(report: PendingReport) -> Sequence[Tile]:
@@ -123,26 +111,10 @@ def _tiles(report: PendingReport) -> Sequence[Tile]:
     ]
 
 
-def _parts(report: PendingReport, look: Look) -> Iterator[Part]:
-    """Show one table if it fits; else each change is below its cause, in full with the pods and kubectl's commands."""
-    if not report.groups:
-        return
-    counts = [_PODS, replace(_WORKLOADS, text=lambda group: _workloads(group, report))]
-    whole = tabled([_WHY, *counts, *_CHANGE], report.groups, look)
-    if look.in_full or line_width((*whole.header, *whole.rows[0])[0]) > aim(look):
-        narrow = tabled([replace(_WHY, fit=Fit.END, least=24), *counts], report.groups, look)
-        yield replace(
-            narrow,
-            noun="cause",
-            rows=[
-                [line, *_below(group, look, is_cut=escaped(group.why) not in {part.text for part in line})]
-                for group, (line,) in zip(report.groups, narrow.rows, strict=True)
-            ],
-        )
-    else:
-        yield replace(whole, noun="cause")
+def _parts(report: PendingReport, look: Look) -> Iterator[Sheet[StuckGroup] | Part]:
+    """The causes, each with the smallest change, and what an autoscaler adds."""
+    yield Sheet(title="", columns=(), rows=report.groups, noun="cause", tone=_tone, drawn=partial(_lines, report))
     if report.autoscaling is not None:
-        yield ()
         yield from scaling(report.autoscaling, look)
 
 
@@ -159,12 +131,11 @@ def _name(workload: WorkloadName, report: PendingReport) -> str:
     return workload.without_kind
 
 
-def _below(group: StuckGroup, look: Look, *, is_cut: bool) -> Iterator[Line]:
-    """The change, and in full also kube-scheduler's message, the pods, the effects on others and the commands."""
-    freed = f"   frees {_frees(group)}" if group.change is not None else ""
+def _lines(report: PendingReport, group: StuckGroup, look: Look) -> Iterator[Text]:
+    """The cause and the change, in full also kube-scheduler's message, the pods, the effects on others and commands."""
     inside = partial(folded, indent=" " * _INSIDE, hanging=_INSIDE + 2)
-    if is_cut:
-        yield inside(Cell(group.why, Tone.FAINT), hanging=_INSIDE)
+    yield folded(f"{count_of(len(group.pods), 'pod')} of {_workloads(group, report)}: ", Cell(group.why, Tone.STRONG))
+    freed = f"   frees {_frees(group)}" if group.change is not None else ""
     yield inside(Cell(_change(group), Tone.FAINT if group.change is None else Tone.GOOD), freed)
     if not look.in_full:
         return

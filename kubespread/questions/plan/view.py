@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from kubespread.questions.plan.report import PlanReport, PlanStep
 from kubespread.reports.columns import Readers
 from kubespread.reports.rollout import RolloutReport, rollout_sentence
-from kubespread.views.look import Cell, Line, Look, Part, Sentence, Tone, Weight
+from kubespread.views.look import Cell, Line, Look, Part, Sentence, Text, Tone
 from kubespread.views.outcomes import details, frame, pass_frames, passes, tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
-from kubespread.views.terminal import HANGING, INDENT, remarks, tabled
-from kubespread.views.view import Frame, Tile, View, about, held_before, source, unwanted
+from kubespread.views.terminal import INDENT, tabled
+from kubespread.views.view import Frame, Tile, View, about, held_before, unwanted
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
@@ -44,31 +44,21 @@ def view(report: PlanReport) -> View:
         **about(report),
         title=f"{report.name or 'Scenario'}: {count_of(report.step_count, 'step')} on "
         f"{count_of(report.node_count, 'node')}",
-        tiles=_tiles(report, len(report.steps)),
-        tiles_before=_tiles(report, 0),
+        tiles=_tiles(report),
         sheets=[
-            Sheet(
-                title="Steps",
-                columns=_COLUMNS,
-                rows=report.steps,
-                tone=_tone,
-                frames=lambda step: (at[step.number], None),
-            ),
+            Sheet(title="Steps", columns=_COLUMNS, rows=report.steps, tone=_tone, step=lambda step: at[step.number]),
             Sheet(
                 title="Rollouts",
                 columns=_ROLLOUT,
                 readers=Readers.PAGES,
                 rows=[*_rollouts(report)],
-                frames=lambda row: (at[row[0]], None),
+                step=lambda row: at[row[0]],
                 tone=lambda row: Tone.GOOD if row[1].complete else Tone.BAD,
             ),
-            *(replace(sheet, frames=lambda row: (at[row[0].number], None)) for sheet in details(report.steps)),
+            *(replace(sheet, step=lambda row: at[row[0].number]) for sheet in details(report.steps)),
         ],
-        heading=lambda look: [Sentence(_heading(report), HANGING, Weight.SUBJECT)] if look.headers else (),
-        answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts(report, look),
-        remarks="among",
-        frames_on=lambda drawn: _frames(report, drawn),
+        frames=lambda drawn: _frames(report, drawn),
         names=report.worse,
         stand_ins=report.stand_ins,
     )
@@ -82,13 +72,12 @@ def _rollouts(report: PlanReport) -> Iterator[_Rollout]:
     return ((step.number, rollout) for step in report.steps for rollout in step.rollouts)
 
 
-def _tiles(report: PlanReport, past: int) -> list[Tile]:
-    """After so many steps."""
-    steps = report.steps[:past]
+def _tiles(report: PlanReport) -> list[Tile]:
+    steps = report.steps
     done = sum(step.is_done for step in steps)
-    is_bad = done < past or (past == len(report.steps) and done < report.step_count)
+    tone = Tone.BAD if done < report.step_count else Tone.GOOD
     return [
-        Tile("steps done in full", f"{done:,} of {report.step_count:,}", Tone.BAD if is_bad else Tone.GOOD),
+        Tile("steps done in full", f"{done:,} of {report.step_count:,}", tone),
         unwanted("pods left pending", steps[-1].pending if steps else 0),
         unwanted("pods not made", steps[-1].unmade if steps else 0),
         unwanted("pods lost for good", sum(len(step.lost) for step in steps)),
@@ -113,20 +102,13 @@ def _frames(report: PlanReport, drawn: TopologyMap) -> Iterator[Frame]:
     held = held_before(drawn)
     if _moves_first(report):
         yield frame(report.start, held, drawn)
-    for past, step in enumerate(report.steps, 1):
+    for step in report.steps:
         label = f"step {step.number}: {step.title or step.name}"
         pods = Counter({name: now[0] or 0 for name, now in held.items()})
         for rollout in step.rollouts:
             # The step's own frame repeats all of it, and tells more than the passes of one workload.
-            yield from pass_frames(f"{label}:", rollout, Counter(pods), tells_old=False)
-        yield replace(frame(step, held, drawn), label=label, tiles=_tiles(report, past))
-
-
-def _heading(report: PlanReport) -> Line:
-    where = source(report.cluster, report.kube_version, report.manner)
-    beside = f" · {count_of(report.node_count, 'node')}{f' · {where}' if where else ''}"
-    steps = Cell(f": {count_of(report.step_count, 'step')}")
-    return [Cell(report.name or "Scenario", Tone.STRONG), steps, Cell(beside, Tone.FAINT)]
+            yield from pass_frames(f"{label}:", rollout, Counter(pods))
+        yield replace(frame(step, held, drawn), label=label)
 
 
 def _parts(report: PlanReport, look: Look) -> Iterator[Part]:
@@ -139,17 +121,12 @@ def _parts(report: PlanReport, look: Look) -> Iterator[Part]:
     # Those that are not done come first, as others may be mended by the steps behind them.
     tones = [Tone.WARN if step.is_done and _tone(step) is Tone.BAD else _tone(step) for step in report.steps]
     yield replace(steps, rows=lines, noun="step", tones=tones)
-    told = {*report.of_steps}
-    yield from remarks([text for text in report.answer if text not in told])
-    rolled = [(number, rollout) for number, rollout in _rollouts(report) if rollout.passes]
-    for number, rollout in rolled:
-        yield ()
-        yield passes(f"Step {number}: {rollout.workload.called}", rollout, look)
-    if rolled:
-        yield ()
+    for number, rollout in _rollouts(report):
+        if rollout.passes:
+            yield passes(f"Step {number}: {rollout.workload.called}", rollout, look)
 
 
-def _indented(details: Sequence[Line], look: Look) -> Iterator[Line]:
+def _indented(details: Sequence[Line], look: Look) -> Iterator[Text]:
     shown = details if look.in_full else details[:_MAX_DETAILS]
     for detail in shown:
         yield Sentence([Cell(" " * _DETAIL), *detail], _DETAIL + 2)

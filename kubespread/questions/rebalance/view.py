@@ -11,13 +11,13 @@ from typing import Any
 
 from kubespread.questions.rebalance.report import DeschedulerRound, EvictionStep, RebalancedConstraint, RebalanceReport
 from kubespread.reports.columns import Fit, Readers
-from kubespread.views.look import Cell, Line, Look, Part, Tone
+from kubespread.views.look import Cell, Look, Part, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
-from kubespread.views.terminal import INDENT, folded, left_out
+from kubespread.views.terminal import INDENT, folded
 from kubespread.views.view import Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, some_of
 
-_MAX_STEPS, _MAX_CONSTRAINTS, _MAX_COMMANDS = 20, 10, 10
+_MAX_COMMANDS = 10
 _MAX_DOMAINS = 6
 _FUNCTION = """\
 evict() {
@@ -68,32 +68,23 @@ def view(report: RebalanceReport) -> View:
         title="Constraints",
         columns=_CONSTRAINT,
         rows=report.constraints,
-        most=_MAX_CONSTRAINTS,
         tone=lambda row: Tone.PLAIN if row.holds_after else Tone.BAD,
         noun="constraint",
     )
-    evictions = Sheet(
-        title="Evictions",
-        columns=columns_of(EvictionStep),
-        rows=report.steps,
-        is_answer=True,
-        most=_MAX_STEPS,
-        noun="eviction",
-    )
+    evictions = Sheet(title="Evictions", columns=columns_of(EvictionStep), rows=report.steps, noun="eviction")
     commands = [(step, command) for step in report.steps for command in step.commands]
     rounds = Sheet(title="Rounds of the descheduler", columns=columns_of(DeschedulerRound), rows=report.rounds)
     return View(
         **about(report),
         title=f"Rebalancing {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}: {violated}",
         sheets=[
-            constraints,
             evictions,
-            Sheet(title="Commands", columns=_COMMAND, rows=commands, readers=Readers.PAGES, is_detail=True),
+            constraints,
+            Sheet(title="Commands", columns=_COMMAND, rows=commands, readers=Readers.PAGES),
             rounds,
         ],
         names=[step.pod for step in report.steps],
-        answer_tone=Tone.GOOD if report.holds else Tone.BAD,
-        parts=lambda look: _parts(report, look, [constraints, evictions], rounds),
+        parts=lambda look: _parts(report, look, [evictions, constraints], rounds),
         tiles=[
             Tile("constraints violated", f"{report.violated_before} → {report.violated_after}", tone),
             Tile("evictions", f"{len(report.steps):,}"),
@@ -114,7 +105,7 @@ def _parts(
         yield rounds
 
 
-def _evictions(report: RebalanceReport, look: Look) -> Iterator[Line]:
+def _evictions(report: RebalanceReport, look: Look) -> Iterator[Part]:
     """A shell function that evicts through the API, and the steps, each waiting until its workload is whole again."""
     heading = "To carry it out, one step after another (evictions respect budgets, kubectl delete would not):"
     yield folded(Cell(heading, Tone.STRONG), indent="")
@@ -123,4 +114,5 @@ def _evictions(report: RebalanceReport, look: Look) -> Iterator[Line]:
     for step in shown:
         yield [Cell(f"{INDENT}evict {quote(step.pod.namespace)} {quote(step.pod.name)} &&")]
         yield [Cell(f"{INDENT}{INDENT}{step.commands[-1]}")]
-    yield from left_out(len(report.steps) - len(shown), "eviction")
+    if more := len(report.steps) - len(shown):
+        yield [Cell(f"{INDENT}{count_of(more, 'more eviction')} (-v)", Tone.FAINT)]

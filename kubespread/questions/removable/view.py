@@ -10,14 +10,13 @@ from kubespread.escaping import escaped
 from kubespread.questions.removable.report import NodeRemoval, RemovableReport
 from kubespread.reports.columns import Fit, Readers
 from kubespread.reports.outcome import REFUSALS, TROUBLES, by_why, down_meanwhile, explained, phrase, phrases, uneven
-from kubespread.views.look import Cell, Line, Look, Tone, Weight
-from kubespread.views.outcomes import details, frames
+from kubespread.views.look import Look, Sentence, Tone
+from kubespread.views.outcomes import details
 from kubespread.views.sheet import Column, Sheet, count
-from kubespread.views.terminal import fitted, folded, headline, remarks, room_beside_columns, said_once, together
+from kubespread.views.terminal import fitted, folded, room_beside_columns, said_once, together
 from kubespread.views.view import NodeFacts, Tile, View, about, some, unwanted
 from kubespread.wording import count_of, some_of, verb_of
 
-_MAX_ROWS = 20
 _WIDEST_ZONE = 16
 _MAX_NAMED = 2
 _LEAST_NAME = 12
@@ -71,11 +70,10 @@ def _tone(row: NodeRemoval) -> Tone:
 
 def view(report: RemovableReport) -> View:
     """One row per node: its place in the order of removal, and what blocks it."""
-    nodes = Sheet(title="Nodes", columns=_NODE, rows=report.rows, is_answer=True, readers=Readers.PIPES, tone=_tone)
-    facts = about(report)
+    nodes = Sheet(title="Nodes", columns=_NODE, rows=report.rows, readers=Readers.PIPES, tone=_tone)
     return View(
-        **facts,
-        title=f"Which of {count_of(report.nodes, 'node')} can go",
+        **about(report),
+        title=_question(report),
         sheets=[nodes, *details(report.together.groups)],
         nodes=NodeFacts.of(
             nodes,
@@ -83,13 +81,9 @@ def view(report: RemovableReport) -> View:
             {Tone.GOOD: "goes, with the others", Tone.PLAIN: "can go, but alone", Tone.BAD: "held: cannot go"},
             _word,
         ),
-        heading=lambda look: headline([Cell(_question(report), Tone.STRONG)], facts["provenance"], look),
         parts=lambda look: _parts(report, look),
-        remarks="among",
         names=report.together.by_group,
         tiles=_tiles(report),
-        frames_on=lambda drawn: frames(report.together.groups, drawn),
-        opens_at=0,
     )
 
 
@@ -122,18 +116,16 @@ def _question(report: RemovableReport) -> str:
     return f"Removing each of {of_rows}{count_of(report.nodes, 'node')}"
 
 
-def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] | Line]:
-    """Rows, and by reason what blocks nodes, the one with the most nodes first."""
+def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] | Sentence]:
+    """By reason what blocks nodes, the one with the most nodes first, and rows."""
     # Those that go together, in their order, then those that cannot go.
     rows = sorted(report.rows, key=lambda row: (row.place is None, row.place or 0, row.alone))
-    sheet = Sheet(title="", columns=_NODE, rows=rows, tone=_tone, most=_MAX_ROWS, noun="node")
+    sheet = Sheet(title="", columns=_NODE, rows=rows, tone=_tone, noun="node")
     name, *others = sheet.columns
     names = [escaped(row.name) for row in report.rows]
     room = max(room_beside_columns(others, sheet.on_screen(look), look), _LEAST_NAME)
     short = dict(zip(names, fitted(names, room), strict=True))
-    key = said_once(names, list(short.values()))
-    yield replace(sheet, columns=[replace(name, text=lambda row: short[escaped(row.name)]), *others], key=key)
-    yield from remarks(report.answer)
+    legend = said_once(names, list(short.values()))
     kept = by_why(trouble for row in report.rows for trouble in row.of(*REFUSALS))
     reasons = together(
         (short[escaped(row.name)], text)
@@ -142,7 +134,8 @@ def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] |
         if text not in report.answer[0]
     )
     for text, nodes in sorted(reasons.items(), key=lambda reason: -len(reason[1])):
-        yield folded(f"{some_of(nodes, _MAX_NAMED)}: {text}", weight=Weight.REASON)
+        yield folded(f"{some_of(nodes, _MAX_NAMED)}: {text}", indent="")
+    yield replace(sheet, columns=[replace(name, text=lambda row: short[escaped(row.name)]), *others], legend=legend)
 
 
 def _reasons(row: NodeRemoval) -> Iterator[str]:

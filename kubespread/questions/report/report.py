@@ -192,7 +192,6 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         whom = f"{count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
         found = f"{', '.join(counts)}{areas} of" if self.lines else f"nothing is wrong{areas} with"
         yield f"{grade}{found} {whom}"
-        yield from (f"the worst: {line.what}" for line in self.lines[:1])
         yield from (f"{area.area} ({area.counts}): {area.what}" for area in self.by_area)
 
 

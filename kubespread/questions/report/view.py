@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
-from msgspec.structs import replace
-
-from kubespread.questions.report.areas import AREAS, Area
+from kubespread.questions.report.areas import AREAS
 from kubespread.questions.report.report import LEVELS, AreaLines, AreaScore, Badness, ReportLine, Scorecard
 from kubespread.reports.columns import Readers
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.look import Cell, Look, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.terminal import HANGING, folded
 from kubespread.views.view import Metric, Tile, View, about, figures, whose
 from kubespread.wording import count_of
 
-_MAX_LINES, _MAX_WORST = 20, 3
 _TONES: dict[Badness, Tone] = {"critical": Tone.BAD, "warning": Tone.WARN, "notice": Tone.PLAIN}
 _FROM_BEST = (Tone.PLAIN, Tone.GOOD, Tone.WARN, Tone.BAD)
 _GOOD, _FAIR = 90, 60
@@ -43,9 +39,6 @@ def view(report: Scorecard) -> View:
         columns=columns_of(ReportLine, "level", "area", "what", "extent", "whom", "since", "remedy", "command"),
         rows=report.lines,
         tone=lambda row: _TONES[row.level],
-        is_answer=True,
-        is_first=True,
-        most=_MAX_LINES,
         noun="finding",
         drawn=_line,
     )
@@ -60,11 +53,10 @@ def view(report: Scorecard) -> View:
                 columns=columns_of(AreaScore),
                 rows=report.areas,
                 tone=_score_tone,
-                readers=Readers.PAGES,
+                readers=Readers.TERMINAL | Readers.PAGES,
+                noun="area",
             ),
         ],
-        parts=lambda look: _parts(report, lines, look),
-        remarks="among",
         tiles=[
             Tile(
                 row.area,
@@ -80,33 +72,7 @@ def view(report: Scorecard) -> View:
     )
 
 
-def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[Sheet[Any] | Line]:
-    """The areas with their scores, and the worst lines; every line of what was asked for, or in full."""
-    scores = {area.area: area for area in report.areas}
-    summed = {area.area: area for area in report.by_area}
-    for area in report.opened or AREAS:
-        if report.opened or area in scores or area in summed:
-            yield _of_area(area, scores.get(area), summed.get(area))
-    is_open = look.in_full or report.opened or report.asked
-    shown = report.lines if is_open else report.lines[:_MAX_WORST]
-    yield replace(lines, rows=shown)
-    if more := len(report.lines) - len(shown):
-        yield [Cell(f"  {count_of(more, 'more line')}: name an area or a workload, or -v for all", Tone.FAINT)]
-
-
-def _of_area(area: Area, score: AreaScore | None, summed: AreaLines | None) -> Line:
-    """``running   83  36 of 43 desired pods are ready; 2 critical: shop/Deployment/web``."""
-    number = "-" if score is None or score.score is None else f"{score.score}"
-    tone = Tone.PLAIN if score is None else _score_tone(score)
-    cells = [] if score is None else [score.what]
-    if score is None and summed is None:
-        cells.append("nothing is wrong")
-    if summed is not None:
-        cells.append(f"{'; ' if cells else ''}{summed.counts}: {summed.what}")
-    return folded(f"{area:8}", Cell(f"{number:>4}", tone), "  ", *cells, hanging=HANGING + 12)
-
-
-def _line(line: ReportLine, _look: Look) -> Iterator[Line]:
+def _line(line: ReportLine, _look: Look) -> Iterator[Text]:
     """Show the line; below it the remedy that was tried, and the command that shows more."""
     since = f" (since {line.since})" if line.since else ""
     level = Cell(f"{line.level:8}", _TONES[line.level])

@@ -25,10 +25,10 @@ from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange,
 from kubespread.reports.rollout import rollout_sentence
 from kubespread.views.constraints import policies
 from kubespread.views.lines import CUT, cut_middle, width_of
-from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight
+from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone
 from kubespread.views.outcomes import passes
 from kubespread.views.sheet import Sheet, columns_of
-from kubespread.views.terminal import HANGING, Laid, aim, flowed, folded, of_sheet, room_beside, shared, tabulated
+from kubespread.views.terminal import Laid, aim, flowed, folded, of_sheet, remarks, room_beside, shared, tabulated
 from kubespread.views.view import source
 from kubespread.wording import EMPTY, count_of, counted_in, short_key
 
@@ -44,8 +44,9 @@ _NAMES_PER_WIDTH = 3
 
 def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
     """Lines that ``look.width`` bounds."""
-    yield from flowed([_headline(report), provenance([report])], look, indent="", weight=Weight.VERDICT)
-    yield from flowed(_constraint_phrases(report), look, weight=Weight.REASON)
+    yield from flowed([_headline(report), provenance([report])], look, indent="")
+    yield from remarks((*alternatives(report), *cause(report)))
+    yield from flowed(_constraint_phrases(report), look)
     if report.grouping is not None:
         yield from _domains(report, report.grouping, look)
     else:
@@ -67,21 +68,18 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
         yield passes("Rollout", report.rollout, look)
     if report.gang is not None:
         yield from _verdicts(report.gang, look)
-    for sentence in (*alternatives(report), *cause(report)):
-        yield folded(sentence, weight=Weight.REASON)
 
 
 def _verdicts(gang: GangReport, look: Look) -> Iterator[Part]:
     """The domains that all members may share, the best first, and what stops the gang in others."""
     if gang.domains:
-        key = "SCORE: members that fit + how much of the domain is taken then, each 0 to 100"
+        legend = "SCORE: members that fit + how much of the domain is taken then, each 0 to 100"
         verdicts = Sheet(
             title="",
             columns=columns_of(GangDomain),
             rows=gang.domains,
-            most=_MAX_DOMAINS,
             noun="domain",
-            key=key if any(domain.fits for domain in gang.domains) else "",
+            legend=legend if any(domain.fits for domain in gang.domains) else "",
         )
         yield of_sheet(verdicts, look)
 
@@ -128,7 +126,7 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Part]:
     by_domain = _nodes_by_domain(report, key)
     nodes, left_out = _node_cells([by_domain.get(row.value, ()) for row in rows], room_beside(columns, look))
     columns.append(Laid("", nodes))
-    yield Rows([], [[Sentence(line, HANGING)] for line in tabulated(columns, headers=False)], short_key(key))
+    yield Rows([], [[Sentence(line)] for line in tabulated(columns, headers=False)], short_key(key))
     if between:
         yield folded(f"and {count_of(between, 'domain')} between these")
     if left_out:
@@ -153,7 +151,7 @@ def _bars(rows: Sequence[DomainChange], width: int) -> list[Cell]:
     ]
 
 
-def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
+def _nodes(report: SimulateReport, look: Look) -> Iterator[Part]:
     """Nodes that no label groups."""
     nodes = _most_first(report.nodes)
     phrases = [f"{escaped(node.name)} +{node.placed:,}" for node in nodes[:_MAX_NODES]]

@@ -5,14 +5,13 @@ one line each; and the nodes that an autoscaler adds.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from kubespread.escaping import escaped
-from kubespread.kube.owners import NamespacedName
 from kubespread.questions.simulate.picture import picture, provenance
 from kubespread.questions.simulate.report import Placement, SimulateReport, totals
 from kubespread.reports.autoscaling import AutoscalingReport
@@ -21,11 +20,10 @@ from kubespread.reports.parts import PreemptedPod
 from kubespread.reports.reason_words import reasons_in
 from kubespread.views.autoscaling import scaling
 from kubespread.views.constraints import placed_bars
-from kubespread.views.look import Cell, Line, Look, Part, Tone, Weight
-from kubespread.views.outcomes import pass_frames, pods_at_start
+from kubespread.views.look import Cell, Line, Look, Part, Tone
 from kubespread.views.sheet import Column, Row, Sheet, columns_of
 from kubespread.views.terminal import because, flowed, of_sheet, subject
-from kubespread.views.view import Bars, Frame, NodeFacts, Tile, View, beside, source, unwanted
+from kubespread.views.view import Bars, NodeFacts, Tile, View, beside, source, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
 _LEAST_NAME = 16
@@ -55,13 +53,13 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
         rows=reports,
         tone=_tone,
         noun="workload",
-        key=f"SURVIVE: replicas left when the fullest {lost} is lost" if lost else "",
+        legend=f"SURVIVE: replicas left when the fullest {lost} is lost" if lost else "",
     )
-    yield from flowed([_totals(reports)], look, indent="", weight=Weight.VERDICT)
+    yield from flowed([_totals(reports)], look, indent="")
     if look.headers:
         yield from subject([[Cell(_title(reports), Tone.STRONG)], provenance(reports)], look)
-    yield of_sheet(workloads, look)
     yield from because((escaped(names[id(report)]), why) for report in reports if (why := _cause(report)))
+    yield of_sheet(workloads, look)
     if look.headers:
         yield [Cell("-v or --name NAME: where the replicas of each land", Tone.FAINT)]
 
@@ -108,16 +106,11 @@ def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
     return next((report.autoscaling for report in reports if report.autoscaling is not None), None)
 
 
-_MAX_FRAMES = 200
-
-
 class _Placed(Placement, frozen=True):
     """One replica with its workload, as a row."""
 
     namespace: Annotated[str, Col(readers=Readers.PIPES)]
     workload: Annotated[str, Col(readers=Readers.PIPES)]
-    frame: int
-    """The one that places it on a page that moves."""
 
 
 class _Domain(Struct, frozen=True):
@@ -149,41 +142,21 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
             for placement in report.placements
         ],
         nodes=_nodes(reports),
-        before=_before(reports),
-        is_rollout=any(report.rollout is not None for report in reports),
-        frames=list(_frames(reports)),
+        replicas={node.name: node.present + node.placed for report in reports for node in report.nodes},
         beside=beside(reports),
         picture=lambda look: _lines(reports, look),
         tiles=_tiles(reports),
-        tiles_before=_tiles(reports, {*map(_name, _moves(reports))}),
     )
 
 
-def _tiles(reports: Sequence[SimulateReport], waiting: Collection[str] = ()) -> list[Tile]:
-    """Tiles for the end, or for while the replicas ``waiting`` are yet to be placed."""
-    preempted = [pod for report in reports for pod in report.preempted if pod.made_room_for not in waiting]
+def _tiles(reports: Sequence[SimulateReport]) -> list[Tile]:
     return [
-        Tile("replicas placed", f"{sum(report.placed for report in reports) - len(waiting):,}"),
+        Tile("replicas placed", f"{sum(report.placed for report in reports):,}"),
         Tile("running before", f"{sum(report.present for report in reports):,}"),
-        unwanted("pending", sum(report.pending for report in reports) + len(waiting)),
+        unwanted("pending", sum(report.pending for report in reports)),
         unwanted("not created, or not made yet", sum(each.not_created + each.not_made_yet for each in reports)),
-        Tile("pods preempted", f"{len(preempted):,}"),
+        Tile("pods preempted", f"{sum(len(report.preempted) for report in reports):,}"),
     ]
-
-
-def _moves(reports: Sequence[SimulateReport]) -> list[tuple[SimulateReport, Placement]]:
-    """The replicas that frames place one after another: those of a rollout come with its passes."""
-    return [(report, placement) for report in reports if report.rollout is None for placement in report.placements]
-
-
-def _name(move: tuple[SimulateReport, Placement]) -> NamespacedName:
-    report, placement = move
-    return NamespacedName(report.pod.namespace, placement.pod)
-
-
-def _together(moves: Sequence[tuple[SimulateReport, Placement]]) -> int:
-    """Number of moves that share a frame."""
-    return max(1, -(-len(moves) // _MAX_FRAMES))
 
 
 def _lines(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
@@ -202,13 +175,11 @@ def _lines(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
 
 def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
     yield Sheet(title="Domains", columns=columns_of(_Domain), readers=Readers.COLUMNS, rows=[*_domains(reports)])
-    yield Sheet(title="Workloads", columns=_WORKLOADS, rows=reports, tone=_tone)
+    workloads = Readers.ALL & ~Readers.SPREADSHEET
+    yield Sheet(title="Workloads", columns=_WORKLOADS, rows=reports, tone=_tone, readers=workloads)
     yield Sheet(
         title="Placements",
         columns=columns_of(_Placed),
-        is_answer=True,
-        is_detail=True,
-        frames=lambda row: (row.frame, None),
         readers=Readers.SPREADSHEET | Readers.PAGES,
         rows=[*_placed(reports)],
     )
@@ -230,12 +201,9 @@ def _domains(reports: Sequence[SimulateReport]) -> Iterator[_Domain]:
 
 
 def _placed(reports: Sequence[SimulateReport]) -> Iterator[_Placed]:
-    moves = _moves(reports)
-    frames = {id(placement): place // _together(moves) + 1 for place, (_, placement) in enumerate(moves)}
     for report in reports:
         for each in report.placements:
-            frame = frames.get(id(each), 0)
-            yield _Placed(**asdict(each), namespace=report.namespace, workload=report.subject, frame=frame)
+            yield _Placed(**asdict(each), namespace=report.namespace, workload=report.subject)
 
 
 def _bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:
@@ -264,43 +232,3 @@ def _nodes(reports: Sequence[SimulateReport]) -> NodeFacts:
         {name: f"{count_of(present[name], 'replica')} present, {placed[name]} placed" for name in names},
         colors={Tone.GOOD: "gets replicas"},
     )
-
-
-def _before(reports: Sequence[SimulateReport]) -> dict[str, int]:
-    """The replicas that run before anything is placed or deleted, including those that a rollout replaces."""
-    before = Counter[str]()
-    for report in reports:
-        if report.rollout is not None:
-            before.update(pods_at_start(report.rollout))
-            continue
-        for node in report.nodes:
-            before[node.name] += node.present
-        before.update(victim.node for victim in report.deleted)
-    return dict(before)
-
-
-def _frames(reports: Sequence[SimulateReport]) -> Iterator[Frame]:
-    """Each placement (very many are grouped), then the deleted replicas, and each pass of a rollout."""
-    now = Counter(_before(reports))
-    yield from _placing(reports, now)
-    for report in reports:
-        for victim in report.deleted:
-            now[victim.node] -= 1
-            yield Frame(report.subject, f"{victim.pod} deleted on {victim.node}", {victim.node: now[victim.node]})
-        if report.rollout is not None:
-            yield from pass_frames(report.subject, report.rollout, now, tells_old=True)
-
-
-def _placing(reports: Sequence[SimulateReport], now: Counter[str]) -> Iterator[Frame]:
-    moves = _moves(reports)
-    together, waiting = _together(moves), {*map(_name, moves)}
-    for start in range(0, len(moves), together):
-        some = moves[start : start + together]
-        now.update(group.node for _, group in some)
-        last_report, last = some[-1]
-        text = f"{last.pod} on {last.node}, score {last.total}"
-        tied = f", one of {last.ties} nodes with it" if last.ties > 1 else ""
-        more = f", and {len(some) - 1} before it" if len(some) > 1 else ""
-        changed = {row.node: now[row.node] for _, row in some}
-        waiting.difference_update(map(_name, some))
-        yield Frame(last_report.subject, f"{text}{tied}{more}", changed, tiles=_tiles(reports, waiting))

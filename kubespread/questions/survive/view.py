@@ -7,21 +7,20 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.survive.report import LostDomain, SurviveReport
 from kubespread.reports.columns import Readers
 from kubespread.reports.outcome import WorkloadChange, badness
-from kubespread.views.look import Line, Look, Tone, Weight
+from kubespread.views.look import Look, Sentence, Tone
 from kubespread.views.outcomes import details, frames_apart, metrics, tone, worst_changes
 from kubespread.views.sheet import Column, Drawn, Sheet, columns_of, named_by_key
 from kubespread.views.terminal import folded, together
 from kubespread.views.view import Tile, View, about, tiles, whose
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
-_MAX_ROWS, _MAX_DEGRADED, _MAX_NAMED = 20, 10, 3
+_MAX_NAMED = 3
 _MAX_COLUMNS = 12
 _MATRIX_LEGEND = (
     "ready pods before → without the domain; one number where they stay as many, none where no pod is touched"
@@ -31,7 +30,7 @@ _MATRIX_LEGEND = (
 def view(report: SurviveReport) -> View:
     """Domains, and the workloads that losing each leaves degraded."""
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses)) or "domain"
-    ordered = sorted(report.losses, key=badness)
+    ordered = sorted(report.losses, key=badness, reverse=True)
     steps = {id(loss): number for number, loss in enumerate(ordered, 1)}
     deleted = " and their Node objects" if report.nodes_deleted else ""
     return View(
@@ -43,19 +42,17 @@ def view(report: SurviveReport) -> View:
             Sheet(
                 title="Domains",
                 columns=columns_of(LostDomain),
-                rows=report.losses,
+                rows=ordered[::-1],
                 step=lambda loss: steps.get(id(loss)),
                 tone=tone,
             ),
             *details(report.losses),
         ],
         parts=lambda look: _parts(report, look),
-        remarks="above",
         tiles=[*_tiles(report)],
         names=[change.workload for _, change in worst_changes(report.losses).rows],
-        frames_on=lambda drawn: frames_apart([loss for loss in ordered if loss.topology_key in drawn.keys], drawn),
+        frames=lambda drawn: frames_apart([loss for loss in ordered if loss.topology_key in drawn.keys], drawn),
         metrics=lambda: metrics("survive", LostDomain, report.losses),
-        opens_at=1,
     )
 
 
@@ -137,33 +134,26 @@ def _matrices(report: SurviveReport) -> Iterator[Sheet[Any]]:
             title=f"Ready pods without {of}",
             columns=columns,
             readers=Readers.PAGES,
-            is_first=True,
             rows=sorted(rows, key=lambda row: (row.least, row.workload)),
             tone=lambda row: row.tone,
             legend=_MATRIX_LEGEND,
         )
 
 
-def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
+def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Sentence]:
     """The domains of each key, and the degraded workloads: a row each, with the domain that leaves it fewest."""
-    for key, losses in report.by_key():
-        short = short_key(key)
-        yield Sheet(
-            title="",
-            columns=named_by_key(columns_of(LostDomain), key),
-            rows=sorted(losses, key=badness),
-            most=_MAX_ROWS,
-            noun=short,
-        )
-        for text in dict.fromkeys(note for loss in losses for note in loss.notes):
-            yield folded(f"{_named([loss for loss in losses if text in loss.notes])}: {text}")
-    degraded = replace(worst_changes(report.losses), most=_MAX_DEGRADED, noun="workload")
-    yield degraded
+    degraded = worst_changes(report.losses)
     # Why they are degraded, unless said already.
     said = " ".join(report.answer)
     whys = ((escaped(change.workload.called), change.why) for _, change in degraded.on_screen(look))
     for why, names in together((name, why) for name, why in whys if why.rstrip(".") not in said).items():
-        yield folded(f"{some_of(names, _MAX_NAMED)}: {why}", weight=Weight.REASON)
+        yield folded(f"{some_of(names, _MAX_NAMED)}: {why}", indent="")
+    for text in dict.fromkeys(note for loss in report.losses for note in loss.notes):
+        yield folded(f"{_named([loss for loss in report.losses if text in loss.notes])}: {text}", indent="")
+    for key, losses in report.by_key():
+        columns = named_by_key(columns_of(LostDomain), key)
+        yield Sheet(title="", columns=columns, rows=sorted(losses, key=badness), tone=tone, noun=short_key(key))
+    yield degraded
 
 
 def _named(losses: Sequence[LostDomain]) -> str:

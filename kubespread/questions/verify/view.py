@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.questions.verify.report import WORST_FIRST, Kept, VerifiedClause, VerifyReport
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.look import Cell, Look, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.terminal import HANGING, folded
 from kubespread.views.view import View, about
@@ -24,17 +24,16 @@ def view(report: VerifyReport) -> View:
         ),
         rows=report.of(*WORST_FIRST),
         tone=lambda row: _TONES[row.state],
-        is_answer=True,
-        is_first=True,
-        most=20,
         noun="promise",
         drawn=_line,
     )
     title = f"Verifying {count_of(len(report.clauses), 'promise')}{f' of {report.file}' if report.file else ''}"
-    return View(**about(report), title=title, sheets=[sheet], remarks="among")
+    facts = about(report)
+    facts["answer"] = report.said[:1]
+    return View(**facts, title=title, sheets=[sheet])
 
 
-def _line(row: VerifiedClause, _look: Look) -> Iterator[Line]:
+def _line(row: VerifiedClause, _look: Look) -> Iterator[Text]:
     """Show the outcome; below it, where it does not hold, the command that shows more."""
     place, hanging = "" if row.line is None else f"line {row.line}: ", HANGING + _WIDTH
     state = Cell(f"{row.state:{_WIDTH}}", _TONES[row.state])

@@ -59,7 +59,7 @@
 
   // One search for all tables: rows without the words are hidden, tables with hits are opened.
   const tables = Array.from(document.querySelectorAll("details.rows"));
-  const rowsOf = (table) => Array.from(table.querySelectorAll("tbody tr:not([data-off])"));
+  const rowsOf = (table) => Array.from(table.querySelectorAll("tbody tr"));
   const find = byId("find");
   const tiles = Array.from(document.querySelectorAll("[data-find]"));
   const wordsHeld = new Map();
@@ -216,27 +216,23 @@
       adopt();
       const hasNames = Boolean(picture.querySelector(".name"));
       const isClosing = (state) => state === "cordoned" || state === "not ready";
-      const marks = (pods, old) => {
+      const marks = (pods) => {
         if (!pods) return "";
         if (!hasNames) return String(pods);
-        if (pods <= 9) return "○".repeat(old) + "●".repeat(pods - old);
-        return [["○", old], ["●", pods - old]].filter((each) => each[1]).map((each) => each.join("×")).join(" ");
+        return pods <= 9 ? "●".repeat(pods) : `●×${pods}`;
       };
       const word = (states) => ["not ready", "cordoned", "joined", "gone"].find((each) => states.includes(each)) ||
         (states.length ? "tainted" : "");
       const write = (element, text) => { if (element && element.textContent !== text) element.textContent = text; };
       const at = (step) => {
         const now = { pods: new Map(Object.entries(start.pods)), states: new Map(Object.entries(start.states)),
-          old: new Map(start.isRollout ? Object.entries(start.pods) : []), off: new Set(isLater),
-          joined: new Set(start.joined), moved: new Set(), held: new Map(), tiles: start.tiles };
+          off: new Set(isLater), joined: new Set(start.joined), moved: new Set(), held: new Map() };
         frames.slice(0, step).forEach((frame, place) => {
-          const { pods = {}, old = {}, states = {}, held = {}, joined = [], gone = [] } = frame;
-          now.tiles = frame.tiles || now.tiles;
+          const { pods = {}, states = {}, held = {}, joined = [], gone = [] } = frame;
           Object.keys(pods).forEach((node) => now.held.set(node, held[node] || heldColumns.map(() => null)));
           Object.entries(held).forEach(([node, amounts]) => now.held.set(node, amounts));
           const here = [...Object.keys(pods), ...joined];
           Object.entries(pods).forEach(([node, count]) => now.pods.set(node, count));
-          Object.entries(old).forEach(([node, count]) => now.old.set(node, count));
           Object.entries(states).forEach(([node, told]) => {
             now.states.set(node, [...told, ...(start.states[node] || []).filter((state) => !isClosing(state))]);
           });
@@ -263,7 +259,7 @@
         const isAwaited = isOff && isLater.has(name) && !now.joined.has(name);
         const states = isOff ? (isAwaited ? [] : ["gone"]) : [...(now.states.get(name) || []), ...(now.joined.has(name) ? ["joined"] : [])];
         const told = isAwaited ? "not there yet" : states.join(", ");
-        write(cell.querySelector(".pods"), marks(count, now.old.get(name) || 0));
+        write(cell.querySelector(".pods"), marks(count));
         const state = cell.querySelector(".state");
         write(state, (isOff ? "" : state && state.dataset.word) || word(states));
         cell.title = `${name}: ${counted(count, start.dot)} at this step${told && `, ${told}`}`;
@@ -284,38 +280,15 @@
         start.shades.forEach((shade) => cell.classList.remove(shade[1]));
         if (!isOff && start.shades.length && fullest >= 0) cell.classList.add(isFull(fullest, start.shades));
       };
-      // Rows and tiles of this moment.
-      const rowsOverTime = () => Array.from(document.querySelectorAll("tr:is([data-since], [data-step])"));
-      const figures = Array.from(document.querySelectorAll(".answer .tile"));
-      const moment = document.querySelector(".answer .moment");
-      const follow = (step, tiles) => {
-        const passing = rowsOverTime();
-        passing.forEach((row) => {
-          const { since = 0, until } = row.dataset;
-          row.toggleAttribute("data-off", step < Number(since) || (until !== undefined && step >= Number(until)));
-          row.classList.toggle("now", Number(row.dataset.step || since) === step);
-        });
-        new Set(passing.map((row) => row.closest("details"))).forEach((table) => {
-          const number = table.querySelector("h2 span");
-          if (number && !isPacked(table)) number.textContent = rowsOf(table).length.toLocaleString("en");
-        });
-        tiles.forEach(([value, tone], place) => {
-          write(figures[place].querySelector("b"), value);
-          figures[place].className = `tile ${tone}`.trim();
-        });
-        search();
-      };
+      const mark = (step) => document.querySelectorAll("tr[data-step]").forEach((row) => row.classList.toggle("now", Number(row.dataset.step) === step));
       const show = () => {
         const step = Number(slider.value);
         const now = at(step);
-        follow(step, now.tiles);
+        mark(step);
         for (const [name, cell] of cellOf) draw(name, cell, now);
         sumUp(now);
         const told = step ? `${step} of ${frames.length}: ${frames[step - 1].label}: ${frames[step - 1].text}` : `before the first of ${frames.length} steps`;
         byId("said").textContent = told;
-        // The answer is what the last step comes to: its figures say of which step they are, where that is another.
-        if (moment) moment.textContent = step ? `after ${told}` : told;
-        if (moment) moment.hidden = step === frames.length || !frames.some((frame) => frame.tiles);
         slider.setAttribute("aria-valuetext", told);
       };
       const go = (by) => { slider.value = String(Number(slider.value) + by); moved(); };

@@ -13,11 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from os.path import commonprefix
 from typing import Any
 
-from msgspec.structs import replace
-
 from kubespread.escaping import escaped
 from kubespread.views.lines import CUT
-from kubespread.views.sheet import ALWAYS, Drawn, Row, Table, is_numeric
+from kubespread.views.sheet import Drawn, Row, Table, is_numeric
 from kubespread.views.terminal import shared
 from kubespread.views.view import Bars, Tile, View, tables_of, with_nodes
 
@@ -134,7 +132,7 @@ def answer(account: View, ends: tuple[str, str]) -> str:
 def _answer(account: View, ends: tuple[str, str] = ("", "")) -> str:
     """The answer itself, and what is looked for first in a row; ``ends`` are those that all names of nodes share."""
     tiles = "".join(_tile(f"a{place}", tile) for place, tile in enumerate(account.tiles))
-    row = f'<p class="moment" hidden></p><div class="tiles">{tiles}</div>' if tiles else ""
+    row = f'<div class="tiles">{tiles}</div>' if tiles else ""
     doubts = "".join(f"<p><strong>{text(doubt)}</strong></p>" for doubt in account.doubts)
     first = said(next(iter(account.answer), ""), ends)
     return f'<div class="answer {account.tone}">{doubts}<p class="first">{first}</p>{row}</div>'
@@ -150,9 +148,7 @@ def remarks(account: View, ends: tuple[str, str] = ("", "")) -> str:
 
 
 def _tile(name: str, tile: Tile) -> str:
-    """A button where it lists something, which page.js makes search for it; a link where `answers` has more of it. The
-    script changes its value and its last class from frame to frame.
-    """
+    """A button where it lists something, which page.js makes search for it; a link where `answers` has more of it."""
     inside = f"<b>{text(tile.value)}</b> <span>{text(tile.name)}</span>"
     if tile.says:
         inside += f'<span class="says">{_without_kinds(_in_brief(tile.says))}</span>'
@@ -185,9 +181,9 @@ def _in_full(name: str, tile: Tile, views: Sequence[View]) -> str:
 def _one_of_several(name: str, view: View) -> str:
     told = with_nodes(view)
     every = [*tables_of(told), *([] if told.nodes is None else [told.nodes.table()])]
-    closed = "".join(foldable(f"{name}t{number}", replace(table, is_detail=True)) for number, table in enumerate(every))
+    rows = "".join(foldable(f"{name}t{number}", table) for number, table in enumerate(every))
     whence = " · ".join(part for part in (told.title, told.provenance) if part)
-    return f'<p class="provenance">{text(whence)}</p>{_answer(told)}{remarks(told)}{closed}'
+    return f'<p class="provenance">{text(whence)}</p>{_answer(told)}{remarks(told)}{rows}'
 
 
 def facts(of: Mapping[str, str], commands: Collection[str]) -> str:
@@ -222,17 +218,14 @@ def embedded(name: str, value: Any) -> str:
     return f'<script type="application/json" id="{name}" data-packed>{squeezed(plain)}</script>'
 
 
-def tables(every: Iterable[Table], *, first: bool) -> str:
-    """Write the tables that stand above everything else, or the others."""
-    return "".join(
-        foldable(f"t{place}", table) for place, table in enumerate(every) if table.rows and table.is_first is first
-    )
+def tables(every: Iterable[Table]) -> str:
+    return "".join(foldable(f"t{place}", table, is_first=not place) for place, table in enumerate(every))
 
 
-def foldable(name: str, table: Table, ids: str = "") -> str:
-    """A table below a summary; its rows have ``ids`` with their place, if any."""
+def foldable(name: str, table: Table, ids: str = "", *, is_first: bool = False) -> str:
+    """A table below a summary, open where it is the first or short; its rows have ``ids`` with their place, if any."""
     caption, rows = table.caption, table.rows if ids else table.rows[:_MOST_ROWS]
-    is_open = table.is_first or (not table.is_detail and len(rows) <= _MOST_OPEN)
+    is_open = is_first or len(rows) <= _MOST_OPEN
     opened = " open" if is_open else ""
     left_out = f"the first {len(rows):,} rows; -o json has all" if len(rows) < len(table.rows) else ""
     head = "".join(f'<th scope="col">{breakable(title)}</th>' for title in table.header)
@@ -241,8 +234,8 @@ def foldable(name: str, table: Table, ids: str = "") -> str:
     numeric = "".join(f" n{place}" for place, cells in enumerate(columns, 1) if is_numeric(cells))
     ends = [_shared_ends(cells) for cells in columns]
     body = [
-        f"<tr{_attribute('id', f'{ids}{place}' if ids else '')}{_attribute('class', row.tone)}{_when(row)}>"
-        f"{_cells(row, ends, table.commands)}</tr>"
+        f"<tr{_attribute('id', f'{ids}{place}' if ids else '')}{_attribute('class', row.tone)}"
+        f"{_attribute('data-step', row.step or '')}>{_cells(row, ends, table.commands)}</tr>"
         for place, row in enumerate(rows)
     ]
     most, at_first = (_MOST_OPEN, _AT_FIRST) if is_open else (MOST_LAID_OUT, 0)
@@ -253,23 +246,13 @@ def foldable(name: str, table: Table, ids: str = "") -> str:
     longest = max((len(row.cells[0]) - len("".join(ends[0])) for row in rows), default=0)
     size += " named" if longest > _ONE_LINE else " lined"
     legends = "".join(f'<p class="legend">{text(legend)}</p>' for legend in (table.legend, left_out) if legend)
-    in_the_end = sum(row.frames[1] is None for row in table.rows)
-    number = f"{in_the_end:,}" if all(row.frames == ALWAYS for row in table.rows) else f"<span>{in_the_end:,}</span>"
-    head_line = f"<summary><h2>{text(caption)} ({number})</h2></summary>"
+    head_line = f"<summary><h2>{text(caption)} ({len(table.rows):,})</h2></summary>"
     return (
         f'<details class="rows" id="{name}"{opened}>{head_line}{legends}'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
         f'<table class="sortable{size}{numeric}"><thead><tr>{head}</tr></thead><tbody>{laid_out}</tbody></table>'
         f"</div>{more}</details>"
     )
-
-
-def _when(row: Row) -> str:
-    """Between which frames page.js shows the row, and with which it marks it; it starts as it is in the end."""
-    first, last = row.frames
-    if last is None:
-        return _attribute("data-since", f"{first or ''}") + _attribute("data-step", f"{row.step or ''}")
-    return f' data-since="{first}" data-until="{last}" data-off'
 
 
 def _cells(row: Row, ends: Sequence[tuple[str, str]], commands: frozenset[int]) -> str:
@@ -291,7 +274,7 @@ def _cell(value: str, drawn: Drawn | None, ends: tuple[str, str], *, is_name: bo
     return f"<td{_attribute('class', style)}>{names}</td>"
 
 
-def _attribute(name: str, value: str) -> str:
+def _attribute(name: str, value: str | int) -> str:
     return f' {name}="{value}"' if value else ""
 
 

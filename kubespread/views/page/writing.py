@@ -17,45 +17,33 @@ from kubespread.questions.map.report import MapNode, TopologyMap, states_in_full
 from kubespread.reports.parts import ClusterReference, Provenance, release_phrase
 from kubespread.views.documents import Answer, document
 from kubespread.views.look import Look, Tone
-from kubespread.views.page import bars, parts, topology
+from kubespread.views.page import bars, parts
 from kubespread.views.page.parts import embedded, foldable, shown, text
-from kubespread.views.page.topology import (
-    NOT_YET,
-    SHADES,
-    Picture,
-    dot_of,
-    in_order,
-    is_judged,
-    is_marking,
-    pods_before,
-    tells_loads,
-)
+from kubespread.views.page.topology import NOT_YET, SHADES, Picture
 from kubespread.views.sheet import NONE, Drawn, Row, Table
 from kubespread.views.terminal import shared
-from kubespread.views.view import Frame, View, tables_over_time, view_of, with_nodes
+from kubespread.views.view import Frame, tables_of, view_of, with_nodes
 from kubespread.wording import EMPTY, age, short_key
 
 # The table of nodes: what the picture shows of each, and what the question says of it, as text.
 
 
 class NodeTable(Struct, frozen=True, dict=True):
-    """Columns of the table of nodes; ``joined`` are the nodes that the map does not have."""
+    """Columns of the table of nodes."""
 
-    report: TopologyMap
-    account: View
-    joined: Sequence[str]
+    picture: Picture
 
     @property
     def header(self) -> list[str]:
         """The columns that change with steps have their own names."""
-        facts, report = self.account.nodes, self.report
+        facts, report = self.picture.account.nodes, self.picture.report
         return [
             "Node",
             *(facts.header if facts is not None else ()),
             *([STATE] if self._has_states else []),
             *(short_key(report.keys[place]) for place in self._told),
             *([self.counted] if self.counted else []),
-            *([] if self._draws_all else self.holding[:1]),
+            *([] if self._has_steps else self.holding[:1]),
             *self.holding[1:],
             *(["Marked pods"] if self._has_names else []),
         ]
@@ -64,57 +52,50 @@ class NodeTable(Struct, frozen=True, dict=True):
     def counted(self) -> str:
         """The name of the column with the pods that are drawn; empty where these are all of a node."""
         if self._has_steps:
-            return "Pods at this step" if self._draws_all else "Replicas at this step"
-        return "Pods marked" if self.account.before is not None or is_marking(self.report) else ""
+            return "Pods at this step"
+        is_marking = self.picture.account.replicas is not None or self.picture.is_marking
+        return "Pods marked" if is_marking else ""
 
     @property
     def holding(self) -> Sequence[str]:
         """The names of the columns with what a node holds: all of its pods, and what they request; none where that is
         not known at every step.
         """
-        requested = [f"{resource} requested" for resource in self.report.resources]
-        if not tells_loads(self.account):
-            return []
-        return ["All pods at this step" if self._has_steps else "Pods", *requested]
-
-    @property
-    def _draws_all(self) -> bool:
-        """True if the pods that are drawn step by step are all of a node."""
-        return self._has_steps and self.account.before is None
+        requested = [f"{resource} requested" for resource in self.picture.report.resources]
+        return ["Pods", *requested] if self.picture.tells_loads else []
 
     @cached_property
     def _told(self) -> Sequence[int]:
         """The places of the keys that tell nodes apart."""
-        every = zip(*(node.path for node in self.report.nodes), strict=True)
+        every = zip(*(node.path for node in self.picture.report.nodes), strict=True)
         return [place for place, values in enumerate(every) if len(set(values)) > 1]
 
     @property
     def _has_steps(self) -> bool:
-        return bool(self.account.frames)
+        return bool(self.picture.frames)
 
     @cached_property
     def _has_states(self) -> bool:
-        is_changed = any(frame.states or frame.gone or frame.joined for frame in self.account.frames)
-        return is_changed or any(node.closed or node.joined for node in self.report.nodes)
+        is_changed = any(frame.states or frame.gone or frame.joined for frame in self.picture.frames)
+        return is_changed or any(node.closed or node.joined for node in self.picture.report.nodes)
 
     @cached_property
     def _has_names(self) -> bool:
-        return any(node.marked for node in self.report.nodes)
+        return any(node.marked for node in self.picture.report.nodes)
 
     def html(self) -> str:
         """A row a node; the cells of the picture link to these."""
         return foldable("nodes", Table("Nodes", self.header, [*self._rows()]), "n")
 
     def _rows(self) -> Iterator[Row]:
-        facts = self.account.nodes
+        facts = self.picture.account.nodes
         rows: Mapping[str, Row] = {} if facts is None else facts.rows
         blank = Row([""] * len(facts.header) if facts is not None else [])
-        before = pods_before(self.report, self.account)
-        for node in in_order(self.report, self.account):
+        for node in self.picture.nodes:
             row = rows.get(node.name, blank)
-            cells = [node.name, *row.cells, *self._seen(node, before.get(node.name, 0))]
+            cells = [node.name, *row.cells, *self._seen(node, self.picture.pods.get(node.name, 0))]
             yield Row(cells, row.tone, self._drawn(node, [None, *(row.drawn or [None] * len(row.cells))], len(cells)))
-        for name in self.joined:
+        for name in self.picture.joined:
             cells = [name, *rows.get(name, blank).cells, NOT_YET]
             yield Row([*cells, *[""] * (len(self.header) - len(cells))])
 
@@ -132,7 +113,7 @@ class NodeTable(Struct, frozen=True, dict=True):
         if self.counted:
             yield str(drawn)
         if self.holding:
-            if not self._draws_all:
+            if not self._has_steps:
                 yield str(node.pods)
             yield from ("" if load.percent is None else f"{load.percent}%" for load in node.load)
         if self._has_names:
@@ -156,14 +137,14 @@ _COMMAND = "Question"
 
 def html(answer: Answer, look: Look) -> str:
     """A page of the ``answer``, with the cluster that is drawn."""
-    return write_page(answer, look.drawn)
+    return write_page(answer, look.drawn, look.next_command)
 
 
-def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
+def write_page(answer: Answer, drawn: TopologyMap | None, next_command: str = "") -> str:
     """``answer`` drawn on the cluster of ``drawn``, which is None only for an answer without a cluster. The page holds
     the answer's JSON, as ``-o json`` has it.
     """
-    account = with_nodes(view_of(answer, drawn))
+    account = with_nodes(view_of(answer))
     css, script = _resource("page.css"), _resource("page.js")
     policy = "; ".join(
         (
@@ -174,12 +155,11 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
             "form-action 'none'",
         )
     )
-    is_about_nodes = account.frames or account.nodes is not None or isinstance(answer, TopologyMap)
-    picture = Picture(drawn, account) if drawn is not None and is_about_nodes else None
-    nodes = None if picture is None else NodeTable(picture.report, account, picture.joined)
+    picture = None if drawn is None else Picture(drawn, account)
+    if picture is not None and not (picture.frames or account.nodes or isinstance(answer, TopologyMap)):
+        picture = None
+    nodes = None if picture is None else NodeTable(picture)
     ends = shared([node.name for node in drawn.nodes]) if drawn is not None else ("", "")
-    every, remarks = tables_over_time(account), parts.remarks(account, ends)
-    # Tables that answer at a glance are the picture of an answer that has no other.
     return Template(_resource("page.html")).substitute(
         policy=text(policy),
         title=text(account.title),
@@ -188,54 +168,46 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         script=script,
         tone=account.tone,
         answer=parts.answer(account, ends),
-        first=parts.tables(every, first=True),
         picture="" if picture is None else _topology(picture),
-        remarks_before=remarks if picture is not None else "",
-        remarks_after="" if picture is not None else remarks,
+        remarks=parts.remarks(account, ends),
         bars=bars.bars(account.bars),
-        tables=parts.tables(every, first=False),
+        tables=parts.tables(tables_of(account)),
         answers=parts.answers(account.tiles),
         nodes="" if nodes is None else nodes.html(),
+        next=f"<section><h2>Next</h2><p>{parts.command(next_command)}</p></section>" if next_command else "",
         beside=parts.beside(account.beside),
         origin=parts.facts(_origin(answer), {_COMMAND}),
         report=embedded("report", document(answer)),
-        frames=embedded("frames", shown([*map(_frame, account.frames)] if picture else [])),
-        map=embedded("map", shown({} if picture is None or nodes is None else _start(picture, nodes))),
+        frames=embedded("frames", shown([] if picture is None else [*map(_frame, picture.frames)])),
+        map=embedded("map", shown({} if nodes is None else _start(nodes))),
     )
 
 
 def _frame(frame: Frame) -> dict[str, Any]:
     """Leave out what is empty."""
-    plain = {**asdict(frame), "tiles": [(tile.value, tile.tone) for tile in frame.tiles]}
-    return {name: value for name, value in plain.items() if value}
+    return {name: value for name, value in asdict(frame).items() if value}
 
 
-def _start(picture: Picture, table: NodeTable) -> dict[str, Any]:
+def _start(table: NodeTable) -> dict[str, Any]:
     """Collect what steps begin with, and which columns of the table of nodes they change."""
-    account, drawn = picture.account, picture.report
+    picture, drawn = table.picture, table.picture.report
     return {
-        "pods": {name: count for name, count in pods_before(drawn, account).items() if count},
+        "pods": {name: count for name, count in picture.pods.items() if count},
         "states": {node.name: node.closed for node in drawn.nodes if node.closed},
         "joined": [node.name for node in drawn.nodes if node.joined],
         "later": picture.joined,
         "domains": picture.domains,
-        "isRollout": account.is_rollout,
-        "dot": dot_of(account, drawn)[0],
+        "dot": picture.dot[0],
         "columns": {"pods": table.counted, "state": STATE, "held": table.holding},
-        "shades": [*SHADES, (0, "load-0")] if tells_loads(account) and not is_judged(account) else (),
+        "shades": [*SHADES, (0, "load-0")] if picture.tells_loads and not picture.is_judged else (),
         "full": FULL,
-        "tiles": [(tile.value, tile.tone) for tile in account.tiles_before],
     }
 
 
 def _topology(picture: Picture) -> str:
     """The picture, with what moves it and what it means."""
-    account = picture.account
-    steps = len(account.frames)
     return Template(_resource("topology.html")).substitute(
-        legend=topology.of_picture(account, picture.report),
-        slider="".join(topology.slider(steps, steps if account.opens_at is None else account.opens_at)),
-        picture=picture.html,
+        legend=picture.legend(), slider=picture.slider(), picture=picture.html
     )
 
 
