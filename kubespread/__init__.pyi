@@ -31,7 +31,7 @@ from kubespread.questions.survive.report import SurviveReport as SurviveReport
 from kubespread.questions.tasks import Workers as Workers
 from kubespread.questions.verify.report import VerifyReport as VerifyReport
 from kubespread.reports.parts import Finding as Finding, RuleReport as RuleReport
-from kubespread.scenario.instance_types import InstanceTypesGiven
+from kubespread.scenario.autoscaler import InstanceTypesGiven
 from kubespread.scenario.promises import PromisesGiven
 from kubespread.scenario.reading import Scenario as Scenario, ScenarioGiven
 from kubespread.snapshot.snapshot import Snapshot as Snapshot

@@ -27,16 +27,8 @@ ROOMS: dict[str, set[str]] = {
     "node_groups": {"manifest", "kube", "snapshot.edits"},
     # What is behind a reason is said by whoever rejects a node.
     "reports": {"kube", "scheduler"},
-    "world": {
-        "controllers",
-        "scheduler",
-        "kube",
-        "reports",
-        "snapshot.edits",
-        "snapshot.topology_keys",
-        "node_groups.groups",
-    },
-    "scenario": {"manifest", "kube", "snapshot.edits", "candidate.settings", "node_groups.groups"},
+    "world": {"controllers", "scheduler", "kube", "reports", "snapshot.edits", "snapshot.topology_keys", "node_groups"},
+    "scenario": {"manifest", "kube", "snapshot.edits", "candidate.settings", "node_groups"},
     "config": {"manifest", "kube"},
     # A page draws every answer on a map.
     "views": {"reports", "manifest.writer", "questions.map.report"},

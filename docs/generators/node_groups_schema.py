@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubespread.node_groups.file import API_VERSION, KIND
-from kubespread.node_groups.groups import Expander
+from kubespread.node_groups import Expander
+from kubespread.scenario.autoscaler import GROUPS_KIND as KIND
+from kubespread.scenario.document import API_VERSION
 
 
 def schema() -> dict[str, Any]:

@@ -20,7 +20,7 @@ _TYPES = {
     "kubespread.questions.check.report": "Severity",
     "kubespread.questions.scene": "OnProgress OnRefused",
     "kubespread.questions.autoscaling.autoscale": "GroupsGiven",
-    "kubespread.scenario.instance_types": "InstanceTypesGiven",
+    "kubespread.scenario.autoscaler": "InstanceTypesGiven",
     "kubespread.scenario.promises": "PromisesGiven",
     "kubespread.scenario.reading": "ScenarioGiven",
 }

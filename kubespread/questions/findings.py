@@ -21,7 +21,7 @@ from kubespread.kube.api.workloads import DaemonSet, ReplicaSet, StatefulSet
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active
 from kubespread.kube.providers import PROVIDERS
 from kubespread.kube.versions import KubeVersion
-from kubespread.node_groups.groups import uncounted_groups
+from kubespread.node_groups import uncounted_groups
 from kubespread.reports.findings import FindingCode
 from kubespread.reports.parts import SnapshotFinding, closing_states
 from kubespread.snapshot.snapshot import Snapshot, are_apart

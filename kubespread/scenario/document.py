@@ -36,6 +36,7 @@ class Holds(Enum):
     LABELS = "an object of strings"
     LIST = "a list"
     OBJECT = "an object"
+    MANIFEST = "a Node manifest, its file or a node's name"
 
 
 class Field(Struct, frozen=True):
@@ -109,7 +110,7 @@ class Faults:
         if isinstance(value, list) and field.holds is Holds.TEXTS:
             for place, item in enumerate(value):
                 if not _is_text(item):
-                    self.add(f"{path}[{place}]", f"expected a string, found {describe(item)}")
+                    self.add(f"{path}[{place}]", f"expected a string, found {_described(item)}")
         else:
             self.add(path, f"expected {field.holds.value}, found {_described(value)}")
         return False
@@ -133,6 +134,8 @@ def _holds(value: Any, what: Holds) -> bool:
             return isinstance(value, list)
         case Holds.OBJECT:
             return isinstance(value, Mapping)
+        case Holds.MANIFEST:
+            return _is_text(value) or isinstance(value, Mapping)
 
 
 def _is_number(value: Any) -> bool:

@@ -15,7 +15,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import Named, named
 from kubespread.manifest.text import STDIN
-from kubespread.node_groups.groups import Autoscaler
+from kubespread.node_groups import Autoscaler
 from kubespread.scenario.document import API_VERSION, Document, Faults, Field, Fields, Holds, read_document
 from kubespread.scenario.verbs import KEYS, VERBS
 from kubespread.snapshot.edits.verb import Verb

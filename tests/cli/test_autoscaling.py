@@ -129,7 +129,7 @@ ERRORS = {
     ),
     "another file": (
         ["--autoscaler", "ca", "--node-groups", str(WEB)],
-        "expected one NodeGroups of apiVersion kubespread.dev/v1alpha1, found Deployment.apps",
+        "kind: expected apiVersion kubespread.dev/v1alpha1 and kind NodeGroups, found apps/v1 and Deployment; ",
     ),
 }
 

@@ -10,7 +10,7 @@ import pytest
 import kubespread
 from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import NodePool
-from kubespread.node_groups.groups import Autoscaler, NodeGroup, groups_of_cluster
+from kubespread.node_groups import Autoscaler, NodeGroup, groups_of_cluster
 from kubespread.snapshot.anonymize import anonymize
 from tests.builders import Data, pod, taint
 from tests.questions.autoscaling.clusters import ZONE, machine

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from kubespread.errors import ManifestError
-from kubespread.node_groups.file import read_node_groups
-from kubespread.node_groups.groups import Expander
+from kubespread.node_groups import Expander
+from kubespread.scenario.autoscaler import read_node_groups
 from tests.cli.support import FIXTURES
 
 HEAD = "apiVersion: kubespread.dev/v1alpha1\nkind: NodeGroups\n"
@@ -100,8 +100,11 @@ def test_faults(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        (NODE, "groups.yaml: expected one NodeGroups of apiVersion kubespread.dev/v1alpha1, found Node"),
-        ("", "groups.yaml: expected one NodeGroups of apiVersion kubespread.dev/v1alpha1, found nothing"),
+        (
+            NODE,
+            "groups.yaml:2: kind: expected apiVersion kubespread.dev/v1alpha1 and kind NodeGroups, found v1 and Node; ",
+        ),
+        ("", "groups.yaml: expected one NodeGroups, found nothing"),
         ("a: [", "groups.yaml:2: YAML syntax"),
     ],
     ids=["another kind", "nothing", "no YAML"],

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
 from docs.generators.node_groups_schema import schema
-from kubespread.node_groups.file import NodeGroupFields
+from kubespread.scenario.autoscaler import GROUP
 from tests.cli.support import FIXTURES
 
 HEAD = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "NodeGroups"}
@@ -24,7 +23,7 @@ def test_it_is_a_schema() -> None:
 
 def test_it_knows_all_fields_of_a_group() -> None:
     group = schema()["properties"]["groups"]["items"]["properties"]
-    assert set(group) == {field.encode_name for field in msgspec.structs.fields(NodeGroupFields)}
+    assert set(group) == set(GROUP)
 
 
 @pytest.mark.parametrize("path", sorted((FIXTURES / "node-groups").glob("*.yaml")), ids=lambda path: path.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.node_groups.groups import Autoscaler, NodeGroup
+from kubespread.node_groups import Autoscaler, NodeGroup
 from kubespread.questions.autoscaling.autoscale import autoscale
 from tests.builders import Data, hard, soft
 from tests.questions.autoscaling.clusters import HOSTNAME, ZONE, group, machine, running, waiting, world

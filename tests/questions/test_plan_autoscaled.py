@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kubespread
-from kubespread.node_groups.groups import NodeGroup
+from kubespread.node_groups import NodeGroup
 from tests.builders import Data, hosts
 from tests.questions.autoscaling.clusters import group, machine
 from tests.world.clusters import budget, deployment, stateful_set

@@ -8,7 +8,7 @@ import pytest
 
 import kubespread
 from kubespread import Snapshot
-from kubespread.node_groups.groups import NodeGroup
+from kubespread.node_groups import NodeGroup
 from tests.builders import Data
 from tests.questions.autoscaling.clusters import group, machine, waiting
 from tests.questions.test_node_pools import node_pool, pooled

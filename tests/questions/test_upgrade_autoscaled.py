@@ -8,7 +8,7 @@ import pytest
 
 import kubespread
 from kubespread import Snapshot
-from kubespread.node_groups.groups import NodeGroup
+from kubespread.node_groups import NodeGroup
 from tests.builders import Data
 from tests.questions.autoscaling.clusters import group, machine
 from tests.world.clusters import budget, deployment

@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 
 from docs.generators.instance_types_schema import schema
 from kubespread.errors import ManifestError
-from kubespread.node_groups.groups import InstanceType
-from kubespread.scenario.instance_types import read_instance_types
+from kubespread.node_groups import InstanceType
+from kubespread.scenario.autoscaler import read_instance_types
 
 HEAD = "apiVersion: kubespread.dev/v1alpha1\nkind: InstanceTypes\n"
 NAME, OS, ARCH = "node.kubernetes.io/instance-type", "kubernetes.io/os", "kubernetes.io/arch"
@@ -55,7 +55,7 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
         "instanceTypes:\n- name: m",
         [
             "4: instanceTypes[0].cpu: Required value: what a node of it offers pods, as status.allocatable has it",
-            "4: instanceTypes[0].memory: Required value: the same of memory",
+            "4: instanceTypes[0].memory: Required value: what it offers of memory, likewise",
         ],
     ),
     "amounts that are none": (

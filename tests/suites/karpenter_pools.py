@@ -18,7 +18,7 @@ import kubespread
 from kubespread.kube.api.cluster_objects import NodePool
 from kubespread.kube.api.decoding import decode
 from kubespread.kube.selector import from_map
-from kubespread.node_groups.groups import NodeGroup, node_pool_group
+from kubespread.node_groups import NodeGroup, node_pool_group
 from kubespread.questions.autoscaling import karpenter
 from kubespread.questions.autoscaling.growing import zone_groups
 from kubespread.questions.worlds import world_of

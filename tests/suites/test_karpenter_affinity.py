@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from kubespread.node_groups.groups import NodeGroup
+from kubespread.node_groups import NodeGroup
 from kubespread.world.events.world import World
 from tests.builders import taint
 from tests.questions.autoscaling.clusters import HOSTNAME, ZONE

@@ -15,8 +15,7 @@ from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
-from kubespread.node_groups.file import read_node_groups
-from kubespread.node_groups.groups import (
+from kubespread.node_groups import (
     DEFAULT_EXPANDERS,
     AskedOfAutoscaler,
     Autoscaler,
@@ -37,7 +36,7 @@ from kubespread.reports.autoscaling import (
     ScalingLoop,
     UnhelpedPods,
 )
-from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
+from kubespread.scenario.autoscaler import InstanceTypesGiven, read_instance_types, read_node_groups
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugin import SUCCESS
 from kubespread.snapshot.snapshot import Snapshot

@@ -18,7 +18,7 @@ from msgspec import Struct
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_requests import amounts
 from kubespread.kube.well_known import HOSTNAME
-from kubespread.node_groups.groups import Expander
+from kubespread.node_groups import Expander
 from kubespread.questions.autoscaling.growing import (
     Alike,
     Decision,

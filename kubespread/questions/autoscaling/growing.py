@@ -28,7 +28,7 @@ from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import Requirement
 from kubespread.kube.taint import uncordoned
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZONE
-from kubespread.node_groups.groups import InstanceType, NodeGroup
+from kubespread.node_groups import InstanceType, NodeGroup
 from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Mask, allocatable, requested

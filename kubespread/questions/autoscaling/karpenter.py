@@ -47,7 +47,7 @@ from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import Requirement, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
-from kubespread.node_groups.groups import NodeGroup
+from kubespread.node_groups import NodeGroup
 from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, Machine, ZoneGroup, grown_by
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster

@@ -18,7 +18,7 @@ from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import NamespacedName
 from kubespread.manifest.text import STDIN, STDIN_NAME
-from kubespread.node_groups.groups import asked_autoscaler
+from kubespread.node_groups import asked_autoscaler
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.plan.question import Plan
 from kubespread.questions.plan.report import PlanRemedy, PlanReport

@@ -27,7 +27,7 @@ from kubespread.kube.owners import NamespacedName, controller_of
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.manifest.text import STDIN
-from kubespread.node_groups.groups import asked_autoscaler
+from kubespread.node_groups import asked_autoscaler
 from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.gangs import run_with_gangs

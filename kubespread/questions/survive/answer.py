@@ -13,7 +13,7 @@ from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.node_groups.groups import Autoscaler
+from kubespread.node_groups import Autoscaler
 from kubespread.questions.scene import Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import LostDomain, SurviveReport

@@ -42,7 +42,7 @@ from kubespread.kube.well_known import (
     REGION,
     ZONE,
 )
-from kubespread.manifest.objects import KubernetesObject, read_objects
+from kubespread.manifest.objects import read_objects
 from kubespread.manifest.text import display_name, faults_of, read_file
 from kubespread.snapshot.edits.nodes import check_label
 from kubespread.snapshot.edits.verb import Edit, Form, NodeChange, path_in
@@ -52,7 +52,17 @@ from kubespread.wording import short_key
 
 def read_template(path: str) -> Node:
     """The one Node that the file at ``path`` holds, defaulted. Raises ManifestError with every fault it has."""
-    file, item = display_name(path), only_object(path, "v1", "Node", "one Node")
+    file, text = display_name(path), read_file(path)
+    with faults_of(file):
+        objects = [item for item in read_objects(iter([text])) if not item.size]
+    kinds = [(item.api_version, item.kind) for item in objects]
+    if kinds != [("v1", "Node")]:
+        listed = ", ".join(full_kind(*pair) or "an object without kind" for pair in kinds)
+        raise ManifestError(file, [Fault(f"expected one Node, found {listed or 'nothing'}")])
+    item = objects[0]
+    with faults_of(file):
+        # Decoded here, once: numbers that no field holds are found only then.
+        _ = item.data
     try:
         node, faults = checked_node(item.data)
     except DecodingError as error:
@@ -60,21 +70,6 @@ def read_template(path: str) -> Node:
     if faults:
         raise ManifestError(file, [Fault(message, path, item.line_of(path)) for path, message in faults])
     return node
-
-
-def only_object(path: str, api_version: str, kind: str, expected: str) -> KubernetesObject:
-    """The object of ``kind`` that the file at ``path`` holds, and nothing else. Raises ManifestError."""
-    file, text = display_name(path), read_file(path)
-    with faults_of(file):
-        objects = [item for item in read_objects(iter([text])) if not item.size]
-    kinds = [(item.api_version, item.kind) for item in objects]
-    if kinds != [(api_version, kind)]:
-        listed = ", ".join(full_kind(*pair) or "an object without kind" for pair in kinds)
-        raise ManifestError(file, [Fault(f"expected {expected}, found {listed or 'nothing'}")])
-    with faults_of(file):
-        # Decoded here, once: numbers that no field holds are found only then.
-        _ = objects[0].data
-    return objects[0]
 
 
 def checked_node(data: Mapping[str, Any], path: str = "", name: str = "") -> tuple[Node, list[tuple[str, str]]]:

@@ -10,7 +10,7 @@ from kubespread.kube.admission.defaulting import default_node
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.decoding import decode
 from kubespread.kube.selector import parse_selector
-from kubespread.node_groups.groups import NodeGroup
+from kubespread.node_groups import NodeGroup
 from kubespread.questions.worlds import world_of
 from kubespread.world.events.world import World
 from tests.builders import Data, node, owned_by, pod

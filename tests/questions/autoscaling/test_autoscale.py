@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Taint
 from kubespread.kube.selector import parse_selector
-from kubespread.node_groups.groups import Autoscaler, NodeGroup
+from kubespread.node_groups import Autoscaler, NodeGroup
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.reports.autoscaling import AutoscalingReport
 from tests.builders import Data, hard, pod, soft, taint

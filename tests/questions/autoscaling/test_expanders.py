@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.node_groups.groups import Autoscaler, Expander, NodeGroup
+from kubespread.node_groups import Autoscaler, Expander, NodeGroup
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.autoscaling.cluster_autoscaler import Option, best
 from kubespread.questions.autoscaling.growing import Machine, ZoneGroup

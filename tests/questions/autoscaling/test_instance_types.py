@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from kubespread.kube.api.cluster_objects import NodePool
 from kubespread.kube.api.decoding import decode
-from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, node_pool_group
+from kubespread.node_groups import Autoscaler, InstanceType, NodeGroup, node_pool_group
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.reports.autoscaling import AutoscalingReport
-from kubespread.scenario.instance_types import read_instance_types
+from kubespread.scenario.autoscaler import read_instance_types
 from tests.builders import Data, hard, taint
 from tests.questions.autoscaling.clusters import ZONE, machine, waiting, world
 

@@ -9,7 +9,7 @@ import pytest
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Taint
 from kubespread.kube.selector import parse_selector
-from kubespread.node_groups.groups import NodeGroup
+from kubespread.node_groups import NodeGroup
 from kubespread.questions.autoscaling.growing import TEMPLATE_LABEL, zone_groups
 from tests.builders import Data, taint
 from tests.questions.autoscaling.clusters import HOSTNAME, ZONE, machine, typed

@@ -8,7 +8,7 @@ import pytest
 
 import kubespread
 from kubespread import Snapshot
-from kubespread.node_groups.groups import NodeGroup
+from kubespread.node_groups import NodeGroup
 from tests.builders import Data, owned_by, pod
 from tests.cli.support import run
 from tests.questions.autoscaling.clusters import group, machine, running, waiting
