@@ -215,8 +215,8 @@ class Answering:
         width = look.width if look.rows is not None and self.written.name == "table" else None
         said = [*self._said(parts, beside or parts, code, is_short=width is not None)]
         if width is not None and look.rows is not None and stderr_is_terminal():
-            taken = sum(lines.rows_of(escaped(line), width) for line in said)
-            look = replace(look, rows=max(look.rows - taken, _LEAST_OF_ANSWER))
+            said = [part for line in said for part in lines.folded_text(escaped(line), width)]
+            look = replace(look, rows=max(look.rows - len(said), _LEAST_OF_ANSWER))
         emit(write(answer, look))
         for line in said:
             say(line)

@@ -92,6 +92,11 @@ def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
     yield current
 
 
+def folded_text(text: str, width: int) -> Iterator[str]:
+    """A sentence in as many lines as its words need."""
+    return ("".join(cell.text for cell in line).rstrip() for line in wrapped([Cell(text)], width, 4))
+
+
 def _pieces(text: str, room: int) -> Iterator[str]:
     for word in _WORDS.findall(text):
         yield from [word] if width_of(word) <= room else _LISTED.findall(word)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, groupby
+from itertools import chain
 from math import log
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
-from kubespread.reports.changes import CellChange
 from kubespread.reports.columns import Fit, Readers
 from kubespread.views.lines import CUT, cut_end, cut_middle, line_width, rows_of, width_of, wrapped, written
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Text, Tone
@@ -478,31 +477,3 @@ def _narrowed(column: Column[Any], laid: Laid, room: int) -> Laid:
             short = [cut_end(text, room) for text in texts]
     cells = [Cell(text, cell.tone) for text, cell in zip(short, laid.cells, strict=True)]
     return Laid(laid.header, cells, laid.is_number)
-
-
-_MAX_CELLS = 5
-_CHANGE: Sequence[Column[CellChange]] = (
-    Column("KEY", lambda change: change.key),
-    Column("COLUMN", lambda change: change.column),
-    Column("CHANGE", lambda change: change.values, Readers.PAGES),
-    Column("BEFORE", lambda change: change.before, Readers.PIPES),
-    Column("AFTER", lambda change: change.after, Readers.PIPES),
-)
-Judge = Callable[[CellChange], Tone]
-
-
-def changes_sheet(title: str, changes: Sequence[CellChange], tone: Judge | None = None) -> Sheet[CellChange]:
-    return Sheet(title=title, columns=_CHANGE, rows=changes, tone=tone, readers=Readers.RECORDS)
-
-
-def changed_rows(changes: Sequence[CellChange], tone: Judge = lambda _: Tone.PLAIN) -> Sheet[Sequence[CellChange]]:
-    """Line of a terminal: ``shop/Deployment/api  placed 3 → 2 · pending 0 → 1``."""
-
-    def drawn(row: Sequence[CellChange], look: Look) -> Iterator[Text]:
-        shown = row if look.in_full else row[:_MAX_CELLS]
-        cells = (Cell(f"{'  ' if change is row[0] else ' · '}{change.cell}", tone(change)) for change in shown)
-        more = f" · {count_of(len(row) - len(shown), 'more change')}" if len(row) > len(shown) else ""
-        yield folded(Cell(row[0].key, Tone.STRONG), *cells, more)
-
-    rows = [tuple(row) for _, row in groupby(changes, lambda change: change.key)]
-    return Sheet(title="", columns=(), rows=rows, drawn=drawn)

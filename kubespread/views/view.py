@@ -108,8 +108,6 @@ class Tile(Struct, frozen=True):
     """Text that a page searches its tables for when it is chosen; empty where it lists nothing."""
     says: str = ""
     """Text beside the value."""
-    views: Callable[[], Sequence[View]] | None = None
-    """Reports that it leads to, which a page has in full further down; None where it leads nowhere."""
 
 
 def unwanted(name: str, number: int) -> Tile:

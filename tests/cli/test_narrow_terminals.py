@@ -55,6 +55,14 @@ def test_lines_are_wrapped_at_any_width(width: int, text: str) -> None:
         assert "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
+def test_a_note_is_folded_between_words_where_a_terminal_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubespread.cli.answering.stderr_is_terminal", lambda: True)
+    assert run("explain", POD, "-S", CLUSTER, terminal=60).err.splitlines()[:2] == [
+        "gap: no LimitRange, PriorityClass, ResourceQuota objects:",
+        "    pods are created as if there were none",
+    ]
+
+
 def test_a_selector_that_no_line_holds_is_broken_between_its_labels() -> None:
     labels = [f"app.kubernetes.io/{key}=cockroachdb" for key in ("component", "instance", "name")]
     lines = ["".join(each.text for each in line) for line in wrapped([Cell(f"counting {','.join(labels)}")], 80, 4)]

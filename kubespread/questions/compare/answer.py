@@ -14,7 +14,7 @@ from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
 from kubespread.questions.compare.question import Compare, Side
-from kubespread.questions.compare.report import CompareReport, SideReport
+from kubespread.questions.compare.report import Cell, CompareReport, Rows, SideReport, changes_between
 from kubespread.questions.editing import edited
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport
@@ -22,7 +22,6 @@ from kubespread.questions.resolving import given_pods
 from kubespread.questions.scene import Scene, ask, cluster_reference
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.reports.changes import Cell, Rows, changes_between
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.wording import short_key
 

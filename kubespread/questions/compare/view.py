@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from kubespread.questions.compare.report import CompareReport, is_worse
-from kubespread.reports.changes import CellChange
-from kubespread.views.look import Tone
-from kubespread.views.terminal import changed_rows, changes_sheet
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from kubespread.questions.compare.report import CellChange, CompareReport, is_worse
+from kubespread.reports.columns import Readers
+from kubespread.views.look import Cell, Look, Sentence, Tone
+from kubespread.views.sheet import Sheet, columns_of
+from kubespread.views.terminal import folded
 from kubespread.views.view import TONES, View, beside, cluster_phrase
+from kubespread.wording import count_of
+
+_MAX_CELLS = 5
 
 
 def _tone(change: CellChange) -> Tone:
@@ -16,13 +23,30 @@ def _tone(change: CellChange) -> Tone:
 def view(report: CompareReport) -> View:
     sides = report.before, report.after
     clusters = dict.fromkeys(phrase for side in sides if (phrase := cluster_phrase(side.cluster)))
+    rows = [tuple(row) for _, row in groupby(report.changes, lambda change: change.key)]
     return View(
         title="Before → after",
         provenance=" · ".join(filter(None, (" → ".join(clusters), report.manner))),
         answer=report.said,
         tone=TONES[report.verdict],
-        sheets=[changes_sheet("Changes", report.changes, _tone)],
+        sheets=[
+            Sheet(
+                title="Changes",
+                columns=columns_of(CellChange, "key", "column", "values", "before", "after"),
+                rows=report.changes,
+                tone=_tone,
+                readers=Readers.RECORDS,
+            )
+        ],
         names=[*dict.fromkeys(change.key for change in report.changes)],
-        parts=lambda _: [changed_rows(report.changes, _tone)],
+        parts=lambda _: [Sheet(title="", columns=(), rows=rows, drawn=_line)],
         beside=beside(sides),
     )
+
+
+def _line(row: Sequence[CellChange], look: Look) -> Iterator[Sentence]:
+    """``shop/Deployment/api  placed 3 → 2 · pending 0 → 1``."""
+    shown = row if look.in_full else row[:_MAX_CELLS]
+    cells = (Cell(f"{'  ' if change is row[0] else ' · '}{change.cell}", _tone(change)) for change in shown)
+    more = f" · {count_of(len(row) - len(shown), 'more change')}" if len(row) > len(shown) else ""
+    yield folded(Cell(row[0].key, Tone.STRONG), *cells, more)

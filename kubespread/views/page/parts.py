@@ -10,14 +10,12 @@ import html
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from os.path import commonprefix
 from typing import Any
 
 from kubespread.escaping import escaped
-from kubespread.views.lines import CUT
 from kubespread.views.sheet import Drawn, Row, Table, is_numeric
-from kubespread.views.terminal import shared
-from kubespread.views.view import Bars, Tile, View, tables_of, with_nodes
+from kubespread.views.view import Bar, Bars, Tile, View
+from kubespread.wording import count_of
 
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
@@ -41,50 +39,6 @@ def breakable(value: str) -> str:
     )
 
 
-_WORKLOAD = re.compile(r"(?<![\w/.-])([a-z0-9][a-z0-9.-]*/)([A-Z][A-Za-z]+/)(?=[a-z0-9])")
-
-
-def _without_kinds(value: str) -> str:
-    """Hide the kinds of the workloads that are named in ``value``."""
-    parts = _WORKLOAD.split(value)
-    return "".join(f"<i>{text(part)}</i>" if place % 3 == 2 else breakable(part) for place, part in enumerate(parts))
-
-
-def short_name(name: str, ends: tuple[str, str] = ("", "")) -> str:
-    """A name without the kind of a workload and without the ``ends`` that its neighbors have too: the style hides
-    them, and they are there for searches, links, and who copies the name.
-    """
-    start, end = ends
-    if not name.startswith(start) or not name.endswith(end) or len(name) <= len(start) + len(end):
-        return _without_kinds(name)
-    before = f'<i class="cut">{text(start)}</i>' if start else ""
-    after = f"<i{_attribute('class', '' if start else 'cut')}>{text(end)}</i>" if end else ""
-    return f"{before}{_without_kinds(name[len(start) : len(name) - len(end)])}{after}"
-
-
-def said(line: str, ends: tuple[str, str]) -> str:
-    """A sentence with the names in it that have the ``ends`` shortened."""
-    start, end = ends
-    if len(start) + len(end) < _LEAST_SAVED:
-        return _without_kinds(line)
-    names = re.compile(rf"({re.escape(start)}[\w.-]+?{re.escape(end)})(?![\w-]|\.\w)")
-    parts = names.split(line)
-    return "".join(short_name(part, ends) if place % 2 else _without_kinds(part) for place, part in enumerate(parts))
-
-
-def _shared_ends(cells: Iterable[str]) -> tuple[str, str]:
-    """Find what all names of a column of names begin and end with, if any are long."""
-    names = list(dict.fromkeys(name for cell in cells for name in cell.split(", ") if name))
-    if max(map(len, names), default=0) <= _SHORT or any(" " in name for name in names):
-        return "", ""
-    folder = commonprefix(names).rpartition("/")[0] + "/"
-    if folder.count("/") > 1:
-        return folder, ""
-    start, end = shared(names)
-    # Without a letter it is a date or a number.
-    return (start if any(map(str.isalpha, start)) else "", end)
-
-
 def data(value: Any) -> str:
     """JSON that is safe in a script element: nothing in it ends the element, begins a comment or hides."""
     return json.dumps(value, separators=(",", ":")).translate(_IN_SCRIPT)
@@ -106,13 +60,9 @@ _MOST_ROWS = 10_000
 """Rows of a table that nothing links into: browsers take about two seconds for the 93,000 that 5,000 nodes can fill."""
 _MOST_LISTED = 12
 """Notes that are open."""
-_SAID = 120
-"""Letters of what a tile says."""
 _SHORT, _LONG = 16, 45
 """Letters of a cell that stays in one line, and of one with words that is narrower than what it says."""
-_LEAST_SAVED = 6
-"""Letters that names in sentences share before they are shortened."""
-_ONE_LINE = 32
+_ONE_LINE = 45
 """Letters of a name that stays in one line."""
 _MOST_COLUMNS = 9
 """Columns of a table in letters of the usual size."""
@@ -125,65 +75,31 @@ _STEP = 5
 """Percent by which bars in cells differ: they are classes of the style, as a page may have no style of its own."""
 
 
-def answer(account: View, ends: tuple[str, str]) -> str:
-    return f'<section aria-label="Answer">{_answer(account, ends)}</section>'
-
-
-def _answer(account: View, ends: tuple[str, str] = ("", "")) -> str:
-    """The answer itself, and what is looked for first in a row; ``ends`` are those that all names of nodes share."""
-    tiles = "".join(_tile(f"a{place}", tile) for place, tile in enumerate(account.tiles))
+def answer(account: View) -> str:
+    """The answer itself, and what is looked for first in a row."""
+    tiles = "".join(map(_tile, account.tiles))
     row = f'<div class="tiles">{tiles}</div>' if tiles else ""
     doubts = "".join(f"<p><strong>{text(doubt)}</strong></p>" for doubt in account.doubts)
-    first = said(next(iter(account.answer), ""), ends)
-    return f'<div class="answer {account.tone}">{doubts}<p class="first">{first}</p>{row}</div>'
+    first = breakable(next(iter(account.answer), ""))
+    inside = f'{doubts}<p class="first">{first}</p>{row}'
+    return f'<section aria-label="Answer"><div class="answer {account.tone}">{inside}</div></section>'
 
 
-def remarks(account: View, ends: tuple[str, str] = ("", "")) -> str:
+def remarks(account: View) -> str:
     """Write what the answer rests on, folding most of it: much of it would bury what comes below."""
-    first, more = (
-        [f"<p>{said(line, ends)}</p>" for line in part] for part in (account.answer[1:4], account.answer[4:])
-    )
+    first, more = ([f"<p>{breakable(line)}</p>" for line in part] for part in (account.answer[1:4], account.answer[4:]))
     folded = f"<details><summary>and {len(more):,} more</summary>{''.join(more)}</details>" if more else ""
     return f'<section class="remarks" aria-label="What it rests on">{"".join(first)}{folded}</section>' if first else ""
 
 
-def _tile(name: str, tile: Tile) -> str:
-    """A button where it lists something, which page.js makes search for it; a link where `answers` has more of it."""
+def _tile(tile: Tile) -> str:
+    """A button where it lists something, which page.js makes search for it."""
     inside = f"<b>{text(tile.value)}</b> <span>{text(tile.name)}</span>"
     if tile.says:
-        inside += f'<span class="says">{_without_kinds(_in_brief(tile.says))}</span>'
-    if tile.views is not None:
-        return f'<a class="tile {tile.tone}" href="#{name}">{inside}</a>'
+        inside += f'<span class="says">{breakable(tile.says)}</span>'
     if tile.find:
         return f'<button type="button" class="tile {tile.tone}" data-find="{text(tile.find)}">{inside}</button>'
     return f'<div class="tile {tile.tone}">{inside}</div>'
-
-
-def _in_brief(said: str) -> str:
-    """Cut between words."""
-    return said if len(said) <= _SAID else f"{said[:_SAID].rpartition(' ')[0]} {CUT}"
-
-
-def answers(every: Sequence[Tile]) -> str:
-    """Write the answers that tiles lead to in full, each closed until it is chosen."""
-    return "".join(
-        _in_full(f"a{place}", tile, tile.views()) for place, tile in enumerate(every) if tile.views is not None
-    )
-
-
-def _in_full(name: str, tile: Tile, views: Sequence[View]) -> str:
-    says = f'<div class="answer {tile.tone}"><p class="first">{text(tile.value)}: {text(tile.says)}</p></div>'
-    told = "".join(_one_of_several(f"{name}r{place}", view) for place, view in enumerate(views))
-    head = f"<summary><h2>{text(tile.name)}: {text(tile.value)}</h2></summary>"
-    return f'<details id="{name}">{head}{told or says}</details>'
-
-
-def _one_of_several(name: str, view: View) -> str:
-    told = with_nodes(view)
-    every = [*tables_of(told), *([] if told.nodes is None else [told.nodes.table()])]
-    rows = "".join(foldable(f"{name}t{number}", table) for number, table in enumerate(every))
-    whence = " · ".join(part for part in (told.title, told.provenance) if part)
-    return f'<p class="provenance">{text(whence)}</p>{_answer(told)}{remarks(told)}{rows}'
 
 
 def facts(of: Mapping[str, str], commands: Collection[str]) -> str:
@@ -232,10 +148,9 @@ def foldable(name: str, table: Table, ids: str = "", *, is_first: bool = False) 
     # A class per column is much shorter than one per cell.
     columns = list(zip(*(row.cells for row in rows), strict=True))
     numeric = "".join(f" n{place}" for place, cells in enumerate(columns, 1) if is_numeric(cells))
-    ends = [_shared_ends(cells) for cells in columns]
     body = [
         f"<tr{_attribute('id', f'{ids}{place}' if ids else '')}{_attribute('class', row.tone)}"
-        f"{_attribute('data-step', row.step or '')}>{_cells(row, ends, table.commands)}</tr>"
+        f"{_attribute('data-step', row.step or '')}>{_cells(row, table.commands)}</tr>"
         for place, row in enumerate(rows)
     ]
     most, at_first = (_MOST_OPEN, _AT_FIRST) if is_open else (MOST_LAID_OUT, 0)
@@ -243,7 +158,7 @@ def foldable(name: str, table: Table, ids: str = "", *, is_first: bool = False) 
     laid_out = "".join(shown) + (packed("".join(hidden)) if hidden else "")
     more = f'<p><button type="button" class="more">and {len(hidden):,} more</button></p>' if shown and hidden else ""
     size = " wide" if len(table.header) > _MOST_COLUMNS else ""
-    longest = max((len(row.cells[0]) - len("".join(ends[0])) for row in rows), default=0)
+    longest = max((len(row.cells[0]) for row in rows), default=0)
     size += " named" if longest > _ONE_LINE else " lined"
     legends = "".join(f'<p class="legend">{text(legend)}</p>' for legend in (table.legend, left_out) if legend)
     head_line = f"<summary><h2>{text(caption)} ({len(table.rows):,})</h2></summary>"
@@ -255,23 +170,21 @@ def foldable(name: str, table: Table, ids: str = "", *, is_first: bool = False) 
     )
 
 
-def _cells(row: Row, ends: Sequence[tuple[str, str]], commands: frozenset[int]) -> str:
+def _cells(row: Row, commands: frozenset[int]) -> str:
     drawn = row.drawn or [None] * len(row.cells)
     return "".join(
-        _cell(value, look, ends[place], is_name=not place, is_command=place in commands)
+        _cell(value, look, is_name=not place, is_command=place in commands)
         for place, (value, look) in enumerate(zip(row.cells, drawn, strict=True))
     )
 
 
-def _cell(value: str, drawn: Drawn | None, ends: tuple[str, str], *, is_name: bool, is_command: bool) -> str:
+def _cell(value: str, drawn: Drawn | None, *, is_name: bool, is_command: bool) -> str:
     if is_command and value:
         return f'<td class="long">{command(value)}</td>'
-    names = ", ".join(short_name(name, ends) for name in value.split(", "))
-    length = len(value) - (value.count(", ") + 1) * len("".join(ends))
-    style = "" if is_name or length <= _SHORT else "text" if length <= _LONG or " " not in value else "long"
+    style = "" if is_name or len(value) <= _SHORT else "text" if len(value) <= _LONG or " " not in value else "long"
     if drawn is not None:
         style = f"f{round(drawn.percent / _STEP)} {drawn.tone}".rstrip()
-    return f"<td{_attribute('class', style)}>{names}</td>"
+    return f"<td{_attribute('class', style)}>{breakable(value)}</td>"
 
 
 def _attribute(name: str, value: str | int) -> str:
@@ -290,7 +203,57 @@ def _listed(heading: str, texts: Sequence[str]) -> str:
     return f"<section><h2>{text(heading)}</h2>{items}</section>"
 
 
-def of_bars(every: Sequence[Bars]) -> str:
+_CHART, _LINE = 320, 20
+_MOST_BARS = 24
+
+
+def bars(every: Sequence[Bars]) -> str:
+    """Each constraint with a bar per domain and its numbers beside it."""
+    drawn = "".join(_bars(f"c{place}", chart) for place, chart in enumerate(every))
+    return f"<section><h2>Constraints</h2>{_of_bars(every)}{drawn}</section>" if every else ""
+
+
+def _bars(name: str, chart: Bars) -> str:
+    every = sorted(chart.bars, key=lambda bar: -bar.after) if len(chart.bars) > _MOST_BARS else chart.bars
+    shown, hidden = every[:_MOST_BARS], every[_MOST_BARS:]
+    most = max(1, chart.limit or 0, *(max(bar.before, bar.after) for bar in chart.bars))
+    rows = "".join(_bar(bar, most, chart.limit) for bar in shown)
+    more = f"<p>and {count_of(len(hidden), 'more domain')} {_at_most(hidden[0].after)}</p>" if hidden else ""
+    head = '<tr><th scope="col">Domain</th><th scope="col">Pods</th><th scope="col">In numbers</th></tr>'
+    caption = f'<h3 id="{name}">{text(chart.title)}</h3>'
+    table = f'<table class="bars" aria-labelledby="{name}"><thead>{head}</thead><tbody>{rows}</tbody></table>'
+    return f'{caption}<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}">{table}</div>{more}'
+
+
+def _at_most(pods: int) -> str:
+    return f"with at most {count_of(pods, 'pod')} each" if pods else "without pods"
+
+
+def _bar(bar: Bar, most: int, limit: int | None) -> str:
+    was, now = (round(_CHART * count / most) for count in (bar.before, bar.after))
+    line = (
+        ""
+        if limit is None
+        else f'<line class="limit" x1="{_at(limit, most)}" x2="{_at(limit, most)}" y1="0" y2="{_LINE}"/>'
+    )
+    drawing = (
+        f'<svg viewBox="0 0 {_CHART + 2} {_LINE}" width="{_CHART + 2}" height="{_LINE}" preserveAspectRatio="none" '
+        'aria-hidden="true">'
+        f'<rect class="was" width="{min(was, now)}" height="{_LINE}"/>'
+        f'<rect class="came {bar.tone}" x="{min(was, now)}" width="{max(0, now - was)}" height="{_LINE}"/>'
+        f'<rect class="went" x="{now}" width="{max(0, was - now)}" height="{_LINE}"/>{line}</svg>'
+    )
+    return (
+        f'<tr class="{bar.tone}"><th scope="row">{breakable(bar.name)}</th>'
+        f"<td>{drawing} <span>{bar.after}</span></td><td>{text(bar.arithmetic)}</td></tr>"
+    )
+
+
+def _at(limit: int, most: int) -> int:
+    return round(_CHART * limit / most)
+
+
+def _of_bars(every: Sequence[Bars]) -> str:
     """The meaning of the parts that bars have."""
     return as_list(_in_bars(every))
 

@@ -17,11 +17,10 @@ from kubespread.questions.map.report import MapNode, TopologyMap, states_in_full
 from kubespread.reports.parts import ClusterReference, Provenance, release_phrase
 from kubespread.views.documents import Answer, document
 from kubespread.views.look import Look, Tone
-from kubespread.views.page import bars, parts
+from kubespread.views.page import parts
 from kubespread.views.page.parts import embedded, foldable, shown, text
 from kubespread.views.page.topology import NOT_YET, SHADES, Picture
 from kubespread.views.sheet import NONE, Drawn, Row, Table
-from kubespread.views.terminal import shared
 from kubespread.views.view import Frame, tables_of, view_of, with_nodes
 from kubespread.wording import EMPTY, age, short_key
 
@@ -159,7 +158,6 @@ def write_page(answer: Answer, drawn: TopologyMap | None, next_command: str = ""
     if picture is not None and not (picture.frames or account.nodes or isinstance(answer, TopologyMap)):
         picture = None
     nodes = None if picture is None else NodeTable(picture)
-    ends = shared([node.name for node in drawn.nodes]) if drawn is not None else ("", "")
     return Template(_resource("page.html")).substitute(
         policy=text(policy),
         title=text(account.title),
@@ -167,12 +165,11 @@ def write_page(answer: Answer, drawn: TopologyMap | None, next_command: str = ""
         css=css,
         script=script,
         tone=account.tone,
-        answer=parts.answer(account, ends),
+        answer=parts.answer(account),
         picture="" if picture is None else _topology(picture),
-        remarks=parts.remarks(account, ends),
-        bars=bars.bars(account.bars),
+        remarks=parts.remarks(account),
+        bars=parts.bars(account.bars),
         tables=parts.tables(tables_of(account)),
-        answers=parts.answers(account.tiles),
         nodes="" if nodes is None else nodes.html(),
         next=f"<section><h2>Next</h2><p>{parts.command(next_command)}</p></section>" if next_command else "",
         beside=parts.beside(account.beside),
