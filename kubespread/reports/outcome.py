@@ -56,15 +56,16 @@ TROUBLES: Mapping[TroubleKind, TroubleWords] = {
         noun="disruption budget",
     ),
     "unmade": TroubleWords(
-        "not made",
-        "a controller does not make a pod, as a StatefulSet whose earlier pod is not ready, or the API server "
+        "not created",
+        "a controller does not create a pod, as a StatefulSet whose earlier pod is not ready, or the API server "
         "refuses it",
-        "not made",
+        "not created",
     ),
     "pending": TroubleWords("pending", "pods find no node", "pending"),
     "short": TroubleWords(
         "degraded",
-        "a workload has fewer ready pods than before and than it is to have, and no pod of it is pending or not made",
+        "a workload has fewer ready pods than before and than it is to have, and all its pods are created and none is "
+        "pending",
         "degraded",
         noun="workload",
     ),
@@ -141,7 +142,7 @@ class WorkloadChange(Report, frozen=True, gc=False):
     pending: int = 0
     """Pods without a node, those beyond as many as before."""
     unmade: int = 0
-    """Pods that are not made, those beyond as many as before."""
+    """Pods that are not created, those beyond as many as before."""
     why: str = ""
     """Reason it is degraded, as kube-scheduler or the API server says it, or what its controller waits for; empty where
     it is not.
@@ -251,8 +252,8 @@ class Outcome(Report, frozen=True, kw_only=True):
         return self.count("pending")
 
     @property
-    def unmade(self) -> Annotated[int, Col(header="NOT-MADE", bad=True, hide_empty=True, metric="unmade_pods")]:
-        """Pods that are not made, those beyond as many as before."""
+    def unmade(self) -> Annotated[int, Col(header="NOT-CREATED", bad=True, hide_empty=True, metric="unmade_pods")]:
+        """Pods that are not created, those beyond as many as before."""
         return self.count("unmade")
 
     @property
@@ -290,7 +291,7 @@ def verdict_of(troubles: Sequence[Trouble]) -> Judgment:
 
 def badness(row: Outcome) -> tuple[bool, Sequence[int], int, Sequence[int], str]:
     """Sort key of outcomes, the worst first: by what keeps the event from being done and what is lost for good, then by
-    the workloads that have fewer pods than they are to have, then by pods; one weighs as much pending as not made.
+    the workloads that have fewer pods than they are to have, then by pods; one weighs as much pending as not created.
     """
     lasting = [-row.count(kind) for kind in KINDS if kind not in LACKING]
     lacking = {*(trouble.subject for trouble in row.of(*LACKING)), *(change.workload for change in row.degraded)}

@@ -152,8 +152,8 @@ def test_what_an_edit_leads_to_is_said_however_many_notes_there_are() -> None:
     assert all(
         text in said
         for text in (
-            "27 pods not made (shop/Deployment/web)",
-            "18 pods not made (shop/Deployment/api)",
+            "27 pods not created (shop/Deployment/web)",
+            "18 pods not created (shop/Deployment/api)",
             "changes nothing",
             "more notes",
         )

@@ -60,8 +60,8 @@ def test_what_does_not_go_with_a_gang(case: str) -> None:
 def test_columns_in_a_pipe() -> None:
     result = simulate("--gang", f"6:{RACK}", "-q")
     assert result.out == (
-        "NAMESPACE   WORKLOAD    REPLICAS   RUNNING   PLACED   PENDING   NOT-CREATED   NOT-MADE   WHY\n"
-        "ml          Job/train   6          0         0        6         0             0          "
+        "NAMESPACE   WORKLOAD    REPLICAS   RUNNING   PLACED   PENDING   NOT-CREATED   NOT-CREATED-YET   WHY\n"
+        "ml          Job/train   6          0         0        6         0             0                 "
         "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.\n"
     )
 

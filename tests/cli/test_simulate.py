@@ -56,8 +56,8 @@ def test_columns_in_a_pipe() -> None:
         "default     Pod/mypod   node   1          node2    1        3\n"
         "default     Pod/mypod   node   1          node3    1        3\n"
         "\n"
-        "NAMESPACE   WORKLOAD    REPLICAS   RUNNING   PLACED   PENDING   NOT-CREATED   NOT-MADE   WHY\n"
-        "default     Pod/mypod   7          0         7        0         0             0          <none>\n"
+        "NAMESPACE   WORKLOAD    REPLICAS   RUNNING   PLACED   PENDING   NOT-CREATED   NOT-CREATED-YET   WHY\n"
+        "default     Pod/mypod   7          0         7        0         0             0                 <none>\n"
     )
 
 
@@ -360,9 +360,9 @@ def test_every_line_says_whose_it_is(tmp_path: Path) -> None:
         "default     Deployment/spread   topology.kubernetes.io/zone   1          a        0        0\n"
         "default     Deployment/spread   topology.kubernetes.io/zone   1          b        0        0\n"
         "\n"
-        "NAMESPACE   WORKLOAD            REPLICAS   RUNNING   PLACED   PENDING   NOT-CREATED   NOT-MADE   WHY\n"
-        "default     Deployment/spread   2          0         2        0         0             0          <none>\n"
-        "shop        Pod/alone           1          0         1        0         0             0          <none>\n",
+        "NAMESPACE   WORKLOAD            REPLICAS   RUNNING   PLACED   PENDING   NOT-CREATED   NOT-CREATED-YET   WHY\n"
+        "default     Deployment/spread   2          0         2        0         0             0                 <none>\n"
+        "shop        Pod/alone           1          0         1        0         0             0                 <none>\n",
     )
     assert all(line.startswith(("default/Deployment/spread: ", "shop/Pod/alone: ")) for line in plain.err.splitlines())
     assert "shop/Pod/alone: 1 of 1 placed\n" in plain.err

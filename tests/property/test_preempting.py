@@ -88,7 +88,7 @@ def test_every_replica_is_counted_once_and_the_verdict_is_yes_where_all_have_a_n
     assert report["running"] + sum(lacking.values()) == report["replicas"] == replicas
     assert (report["verdict"] == "yes") == (not any(lacking.values()))
     assert report["answer"][0].startswith(f"{report['placed']} of {replicas} placed")
-    for key, words in {"notCreated": "not created", "notMadeYet": "not made yet"}.items():
+    for key, words in {"notCreated": "not created", "notMadeYet": "not created yet"}.items():
         assert (f", {lacking[key]} {words}" in report["answer"][0]) == bool(lacking[key])
     assert (f"preempting {len(report['preempted'])} pod" in report["answer"][0]) == bool(report["preempted"])
 

@@ -95,8 +95,8 @@ def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_ba
     stuck = range(is_bad_as_shown, runs + is_bad_as_shown) if runs > 1 else range(1)
     assert report.stuck_runs in stuck
     assert (report.verdict == "yes") == (not is_bad_as_shown and not report.stuck_runs)
-    said = dict.fromkeys(re.findall(r"(\d+) pods? (pending|not made)", report.answer[0]))
-    figures = {"pending": report.pending, "not made": report.unmade}
+    said = dict.fromkeys(re.findall(r"(\d+) pods? (pending|not created)", report.answer[0]))
+    figures = {"pending": report.pending, "not created": report.unmade}
     assert {(int(number), what) for number, what in said} == {(count, what) for what, count in figures.items() if count}
 
 

@@ -247,11 +247,11 @@ def test_what_is_refused_is_said_with_whom_and_why_once() -> None:
     kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2), quota]
     report = kubespread.plan(pooled(*kept).edited("drain a1", "drain b1", "scale deploy/web=5"))
     assert report.answer[0] == (
-        "1 of 3 steps done in full; 2 pods cannot be evicted (web-a, web-b), 2 pods not made (Deployment/web)"
+        "1 of 3 steps done in full; 2 pods cannot be evicted (web-a, web-b), 2 pods not created (Deployment/web)"
     )
     assert [text for text in report.answer if "cannot be evicted: " in text] == [
         f"steps 1, 2: 1 pod cannot be evicted: {HELD}"
     ]
-    (refused,) = (text for text in report.answer if "not made (Deployment/web): " in text)
-    assert refused.startswith('step 3: 2 pods not made (Deployment/web): pods "web-')
+    (refused,) = (text for text in report.answer if "not created (Deployment/web): " in text)
+    assert refused.startswith('step 3: 2 pods not created (Deployment/web): pods "web-')
     assert "exceeded quota: few" in refused

@@ -209,7 +209,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "scaling/default/Deployment/web",
         (
             "warning",
-            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 6 replicas, which leaves 2 pods not made: "
+            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 6 replicas, which leaves 2 pods not created: "
             'pods "web-5d6-4" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=4, limited: pods=4',
             "kubespread pending --scale default/deploy/web=6 -A",
         ),

@@ -177,7 +177,7 @@ def test_pods_that_are_pending_already_are_said_once() -> None:
 DB = stateful_set("db", ("n0", "n0"), spec={"nodeSelector": {ZONE: "a"}})
 SMALL = deployment("web", ("n0", "n1", "n2"), spec=spread(nodeTaintsPolicy="Honor"))
 MISPLACED = "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector"
-NOT_MADE = "losing zone a: 1 pod not made (StatefulSet/db): waits for db-0, which has no node"
+NOT_MADE = "losing zone a: 1 pod not created (StatefulSet/db): waits for db-0, which has no node"
 PENDING = f"losing zone a: 1 pod pending (StatefulSet/db): {MISPLACED}"
 DOWN, FEWER = "1 workload degraded (StatefulSet/db 0 of 2 ready)", "1 workload degraded (Deployment/web 2 of 3 ready)"
 ANSWERS: dict[str, tuple[list[Data], dict[str, Any], tuple[tuple[str, ...], ...], tuple[str, ...]]] = {
@@ -187,8 +187,8 @@ ANSWERS: dict[str, tuple[list[Data], dict[str, Any], tuple[tuple[str, ...], ...]
         {},
         (("unmade", "short"), (), ()),
         (
-            f"2 of 3 zones can be lost. zone a: 2 pods not made (StatefulSet/db), {DOWN}",
-            "losing zone a: 2 pods not made (StatefulSet/db): waits for db-0, which is terminating",
+            f"2 of 3 zones can be lost. zone a: 2 pods not created (StatefulSet/db), {DOWN}",
+            "losing zone a: 2 pods not created (StatefulSet/db): waits for db-0, which is terminating",
         ),
     ),
     "judgment/16/z: its pods wait once the Node objects are deleted": (
@@ -196,7 +196,7 @@ ANSWERS: dict[str, tuple[list[Data], dict[str, Any], tuple[tuple[str, ...], ...]
         {"nodes_deleted": True},
         (("unmade", "pending", "short"), (), ()),
         (
-            "2 of 3 zones can be lost. zone a: 1 pod not made (StatefulSet/db), 1 pod pending (StatefulSet/db), "
+            "2 of 3 zones can be lost. zone a: 1 pod not created (StatefulSet/db), 1 pod pending (StatefulSet/db), "
             f"{DOWN}",
             NOT_MADE,
             PENDING,

@@ -182,7 +182,7 @@ def test_a_drain_that_leaves_fewer_pods_pending_and_one_that_a_quota_refuses() -
         ]
     )
     over = 'pods "web-5d6-1" is forbidden: exceeded quota: full, requested: pods=1, used: pods=1, limited: pods=1'
-    expected = ("broken", f"draining n0 (1 of 1 node with its pods): 1 pod not made (Deployment/web): {over}", -1)
+    expected = ("broken", f"draining n0 (1 of 1 node with its pods): 1 pod not created (Deployment/web): {over}", -1)
     assert found(snapshot, {"workload": WEB, "drain": "never blocked"}) == [expected]
 
 

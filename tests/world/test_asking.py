@@ -87,7 +87,7 @@ SAID: dict[str, tuple[list[Data], list[str], list[str], list[str]]] = {
         ["fail n0"],
         [
             "fail n0: 2 pods lost",
-            "fail n0: 1 pod not made (StatefulSet/db): waits for db-0, which is terminating",
+            "fail n0: 1 pod not created (StatefulSet/db): waits for db-0, which is terminating",
             "fail n0: 1 pod pending (Deployment/web): "
             "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s)",
             NO_TIME,

@@ -113,14 +113,14 @@ PLAYED: dict[str, tuple[list[Data], list[Any], tuple[int, int], str, str]] = {
         ["scale deploy/web=4"],
         (0, 2),
         "no",
-        "2 pods not made (Deployment/web)",
+        "2 pods not created (Deployment/web)",
     ),
     "a rollout that needs one pod more than the quota allows": (
         [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_MORE))],
         ["rollout deploy/web"],
         (0, 1),
         "no",
-        "0 of 1 step done in full; 1 pod not made (Deployment/web)",
+        "0 of 1 step done in full; 1 pod not created (Deployment/web)",
     ),
     "one that takes a pod away before": (
         [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_LESS))],
@@ -146,7 +146,7 @@ PLAYED: dict[str, tuple[list[Data], list[Any], tuple[int, int], str, str]] = {
         ["drain pool=x"],
         (1, 3),
         "no",
-        "3 pods not made (StatefulSet/db), 1 pod pending (StatefulSet/db), 1 workload degraded "
+        "3 pods not created (StatefulSet/db), 1 pod pending (StatefulSet/db), 1 workload degraded "
         "(StatefulSet/db 0 of 4 ready)",
     ),
 }
@@ -163,7 +163,7 @@ def test_the_verdict_of_a_scenario_counts_pods_that_are_not_made(case: str) -> N
 # What is applied after the quota refused two of four pods; what is not created then, and the answer.
 APPLIED: dict[str, tuple[Data, int, str]] = {
     "a quota that allows more": (quota({"pods": "9"}), 0, "every step done in full; nothing is worse"),
-    "a pod by itself": (pod("solo"), 3, "3 pods not made (Deployment/web, Pod/solo)"),
+    "a pod by itself": (pod("solo"), 3, "3 pods not created (Deployment/web, Pod/solo)"),
 }
 
 
@@ -194,7 +194,7 @@ def test_an_edit_says_what_a_quota_refuses() -> None:
     _, notes = kubespread.after_edits(edited)
     assert notes[:2] == (
         "scale Deployment/web=4: 1 placed",
-        f"scale Deployment/web=4: 2 pods not made (Deployment/web): {refused('web-5d6-2', 2)}",
+        f"scale Deployment/web=4: 2 pods not created (Deployment/web): {refused('web-5d6-2', 2)}",
     )
 
 

@@ -153,4 +153,4 @@ def _sentences(report: PendingReport) -> Iterator[str]:
         victims = f"{count_of(len(group.victims), 'pod')}: {some_of(group.victims, _MAX_NAMED)}"
         yield f"pods of {_whose(group)} find a node{change} by preempting {victims}"
     for unmade in report.not_made:
-        yield f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called} not made: {unmade.message}"
+        yield f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called} not created: {unmade.message}"

@@ -107,7 +107,7 @@ def _tiles(report: PendingReport) -> Sequence[Tile]:
         Tile("causes", f"{len(report.groups):,}"),
         Tile("freed by the smallest changes", f"{freed:,} of {report.pending:,}", Tone.GOOD if freed else Tone.PLAIN),
         Tile("find a node without any", f"{fitting:,}"),
-        Tile("not made yet, or refused", f"{sum(unmade.count for unmade in report.not_made):,}"),
+        Tile("not created", f"{sum(unmade.count for unmade in report.not_made):,}"),
     ]
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 FailOn = Annotated[
     tuple[Literal["pending", "blocked", "nothing"], ...],
     Option(
-        "Exit with 1 when pods are left pending, not created or not made yet (pending), or when a step was "
+        "Exit with 1 when pods are left pending or not created (pending), or when a step was "
         "blocked, refused or not done in full, or preemption broke a disruption budget (blocked). Default: both; "
         "'nothing': never.",
         heading=REQUIREMENTS,

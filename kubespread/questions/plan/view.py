@@ -79,7 +79,7 @@ def _tiles(report: PlanReport) -> list[Tile]:
     return [
         Tile("steps done in full", f"{done:,} of {report.step_count:,}", tone),
         unwanted("pods left pending", steps[-1].pending if steps else 0),
-        unwanted("pods not made", steps[-1].unmade if steps else 0),
+        unwanted("pods not created", steps[-1].unmade if steps else 0),
         unwanted("pods lost for good", sum(len(step.lost) for step in steps)),
         Tile("pods placed", f"{sum(step.placed for step in steps):,}"),
     ]

@@ -136,7 +136,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
 
 def _missing(grown: AtMaximum) -> str:
     waiting = grown.lacking.total() - grown.unmade
-    parts = [(waiting, "without a node"), (grown.unmade, "not made"), (grown.untold, "not looked at")]
+    parts = [(waiting, "without a node"), (grown.unmade, "not created"), (grown.untold, "not looked at")]
     missing = " and ".join(f"{count_of(pods, 'pod')} {how}" for pods, how in parts if pods)
     joined = len(grown.nodes.joined)
     return f"{missing}, with {count_of(joined, 'node')} added" if joined else missing

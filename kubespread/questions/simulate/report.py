@@ -165,7 +165,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     """Number of replicas that exist and found no node; of a rollout its new pods."""
     not_created: Annotated[int, Col(bad=True, hide_empty=True)] = 0
     """Number of replicas the API server refuses, as a quota does."""
-    not_made_yet: Annotated[int, Col(header="NOT-MADE", bad=True, hide_empty=True)] = 0
+    not_made_yet: Annotated[int, Col(header="NOT-CREATED-YET", bad=True, hide_empty=True)] = 0
     """Number of replicas a StatefulSet has yet to make: it waits for those before them."""
     preempts: bool = True
     """True if replicas that fit nowhere evict pods of lower priority, as kube-scheduler does; not where as many as fit
@@ -246,7 +246,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     @property
     def lacking(self) -> list[str]:
         """Phrases for replicas without a node, by what happened to them; empty where all have one."""
-        counts = {"pending": self.pending, "not created": self.not_created, "not made yet": self.not_made_yet}
+        counts = {"pending": self.pending, "not created": self.not_created, "not created yet": self.not_made_yet}
         return [f"{count:,} {what}" for what, count in counts.items() if count]
 
     def is_about_nodes(self, key: str) -> bool:
@@ -325,7 +325,7 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
 
 def beside_placed(report: SimulateReport) -> str:
     """Say who was preempted, which replicas do not exist, and which requirement is not met though all are placed."""
-    unmade = {"not created": report.not_created, "not made yet": report.not_made_yet}
+    unmade = {"not created": report.not_created, "not created yet": report.not_made_yet}
     parts = [f"{count:,} {what}" for what, count in unmade.items() if count]
     if report.preempted:
         parts.append(f"preempting {preempted_pods(report.preempted, _MAX_PODS)}")
@@ -339,7 +339,7 @@ def totals(reports: Sequence[SimulateReport]) -> str:
         "placed": [report.placed for report in reports],
         "pending": [report.pending for report in reports],
         "not created": [report.not_created for report in reports],
-        "not made yet": [report.not_made_yet for report in reports],
+        "not created yet": [report.not_made_yet for report in reports],
     }
     sums = {what: sum(counts) for what, counts in kinds.items()}
     parts = [f"{count:,} {what}" for what, count in sums.items() if count or what in ("placed", "pending")]

@@ -154,7 +154,7 @@ def _tiles(reports: Sequence[SimulateReport]) -> list[Tile]:
         Tile("replicas placed", f"{sum(report.placed for report in reports):,}"),
         Tile("running before", f"{sum(report.present for report in reports):,}"),
         unwanted("pending", sum(report.pending for report in reports)),
-        unwanted("not created, or not made yet", sum(each.not_created + each.not_made_yet for each in reports)),
+        unwanted("not created", sum(each.not_created + each.not_made_yet for each in reports)),
         Tile("pods preempted", f"{sum(len(report.preempted) for report in reports):,}"),
     ]
 
