@@ -173,7 +173,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "a number of new nodes that is none": ("add-node gpu:two", "invalid edit 'add-node gpu:two': expected a number of"),
     "a new node with half a label": (
         "add-node gpu@zone",
-        "invalid edit 'add-node gpu@zone': expected add-node TEMPLATE",
+        "invalid edit 'add-node gpu@zone': expected add-node LIKE-NODE",
     ),
     "a new node with a second half label": (
         "add-node gpu@zone=a,pool",
