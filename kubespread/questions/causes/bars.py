@@ -22,8 +22,7 @@ from kubespread.kube.selector import Selector, from_map, parse_term, required_no
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, DO_NOT_SCHEDULE, HOSTNAME, REGION, ZONE
-from kubespread.questions.causes.own_pods import older_revision
-from kubespread.questions.causes.volumes import OF_VOLUMES, placed_volumes
+from kubespread.questions.causes.own_pods import OF_VOLUMES, older_revision, placed_volumes
 from kubespread.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Mask, distinct

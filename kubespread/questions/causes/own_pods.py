@@ -1,11 +1,12 @@
 """Effects of a workload's own pods on it: constraints whose selectors miss the pods that carry them, and what they were
-to select; pods of an older revision that leave no node for the new one.
+to select; pods of an older revision that leave no node for the new one; and its volumes that keep it from nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 from msgspec import Struct
 
 from kubespread.controllers.deployment import TEMPLATE_HASH, newest_replica_set, replica_sets_of
@@ -14,9 +15,14 @@ from kubespread.kube.api.unknown_fields import near_miss
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.selector import Selector
+from kubespread.kube.well_known import HOSTNAME
+from kubespread.reports.reason_words import words_of
+from kubespread.scheduler.causes import VolumeNodeDetail, VolumeZoneDetail
 from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.plugins.volumes.binding import NODE_CONFLICT, VolumeBinding
+from kubespread.scheduler.plugins.volumes.filters import NO_ZONE, VolumeZone
 from kubespread.wording import count_of, verb_of
 
 
@@ -97,3 +103,36 @@ def older_revision(evaluation: Evaluation) -> OlderRevision | None:
         return None
     names = {controller.name for running, _ in in_the_way if (controller := controller_of(running)) is not None}
     return OlderRevision(deployment, sorted(names), len(in_the_way))
+
+
+OF_VOLUMES = (words_of(NODE_CONFLICT), words_of(NO_ZONE.reasons[0]))
+"""The reasons of nodes that do not reach a volume."""
+
+
+class PlacedVolume(Struct, frozen=True):
+    """A bound volume that only some nodes reach: those with one of the values of a label."""
+
+    claim: str
+    """The claim's name."""
+    key: str
+    values: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """``volume data-kafka-0 is in us-east-2a``."""
+        return f"volume {self.claim} is {'on' if self.key == HOSTNAME else 'in'} {' or '.join(self.values)}"
+
+
+def placed_volumes(evaluation: Evaluation) -> Iterator[PlacedVolume]:
+    """Find the volumes that keep the pod from some node, each once."""
+    found = dict[PlacedVolume, None]()
+    for plugin in (VolumeBinding.name, VolumeZone.name):
+        verdicts, state = evaluation.verdicts.get(plugin), evaluation.states.get(plugin)
+        if verdicts is None or state is None:
+            continue
+        for causes in state.causes(evaluation.cluster, np.flatnonzero(~verdicts.passes)):
+            for cause in causes:
+                if isinstance(cause, VolumeZoneDetail) or (
+                    isinstance(cause, VolumeNodeDetail) and cause.operator == "In"
+                ):
+                    found[PlacedVolume(cause.claim.partition("/")[2], cause.key, cause.values)] = None
+    yield from found

@@ -30,8 +30,7 @@ from kubespread.questions.check.rule import (
 from kubespread.questions.check.rules import begins, selected
 from kubespread.questions.check.subjects import Gathered, Gatherer
 from kubespread.questions.check.trial import Mended, Place, Placed, PodChange, ReplicaTrial, Subject, together
-from kubespread.questions.remedies.asked import QuestionEdits
-from kubespread.questions.remedies.change import Answer, Change
+from kubespread.questions.remedies.change import Answer, Change, QuestionEdits
 from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import Stuck
 from kubespread.questions.remedies.search import SharedSearch
@@ -129,18 +128,16 @@ class _AllPlaced(PlayedGoal):
     in a world.
     """
 
-    alone = None
-
     def __init__(self, trial: ReplicaTrial, worlds: EditedWorlds) -> None:
         self.trial, self.worlds = trial, worlds
 
-    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
+    def ask(self, change: Change) -> Answer | None:
         placed = self.placed(change)
         if placed is None:
             return None
-        edited = worlds.after(change.edits) if change.edits else None
+        edited = self.worlds.after(change.edits) if change.edits else None
         # What quotas refuse is no matter of nodes.
-        return self.answered(worlds, edited, placed.count, placed.desired - placed.refused)
+        return self.answered(edited, placed.count, placed.desired - placed.refused)
 
     def placed(self, change: Change) -> Placed | None:
         """Replicas placed after the change; None where an edit or a field is refused."""

@@ -22,8 +22,7 @@ from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport, WhyHere, by_score
-from kubespread.questions.remedies.asked import QuestionEdits
-from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
+from kubespread.questions.remedies.change import Answer, Change, Goal, QuestionEdits, Revise
 from kubespread.questions.remedies.families import FAMILIES, Stuck
 from kubespread.questions.remedies.search import advice
 from kubespread.questions.resolving import Resolved, resolve, reviser

@@ -29,11 +29,16 @@ from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import Fix
 from kubespread.questions.patches import commands, named, patch_command, reference
 from kubespread.questions.queue import ScheduleResult
-from kubespread.questions.remedies.asked import QuestionEdits
-from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
-from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds, PlayedGoal
+from kubespread.questions.remedies.change import Answer, Change, Goal, QuestionEdits, Revise
+from kubespread.questions.remedies.edited_worlds import (
+    AlikePods,
+    AllFreed,
+    Edited,
+    EditedWorlds,
+    PlayedGoal,
+    pod_reviser,
+)
 from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck
-from kubespread.questions.remedies.freeing import AlikePods, AllFreed, pod_reviser
 from kubespread.questions.remedies.search import advice
 from kubespread.questions.resolving import Resolved, reviser
 from kubespread.questions.room import PODS, free
@@ -131,9 +136,9 @@ class OnePod(PlayedGoal):
     revise: Revise
     worlds: EditedWorlds
 
-    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
+    def ask(self, change: Change) -> Answer | None:
         revised = self.revise(change.settings)
-        edited = worlds.after(change.edits) if change.edits else None
+        edited = self.worlds.after(change.edits) if change.edits else None
         if revised is None or (change.edits and edited is None):
             return None
         cluster = self.cluster if edited is None else _without(edited.world, key_of(self.pod))
@@ -142,17 +147,15 @@ class OnePod(PlayedGoal):
         except SchedulingError:
             return Answer(0)
         fitting = 0 if evaluation.error is not None else int(evaluation.feasible.sum())
-        if not fitting and (placed := self.by_preemption(revised.pod, change.edits, worlds)) is not None:
+        if not fitting and (placed := self.by_preemption(revised.pod, change.edits)) is not None:
             fitting, edited = 1, placed
-        return self.answered(worlds, edited, fitting)
+        return self.answered(edited, fitting)
 
-    def by_preemption(
-        self, pod: Pod, edits: tuple[Edit, ...] = (), worlds: EditedWorlds | None = None
-    ) -> Edited | None:
+    def by_preemption(self, pod: Pod, edits: tuple[Edit, ...] = ()) -> Edited | None:
         """Let the pod, which fits nowhere, preempt others; None where it cannot."""
         if self.cluster.kinds.lowest_priority >= priority_of(pod):
             return None
-        edited = (worlds or self.worlds).after(edits)
+        edited = self.worlds.after(edits)
         assert edited is not None
         world, key = edited.world.fork(), key_of(pod)
         if key not in world.book:
@@ -220,8 +223,8 @@ class Replicas(PlayedGoal):
             question.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE,
         )
 
-    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
-        after = worlds.after(change.edits) if change.edits else None
+    def ask(self, change: Change) -> Answer | None:
+        after = self.worlds.after(change.edits) if change.edits else None
         if change.edits and after is None:
             return None
         snapshot = self._snapshot if after is None else as_snapshot(after.world, self._snapshot)
@@ -236,7 +239,7 @@ class Replicas(PlayedGoal):
         except (KubespreadError, SchedulingError):
             return None
         harm = [f"preempting {victim}" for victim in placed.victims if victim not in self.victims]
-        return self.answered(worlds, after, placed.count, self.replicas, harm)
+        return self.answered(after, placed.count, self.replicas, harm)
 
     def is_own(self, pod: Pod) -> bool:
         return workload_of(self.worlds.unchanged.world, pod) == self.workload

@@ -21,11 +21,16 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
-from kubespread.questions.remedies.asked import QuestionEdits
-from kubespread.questions.remedies.change import Change
-from kubespread.questions.remedies.edited_worlds import EditedWorlds
+from kubespread.questions.remedies.change import Change, QuestionEdits
+from kubespread.questions.remedies.edited_worlds import (
+    AlikePods,
+    AllFreed,
+    EditedWorlds,
+    RevisePod,
+    pod_reviser,
+    victims_of,
+)
 from kubespread.questions.remedies.families import FAMILIES, Stuck, notes_on
-from kubespread.questions.remedies.freeing import AlikePods, AllFreed, RevisePod, pod_reviser, victims_of
 from kubespread.questions.remedies.search import Attempts, TriedChange, least_change, most_trials, options
 from kubespread.questions.room import free
 from kubespread.questions.scene import Scene

@@ -15,9 +15,19 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions import patches
 from kubespread.questions.rebalance import report as rows
 from kubespread.questions.rebalance.descheduler import Cycle, Policy, View, choose, read_policy
-from kubespread.questions.rebalance.goals import Aim, Attempt, Move, goals, matching, together
+from kubespread.questions.rebalance.goals import (
+    REPLACING,
+    Aim,
+    Attempt,
+    Candidates,
+    Move,
+    candidates,
+    goals,
+    matching,
+    search,
+    together,
+)
 from kubespread.questions.rebalance.question import Rebalance
-from kubespread.questions.rebalance.searching import REPLACING, Candidates, candidates, search
 from kubespread.questions.scene import Scene
 from kubespread.reports.outcome import PlacedPod
 from kubespread.reports.parts import DomainChange

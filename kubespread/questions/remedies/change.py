@@ -1,16 +1,23 @@
-"""A change of a pod or of its cluster, as data: what it is called, how to reproduce it, and how much it changes."""
+"""A change of a pod or of its cluster, as data: what it is called, how to reproduce it, and how much it changes; the
+settings that a question itself changes, which no remedy changes back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
 
-from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName
+from kubespread.candidate.settings import Setting, parse_settings
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.taint import EFFECTS
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.snapshot.edits.verb import Edit
+from kubespread.snapshot.edits.nodes import AddTaint, Cordon, Drain, RemoveLabel, RemoveTaint, SetLabel, Uncordon
+from kubespread.snapshot.edits.pods import Scale, Spread
+from kubespread.snapshot.edits.verb import Edit, Target, nodes_with
+from kubespread.snapshot.topology_keys import SHORT_KEYS, constraint_of, full_topology_key
 
 
 class Change(Struct, frozen=True):
@@ -151,10 +158,6 @@ class Goal(Protocol):
     def ask(self, change: Change) -> Answer | None:
         """The answer after the change; None where the API server or a disruption budget refuses it."""
 
-    def ask_alone(self, _change: Change) -> Answer | None:
-        """The answer if no other pod waited for a node; None if none does, and where only all together matter."""
-        return None
-
 
 class Revised(Struct, frozen=True):
     """The pod with fields set as ``--set`` has them."""
@@ -166,3 +169,77 @@ class Revised(Struct, frozen=True):
 
 Revise = Callable[[Sequence[str]], Revised | None]
 """Function that revises the pod with settings; None where the API server refuses them."""
+
+
+_OF_A_CONSTRAINT = frozenset(
+    {"maxSkew", "minDomains", "whenUnsatisfiable", "nodeTaintsPolicy", "nodeAffinityPolicy", "topologyKey"}
+)
+
+
+class QuestionEdits(Struct, frozen=True):
+    """Edits and settings, as they are typed, and whose pods these are about."""
+
+    edits: Sequence[Edit] = ()
+    settings: Sequence[str] = ()
+    workload: WorkloadName | None = None
+
+    def decided(self, nodes: Sequence[Node], pod: Pod) -> frozenset[Hashable]:
+        """Properties of nodes, and of the pod as edits leave it, whose values the question decides."""
+        of_edits = [setting for edit in self.edits for setting in self._settings(edit, pod)]
+        return frozenset(
+            [
+                *(decided for edit in self.edits for decided in _of_edit(edit, nodes)),
+                *(decided for each in parse_settings([*self.settings, *of_edits]) for decided in _of_pod(each, pod)),
+            ]
+        )
+
+    def _settings(self, edit: Edit, pod: Pod) -> Iterator[str]:
+        """An edit of workloads, as it is written for the pod alone."""
+        if not isinstance(edit, Spread):
+            return
+        own = self.workload
+        is_meant = not edit.kind or (own is not None and (edit.kind, edit.name) == (own.kind, own.name))
+        if is_meant and edit.namespace in (None, pod.metadata.namespace):
+            yield f"topologySpreadConstraints={edit.constraint}"
+
+
+def _of_edit(edit: Edit, nodes: Sequence[Node]) -> Iterator[Hashable]:
+    match edit:
+        case Cordon() | Uncordon() | Drain():
+            yield from (("unschedulable", name) for name in _names(edit.target, nodes))
+        case AddTaint():
+            yield from (("taint", name, edit.taint.key, edit.taint.effect) for name in _names(edit.target, nodes))
+        case RemoveTaint():
+            effects = [edit.effect] if edit.effect else EFFECTS
+            yield from (("taint", name, edit.key, effect) for name in _names(edit.target, nodes) for effect in effects)
+        case Scale():
+            yield "replicas", edit.kind, edit.name
+        case SetLabel() | RemoveLabel():
+            key = full_topology_key(edit.key, nodes)
+            yield from (("label", name, key) for name in _names(edit.target, nodes))
+
+
+def _names(target: Target, nodes: Sequence[Node]) -> Iterator[str]:
+    if target.selector is None:
+        yield target.text
+    else:
+        yield from (node.metadata.name for node in nodes_with(target.selector, nodes))
+
+
+def _of_pod(setting: Setting, pod: Pod) -> Iterator[Hashable]:
+    """Fields of the pod; a toleration takes nothing back."""
+    constraints, (field, key) = pod.spec.topology_spread_constraints, (setting.field, setting.key)
+    if field == "topologySpreadConstraints" and (added := constraint_of(setting.value)) is not None:
+        keys = (added.topology_key, SHORT_KEYS.get(added.topology_key))
+        for place, constraint in enumerate(constraints):
+            if constraint.topology_key in keys and constraint.when_unsatisfiable == added.when_unsatisfiable:
+                yield from ((decided, place) for decided in ("maxSkew", "topologyKey", "whenUnsatisfiable"))
+    elif field in _OF_A_CONSTRAINT:
+        key = setting.value if field == "topologyKey" else key
+        for place, constraint in enumerate(constraints):
+            if key in ("", str(place), constraint.topology_key) or SHORT_KEYS.get(key) == constraint.topology_key:
+                yield field, place
+    elif field in ("cpu", "memory"):
+        yield from ((field, container.name) for container in pod.spec.containers if key in ("", container.name))
+    elif field == "nodeSelector":
+        yield from ((field, label) for label in pod.spec.node_selector if key in ("", label))

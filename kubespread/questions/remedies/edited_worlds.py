@@ -1,25 +1,35 @@
-"""A cluster with all its waiting pods after edits: the effect of ``--uncordon`` and the like."""
+"""A cluster with all its waiting pods after edits: the effect of ``--uncordon`` and the like; and the goal of a search
+for what frees waiting pods, proven by placing all of them.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Self
 
-from msgspec import Struct, field
+import msgspec
+from msgspec import Struct
 
-from kubespread.errors import KubespreadError
+from kubespread.candidate.candidate import Surroundings, from_stored_pod
+from kubespread.candidate.settings import parse_settings
+from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
+from kubespread.kube.versions import KubeVersion
 from kubespread.questions.remedies.change import Answer, Change, Goal
 from kubespread.snapshot.edits.verb import Edit
+from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Difference
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
 from kubespread.world.store.happenings import EVICTED, PREEMPTED, UNSELECTED, Gone, Happenings
-from kubespread.world.store.pod_book import key_of
+from kubespread.world.store.pod_book import PodKey, key_of
+from kubespread.world.store.waiting import Waiting
 
 _MOST_KEPT = 64
 
@@ -48,7 +58,7 @@ class EditedWorlds(Struct, dict=True):
     """Source of the world, called on first use."""
     namespace: str
     """The namespace of names without one."""
-    _made: dict[tuple[Edit, ...], Edited | None] = field(default_factory=dict)
+    _made: dict[tuple[Edit, ...], Edited | None] = msgspec.field(default_factory=dict)
 
     @cached_property
     def unchanged(self) -> Edited:
@@ -63,19 +73,6 @@ class EditedWorlds(Struct, dict=True):
         happenings = world.next_step()
         world.book.changed.clear()
         return Baseline(world, happenings)
-
-    def if_alone(self, is_own: Callable[[Pod], bool]) -> EditedWorlds | None:
-        """The world in which only its own pods wait; None if no others do."""
-        queue = self.unchanged.world.queue.waiting
-        if all(is_own(waiting.pod) for waiting in queue.values()):
-            return None
-
-        def world() -> World:
-            alone = self.unchanged.world.fork()
-            alone.queue.waiting = {key: waiting for key, waiting in queue.items() if is_own(waiting.pod)}
-            return alone
-
-        return EditedWorlds(world, self.namespace)
 
     def after(self, edits: tuple[Edit, ...]) -> Edited | None:
         """The world after ``edits``, in order, once nothing changes anymore. None where one is refused."""
@@ -144,26 +141,136 @@ class PlayedGoal(Goal):
         """True if it is one of these pods."""
         raise NotImplementedError
 
-    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
-        """The answer after ``change``, its edits made in ``worlds``."""
-        raise NotImplementedError
-
-    def ask(self, change: Change) -> Answer | None:
-        return self.ask_in(self.worlds, change)
-
-    def ask_alone(self, change: Change) -> Answer | None:
-        return None if self.alone is None else self.ask_in(self.alone, change)
-
-    @cached_property
-    def alone(self) -> EditedWorlds | None:
-        """Worlds where no other pods wait; None if none do, and where only what frees it among all others counts."""
-        return self.worlds.if_alone(self.is_own)
-
-    def answered(
-        self, worlds: EditedWorlds, edited: Edited | None, count: int, needed: int = 1, harm: Sequence[str] = ()
-    ) -> Answer:
+    def answered(self, edited: Edited | None, count: int, needed: int = 1, harm: Sequence[str] = ()) -> Answer:
         """Answer that ``count`` find a node, with what becomes of others in ``edited`` (None: nothing is edited)."""
         if edited is None:
             return Answer(count, needed, harm=tuple(harm))
-        consequences = tuple(worlds.consequences(edited))
-        return Answer(count, needed, consequences, (*harm, *worlds.harm(edited, self.is_own)))
+        consequences = tuple(self.worlds.consequences(edited))
+        return Answer(count, needed, consequences, (*harm, *self.worlds.harm(edited, self.is_own)))
+
+
+RevisePod = Callable[[Pod, Sequence[str]], Pod | None]
+"""A pod of the cluster with fields set as ``--set`` has them, None where it has no such field or the API server refuses
+it.
+"""
+
+
+class AlikePods(Struct, frozen=True):
+    """Identical waiting pods: what is true of one is true of all."""
+
+    waiting: Sequence[Waiting]
+
+    @classmethod
+    def kinds(cls, waiting: Iterable[Waiting]) -> list[Self]:
+        """The waiting pods by their templates."""
+        kinds: dict[int, list[Waiting]] = {}
+        for each in waiting:
+            kinds.setdefault(id(each.template), []).append(each)
+        return list(map(cls, kinds.values()))
+
+    @property
+    def pod(self) -> Pod:
+        return self.waiting[0].template
+
+    def __len__(self) -> int:
+        return len(self.waiting)
+
+
+@dataclass
+class AllFreed(PlayedGoal):
+    """Kinds of pods that are all to find a node.
+
+    Edits are made in a cluster with all waiting pods, as they would be in practice; changes of the pods themselves
+    apply to these alone.
+    """
+
+    worlds: EditedWorlds
+    kinds: Sequence[AlikePods]
+    revise: RevisePod
+    _freed: dict[Hashable, frozenset[PodKey]] = field(default_factory=dict)
+    _victims: dict[Hashable, tuple[NamespacedName, ...]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.kinds))
+
+    @cached_property
+    def keys(self) -> frozenset[PodKey]:
+        return frozenset(key_of(waiting.pod) for kind in self.kinds for waiting in kind.waiting)
+
+    def ask(self, change: Change) -> Answer | None:
+        edited = self.worlds.after(change.edits)
+        if edited is None:
+            return None
+        if not change.edits or change.settings:
+            placed = self._placed(edited.world, change.settings)
+            if placed is None:
+                return None
+            edited = edited.then(placed)
+        book, waiting = edited.world.book, edited.world.queue.waiting
+        freed = self._freed[change.key] = frozenset(key for key in self.keys if key in book and key not in waiting)
+        self._victims[change.key] = victims_of(edited.gone, self.keys)
+        return self.answered(edited, len(freed), len(self)) if freed else Answer(0, len(self))
+
+    def freed(self, change: Change) -> frozenset[PodKey]:
+        """The pods that have a node after a change that was tried."""
+        return self._freed[change.key]
+
+    def victims(self, change: Change) -> tuple[NamespacedName, ...]:
+        """The pods that they take the room of then."""
+        return self._victims[change.key]
+
+    def is_own(self, pod: Pod) -> bool:
+        return key_of(pod) in self.keys
+
+    def _placed(self, edited: World, settings: Sequence[str]) -> World | None:
+        """Place the pods that still wait one after another, with ``settings`` applied. None where no pod accepts
+        these.
+        """
+        world = edited.fork()
+        others = {key: waiting for key, waiting in world.queue.waiting.items() if key not in self.keys}
+        world.queue.waiting = {key: waiting for key, waiting in world.queue.waiting.items() if key in self.keys}
+        if settings and not self._set(world, settings):
+            return None
+        world.settle()
+        world.queue.waiting.update(others)
+        world.settle()
+        return world
+
+    def _set(self, world: World, settings: Sequence[str]) -> bool:
+        """Apply settings to the waiting pods; False if none accepts them. The others stay as they are."""
+        any_taken = False
+        for kind in self.kinds:
+            template = self.revise(kind.pod, settings)
+            if template is None:
+                continue
+            any_taken = True
+            for stuck in kind.waiting:
+                if (waiting := world.queue.waiting.get(key_of(stuck.pod))) is not None:
+                    pod = Pod(metadata=waiting.pod.metadata, spec=template.spec, status=waiting.pod.status)
+                    world.book.replace(waiting.pod, pod)
+                    world.queue.add(pod, template)
+        return any_taken
+
+
+def victims_of(gone: Iterable[Gone], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
+    """Pods whose room those among ``keys`` took."""
+    made_room = (each for each in gone if each.made_room_for is not None and key_of(each.made_room_for) in keys)
+    return tuple(NamespacedName.of(each.pod) for each in made_room)
+
+
+def pod_reviser(snapshot: Snapshot, version: KubeVersion) -> RevisePod:
+    revisions: dict[tuple[int, tuple[str, ...]], tuple[Pod, Pod | None]] = {}
+
+    def revise(pod: Pod, settings: Sequence[str]) -> Pod | None:
+        key = id(pod), tuple(settings)
+        if key not in revisions:
+            surroundings = Surroundings(snapshot.objects, version, settings=parse_settings(settings))
+            try:
+                revised = from_stored_pod(pod, surroundings).pod
+            except (ManifestError, UsageError):
+                revised = None
+            # The pod itself is kept, so that no other object gets its id.
+            revisions[key] = pod, revised
+        return revisions[key][1]
+
+    return revise

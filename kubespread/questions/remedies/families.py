@@ -30,10 +30,8 @@ from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, tain
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_ZONE, HOSTNAME, NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY, ZONE
 from kubespread.questions.causes.bars import closed_minimums, near_key
-from kubespread.questions.causes.own_pods import older_revision
-from kubespread.questions.causes.volumes import placed_volumes
-from kubespread.questions.remedies.asked import QuestionEdits
-from kubespread.questions.remedies.change import Change, Ladder
+from kubespread.questions.causes.own_pods import older_revision, placed_volumes
+from kubespread.questions.remedies.change import Change, Ladder, QuestionEdits
 from kubespread.questions.room import PODS, allocatable, free
 from kubespread.reports.advice import SCHEDULE_ANYWAY
 from kubespread.reports.parts import NOT_READY, closing_states, letter

@@ -25,7 +25,6 @@ _MOST_TRIALS, _LEAST_TRIALS, _TRIALS_TIMES_NODES = 600, 24, 150_000
 the more pods are in question and the longer these are written, the fewer changes.
 """
 _PODS, _LARGE_POD = 10, 16_384
-WAIT_TOO = "other pending pods would take the room"
 _FEWEST, _CELLS = 24, 20_000
 """The changes tried per family at least, and changes times nodes where that allows more."""
 _ONE_BY_ONE = 4
@@ -86,13 +85,6 @@ class Attempts(Struct):
         answer = self.ask(change)
         return TriedChange(change, answer) if answer is not None and answer.suffices else None
 
-    def if_sufficient_alone(self, change: Change) -> TriedChange | None:
-        """The change, if it would suffice with no other pods waiting: these take the room it makes."""
-        answer = self.goal.ask_alone(change) if change.edits else None
-        if answer is None or not answer.suffices:
-            return None
-        return TriedChange(change, replace(answer, harm=(WAIT_TOO,)))
-
     def best_of_those_that_help(self) -> TriedChange | None:
         """Change that helps most and costs least, of those with which more pods find a node than without and none loses
         its own.
@@ -120,7 +112,7 @@ class Searched(Struct):
         smallest_size = smallest(ladder, trials)
         if smallest_size is not None:
             self.found.append(minimal([smallest_size.change], trials))
-        elif (costly := _costly(ladder, trials) or trials.if_sufficient_alone(ladder.most)) is not None:
+        elif (costly := _costly(ladder, trials)) is not None:
             self.costly.append((ladder, costly))
         else:
             self.not_enough.append(ladder)

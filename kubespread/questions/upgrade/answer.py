@@ -20,9 +20,8 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.plan.playing import played_step
 from kubespread.questions.plan.pool import Pool
 from kubespread.questions.plan.report import PlanRemedy, PlanReport, PlanStep
-from kubespread.questions.remedies.asked import QuestionEdits
 from kubespread.questions.remedies.budgets import looser, settled_after
-from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
+from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder, QuestionEdits
 from kubespread.questions.remedies.search import Attempts, smallest
 from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade.question import Upgrade
