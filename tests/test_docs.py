@@ -19,8 +19,7 @@ from jsonschema import Draft202012Validator
 
 from docs.generators import fields, reference, released
 from docs.generators.__main__ import GENERATED
-from docs.generators.fields import FILES
-from kubespread.questions.calls import report_schema
+from docs.generators.fields import FILES, report_schema
 from kubespread.snapshot.live.connection import LISTED
 from tests.cli.support import ROOT, run
 from tests.tiers import slow_but

@@ -23,8 +23,7 @@ from docs.generators import (
     stubs,
     topology_spread,
 )
-from docs.generators.fields import FILES
-from kubespread.questions.calls import report_schema
+from docs.generators.fields import FILES, report_schema
 
 ROOT = Path(__file__).parents[2]
 

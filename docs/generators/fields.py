@@ -24,7 +24,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.fleet import FleetReport
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.reports.parts import Report
+from kubespread.reports.parts import API_VERSION, Report
 from kubespread.scheduler.causes import Cause
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -34,6 +34,31 @@ FILES: dict[str, type[Report]] = {
     **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _REPORTS},
 }
 """The files of the schemas."""
+
+
+def _named(name: type) -> dict[str, Any]:
+    """Types with parts are text in JSON."""
+    if issubclass(name, NamespacedName):
+        return {"type": "string"}
+    raise NotImplementedError
+
+
+def report_schema(report: type[Report]) -> dict[str, Any]:
+    """Every field is always there; what a later version adds is allowed."""
+    _, definitions = msgspec.json.schema_components([report], ref_template="#/$defs/{name}", schema_hook=_named)
+    for definition in definitions.values():
+        definition.pop("description", None)
+        if "enum" in definition:
+            continue
+        definition["required"] = list(definition["properties"])
+        for field in definition["properties"].values():
+            field.pop("default", None)
+    root = definitions.pop(report.__name__)
+    root["properties"]["apiVersion"] = {"const": API_VERSION}
+    root["properties"]["kind"] = {"const": report.__name__}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **root, "$defs": definitions}
+
+
 _BETWEEN = re.compile(r"(?P<opening><!-- fields of (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _DETAILS = get_args(Cause)
 _TYPES: dict[Any, str] = {

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from docs.generators.fields import FILES
+from docs.generators.fields import FILES, report_schema
 from kubespread import __version__
-from kubespread.questions.calls import report_schema
 
 FILE = "docs/schema/released.txt"
 _HEAD = "# The fields of {version} by report or part, and their types. Written by `make docs` for another version.\n"

@@ -19,10 +19,9 @@ from msgspec import Struct
 from kubespread import __version__
 from kubespread.deadline import Deadline, within
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.questions.calls import LONGEST, TIMEOUT, Reading, Tool, Turn, arguments_schema, report_schema, tools
+from kubespread.questions.calls import LONGEST, TIMEOUT, Reading, Tool, Turn, arguments_schema, tools
 from kubespread.questions.scheduler import Scheduler
 from kubespread.redaction import masked
-from kubespread.reports.parts import Report
 
 if TYPE_CHECKING:
     from mcp import types
@@ -160,7 +159,6 @@ def _listed(name: str, tool: Tool) -> types.Tool:
         name=name,
         description=tool.description,
         input_schema=schema_of(tool.arguments),
-        output_schema=envelope(tool.asks.report()),
         annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
 
@@ -168,15 +166,6 @@ def _listed(name: str, tool: Tool) -> types.Tool:
 _MOST_DIGITS = 20
 _NOTICES, _NO_ID = "notifications/", "id: expected a text or a whole number"
 """Prefix of all methods that need no answer, and the fault of others that have no id."""
-_ENVELOPE = ("kind", "verdict", "answer")
-
-
-def envelope(report: type[Report]) -> dict[str, Any]:
-    """The fields to read first. The rest of a schema is tens of kilobytes, which a model would read before any
-    question; docs/schema has the whole schemas.
-    """
-    described = report_schema(report)["properties"]
-    return {"type": "object", "properties": {name: described[name] for name in _ENVELOPE if name in described}}
 
 
 def _called(

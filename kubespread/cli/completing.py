@@ -86,7 +86,6 @@ def commands(environment: Mapping[str, str]) -> Commands:
 
 
 def read_commands() -> Commands:
-    """The commands, with what each takes."""
     from kubespread.cli.commands import app
 
     return dict(_commands(app, ""))
@@ -236,7 +235,6 @@ _DEFAULT = "default"
 
 
 def nodes(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """The nodes."""
     return (node for names in _clusters(line, environment) for node in names.nodes)
 
 
@@ -261,7 +259,6 @@ def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """The namespaces of the snapshots."""
     return (namespace for names in _clusters(line, environment) for namespace in names.namespaces)
 
 
@@ -304,7 +301,6 @@ def _values(names: Names, key: str) -> Sequence[str]:
 
 
 def _namespace(line: Line, names: Names) -> str:
-    """The namespace for a name without one."""
     return line.value("namespace") or names.namespace or _DEFAULT
 
 
@@ -326,7 +322,6 @@ def _path(word: str) -> str:
 
 
 def contexts(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
-    """The contexts of the kubeconfig."""
     from kubespread.snapshot.live import kubeconfig
 
     access = kubeconfig.Access(kubeconfig=line.value("kubeconfig") or None)
@@ -334,7 +329,6 @@ def contexts(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
 
 
 def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
-    """The modeled releases, the newest first."""
     from kubespread.kube.versions import NEWEST, OLDEST
 
     return (f"1.{minor}" for minor in range(NEWEST, OLDEST - 1, -1))
@@ -467,7 +461,7 @@ def _options(line: Line) -> Iterator[Candidate]:
 LINE_VARIABLE = "_KUBESPREAD_LINE"
 """The whole line, for a shell whose words are not those of the program."""
 WORD_VARIABLE = "_KUBESPREAD_WORD"
-"""What such a shell takes for the word that is being typed: what follows the last ``=`` or ``:``."""
+"""The word that is being typed, as such a shell breaks words: behind the last ``=`` or ``:``."""
 
 _NO_SPACE, _NO_FILES = 2, 4
 """Values of cobra's completion directives of these names."""

@@ -238,7 +238,6 @@ _AFTER = tuple(
 
 
 def _afterwards(typed: Typed) -> Typed:
-    """Scheduling of the second side."""
     to = {name: typed[f"to_{name}"] or typed[name] for name in ("scheduler_config", "kube_version")}
     return typed.having(**to)
 
@@ -296,5 +295,4 @@ _FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
 
 
 def field_of(field: FieldInfo, kind: Any, option: Option) -> Field:
-    """A field of a question, which is of type ``kind``."""
     return _FORMS[option.form](field, kind, option)

@@ -20,13 +20,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from kubespread.deadline import Deadline
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.owners import NamespacedName
 from kubespread.questions.question import DrainingQuestion, Question, Text, edits_of, misplaced, only_report, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.scene import ask
 from kubespread.questions.scheduler import Scheduler
-from kubespread.reports.parts import API_VERSION, Report
 from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, Drain
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
@@ -69,17 +67,6 @@ def arguments_of(question: type[Question[Any]]) -> type[Arguments]:
     made = msgspec.defstruct(question.__name__, arguments, bases=(Arguments,), frozen=True, kw_only=True)
     assert issubclass(made, Arguments), "its base"
     return made
-
-
-def asked_by(question: type[Question[Any]], arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Question[Any]:
-    """The question that is asked with these arguments. Raises UsageError and ManifestError."""
-    return question(
-        **{
-            field.name: option.passed(field, arguments, snapshot, scheduler)
-            for field, _, option in options_of(question)
-            if option.is_for_assistants
-        }
-    )
 
 
 def arguments_from(question: type[Struct], arguments: Mapping[str, Any]) -> Any:
@@ -125,7 +112,12 @@ def posed(question: type[Question[Any]], snapshot: Snapshot, scheduler: Schedule
         kube_version=arguments.kube_version or scheduler.kube_version,
         feature_gates=arguments.feature_gates or scheduler.feature_gates,
     )
-    return Posed(asked_by(question, arguments, edited, scheduling), edited, scheduling, arguments)
+    fields = {
+        field.name: option.passed(field, arguments, edited, scheduling)
+        for field, _, option in options_of(question)
+        if option.is_for_assistants
+    }
+    return Posed(question(**fields), edited, scheduling, arguments)
 
 
 def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, ...]:
@@ -175,29 +167,6 @@ class Tool:
 def tools() -> Mapping[str, Tool]:
     """By name, in the order in which people ask."""
     return {name: Tool(question_of(name)) for name in QUESTIONS}
-
-
-def _named(name: type) -> dict[str, Any]:
-    """Types with parts are text in JSON."""
-    if issubclass(name, NamespacedName):
-        return {"type": "string"}
-    raise NotImplementedError
-
-
-def report_schema(report: type[Report]) -> dict[str, Any]:
-    """Every field is always there; what a later version adds is allowed."""
-    _, definitions = msgspec.json.schema_components([report], ref_template="#/$defs/{name}", schema_hook=_named)
-    for definition in definitions.values():
-        definition.pop("description", None)
-        if "enum" in definition:
-            continue
-        definition["required"] = list(definition["properties"])
-        for field in definition["properties"].values():
-            field.pop("default", None)
-    root = definitions.pop(report.__name__)
-    root["properties"]["apiVersion"] = {"const": API_VERSION}
-    root["properties"]["kind"] = {"const": report.__name__}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **root, "$defs": definitions}
 
 
 def arguments_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:

@@ -61,7 +61,6 @@ class Commands(Struct, frozen=True):
         return self._command(question, quote(pod), *self._repeated(question, words, is_same=True), *words, *whose)
 
     def of_workload(self, question: str, workload: WorkloadName, *words: str) -> str:
-        """The command about one workload of the cluster."""
         row = POD_CREATORS.get(workload.kind)
         kind = workload.kind.lower() if row is None else row.short
         return self.of(question, quote(f"{kind}/{workload.name}"), *words, namespace=workload.namespace)

@@ -125,6 +125,5 @@ def reference(row: Kind, obj: ApiObject) -> str:
 
 
 def named(row: Kind, namespace: str, name: str, snapshot: Snapshot) -> ApiObject | None:
-    """The object of that kind and name."""
     alike = (obj for obj in snapshot.of_kind(row) if obj.metadata.name == name)
     return next((obj for obj in alike if obj.metadata.namespace == namespace), None)

@@ -398,16 +398,10 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     @classmethod
     def report(cls) -> type[A]:
-        """The type of its report, imported on demand."""
-        report: type[A] = part(cls.name, "report", cls.report_name())
-        return report
-
-    @classmethod
-    def report_name(cls) -> str:
-        """The name of that type, of which it is a `Question`."""
+        """The type of its report, of which it is a `Question`: imported on demand."""
         (answer,) = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined]  # every generic class has it
-        name: str = getattr(answer, "__forward_arg__", None) or answer.__name__
-        return name
+        report: type[A] = part(cls.name, "report", getattr(answer, "__forward_arg__", None) or answer.__name__)
+        return report
 
     def answer(self, scene: Scene) -> A:
         """The report. Raises UsageError, SnapshotError and ManifestError."""
@@ -655,19 +649,9 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
 
     @property
     def choosing(self) -> Choosing:
-        """Choice among the workloads in ``pods``."""
         from kubespread.candidate.sources import Choosing
 
         return Choosing(self.named, self.namespace, recursive=self.recursive, one_only=True)
-
-
-def workloads_in(snapshot: Snapshot, namespace: str | None, selector: str, names: Sequence[str]) -> WorkloadsAsked:
-    """The workloads of ``snapshot`` that are named, else those of a namespace, with certain labels, or all of them."""
-    from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-    from kubespread.questions.workloads_asked import WorkloadsAsked
-
-    default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-    return WorkloadsAsked.of(namespace, selector, names, default)
 
 
 class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
@@ -696,7 +680,11 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
 
     def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
         """Find these workloads in ``snapshot``. Raises UsageError for an invalid selector or name."""
-        return workloads_in(snapshot, self.namespace, self.selector, self.named)
+        from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+        from kubespread.questions.workloads_asked import WorkloadsAsked
+
+        default = self.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
+        return WorkloadsAsked.of(self.namespace, self.selector, self.named, default)
 
     @property
     def named(self) -> tuple[str, ...]:

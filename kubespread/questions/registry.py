@@ -29,7 +29,6 @@ QUESTIONS = EVERYDAY | {
 
 
 def question(name: str) -> Any:
-    """The class of the question of a command."""
     return part(name, "question", QUESTIONS[name])
 
 

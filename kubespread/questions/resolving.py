@@ -168,7 +168,6 @@ def _taken(
 
 
 def given_pods(pod: PodGiven | Sequence[PodGiven]) -> Sequence[PodGiven]:
-    """The pods in question, one or several, as a sequence."""
     return pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
 
 

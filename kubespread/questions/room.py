@@ -18,14 +18,12 @@ def resource_names(cluster: Cluster) -> list[str]:
 
 
 def allocatable(cluster: Cluster, name: str) -> Counts:
-    """The amount each node offers to pods."""
     if name == PODS:
         return cluster.nodes.allowed_pods
     return cluster.nodes.allocatable.get(name, np.zeros(len(cluster), dtype=np.int64))
 
 
 def requested(cluster: Cluster, name: str) -> Counts:
-    """The amount requested by the pods of each node."""
     taken = cluster.running.taken
     return taken.pod_count if name == PODS else taken.requested.get(name, np.zeros(len(cluster), dtype=np.int64))
 

@@ -54,18 +54,14 @@ class Askable(Protocol[A]):
     """The parts of a question that its scene depends on."""
 
     @property
-    def names_in(self) -> str | None:
-        """The namespace of names without one."""
+    def names_in(self) -> str | None: ...
 
     @property
-    def makes_room(self) -> bool:
-        """True if pods that find no node may preempt others."""
+    def makes_room(self) -> bool: ...
 
-    def answer(self, scene: Scene) -> A:
-        """The report."""
+    def answer(self, scene: Scene) -> A: ...
 
-    def answered(self, scene: Scene) -> A:
-        """The report, including the question."""
+    def answered(self, scene: Scene) -> A: ...
 
 
 class Budget(Struct):
@@ -137,7 +133,6 @@ class Scene(Struct, frozen=True, dict=True):
 
     @property
     def source(self) -> ClusterReference | None:
-        """A reference to the cluster."""
         return None if self.given is None else cluster_reference(self.given)
 
     @cached_property

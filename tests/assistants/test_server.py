@@ -14,7 +14,8 @@ from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from kubespread.questions.calls import LEFT_OUT, report_schema, tools
+from docs.generators.fields import report_schema
+from kubespread.questions.calls import LEFT_OUT, tools
 from tests.api.server import FakeApi, serving
 from tests.builders import hosts
 from tests.cli.support import FIXTURES, POD, PROGRAM, Result, environment, run
@@ -97,11 +98,7 @@ def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
     listed, answers = conversation(
         ("-S", SHOP), [*((name, asked) for name, (asked, _) in ASKED.items()), *play, *of_all, *wrong]
     )
-    for listed_tool, (name, tool) in zip(listed.tools, tools().items(), strict=True):
-        described = listed_tool.output_schema
-        assert described is not None
-        assert [*described["properties"]] == ["kind", "verdict", "answer"]
-        assert described["properties"].items() <= report_schema(tool.asks.report())["properties"].items()
+    for listed_tool, name in zip(listed.tools, tools(), strict=True):
         assert listed_tool.name == name
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True)) < MOST_LISTED
     assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in listed.tools)

@@ -90,10 +90,10 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "formats are those of the report": (
         ["survive", "-o", ""],
         "",
-        ["table", "json", "yaml", "markdown", "name", "csv", "html", "prometheus"],
+        ["table", "json", "yaml", "markdown", "name", "csv", "html", "sarif", "junit", "github", "prometheus"],
     ),
     "a value in the word of its option": (["simulate", "--autoscaler=k"], "", ["--autoscaler=karpenter"]),
-    "a value behind its letter": (["explain", "-oj"], "", ["-ojson"]),
+    "a value behind its letter": (["explain", "-ojs"], "", ["-ojson"]),
     "files": (["explain", "-S", ""], "files", []),
     "no names without a snapshot": (["explain", "dep"], "files", []),
     "kinds of the snapshot": (["explain", "-S", SHOP, "d"], "files nospace", ["deploy/"]),

@@ -25,7 +25,7 @@ room.__path__.insert(0, sys.argv[1])
 from docs.generators.fields import fields
 from kubespread.cli.main import main
 from kubespread.questions.registry import question
-from kubespread.questions.calls import report_schema
+from docs.generators.fields import report_schema
 said = {{}}
 for form in {FORMATS}:
     sys.argv[1:] = ["survive", "-A", "-q", "-S", {str(FIXTURES / "clusters" / "audit.yaml")!r}, "-o", form]

@@ -9,10 +9,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kubespread
+from docs.generators.fields import report_schema
 from kubespread import questions
-from kubespread.assistants.server import envelope
 from kubespread.cli import completing
-from kubespread.questions.calls import report_schema, tools
+from kubespread.questions.calls import tools
 from kubespread.questions.registry import QUESTIONS
 from tests.builders import hosts, pod
 from tests.cli.support import ROOT, run
@@ -94,7 +94,6 @@ def test_it_is_a_tool(cluster: str) -> None:
     tool = tools()["crowded"]
     answer = tool.call(kubespread.load(cluster), kubespread.Scheduler(), {"most": 1})
     assert (tool.description, answer["verdict"]) == ("Find the nodes that hold more pods than they are to.", "no")
-    assert envelope(tool.asks.report())["properties"]["kind"] == {"const": "CrowdedReport"}
 
 
 def test_it_is_asked_in_the_library(cluster: str) -> None:

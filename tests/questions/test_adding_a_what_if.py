@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from jsonschema import Draft202012Validator
 
+from docs.generators.fields import report_schema
 from kubespread import questions
-from kubespread.questions.calls import report_schema
 from kubespread.questions.registry import QUESTIONS, question
 from tests.builders import Data, hosts, pod
 from tests.cli.support import ROOT, run

@@ -13,7 +13,7 @@ from kubespread.cli.command import TYPED_ORDER, Typed
 from kubespread.cli.options import edits_of
 from kubespread.errors import UsageError
 from kubespread.kube.owners import Named
-from kubespread.questions.calls import arguments_from, arguments_of, asked_by
+from kubespread.questions.calls import posed
 from kubespread.questions.plan.question import Plan
 from kubespread.scenario.reading import Step, parse_step, read_scenario
 from kubespread.scenario.verbs import VERBS
@@ -62,8 +62,7 @@ def in_scenario(step: Any) -> Verb | None:
 
 
 def sent(text: str) -> Verb | None:
-    arguments = arguments_from(arguments_of(Plan), {"steps": [text]})
-    question = asked_by(Plan, arguments, CLUSTER, kubespread.Scheduler())
+    question = posed(Plan, CLUSTER, kubespread.Scheduler(), {"steps": [text]}).question
     assert isinstance(question, Plan)
     step: Step = question.scenario.steps[0]
     return step.action
