@@ -16,8 +16,11 @@ from kubespread import Snapshot
 from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.plan.report import PlanReport, PlanStep
+from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.outcome import WorkloadChange
 from kubespread.reports.parts import Range, SkewChange
+from kubespread.views import terminal
+from kubespread.views.look import Look
 from tests.builders import hard, hosts
 from tests.cli.support import FIXTURES, run
 from tests.world.clusters import deployment, job
@@ -83,6 +86,13 @@ def test_as_many_runs_as_are_asked_for() -> None:
         play(spread_over("aabbcc"), "scale deploy/web=4", runs=0)
 
 
+def test_fewer_replicas_leave_a_skew_that_depends_on_chance() -> None:
+    report = simulate(spread_over("aabbcc"), 4)
+    (skew,) = report.skew
+    assert (skew.before, skew.after_runs, skew.is_violated) == (0, Range(minimum=1, median=1, maximum=2), True)
+    assert "skew 0 → 1–2" in terminal.table([report], Look(width=80))
+
+
 def test_which_of_its_equal_pods_a_job_deletes_is_chance_too(tmp_path: Path) -> None:
     made, *pods = job("run", on=("n0", "n1", "n2", "n3"))
     smaller = {**made, "spec": {**made["spec"], "parallelism": 2}}
@@ -92,12 +102,16 @@ def test_which_of_its_equal_pods_a_job_deletes_is_chance_too(tmp_path: Path) -> 
     assert report.steps[0].gone == 2
 
 
+def simulate(snapshot: Snapshot, replicas: int) -> SimulateReport:
+    return kubespread.simulate(snapshot, "deploy/web", replicas)
+
+
 @settings(max_examples=25)
 @given(st.text("abc", min_size=2, max_size=7), st.data())
 def test_a_range_holds_nothing_that_cannot_happen(zones: str, data: st.DataObject) -> None:
     """Pods that are alone on their nodes are all equal: any of them may go."""
     left = data.draw(st.integers(1, len(zones) - 1))
-    (skew,) = play(spread_over(zones, len(zones)), f"scale deploy/web={left}").steps[0].workloads[0].skew
+    (skew,) = simulate(spread_over(zones, len(zones)), left).skew
     domains = sorted(set(zones))
     possible = set()
     for kept in combinations(zones, left):

@@ -76,7 +76,7 @@ from kubespread.snapshot.topology_keys import check_topology_keys, full_topology
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import NOTHING_LOST
 from kubespread.world.store import claims
-from kubespread.world.store.chance import Chance
+from kubespread.world.store.chance import Chance, notes_on_runs, runs_worth, seeds
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import alike, as_template, copy_of, key_of, on_node, running_since
 
@@ -521,6 +521,11 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     reports = tuple(
         report_of(posed, demand, outcome, full) for demand, outcome in zip(posed.demands, outcomes, strict=True)
     )
+    if others := list(_other_runs(posed, scene)):
+        notes = tuple(notes_on_runs(question.seed, len(others) + 1))
+        reports = tuple(
+            replace(own.over(same), notes=(*own.notes, *notes)) for own, *same in zip(reports, *others, strict=True)
+        )
     if question.as_many_as_fit and len(reports) == 1:
         reports = (_limited(reports[0], posed.demands[0].growth.created.copies, question, scene),)
     if asked_autoscaler(question) is not None:
@@ -536,6 +541,15 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
         )
         for report, candidate in zip(reports, resolved.candidates, strict=True)
     )
+
+
+def _other_runs(posed: Posed, scene: Scene) -> Iterator[Sequence[SimulateReport]]:
+    """Yield the reports of further runs, each with its own seed, where controllers picked among equals."""
+    happened = [change for demand in posed.demands if (change := demand.change.happened) is not None]
+    for seed in seeds(posed.question.seed, runs_worth(happened)):
+        again = pose(replace(posed.question, seed=seed), scene.snapshot, scene.scheduler, lambda _: None)
+        outcomes, full = again.placed(Chance.of(seed))
+        yield [report_of(again, *each, full) for each in zip(again.demands, outcomes, strict=True)]
 
 
 def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> PlacedByEdits | None:

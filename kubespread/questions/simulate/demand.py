@@ -38,7 +38,7 @@ from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import preempted_pods
 from kubespread.world.store.claims import Replicas
-from kubespread.world.store.happenings import SCALED_DOWN
+from kubespread.world.store.happenings import SCALED_DOWN, Happenings
 from kubespread.world.store.owners import name_of
 from kubespread.world.store.pod_book import PodKey, key_of
 
@@ -230,7 +230,12 @@ class ControlledChange(Struct, frozen=True):
     """The replicas it deleted because fewer are asked for; the cluster is without them."""
     played: Played | None = None
     """The rollout of a new template: the cluster is as that left it."""
-    notes: tuple[str, ...] = ()
+    happened: Happenings | None = None
+    """Happenings meanwhile; None where its controller has nothing to do."""
+
+    @property
+    def notes(self) -> Iterable[str]:
+        return () if self.happened is None else self.happened.notes
 
 
 class Demand(Struct, frozen=True):
@@ -310,7 +315,6 @@ def controlled_changes(world: World, resolved: Resolved, grown: Sequence[Growth]
             changes.append(_rolled_out(world, growth, candidate, profile))
         else:
             changes.append(ControlledChange())
-        world.next_step()
     return changes
 
 
@@ -319,7 +323,7 @@ def _scaled_down(world: World, growth: Growth, candidate: Candidate) -> Controll
     scale(world, candidate.workload, len(growth.present) - growth.surplus)
     gone = {key_of(gone.pod) for gone in world.happenings.gone if gone.why == SCALED_DOWN}
     deleted = [pod for pod in growth.present if key_of(pod) in gone]
-    return ControlledChange(deleted, notes=tuple(world.happenings.notes))
+    return ControlledChange(deleted, happened=world.next_step())
 
 
 def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Profile) -> ControlledChange:
@@ -346,10 +350,7 @@ def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Pro
         outcome.unplaced = evaluation if report.pending else None
     names = [pod.metadata.name for pod, _ in new]
     preempted = list(preempted_pods(world.happenings))
-    notes = tuple(world.happenings.notes)
-    if world.happenings.by_chance:
-        notes += ("controllers picked among equal pods: other picks, which plan plays too, may end otherwise",)
-    return ControlledChange(played=Played(outcome, report, preempted, names), notes=notes)
+    return ControlledChange(played=Played(outcome, report, preempted, names), happened=world.next_step())
 
 
 def as_left(before: Cluster, world: World) -> Cluster:

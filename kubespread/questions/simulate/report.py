@@ -278,6 +278,15 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
         is_known = self.autoscaling is None or not self.autoscaling.unknown_groups
         return not is_known and self.required_placed is None and not self.not_created
 
+    def over(self, others: Sequence[SimulateReport]) -> SimulateReport:
+        """Report over several runs, of which this one is shown."""
+        rollouts = [other.rollout for other in others if other.rollout is not None]
+        return msgspec.structs.replace(
+            self,
+            skew=tuple(own.over(same) for own, *same in zip(self.skew, *(each.skew for each in others), strict=True)),
+            rollout=None if self.rollout is None else self.rollout.over(rollouts),
+        )
+
     @property
     def _is_enough(self) -> bool:
         """True if every requested replica has a node, an autoscaler's included; for as many as fit at least one."""
@@ -285,7 +294,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
             return self.running >= self.required_placed
         if self.replicas is None:
             return self.running > 0
-        if self.rollout is not None and not self.rollout.complete:
+        if self.rollout is not None and (not self.rollout.complete or self.rollout.stuck_runs):
             return False
         is_scaled_for = self.autoscaling is not None and self.autoscaling.left == 0 and not self.not_created
         return is_scaled_for or not self.lacking
