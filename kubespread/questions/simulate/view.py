@@ -1,30 +1,330 @@
-"""Simulations: where replicas land, one placement after another, and what stops them; several workloads at a glance,
-one line each; and the nodes that an autoscaler adds.
+"""Simulations: where replicas land, one placement after another, and what stops them. One workload is a picture of
+domains with the nodes inside them, what a loss leaves, what every domain says to a gang, and the cause last; several
+are a line each.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from kubespread.controllers.statefulset import POD_NAME_LABEL
 from kubespread.escaping import escaped
-from kubespread.questions.simulate.picture import picture, provenance
-from kubespread.questions.simulate.report import Placement, SimulateReport, totals
+from kubespread.kube.versions import KubeVersion
+from kubespread.questions.simulate.report import (
+    NodeReplicas,
+    Placement,
+    SimulateReport,
+    alternatives,
+    beside_placed,
+    cause,
+    deleted,
+    nothing_to_place,
+    of_waiting_revision,
+    outdated,
+    totals,
+)
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.columns import Col, Fit, Readers
-from kubespread.reports.parts import PreemptedPod
+from kubespread.reports.gang import GangDomain, GangReport, gang_outcome
+from kubespread.reports.parts import ConstraintReport, DomainChange, PreemptedPod, SkewChange, letter
 from kubespread.reports.reason_words import reasons_in
+from kubespread.reports.rollout import rollout_sentence
 from kubespread.views.autoscaling import scaling
-from kubespread.views.constraints import placed_bars
-from kubespread.views.look import Cell, Line, Look, Part, Tone
+from kubespread.views.constraints import placed_bars, policies
+from kubespread.views.lines import CUT, cut_middle, width_of
+from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone
+from kubespread.views.outcomes import passes
 from kubespread.views.sheet import Column, Row, Sheet, columns_of
-from kubespread.views.terminal import because, flowed, of_sheet, subject
+from kubespread.views.terminal import (
+    Laid,
+    aim,
+    because,
+    flowed,
+    folded,
+    of_sheet,
+    remarks,
+    room_beside,
+    shared,
+    subject,
+    tabulated,
+)
 from kubespread.views.view import Bars, NodeFacts, Tile, View, beside, source, unwanted
-from kubespread.wording import EMPTY, count_of, short_key
+from kubespread.wording import EMPTY, count_of, counted_in, short_key
+
+_MAX_DOMAINS, _MAX_NODES, _MAX_NAMED = 12, 20, 20
+_MAX_FIGURES = 6
+"""The most domains listed individually in one phrase."""
+_DEFAULT_PROFILE = "default-scheduler"
+_SEPARATOR = " · "
+_THERE, _ADDED, _GONE = "▒", "█", "░"
+_MAX_BAR, _BARS_PER_WIDTH = 30, 6
+_NAMES_PER_WIDTH = 3
+
+
+def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
+    """Lines that ``look.width`` bounds."""
+    yield from flowed([_headline(report), provenance([report])], look, indent="")
+    yield from remarks((*alternatives(report), *cause(report)))
+    yield from flowed(_constraint_phrases(report), look)
+    if report.grouping is not None:
+        yield from _domains(report, report.grouping, look)
+    else:
+        yield from _nodes(report, look)
+    yield from flowed(_losses(report), look, gutter=_SEPARATOR)
+    ties = sum(placement.ties > 1 for placement in report.placements)
+    if ties and report.seed is None:
+        were = "was a tie" if ties == 1 else "were ties"
+        # Older ones take any.
+        is_own = KubeVersion.parse(report.kube_version).since(35)
+        order = "kube-scheduler's own order" if is_own else "the order of kube-scheduler 1.35"
+        tied = f"{ties:,} of {report.placed:,} placements {were}, taken in {order}"
+        yield folded(Cell(tied, Tone.FAINT))
+    if (sampled := sampling_sentence(report)) is not None:
+        yield folded(Cell(sampled, Tone.FAINT))
+    yield from flowed(deleted(report), look)
+    if report.rollout is not None:
+        yield folded(rollout_sentence(report.rollout))
+        yield passes("Rollout", report.rollout, look)
+    if report.gang is not None:
+        yield from _verdicts(report.gang, look)
+
+
+def _verdicts(gang: GangReport, look: Look) -> Iterator[Part]:
+    """The domains that all members may share, the best first, and what stops the gang in others."""
+    if gang.domains:
+        legend = "SCORE: members that fit + how much of the domain is taken then, each 0 to 100"
+        verdicts = Sheet(
+            title="",
+            columns=columns_of(GangDomain),
+            rows=gang.domains,
+            noun="domain",
+            legend=legend if any(domain.fits for domain in gang.domains) else "",
+        )
+        yield of_sheet(verdicts, look)
+
+
+def _headline(report: SimulateReport) -> Line:
+    grown = f"{report.present:,} → {report.running:,}" if report.present else f"{report.running:,}"
+    older = ""
+    if report.rollout is not None:
+        outcome = f"rolled out, {report.running:,} of {report.replicas:,} new replicas placed"
+    elif report.deleted:
+        before = report.running + len(report.deleted)
+        outcome = f"{before:,} → {count_of(report.running, 'replica')}"
+    elif report.gang is not None:
+        outcome = gang_outcome(report.gang, report.running, report.replicas)
+    elif report.replicas is None:
+        outcome = f"{grown} fit"
+    elif (sentence := nothing_to_place(report)) is not None:
+        outcome = sentence
+    elif report.outdated:
+        outcome, older = of_waiting_revision(report), f"; {outdated(report)}"
+    else:
+        outcome = f"{grown} of {count_of(report.replicas, 'replica')} placed"
+    pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
+    is_bad = report.lacking or (report.replicas is None and not report.running)
+    return [
+        Cell(report.word, Tone.BAD),
+        Cell(report.subject, Tone.STRONG),
+        Cell(f" in {report.pod.namespace}: "),
+        Cell(f"{outcome}{pending}{beside_placed(report)}{older}", Tone.BAD if is_bad else Tone.GOOD),
+    ]
+
+
+def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Part]:
+    """Show one row per domain with its nodes."""
+    rows, between = _extremes(domains_of(report, key))
+    if not any(row.after for row in rows):
+        return
+    width = aim(look)
+    columns = [
+        Laid("", [cut_middle(escaped(row.value) or EMPTY, width // _NAMES_PER_WIDTH) for row in rows]),
+        Laid("", [f"{row.before:,} → {row.after:,}" for row in rows], is_number=True),
+        Laid("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
+    ]
+    by_domain = _nodes_by_domain(report, key)
+    nodes, left_out = _node_cells([by_domain.get(row.value, ()) for row in rows], room_beside(columns, look))
+    columns.append(Laid("", nodes))
+    yield Rows([], [[Sentence(line)] for line in tabulated(columns, headers=False)], short_key(key))
+    if between:
+        yield folded(f"and {count_of(between, 'domain')} between these")
+    if left_out:
+        yield folded(Cell(f"node names: {left_out}", Tone.FAINT))
+
+
+def _extremes(rows: Sequence[DomainChange]) -> tuple[Sequence[DomainChange], int]:
+    """All rows if few, else those that show best how even it is, and how many are left out."""
+    if len(rows) <= _MAX_DOMAINS:
+        return rows, 0
+    ordered = sorted(rows, key=lambda row: (-row.after, row.value))
+    return [*ordered[: _MAX_DOMAINS // 2], *ordered[-_MAX_DOMAINS // 2 :]], len(rows) - _MAX_DOMAINS
+
+
+def _bars(rows: Sequence[DomainChange], width: int) -> list[Cell]:
+    """Bars for existing, added and removed pods, to one scale."""
+    most = max(max(row.before, row.after) for row in rows)
+    scale = min(1.0, width / most) if most else 0.0
+    lengths = [(round(row.before * scale), round(row.after * scale)) for row in rows]
+    return [
+        Cell(_THERE * min(was, now) + _ADDED * (now - was) + _GONE * (was - now), Tone.GOOD) for was, now in lengths
+    ]
+
+
+def _nodes(report: SimulateReport, look: Look) -> Iterator[Part]:
+    """Nodes that no label groups."""
+    nodes = _most_first(report.nodes)
+    phrases = [f"{escaped(node.name)} +{node.placed:,}" for node in nodes[:_MAX_NODES]]
+    if len(nodes) > _MAX_NODES:
+        phrases.append(f"and {_counted(nodes[_MAX_NODES:])}")
+    yield from flowed(phrases, look, gutter=_SEPARATOR)
+
+
+def _losses(report: SimulateReport) -> Iterator[str]:
+    """Losses by key; the key is shown where nothing else shows the domain's name."""
+    for key, loss in report.worst_loss.items() if report.running else ():
+        is_named = key == report.grouping or report.is_about_nodes(key)
+        what = f"{'' if is_named else f'{short_key(key)} '}{loss.domain or EMPTY}"
+        yield f"losing {what} leaves {loss.remaining:,} of {report.running:,}"
+
+
+def _constraint_phrases(report: SimulateReport) -> Iterator[Line]:
+    """One phrase per constraint; a shared selector is written once, after the last of them."""
+    selectors = [constraint.selector for constraint in report.constraints]
+    for position, constraint in enumerate(report.constraints):
+        yield _phrase(report, position)
+        if constraint.selector not in selectors[position + 1 :] and not constraint.counts_nothing:
+            # A Service that selects one pod of a StatefulSet makes default constraints do so.
+            alone = ": each replica by itself" if POD_NAME_LABEL in constraint.selector else ""
+            yield [Cell(f"counting {constraint.selector}{alone}", Tone.FAINT)]
+
+
+def _phrase(report: SimulateReport, position: int) -> Line:
+    constraint, skew = report.constraints[position], report.skew[position]
+    is_exceeded = skew.is_violated
+    facts = ", ".join([*([] if constraint.is_hard else ["soft"]), *policies(constraint)])
+    counts = _counts(report, constraint, report.distribution[position])
+    return [
+        Cell(letter(position), Tone.STRONG),
+        Cell(f" {short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {counts}"),
+        Cell(
+            f", skew {_change(skew)}" if report.distribution[position] else "", Tone.BAD if is_exceeded else Tone.PLAIN
+        ),
+        Cell(f" ({facts})" if facts else ""),
+    ]
+
+
+def _change(skew: SkewChange) -> str:
+    after = skew.range_after
+    return after if f"{skew.before:,}" == after else f"{skew.before:,} → {after}"
+
+
+def _counts(report: SimulateReport, constraint: ConstraintReport, changes: Sequence[DomainChange]) -> str:
+    """Matching pods of the domains, before and after; names only where no row shows them."""
+    if not changes:
+        return f"no node has the label {constraint.topology_key}"
+    if constraint.topology_key == report.grouping or report.is_about_nodes(constraint.topology_key):
+        before, after = [change.before for change in changes], [change.after for change in changes]
+        if not constraint.is_hard and len(changes) > _MAX_FIGURES and min(after) != max(after):
+            return f"{_figures(before)} → up to {max(after)}"
+        return f"{_figures(before)} → {_figures(after)}"
+    if len(changes) > _MAX_FIGURES or len({(change.before, change.after) for change in changes}) == 1:
+        ends = (_figures([change.before for change in changes]), _figures([change.after for change in changes]))
+        return f"{' → '.join(ends)} in {count_of(len(changes), 'domain')}"
+    return " · ".join(counted_in(change.value, f"{change.before:,} → {change.after:,}") for change in changes)
+
+
+def _figures(counts: Sequence[int]) -> str:
+    """Pods of domains: ``3 each``, ``37·38·38``, or the extremes of many."""
+    least, most = min(counts), max(counts)
+    if len(counts) == 1:
+        return str(least)
+    if least == most:
+        return f"{least:,} each"
+    return "·".join(map(str, counts)) if len(counts) <= _MAX_FIGURES else f"{least:,}–{most:,}"
+
+
+def provenance(reports: Sequence[SimulateReport]) -> Line:
+    """``snapshot prod.json.gz, 2 h old · kube-scheduler v1.36``, with profiles after it where they say something."""
+    profiles = list(dict.fromkeys(report.scheduler_name for report in reports))
+    profile = "" if profiles == [_DEFAULT_PROFILE] else f"profile {', '.join(profiles)}"
+    return [Cell(source(reports[0].cluster, reports[0].kube_version, profile), Tone.FAINT)]
+
+
+def _node_cells(rows: Sequence[Sequence[NodeReplicas]], room: int) -> tuple[Sequence[str], str]:
+    """Per row the nodes that got replicas, most first: by name if all rows fit in ``room``, else by number; and what
+    the names leave out.
+    """
+    ordered = [_most_first(nodes) for nodes in rows]
+    begin, end = shared([escaped(node.name) for nodes in ordered for node in nodes])
+    for prefix, suffix in dict.fromkeys((("", ""), ("", end), (begin, end))):
+        cut = CUT if prefix else ""
+        named = [
+            _SEPARATOR.join(
+                f"{cut}{escaped(node.name).removeprefix(prefix).removesuffix(suffix)} +{node.placed:,}"
+                for node in nodes
+            )
+            for nodes in ordered
+        ]
+        if all(width_of(cell) <= room for cell in named) and all(len(nodes) <= _MAX_NAMED for nodes in ordered):
+            return named, f"{prefix}{CUT}{suffix}" if prefix or suffix else ""
+    return [*map(_counted, ordered)], ""
+
+
+def _most_first(nodes: Sequence[NodeReplicas]) -> list[NodeReplicas]:
+    """The nodes that got replicas, equals by name."""
+    return sorted((node for node in nodes if node.placed), key=lambda node: (-node.placed, node.name))
+
+
+def _counted(nodes: Sequence[NodeReplicas]) -> str:
+    """``4 nodes +8 to +9``, of nodes that got replicas, most first."""
+    if not nodes:
+        return ""
+    most, least = nodes[0].placed, nodes[-1].placed
+    each = f"+{least:,} to +{most:,}" if least < most else f"+{most:,}{' each' if len(nodes) > 1 else ''}"
+    return f"{count_of(len(nodes), 'node')} {each}"
+
+
+def domains_of(report: SimulateReport, key: str) -> Sequence[DomainChange]:
+    """The domains of ``key``: of the first constraint over it that counts the replicas, else of these themselves."""
+    for changes, constraint in zip(report.distribution, report.constraints, strict=True):
+        if constraint.topology_key == key and constraint.self_match:
+            return changes
+    return [
+        DomainChange(
+            value=value,
+            before=sum(node.present for node in nodes),
+            after=sum(node.present + node.placed for node in nodes),
+        )
+        for value, nodes in sorted(_nodes_by_domain(report, key).items())
+    ]
+
+
+def _nodes_by_domain(report: SimulateReport, key: str) -> Mapping[str, Sequence[NodeReplicas]]:
+    """The nodes that hold replicas, by their value of ``key``; those without the label are left out."""
+    by_domain: dict[str, list[NodeReplicas]] = {}
+    for node in report.nodes:
+        if key in node.domains:
+            by_domain.setdefault(node.domains[key], []).append(node)
+    return by_domain
+
+
+def sampling_sentence(report: SimulateReport) -> str | None:
+    """Say how many nodes are scored for each placement, where kube-scheduler does not score all."""
+    sampling = report.sampling
+    if sampling is None:
+        return None
+    if report.seed is None:
+        return (
+            f"every node that fits is scored; kube-scheduler stops at {sampling.enough:,} of {sampling.nodes:,}, "
+            "as --seed does"
+        )
+    return f"sampled: at most {sampling.enough:,} of {sampling.nodes:,} nodes are scored for each placement"
+
 
 _LEAST_NAME = 16
 _WORKLOADS = columns_of(
@@ -134,14 +434,14 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
         provenance=source(first.cluster, first.kube_version, f"profile {first.scheduler_name}"),
         answer=first.said if is_one else [_said(reports)],
         tone=Tone.GOOD if all(report.verdict == "yes" for report in reports) else Tone.BAD,
-        bars=[bars for report in reports for bars in _bars(report, is_one=is_one)],
+        bars=[bars for report in reports for bars in _constraint_bars(report, is_one=is_one)],
         sheets_of=lambda: [*_sheets(reports)],
         names=[
             (f"{report.pod.namespace}/{placement.pod}", placement.node)
             for report in reports
             for placement in report.placements
         ],
-        nodes=_nodes(reports),
+        nodes=_node_facts(reports),
         replicas={node.name: node.present + node.placed for report in reports for node in report.nodes},
         beside=beside(reports),
         picture=lambda look: _lines(reports, look),
@@ -174,7 +474,8 @@ def _lines(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
 
 
 def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
-    yield Sheet(title="Domains", columns=columns_of(_Domain), readers=Readers.COLUMNS, rows=[*_domains(reports)])
+    if domains := [*_domain_rows(reports)]:
+        yield Sheet(title="Domains", columns=columns_of(_Domain), readers=Readers.COLUMNS, rows=domains)
     workloads = Readers.ALL & ~Readers.SPREADSHEET
     yield Sheet(title="Workloads", columns=_WORKLOADS, rows=reports, tone=_tone, readers=workloads)
     yield Sheet(
@@ -192,7 +493,7 @@ def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
     )
 
 
-def _domains(reports: Sequence[SimulateReport]) -> Iterator[_Domain]:
+def _domain_rows(reports: Sequence[SimulateReport]) -> Iterator[_Domain]:
     for report in reports:
         for constraint, changes in zip(report.constraints, report.distribution, strict=True):
             about = report.namespace, report.subject, constraint.topology_key, constraint.max_skew
@@ -206,14 +507,14 @@ def _placed(reports: Sequence[SimulateReport]) -> Iterator[_Placed]:
             yield _Placed(**asdict(each), namespace=report.namespace, workload=report.subject)
 
 
-def _bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:
+def _constraint_bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:
     whose = "" if is_one else f"{report.pod.namespace}/{report.subject} "
     for place, constraint in enumerate(report.constraints):
         made = placed_bars(constraint, place, report.distribution[place], report.skew[place])
         yield Bars(f"{whose}{made.title}", made.bars)
 
 
-def _nodes(reports: Sequence[SimulateReport]) -> NodeFacts:
+def _node_facts(reports: Sequence[SimulateReport]) -> NodeFacts:
     present, placed = Counter[str](), Counter[str]()
     for report in reports:
         for node in report.nodes:
