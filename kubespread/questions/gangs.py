@@ -25,9 +25,8 @@ from kubespread.kube.owners import priority_of
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.queue import MAX_REPLICAS, Entry, ScheduleResult, run
 from kubespread.reports.gang import BlockedMember, GangDomain, GangReport
-from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, LabelColumn
-from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.placing import Placing, Tiebreaker
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, SchedulingError
@@ -134,8 +133,12 @@ def trials(cluster: Cluster, entries: Sequence[Entry], gang: Gang, break_tie: Ti
     column = cluster.nodes.label(gang.topology_key)
     codes = [code for code in column.sorted_codes.tolist() if gang.domain in (None, column.values[code])]
     if codes and len(entries) == 1 and _are_copies(entries[0]):
+        (entry,) = entries
         try:
-            return _of_copies(cluster, entries[0], column, codes, break_tie)
+            # Prepared once for all domains.
+            prepared = entry.plugins.prepare(cluster, entry.pod)
+            start = Placing(prepared)
+            return [_placed(prepared, start, entry.count or 0, column, code, break_tie) for code in codes]
         except SchedulingError:
             pass  # Reported for each domain below.
     return list(_tried(cluster, entries, column, codes, break_tie))
@@ -144,17 +147,6 @@ def trials(cluster: Cluster, entries: Sequence[Entry], gang: Gang, break_tie: Ti
 def _are_copies(entry: Entry) -> bool:
     """True if all members are identical, claims included."""
     return entry.count is not None and entry.replicas is None and not entry.pod.spec.has_scheduled_volumes
-
-
-def _of_copies(
-    cluster: Cluster, entry: Entry, column: LabelColumn, codes: Sequence[int], break_tie: Tiebreaker
-) -> list[DomainTrial]:
-    """Prepared once for all domains. Raises SchedulingError."""
-    prepared = entry.plugins.prepare(cluster, entry.pod)
-    start = Placing(prepared)
-    if not start.order_matters and not prepared.nominated and prepared.rejection is None:
-        return _counted(cluster, entry, start, column, codes)
-    return [_placed(prepared, start, entry.count or 0, column, code, break_tie) for code in codes]
 
 
 def _placed(
@@ -184,33 +176,6 @@ def _tried(
             tuple(len(outcome.choices) for outcome in outcomes),
             next((outcome.stopped for outcome in outcomes if outcome.stopped is not None), None),
         )
-
-
-def _counted(
-    cluster: Cluster, entry: Entry, start: Placing, column: LabelColumn, codes: Sequence[int]
-) -> list[DomainTrial]:
-    """Try domains by counting each node's room, where it does not matter which node a member takes.
-
-    All domains are counted at once, and asked at once why nothing more fits.
-    """
-    count = entry.count or 0
-    room = start.room(count)
-    in_domain = np.zeros(len(column.values), dtype=np.int64)
-    np.add.at(in_domain, column.codes[column.present], room[column.present])
-    nodes = np.bincount(column.codes[column.present], minlength=len(column.values))
-    lacking = column.present & (in_domain[column.codes] < count)
-    come = [(entry.pod, node) for node in np.flatnonzero(lacking).tolist() for _ in range(int(room[node]))]
-    filled = entry.plugins.prepare(cluster.after(ClusterChange(come=come)) if come else cluster, entry.pod)
-    full = evaluated(filled, is_scored=False)
-    return [
-        DomainTrial(
-            column.values[code],
-            int(nodes[code]),
-            (min(count, int(in_domain[code])),),
-            full.message_among(column.codes == code) if in_domain[code] < count else None,
-        )
-        for code in codes
-    ]
 
 
 class Gang(Struct, frozen=True, eq=False):
