@@ -12,24 +12,23 @@ from kubespread.questions.autoscaling.autoscale import GroupsGiven
 from kubespread.questions.capacity.report import CapacityReport as CapacityReport
 from kubespread.questions.check.answer import rule as rule, rules as rules
 from kubespread.questions.check.report import CheckFinding as CheckFinding, CheckReport as CheckReport, Severity
-from kubespread.questions.compare.question import Side as Side
-from kubespread.questions.compare.report import CompareReport as CompareReport
+from kubespread.questions.compare import CompareReport as CompareReport, Side as Side
 from kubespread.questions.editing import after_edits as after_edits, connect as connect, load as load
 from kubespread.questions.explain.report import ExplainReport as ExplainReport
 from kubespread.questions.fleet import FleetReport as FleetReport, fleet as fleet
 from kubespread.questions.map.report import TopologyMap as TopologyMap
 from kubespread.questions.pending.report import PendingReport as PendingReport
+from kubespread.questions.plan import PlanReport as PlanReport
 from kubespread.questions.plan.playing import after_steps as after_steps
-from kubespread.questions.plan.report import PlanReport as PlanReport
 from kubespread.questions.rebalance.report import RebalanceReport as RebalanceReport
-from kubespread.questions.removable.report import RemovableReport as RemovableReport
+from kubespread.questions.removable import RemovableReport as RemovableReport
 from kubespread.questions.report.report import Scorecard as Scorecard
 from kubespread.questions.scene import OnProgress, OnRefused, ask as ask
 from kubespread.questions.scheduler import Scheduler as Scheduler
 from kubespread.questions.simulate.report import SimulateReport as SimulateReport
-from kubespread.questions.survive.report import SurviveReport as SurviveReport
+from kubespread.questions.survive import SurviveReport as SurviveReport
 from kubespread.questions.tasks import Workers as Workers
-from kubespread.questions.verify.report import VerifyReport as VerifyReport
+from kubespread.questions.verify import VerifyReport as VerifyReport
 from kubespread.reports.parts import Finding as Finding, RuleReport as RuleReport
 from kubespread.scenario.autoscaler import InstanceTypesGiven
 from kubespread.scenario.promises import PromisesGiven

@@ -33,8 +33,10 @@ def question(name: str) -> Any:
 
 
 def part(name: str, module: str, what: str) -> Any:
-    """``what`` from a small question's only file, else from ``module`` of its folder: imported on demand, so that no
-    part of a question imports another that imports it.
+    """``what`` from the head of a question's folder or its only file, else from ``module`` of the folder: imported on
+    demand, so that no part of a question imports another that imports it.
     """
-    whole = import_module(f"kubespread.questions.{name}")
-    return getattr(import_module(f"{whole.__name__}.{module}") if hasattr(whole, "__path__") else whole, what)
+    head = import_module(f"kubespread.questions.{name}")
+    found = getattr(head, what, None)
+    # A module of that name is in the folder's names once it was imported.
+    return found if callable(found) else getattr(import_module(f"{head.__name__}.{module}"), what)

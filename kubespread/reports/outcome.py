@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.columns import Col, Readers
-from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, PreemptedPod, Report, SkewChange
 from kubespread.wording import count_of, short_key, some_of, verb_of
 
@@ -178,6 +177,19 @@ class WorkloadChange(Report, frozen=True, gc=False):
     def figures(self) -> str:
         """``Deployment/web 1 of 3 ready``."""
         return f"{self.workload.called} {self.ready:,} of {self.wanted:,} ready"
+
+
+class NodeLoad(Report, frozen=True, gc=False):
+    """Part of a node that pods take, where a change shows in it."""
+
+    node: str
+    """Its name."""
+    pods: int
+    """Number of pods that run there, terminating ones included: they take room until they are gone."""
+    percent: dict[str, int | None]
+    """Percentage of each resource that is requested, by its name: of cpu, memory and pods, and what else some pod
+    requests. Rounded down; null where nothing is allocatable.
+    """
 
 
 class NodesChange(Report, frozen=True):

@@ -7,10 +7,9 @@ cordoned, or not ready. How unevenly pods are spread over the domains of a const
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import msgspec
-import numpy as np
 
 from kubespread.kube.api.core import Node
 from kubespread.kube.owners import NamespacedName, WorkloadName
@@ -19,17 +18,24 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, READY
 from kubespread.reports.columns import Col
 from kubespread.reports.findings import SEVERITIES, SNAPSHOT, FindingCode, Severity, Words
-from kubespread.scheduler.cluster.columns import Counts
 from kubespread.wording import Decisive, count_of, some_of
+
+if TYPE_CHECKING:
+    from kubespread.scheduler.cluster.columns import Counts
 
 
 def skew_between(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> int:
     """Skew between the domains that count, by the pods that match in each."""
+    # Imported by those who count: questions that say what they report do not.
+    import numpy as np
+
     return int(np.max(counts)) - minimum(counts, lacks_domains=lacks_domains) if len(counts) else 0
 
 
 def minimum(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> int:
     """The least that a domain has; 0 where there are fewer than minDomains."""
+    import numpy as np
+
     return 0 if lacks_domains or not len(counts) else int(np.min(counts))
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import fields, replace
 
 from kubespread.reports.columns import Readers, declared, docstring
-from kubespread.reports.loads import NodeLoad
+from kubespread.reports.outcome import NodeLoad
 from kubespread.reports.parts import ClusterReference, OfWorkloads, scheduler_phrase
 from kubespread.views.look import Look, Part, Tone
 from kubespread.views.sheet import R, Row, Sheet, Table, columns_of
@@ -322,9 +322,10 @@ def _beside(report: type[Any]) -> Callable[[Sequence[Any]], View] | None:
     question has several reports.
     """
     home = import_module(report.__module__)
-    if not hasattr(home, "view"):
+    # A module of that name is in a folder's names once it was imported.
+    if not callable(getattr(home, "view", None)):
         try:
-            home = import_module(f"{report.__module__.rpartition('.')[0]}.view")
+            home = import_module(f"{home.__package__}.view")
         except ModuleNotFoundError:
             return None
     if hasattr(home, "view_of_several"):

@@ -16,12 +16,12 @@ from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.check.question import Check
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.plan.question import Plan
+from kubespread.questions.plan import Plan
 from kubespread.questions.question import Question
 from kubespread.questions.rebalance.question import Rebalance
-from kubespread.questions.removable.question import Removable
-from kubespread.questions.survive.question import Survive
-from kubespread.questions.upgrade.question import Upgrade
+from kubespread.questions.removable import Removable
+from kubespread.questions.survive import Survive
+from kubespread.questions.upgrade import Upgrade
 from tests.builders import Data, hard, hosts
 from tests.cli.support import FIXTURES, run
 from tests.world.clusters import deployment

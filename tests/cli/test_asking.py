@@ -8,7 +8,7 @@ import pytest
 
 import kubespread
 from kubespread import Snapshot, UsageError
-from kubespread.questions.survive.question import Survive
+from kubespread.questions.survive import Survive
 from tests.cli.support import FIXTURES, run
 
 FLEET = str(FIXTURES / "clusters" / "fleet.yaml")

@@ -16,8 +16,8 @@ from kubespread.kube.owners import is_active
 from kubespread.kube.taint import DrainFlags
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.calls import tools
-from kubespread.questions.plan.report import PlanReport
-from kubespread.questions.survive.report import LostDomain
+from kubespread.questions.plan import PlanReport
+from kubespread.questions.survive import LostDomain
 from kubespread.questions.worlds import world_of
 from kubespread.reports.outcome import LACKING, Outcome
 from kubespread.snapshot.edits.nodes import Drain

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Snapshot
 from kubespread.node_groups import NodeGroup
-from kubespread.questions.survive.report import LostDomain
+from kubespread.questions.survive import LostDomain
 from kubespread.reports.outcome import kinds_of
 from tests.builders import Data, hosts
 from tests.property.workloads_on_nodes import (

@@ -14,7 +14,7 @@ import kubespread
 from kubespread import Snapshot
 from kubespread.controllers.outage import is_silent
 from kubespread.kube.api.workloads import Deployment, StatefulSet
-from kubespread.questions.verify.report import VerifyReport
+from kubespread.questions.verify import VerifyReport
 from tests.builders import Data, hosts, pod, taint
 from tests.property.workloads_on_nodes import ZONE, after, clusters, newly_waiting, ready, snapshot_of
 from tests.world.clusters import budget, deployment

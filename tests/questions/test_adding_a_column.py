@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from kubespread.questions.survive import report
+from kubespread.questions import survive
 from tests.cli.support import FIXTURES, environment
 
 BEFORE = "    already_lost: bool = False\n"
@@ -20,7 +21,7 @@ MEANING = '    """Racks that it stands in."""\n'
 FORMATS = ("table", "csv", "markdown", "html", "json", "prometheus")
 SCRIPT = f"""
 import contextlib, io, json, sys
-import kubespread.questions.survive as room
+import kubespread.questions as room
 room.__path__.insert(0, sys.argv[1])
 from docs.generators.fields import fields
 from kubespread.cli.main import main
@@ -42,9 +43,11 @@ print(json.dumps(said))
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What each format says of a cluster once the line stands in the row."""
-    room, source = tmp_path_factory.mktemp("survive"), Path(report.__file__).read_text()
+    room, head = tmp_path_factory.mktemp("questions"), Path(survive.__file__)
+    source = head.read_text()
     assert source.count(BEFORE) == 1
-    (room / "report.py").write_text(source.replace(BEFORE, LINE + MEANING + BEFORE))
+    shutil.copytree(head.parent, room / "survive")
+    (room / "survive" / "__init__.py").write_text(source.replace(BEFORE, LINE + MEANING + BEFORE))
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(room)],
         capture_output=True,

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.questions.plan.report import PlanReport
+from kubespread.questions.plan import PlanReport
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.store.happenings import PREEMPTED
 from tests.builders import Data, node, pod

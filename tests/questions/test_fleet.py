@@ -22,7 +22,7 @@ from kubespread.questions.fleet import FleetReport
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import Question, reports_in
 from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.survive.question import Survive
+from kubespread.questions.survive import Survive
 from kubespread.reports.parts import ClusterReference
 from kubespread.snapshot.save import save
 from tests.builders import hard, hosts, pod, pods_on

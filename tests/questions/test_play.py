@@ -10,7 +10,7 @@ import pytest
 
 import kubespread
 from kubespread.errors import KubespreadError, ManifestError, UsageError
-from kubespread.questions.plan.report import PlanReport, PlanStep
+from kubespread.questions.plan import PlanReport, PlanStep
 from tests.builders import Data, hard, hosts, pod
 
 ROOT = Path(__file__).parents[2]

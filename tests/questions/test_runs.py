@@ -15,7 +15,7 @@ import kubespread
 from kubespread import Snapshot
 from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.plan.report import PlanReport, PlanStep
+from kubespread.questions.plan import PlanReport, PlanStep
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.outcome import WorkloadChange
 from kubespread.reports.parts import Range, SkewChange

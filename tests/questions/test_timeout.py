@@ -18,9 +18,9 @@ import kubespread
 from kubespread import UsageError, deadline
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions import scene, tasks
-from kubespread.questions.removable.report import NodeRemoval, RemovableReport
+from kubespread.questions.removable import NodeRemoval, RemovableReport
 from kubespread.questions.report.report import ReportLine
-from kubespread.questions.survive.question import Survive
+from kubespread.questions.survive import Survive
 from kubespread.reports.parts import QuestionReport, Unfinished
 from tests.builders import Data, remade
 from tests.cli.support import FIXTURES, run

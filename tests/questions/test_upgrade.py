@@ -11,8 +11,8 @@ from kubespread.controllers.disruption import SEVERAL_BUDGETS
 from kubespread.errors import UsageError
 from kubespread.kube.quantity import parse
 from kubespread.kube.taint import DrainFlags
-from kubespread.questions.plan.pool import Pool
-from kubespread.questions.plan.report import PlanReport
+from kubespread.questions.plan import PlanReport
+from kubespread.questions.plan.playing import Pool
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
 from kubespread.reports.outcome import REFUSALS

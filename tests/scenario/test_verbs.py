@@ -14,7 +14,7 @@ from kubespread.cli.options import edits_of
 from kubespread.errors import UsageError
 from kubespread.kube.owners import Named
 from kubespread.questions.calls import posed
-from kubespread.questions.plan.question import Plan
+from kubespread.questions.plan import Plan
 from kubespread.scenario.reading import Step, parse_step, read_scenario
 from kubespread.scenario.verbs import VERBS
 from kubespread.snapshot.edits.registry import EDITS

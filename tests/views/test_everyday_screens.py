@@ -14,7 +14,7 @@ import pytest
 import kubespread
 from kubespread import ClusterWorkloads, Side, Snapshot
 from kubespread.questions.audit.question import Audit
-from kubespread.questions.removable.question import Removable
+from kubespread.questions.removable import Removable
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.cli.support import FIXTURES

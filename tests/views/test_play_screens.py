@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 import kubespread
-from kubespread.questions.plan.report import PlanReport
+from kubespread.questions.plan import PlanReport
 from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, owned_by, replica, soft

@@ -11,7 +11,7 @@ import pytest
 import kubespread
 from kubespread import Scheduler, Snapshot
 from kubespread.kube.api.core import ResourceQuota
-from kubespread.questions.plan.report import PlanReport
+from kubespread.questions.plan import PlanReport
 from kubespread.questions.worlds import world_of
 from tests.builders import Data, node, pod, taint
 from tests.kube.test_quota import quota

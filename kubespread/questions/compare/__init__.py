@@ -1,1 +1,291 @@
 """One question on two sides, and what differs between its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
+
+from kubespread.errors import UsageError
+from kubespread.questions.question import (
+    OF_CLUSTER,
+    REPLICAS,
+    Namespace,
+    Option,
+    PodQuestion,
+    Preemption,
+    Workload,
+    edits_of,
+    passed_manifest,
+    passed_workload,
+)
+from kubespread.questions.scheduler import Scheduler
+from kubespread.reports import parts as reports
+from kubespread.reports.columns import Col, Readers
+from kubespread.wording import count_of, verb_of
+
+if TYPE_CHECKING:
+    from msgspec.structs import FieldInfo
+
+    from kubespread.candidate.sources import PodGiven
+    from kubespread.snapshot.snapshot import Snapshot
+
+Cell = str | int | bool | None
+Rows = Mapping[str, Mapping[str, Cell]]
+"""Cells by column, by key."""
+
+
+class CellChange(reports.Report, frozen=True):
+    """A cell that differs."""
+
+    key: Annotated[str, Col()]
+    """The row: a node, or NAMESPACE/Kind/name of a workload."""
+    column: Annotated[str, Col()]
+    """The name of the cell."""
+    before: Annotated[Cell, Col(readers=Readers.PIPES)]
+    """Null where there was no such row or cell."""
+    after: Annotated[Cell, Col(readers=Readers.PIPES)]
+    """Null where there is no such row or cell."""
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.cell}"
+
+    @property
+    def cell(self) -> str:
+        """``pending 3 → 5``."""
+        return f"{self.column} {self.values}"
+
+    @property
+    def values(self) -> Annotated[str, Col(header="CHANGE", readers=Readers.PAGES)]:
+        """``3 → 5``."""
+        return f"{_text(self.before)} → {_text(self.after)}"
+
+
+def _text(cell: Cell) -> str:
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return "–" if cell is None else f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def changes_between(before: Rows, after: Rows) -> Iterator[CellChange]:
+    """Cells that differ, in the order of the later rows; rows that are gone come last."""
+    for key in dict.fromkeys((*after, *before)):
+        was, now = before.get(key, {}), after.get(key, {})
+        for column in dict.fromkeys((*now, *was)):
+            if was.get(column) != now.get(column):
+                yield CellChange(key=key, column=column, before=was.get(column), after=now.get(column))
+
+
+class SideReport(reports.Report, frozen=True):
+    """One side's question, and what its answer rests on."""
+
+    manifest: str | None
+    """The file, or KIND/NAME in the cluster; null for an object at hand, and for all workloads."""
+    settings: tuple[str, ...]
+    """Fields of the pod that were changed, ``maxSkew[zone]=2``."""
+    edits: tuple[str, ...]
+    """Changes to the cluster, ``cordon node-7``, in that order."""
+    scheduler_config: str | None
+    """The file; null where there is none."""
+    feature_gates: str | None
+    """Feature gates as they were given, ``Name=true``; null where none were."""
+    kube_version: str
+    cluster: reports.ClusterReference | None
+    gaps: tuple[str, ...] = ()
+    not_modelled: tuple[str, ...] = ()
+    admission: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def cells(self) -> dict[str, str | None]:
+        """Options that may differ between two questions."""
+        return {
+            "snapshot": None if self.cluster is None else self.cluster.snapshot or self.cluster.context,
+            "manifest": self.manifest,
+            "fields set": ", ".join(self.settings) or None,
+            "edits": ", ".join(self.edits) or None,
+            "scheduler configuration": self.scheduler_config,
+            "feature gates": self.feature_gates,
+            "kube-scheduler": reports.release_phrase(self.kube_version),
+        }
+
+
+class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
+    kind: str = "CompareReport"
+    preemption: bool = True
+    """True if pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
+    before: SideReport
+    after: SideReport
+    nodes: int
+    """Number of nodes that either side has and judges; 0 where all workloads are compared."""
+    workloads: int
+    """Number of workloads that either side has."""
+    changes: tuple[CellChange, ...]
+    """Changes of workloads, then those of nodes. A workload: replicas ``placed`` and ``pending``, ``skew KEY``,
+    kube-scheduler's ``message`` for the first that stays pending, the pods it ``preempts``, and replicas ``on NODE``.
+    A node: ``fits``, ``reason``, ``score``, ``place`` in the order of nodes.
+    """
+
+    @property
+    def sides(self) -> tuple[tuple[str, SideReport], ...]:
+        """Both, each with its prefix."""
+        return ("before: ", self.before), ("after: ", self.after)
+
+    @property
+    def manner(self) -> str:
+        return reports.manner_of(self.preemption)
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Gaps of either side."""
+        return (*self.before.gaps, *self.after.gaps)
+
+    def judged(self) -> reports.Judgment:
+        return "no" if any(map(is_worse, self.changes)) else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        keys = {change.key for change in self.changes}
+        workloads = sum("/" in key for key in keys)
+        counts = (workloads, self.workloads, "workload"), (len(keys) - workloads, self.nodes, "node")
+        differing = " and ".join(f"{number:,} of {count_of(of, noun)}" for number, of, noun in counts if number)
+        worse = [str(change) for change in self.changes if is_worse(change)]
+        if not keys:
+            yield f"same: {' and '.join(count_of(of, noun) for _, of, noun in counts if of)}"
+        else:
+            more = f" and {count_of(len(worse) - 1, 'more change')}" if len(worse) > 1 else ""
+            told = f", worse: {worse[0]}{more}" if worse else ", nothing is worse"
+            yield f"{differing} {verb_of(len(keys), 'differ')}{told}"
+        yield from (
+            f"{change.column}: {change.values}"
+            for change in changes_between({"": self.before.cells}, {"": self.after.cells})
+        )
+
+
+def is_worse(change: CellChange) -> bool:
+    """True if a node no longer fits, more replicas lack a node, a skew is larger, pods are preempted that were not, or
+    a node or workload is gone.
+    """
+    before, after = change.before, change.after
+    if change.column == "preempts":
+        return before is None
+    if change.column in ("fits", "placed"):
+        return bool(before) and (after is None or after is False)
+    is_bad = change.column == "pending" or change.column.startswith("skew ")
+    return is_bad and isinstance(before, int) and isinstance(after, int) and after > before
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two questions that are compared: BEFORE or AFTER."""
+
+    snapshot: Snapshot
+    """The cluster, with its edits."""
+    pod: PodGiven | Sequence[PodGiven]
+    """Pod as `explain` takes it; `ClusterWorkloads` for all workloads."""
+    scheduler: Scheduler = Scheduler()
+    set: Sequence[str] = ()
+    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
+
+
+_TEXTS = list[Annotated[str, Meta(min_length=1)]]
+
+
+class Sides(Workload):
+    """A workload BEFORE and one AFTER, or one for both, each with its cluster, scheduler and settings."""
+
+    form = "sides"
+    by_default = " Without it and without a manifest every workload is asked about."
+
+    def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
+        yield from super().arguments(field, kind)
+        for name, kind, text in (
+            ("to_manifest", str, "The manifest after, as text (default: as before)."),
+            ("to_set", _TEXTS, "'set' after (default: as before)."),
+            ("to_edits", _TEXTS, "'edits' after (default: as before)."),
+            ("to_kube_version", str, "'kubeVersion' after (default: as before)."),
+        ):
+            yield name, Annotated[kind | None, Meta(description=text)], None
+
+    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+        """All workloads of both clusters where none is named."""
+        from kubespread.candidate.sources import ClusterWorkloads
+
+        unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(arguments.edits)])
+        edits, release = arguments.to_edits, arguments.to_kube_version
+        later = snapshot if edits is None else unedited.edited(*edits_of(arguments, edits))
+        scheduled = scheduler if release is None else replace(scheduler, kube_version=release)
+        settings = arguments.settings if arguments.to_set is None else arguments.to_set
+        if arguments.manifest is None and arguments.workload is None and arguments.to_manifest is None:
+            pod = after = ClusterWorkloads(all_namespaces=arguments.namespace is None)
+        elif arguments.selector:
+            raise UsageError("name a workload or choose them by labels, not both")
+        else:
+            pod = passed_workload(arguments)
+            after = pod if arguments.to_manifest is None else passed_manifest(arguments.to_manifest)
+        return Side(snapshot, pod, scheduler, arguments.settings), Side(later, after, scheduled, settings)
+
+
+class Compare(PodQuestion[CompareReport], frozen=True, kw_only=True):
+    """Ask one question BEFORE and AFTER a change, and show the rows that differ.
+
+    BEFORE is what explain and simulate answer for the same arguments. AFTER is the same except for what you change: a
+    second POD, --to- options, edits of the cluster (--cordon, --drain ...) and --set, in any combination. Rows are the
+    nodes, and the workload with its replicas. It is worse where a node no longer fits, more replicas lack a node, a
+    skew is larger, or pods are preempted where none were.
+
+    With -A or --all the replicas of all workloads are placed from scratch on both sides, as simulate does it; rows are
+    the workloads.
+
+    \b
+    Examples:
+      kubespread compare old.yaml new.yaml
+      kubespread compare deploy/web --replicas 30 --drain zone=eu-west-1a
+      kubespread compare web.yaml --set maxSkew[zone]=2 -S cluster.json.gz
+      kubespread compare web.yaml -S monday.json.gz --to-snapshot tuesday.json.gz
+      kubespread compare -A --kube-version 1.36 --to-kube-version 1.37
+      kubespread compare <(helm template shop ./v1) <(helm template shop ./v2) --name web
+    """
+
+    name = "compare"
+    summary = "Show the effect of a new manifest, cluster or release."
+    yes, no = "nothing is worse", "something is"
+    outputs = {"name": "prints the nodes and workloads that differ", "csv": "has a row per cell that differs"}
+    doing = "comparing"
+
+    pods: Annotated[
+        tuple[Any, ...],
+        Sides(
+            "Manifest, '-' for standard input, or KIND/NAME in the cluster; a second one is what is asked about "
+            "after. Default: standard input when piped, else pod.yaml.",
+            metavar="[POD] [POD]",
+        ),
+    ]
+    replicas: Annotated[
+        int | None,
+        Option("Desired replicas (default: the workload's own).", metavar="N", least=0, says={REPLICAS: "a number"}),
+    ] = None
+    from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
+    preemption: Preemption = True
+    namespace: Annotated[
+        str | None,
+        Namespace("Namespace of manifests that set none, or of the cluster's workloads.", ("-n", "--namespace")),
+    ] = None
+    selector: Annotated[
+        str,
+        Option(
+            "Ask about the cluster's workloads with these labels (app=web,tier!=db).",
+            ("-l", "--selector"),
+            "LABELS",
+            says=OF_CLUSTER,
+        ),
+    ] = ""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Parameters without ``set``, which is a side's, whose report says it."""
+        return {name: value for name, value in super().given.items() if name != "set"}
+
+    def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
+        return [(side.snapshot, side.scheduler) for side in self.pods]

@@ -13,8 +13,7 @@ from kubespread.errors import KubespreadError
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
-from kubespread.questions.compare.question import Compare, Side
-from kubespread.questions.compare.report import Cell, CompareReport, Rows, SideReport, changes_between
+from kubespread.questions.compare import Cell, Compare, CompareReport, Rows, Side, SideReport, changes_between
 from kubespread.questions.editing import edited
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from kubespread.questions.compare.report import CellChange, CompareReport, is_worse
+from kubespread.questions.compare import CellChange, CompareReport, is_worse
 from kubespread.reports.columns import Readers
 from kubespread.views.look import Cell, Look, Sentence, Tone
 from kubespread.views.sheet import Sheet, columns_of

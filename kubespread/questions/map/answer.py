@@ -25,7 +25,6 @@ from kubespread.questions.map.report import Load, MapDomain, MapNode, TopologyMa
 from kubespread.questions.resolving import Resolved, cluster_of, resolve
 from kubespread.questions.scene import Scene
 from kubespread.reports.judged_nodes import constraint_reports, counted_constraints
-from kubespread.reports.loads import amounts_of, percent_of, resources_of
 from kubespread.reports.parts import ConstraintReport, closing_states, minimum, skew_now
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import ABSENT, canonical
@@ -42,6 +41,7 @@ from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.wording import short_key
+from kubespread.world.reporting.outcomes import amounts_of, percent_of, resources_of
 from kubespread.world.store.pod_book import key_of
 
 _WIDE = {"region": (REGION, BETA_REGION), "zone": (ZONE, BETA_ZONE)}

@@ -1,1 +1,453 @@
 """Everything that is about to change, at once: the cluster before and after, and the steps in between."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from shlex import quote, split
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from kubespread.errors import UsageError
+from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.questions.question import (
+    REQUIREMENTS,
+    Applied,
+    AutoscalerName,
+    DrainingQuestion,
+    InstanceTypesFile,
+    NodeGroupsFile,
+    Option,
+    Runs,
+    Scenario,
+    Seed,
+)
+from kubespread.reports.columns import Col, Fit, Readers
+from kubespread.reports.outcome import (
+    LACKING,
+    REFUSALS,
+    GonePod,
+    Outcome,
+    PlacedPod,
+    Trouble,
+    TroubleKind,
+    WorkloadChange,
+    by_why,
+    down_meanwhile,
+    explained,
+    in_brief,
+    of_unknown,
+    phrase,
+    said,
+    sentences,
+    uneven,
+)
+from kubespread.reports.parts import Judgment, Range, Report, ScheduledReport, preempted_pods
+from kubespread.reports.rollout import RolloutReport
+from kubespread.wording import count_of, says, some_of, verb_of
+
+if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
+    from kubespread.questions.scheduler import Scheduler
+    from kubespread.snapshot.snapshot import Snapshot
+
+FailOn = Literal["pending", "blocked", "nothing"]
+_MAX_NAMED, _MAX_STEPS = 3, 8
+_LEFT: Sequence[TroubleKind] = ("lost", *LACKING)
+
+
+class PlanStep(Outcome, frozen=True, kw_only=True):
+    """One step, once nothing changes anymore. What lacks, lacks since before the first step."""
+
+    number: Annotated[int, Col(header="STEP")]
+    """From 1."""
+    title: str | None = None
+    """Title of the step in the scenario; null where it has none."""
+    failed: str | None = None
+    """Reason why it was not done, or not in full: something does not exist by then."""
+    rollouts: tuple[RolloutReport, ...] = ()
+    """Rollouts of every workload whose pods were replaced for another template."""
+    pods_gone: tuple[GonePod, ...] = ()
+    """Pods that left their nodes, in order."""
+    pods_placed: tuple[PlacedPod, ...] = ()
+    """Pods that found a node, in order."""
+    replaces: dict[str, str] = {}
+    """By its name each node that joined in place of another, and that one."""
+    pending_runs: Range | None = None
+    """Number of pods that wait beyond those before the first step, over all runs; null where they agree, or where there
+    is one.
+    """
+    stuck_runs: int = 0
+    """In how many runs it is not done in full, or leaves pods lacking."""
+
+    @property
+    def text(self) -> Annotated[str, Col(header="WHAT", fit=Fit.APART)]:
+        """What happens, behind the title of the step."""
+        return f"{self.title}: {self.name}" if self.title else self.name
+
+    @property
+    def skew(self) -> Annotated[str, Col(readers=Readers.RECORDS)]:
+        """Hard constraints that are further above maxSkew than before it."""
+        return "; ".join(uneven([self]))
+
+    @property
+    def is_done(self) -> Annotated[bool, Col(header="DONE", good=True, gives_way=True)]:
+        """True if nothing of it was refused, kept or cut short."""
+        return self.failed is None and all(rollout.complete for rollout in self.rollouts) and not self.of(*REFUSALS)
+
+    @property
+    def is_stuck(self) -> bool:
+        """True if it is not done in full, or leaves more lacking than before the first step."""
+        return not self.is_done or bool(self.of(*LACKING))
+
+    @property
+    def may_be_done(self) -> bool:
+        """True if only what is not modeled keeps it from being done in full."""
+        is_complete = self.failed is None and all(rollout.complete for rollout in self.rollouts)
+        return is_complete and not any(trouble.certain for trouble in self.of(*REFUSALS))
+
+    @property
+    def explanation(self) -> Annotated[str, Col(header="WHY", readers=Readers.RECORDS)]:
+        """Reason why it was not done, and the troubles that it leaves, the worst first."""
+        return "; ".join(self.left)
+
+    @property
+    def left(self) -> list[str]:
+        """Reason and troubles, each by itself: workloads that are degraded only where no pod of theirs explains it."""
+        failed = [] if self.failed is None else self.failed.split("\n")
+        kinds = dict.fromkeys(trouble.kind for trouble in self.troubles if trouble.kind not in REFUSALS)
+        refused = map(explained, by_why(self.of(*REFUSALS)).values())
+        return [*(f"not done: {line}" for line in failed), *refused, *(phrase(self, kind) for kind in kinds)]
+
+    def over(self, others: Sequence[PlanStep]) -> PlanStep:
+        """This step, combined with its other runs."""
+        played = [self, *others]
+        return replace(
+            self,
+            workloads=tuple(
+                _over(own, [same for other in others for same in other.workloads if same.workload == own.workload])
+                for own in self.workloads
+            ),
+            rollouts=tuple(
+                rollout.over([same for other in others for same in other.rollouts if same.workload == rollout.workload])
+                for rollout in self.rollouts
+            ),
+            pending_runs=Range.over(run.pending for run in played),
+            stuck_runs=sum(run.is_stuck for run in played),
+        )
+
+
+def _over(own: WorkloadChange, others: Sequence[WorkloadChange]) -> WorkloadChange:
+    """The workload with the skews of other runs, in which pods of another revision may have been moved."""
+    skews = [skew for other in others for skew in other.skew]
+    return replace(own, skew=tuple(skew.over([same for same in skews if same.is_of(skew)]) for skew in own.skew))
+
+
+class PlanRemedy(Report, frozen=True):
+    """Options with which all steps are done in full, verified by playing them again."""
+
+    options: str
+    """``--budget NAMESPACE/NAME:maxUnavailable=1``, before any others."""
+    lost: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of the pods that are lost for good with them."""
+    left: str = ""
+    """Trouble that is left then, though each step is done in full; empty where there is none."""
+
+    def __str__(self) -> str:
+        verb = verb_of(len(self.lost), "are")
+        return f"{self.options} ({some_of(self.lost, _MAX_NAMED)} {verb} lost for good)" if self.lost else self.options
+
+
+class PlanReport(ScheduledReport, frozen=True, kw_only=True):
+    kind: str = "PlanReport"
+    name: str | None = None
+    """Name of the scenario; null where it has none."""
+    node_count: int
+    """Number of nodes in the cluster at first."""
+    waiting: tuple[Trouble, ...] = ()
+    """Pods that are pending, or not made, before the first step."""
+    start: Outcome
+    """Outcome before the first step: pods that were waiting are placed where they fit."""
+    steps: tuple[PlanStep, ...]
+    """In their order."""
+    undone: tuple[str, ...] = ()
+    """Steps that were not begun, as one before them is blocked."""
+    runs: int = 1
+    """Number of times that all steps were played: more than once where controllers deleted some of several equal pods.
+    Which ones, and which of equal nodes a pod gets, is up to the seed of a run; the first run is shown.
+    """
+    stuck_runs: int = 0
+    """In how many of these the answer is no."""
+    remedies: tuple[PlanRemedy, ...] = ()
+    """Each alone gets a plan through that does not get through as it is, or has its steps done in full."""
+    remedies_tried: int = 0
+    """Number of changes that were tried for that."""
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """Its own, and those of its steps."""
+        of_steps = (
+            note if note.startswith(step.name) else f"step {step.number}: {note}"
+            for step in self.steps
+            for note in step.notes
+        )
+        return (*self.notes, *self.start.notes, *of_steps)
+
+    @property
+    def whole(self) -> Outcome:
+        """Outcome of all steps together: refusals and damage of each, and what lacks after the last one."""
+        last = self.steps[-1] if self.steps else self.start
+        troubles = [trouble for step in self.steps for trouble in step.troubles if trouble.kind not in LACKING]
+        return Outcome(name="", troubles=(*troubles, *last.of(*LACKING)), workloads=last.workloads)
+
+    @property
+    def step_count(self) -> int:
+        """Number of steps, begun or not."""
+        return len(self.steps) + len(self.undone)
+
+    @property
+    def pending(self) -> int:
+        """Number of pods that wait for a node in the end beyond those before."""
+        return self.whole.pending
+
+    @property
+    def unmade(self) -> int:
+        """Number of pods that are not made in the end beyond those before."""
+        return self.whole.unmade
+
+    @property
+    def blocked(self) -> tuple[int, ...]:
+        """The numbers of the steps that were not done in full."""
+        return tuple(step.number for step in self.steps if not step.is_done)
+
+    @property
+    def worse(self) -> tuple[WorkloadName, ...]:
+        """The workloads that are worse in the end than before."""
+        lacking = self.whole.of("lost", *LACKING)
+        return tuple(dict.fromkeys(trouble.subject for trouble in lacking if isinstance(trouble.subject, WorkloadName)))
+
+    @property
+    def stand_ins(self) -> dict[str, str]:
+        """By its name each node that replaces another, and that one."""
+        return {new: old for step in self.steps for new, old in step.replaces.items()}
+
+    @property
+    def lost(self) -> list[NamespacedName]:
+        """Pods that are gone and that no controller makes again, asked for or not."""
+        return [pod for step in self.steps for pod in step.lost]
+
+    def failures(self, fail_on: Sequence[FailOn]) -> list[str]:
+        """The ``fail_on`` conditions that are met. Raises UsageError."""
+        if "nothing" in fail_on and len(fail_on) > 1:
+            raise UsageError("--fail-on nothing does not go with another --fail-on")
+        whole = self.whole
+        lacking = [said(alike) for kind in _LEFT if (alike := whole.of(kind))]
+        broken = [said(alike)] if (alike := whole.of("budget")) else []
+        unmet = {"pending": lacking, "blocked": [*self._not_done, *broken]}
+        return [
+            f"--fail-on {key}: {', '.join([*unmet[key], *self.chances])}"
+            for key in dict.fromkeys(fail_on)
+            if key != "nothing" and (unmet[key] or self.chances)
+        ]
+
+    def over(self, others: Sequence[PlanReport]) -> PlanReport:
+        """This answer, combined with its other runs."""
+        played = [self, *others]
+        steps = zip(self.steps, *(other.steps for other in others), strict=True)
+        return replace(
+            self,
+            steps=tuple(own.over(same) for own, *same in steps),
+            runs=len(played),
+            stuck_runs=sum(run.judged() == "no" for run in played),
+        )
+
+    @property
+    def chances(self) -> list[str]:
+        """A phrase where chance decides whether the answer is no; empty where it does not."""
+        if not 0 < self.stuck_runs < self.runs:
+            return []
+        steps = ", ".join(str(step.number) for step in self.steps if step.stuck_runs)
+        place = f", in step{'' if len(steps) == 1 else 's'} {steps}" if steps else ""
+        return [f"may get stuck ({self.stuck_runs} of {self.runs} runs{place})"]
+
+    def judged(self) -> Judgment:
+        if self.stuck_runs or not all(step.may_be_done for step in self.steps):
+            return "no"
+        return self.whole.verdict
+
+    @property
+    def _not_done(self) -> list[str]:
+        """Count of steps that were done in full, where not all were."""
+        done = len(self.steps) - len(self.blocked)
+        return [] if done == self.step_count else [f"{done:,} of {count_of(self.step_count, 'step')} done in full"]
+
+    @property
+    def of_steps(self) -> list[str]:
+        """Sentences about steps, together for those that have them in common."""
+        failed = (f"step {step.number}: not done: {step.failed}" for step in self.steps if step.failed is not None)
+        return [*failed, *sentences(self.steps, _called, in_brief(self.whole))]
+
+    def sentences(self) -> Iterator[str]:
+        left, preempted = in_brief(self.whole), sum(len(step.preempted) for step in self.steps)
+        beside = [] if left else [*([says(preempted, "pod", "were preempted")] if preempted else []), *self._uneven]
+        bad = [*self._not_done, *([left] if left else [])] or ["every step done in full"]
+        yield "; ".join((*self.chances, *bad, *(beside or ([] if self.blocked or left else ["nothing is worse"]))))
+        yield from self.of_steps
+        yield from self._remedies()
+        yield from of_unknown(self.whole)
+        for step in self.steps:
+            if step.preempted:
+                yield f"step {step.number} preempts {preempted_pods(step.preempted, _MAX_NAMED)}"
+            yield from (f"step {step.number}: {text}" for text in down_meanwhile(step.down))
+        if len(self.lost) > self.whole.count("lost"):
+            yield f"{says(len(self.lost), 'pod', 'are')} gone for good: {some_of(self.lost, _MAX_NAMED)}"
+        if self.undone:
+            yield f"not begun: {some_of(self.undone, _MAX_STEPS)}"
+        if self.start.placed:
+            yield f"{says(self.start.placed, 'waiting pod', 'were placed')} before the first step"
+        if waited := sum(trouble.count for trouble in self.waiting):
+            yield f"{count_of(waited, 'pod')} pending before the first step"
+
+    @property
+    def _uneven(self) -> list[str]:
+        skews = [*uneven(self.steps)]
+        return [some_of(skews, 1)] if skews else []
+
+    def _remedies(self) -> Iterator[str]:
+        through = [str(remedy) for remedy in self.remedies if not remedy.left]
+        if len(through) == 1:
+            yield f"with {through[0]} it gets through"
+        elif through:
+            yield f"with any one of these it gets through: {' · '.join(through)}"
+        elif self.remedies_tried:
+            yield f"{says(self.remedies_tried, 'change', 'were tried')}, and none gets it through"
+        for remedy in [remedy for remedy in self.remedies if remedy.left]:
+            yield f"every step is done in full with {remedy}; then {remedy.left}"
+
+
+def _called(steps: Sequence[Outcome]) -> str:
+    """``step 2``, ``steps 2, 3 and 5``."""
+    numbers = sorted(step.number for step in steps if isinstance(step, PlanStep))
+    return f"step{'' if len(numbers) == 1 else 's'} {some_of([str(number) for number in numbers], _MAX_STEPS)}"
+
+
+OF_STEPS = (
+    "timers and rate limits (evictions, back-offs, progress deadlines): every step runs until nothing changes",
+    "what autoscalers of pods, and the descheduler, do meanwhile; nodes are added only where an autoscaler is named",
+    "which of several nodes with equal scores a pod gets: it is arbitrary, and other runs take others",
+)
+"""Parts of the cluster's behavior that are not modeled in steps."""
+
+
+class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
+    """Plan everything that is about to change, and show what each step does to pods, nodes and spread.
+
+    Steps can scale, roll out or apply workloads; drain, cordon, taint, label, fail, restore, add, replace or delete
+    nodes; and delete pods. After each the controllers and kube-scheduler run until nothing changes anymore. They happen
+    one after another: new nodes, manifests (-f), edits in their order, the steps, autoscaled workloads at their
+    maximum. The answer says whether each step is done, whether every pod finds a node, which workloads are worse than
+    before, and shows rollouts pass by pass. With --autoscaler nodes are added after each step. Before is the cluster
+    once what is under way is done.
+
+    \b
+    Examples:
+      kubespread plan --fail zone=a --scale shop/deploy/web=12
+      kubespread plan maintenance.yaml -S cluster.json.gz --fail-on pending
+      kubespread plan -f web.yaml 'scale deploy/web=9' 'rollout deploy/web' 'fail zone=a'
+      kubespread plan -f k8s/ --add-node node-7:3 --drain pool=old -S cluster.json.gz
+      kubespread plan --hpa-max --autoscaler karpenter --instance-types types.yaml
+    """
+
+    name = "plan"
+    summary = "Show what each planned step does to pods and their spread."
+    yes, no = "each step is done, no more pods wait and no workload is worse", "one of these is not so (--fail-on)"
+    never_modelled = OF_STEPS
+    judges_edits = True
+    hands_out = True
+    doing = "playing what is planned"
+    outputs = {"name": "prints the workloads that are worse"}
+    by_place = "scenario"
+
+    scenario: Annotated[
+        Any,
+        Scenario(
+            "Steps after the edits, in order: 'scale deploy/web=9', 'rollout deploy/web', 'fail zone=a', or a file of "
+            "kind Scenario ('-': standard input).",
+            metavar="[STEP|SCENARIO]...",
+        ),
+    ] = None
+    manifests: Annotated[
+        tuple[Any, ...],
+        Applied("Manifest, or directory of manifests, to apply: what is new is created, what runs is changed."),
+    ] = ()
+    create_namespaces: Annotated[
+        bool, Option("Create the namespaces of the manifests that are missing; what is in them is refused without.")
+    ] = False
+    hpa_max: Annotated[bool, Option("Scale every workload with an autoscaler to its maximum, all together.")] = False
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
+    namespace: Annotated[
+        str | None,
+        Option(
+            "Namespace of workloads that are named without one, unless the scenario sets it.",
+            ("-n", "--namespace"),
+            "NAME",
+        ),
+    ] = None
+
+    fail_on: Annotated[
+        tuple[FailOn, ...],
+        Option(
+            "Exit with 1 when pods are left pending or not created (pending), or when a step was "
+            "blocked, refused or not done in full, or preemption broke a disruption budget (blocked). Default: both; "
+            "'nothing': never.",
+            heading=REQUIREMENTS,
+            is_for_scripts=True,
+        ),
+    ] = ()
+    runs: Runs = None
+    seed: Seed = None
+
+    def is_yes(self, report: PlanReport) -> bool | None:
+        return True if self.fail_on else None
+
+    def unmet(self, report: PlanReport) -> Iterator[str]:
+        yield from report.failures(self.fail_on)
+
+    def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
+        """A page draws what is there before, and each step from then on."""
+        return ((dataclasses.replace(opened, edits=()), scheduler),)
+
+    @property
+    def names_in(self) -> str | None:
+        return self.namespace
+
+    def next_command(self, report: PlanReport, commands: Commands) -> str:
+        if report.verdict == "yes":
+            return ""
+        if report.remedies and commands.typed:
+            command, *words = commands.typed
+            # Budgets are changed before nodes are drained.
+            typed = (command, *split(report.remedies[0].options), *words)
+            return msgspec.structs.replace(commands, typed=typed).same()
+        return next_of(report, commands)
+
+
+def next_of(report: PlanReport, commands: Commands) -> str:
+    """The command that says what would let the first refused node go, or why the first pod waits."""
+    from kubespread.questions.commands import option_of
+
+    refused = next((step for step in report.steps if not step.is_done), None)
+    steps = report.steps if refused is None else report.steps[: refused.number - 1]
+    options = [option_of(step.name) for step in steps]
+    waiting = next((trouble.subject for trouble in report.whole.of("pending")), None)
+    if commands.cluster is not None and all(options):
+        before = msgspec.structs.replace(commands, cluster=dataclasses.replace(commands.cluster, edits=()))
+        if refused is not None and refused.name.startswith("drain "):
+            return before.of_nodes("removable", quote(refused.name.split(" ", 1)[1].partition(" --")[0]), *options)
+        if refused is None and isinstance(waiting, WorkloadName):
+            return before.of_workload("explain", waiting, *options)
+    return commands.same("-v")

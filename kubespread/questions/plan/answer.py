@@ -19,9 +19,8 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import NamespacedName
 from kubespread.manifest.text import STDIN, STDIN_NAME
 from kubespread.node_groups import asked_autoscaler
+from kubespread.questions.plan import Plan, PlanRemedy, PlanReport
 from kubespread.questions.plan.playing import Steps, after_steps
-from kubespread.questions.plan.question import Plan
-from kubespread.questions.plan.report import PlanRemedy, PlanReport
 from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.report.at_maximum import growing
 from kubespread.questions.scene import Scene

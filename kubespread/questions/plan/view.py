@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubespread.questions.plan.report import PlanReport, PlanStep
+from kubespread.questions.plan import PlanReport, PlanStep
 from kubespread.reports.columns import Readers
 from kubespread.reports.rollout import RolloutReport, rollout_sentence
 from kubespread.views.look import Cell, Line, Look, Part, Sentence, Text, Tone

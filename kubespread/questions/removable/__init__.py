@@ -1,1 +1,265 @@
 """Nodes of a cluster that can be removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from msgspec import Struct
+
+from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.questions.question import Argument, DrainingQuestion
+from kubespread.reports.outcome import Outcome, TroubleKind, phrases, uneven
+from kubespread.reports.parts import Judgment, Report, ScheduledReport
+from kubespread.wording import count_of, some_of
+
+if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
+
+_MAX_NAMED, _MAX_REMEDIES, _MAX_OF_GROUP = 4, 3, 3
+RemarkKind = Literal["controlPlane", "lastOfDomain", "localStorage"]
+
+
+class Meaning(Struct, frozen=True):
+    """One value of a field."""
+
+    word: str
+    """On a screen."""
+    means: str
+    """For the documentation."""
+
+
+REMARKS: Mapping[RemarkKind, Meaning] = {
+    "controlPlane": Meaning("control plane", "its role"),
+    "lastOfDomain": Meaning("last of its domain", "the last node of a domain that a hard constraint counts"),
+    "localStorage": Meaning("local data", "its drain deletes data in emptyDir volumes"),
+}
+
+
+class Remark(Report, frozen=True):
+    """Fact to know before a node goes, which does not keep it."""
+
+    meanings: ClassVar = {"kind": REMARKS}
+
+    kind: RemarkKind
+    """One of these."""
+    detail: str
+    """The label that says so, or the domain."""
+    pods: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of the pods that it is about, if any."""
+
+
+class NodeRemoval(Outcome, frozen=True, kw_only=True):
+    """A node that is drained and deleted while all others stay. Where kubectl refuses it is drained all the same, so
+    that what else is in the way is known too. Where it is certain that all its pods find another node without moving
+    any, no workloads are listed.
+    """
+
+    domain: str | None
+    """Its zone."""
+    pods: int
+    """Number of pods that a drain would evict."""
+    place: int | None = None
+    """Its place in the order in which nodes go together, from 1; null where it stays."""
+    stays: str = ""
+    """Reason why a node that can go alone does not go together with others."""
+    ties: tuple[str, ...] = ()
+    """Preemptions on its way whose victims equal other pods, so that their names decided; in the notes too."""
+    remarks: tuple[Remark, ...] = ()
+    remedy: str | None = None
+    """Options with which it can go alone, as all that keeps it are disruption budgets: ``--budget
+    NAMESPACE/NAME:maxUnavailable=1``. Verified by draining it with them; null where none is found.
+    """
+
+    @property
+    def alone(self) -> bool:
+        """True if it can go while all other nodes stay."""
+        return self.verdict == "yes"
+
+    @property
+    def kinds(self) -> list[TroubleKind]:
+        """Without what follows: where pods are pending or not made, their workload is degraded."""
+        return list(dict.fromkeys(trouble.kind for trouble in self.troubles))
+
+    @property
+    def kept_back(self) -> str:
+        """Reason why a node that can go alone stays, as people read it."""
+        return self.stays if self.stays == self.set_apart or not self.stays else f"after the others, {self.stays}"
+
+    @property
+    def set_apart(self) -> str:
+        """Reason why it does not go together with others: it is of the control plane, or the last of its domain."""
+        apart = [remark for remark in self.remarks if remark.kind in ("controlPlane", "lastOfDomain")]
+        texts = (
+            f"the last node of {remark.detail}" if remark.kind == "lastOfDomain" else f"control plane: {remark.detail}"
+            for remark in apart
+        )
+        return "; ".join(texts)
+
+
+class Together(Report, frozen=True):
+    """Nodes drained and deleted in one cluster, in groups that are cordoned at once; none of the control plane, and not
+    the last node of a domain.
+    """
+
+    nodes: tuple[str, ...]
+    """In the order in which they are drained."""
+    groups: tuple[Outcome, ...]
+    """Outcome of each group of nodes that is cordoned at once."""
+    untried: int
+    """Nodes that can go alone and were not tried after many in a row did not go, or before the time was up."""
+
+    @property
+    def by_group(self) -> list[tuple[str, ...]]:
+        """The nodes of each group, in order."""
+        nodes = iter(self.nodes)
+        return [tuple(islice(nodes, len(group.nodes.left))) for group in self.groups]
+
+    @property
+    def moved(self) -> int:
+        """Pods that were placed elsewhere, some of them more than once."""
+        return sum(group.placed for group in self.groups)
+
+
+class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
+    kind: str = "RemovableReport"
+    nodes: int
+    """Number of nodes in the cluster."""
+    pending_before: int = 0
+    """Pods that are pending before any node goes, once the cluster has settled."""
+    rows: tuple[NodeRemoval, ...]
+    """The nodes that were tried: those that go together in their order, then those that can go alone, then the
+    others; fewest pods first, then by name.
+    """
+    together: Together
+
+    def judged(self) -> Judgment:
+        # Of the nodes that were not asked, any may go.
+        if any(row.alone for row in self.rows) or self.unfinished is not None:
+            return "yes"
+        return "unknown" if any(row.verdict == "unknown" for row in self.rows) else "no"
+
+    def sentences(self) -> Iterator[str]:
+        """Yield how many can go alone, which together in which order, and the effects."""
+        together, alone = self.together, [row.name for row in self.rows if row.alone]
+        if len(self.rows) == 1:
+            yield self._of_one(self.rows[0])
+        elif not alone:
+            can = "is known to be able to go" if self.judged() == "unknown" else "can go"
+            yield f"none of {count_of(len(self.rows), 'node')} {can}"
+        elif len(alone) == 1:
+            yield f"1 of {count_of(len(self.rows), 'node')} can go alone: {alone[0]}"
+        else:
+            yield from _together(together, f"{len(alone):,} of {count_of(len(self.rows), 'node')} can go alone")
+        yield from self._remedies()
+        if lost := list(dict.fromkeys(pod for row in self.rows if row.alone for pod in row.lost)):
+            yield f"{count_of(len(lost), 'pod')} would be lost for good: {some_of(lost, _MAX_NAMED)}"
+        yield from (f"together they leave {text}" for text in uneven(together.groups))
+        if preempted := sum(len(group.preempted) for group in together.groups):
+            yield f"together they preempt {count_of(preempted, 'pod')}, each of which finds another node"
+
+    def _of_one(self, row: NodeRemoval) -> str:
+        if row.alone:
+            return f"{row.name} can go"
+        cannot = "is not known to be able to" if row.verdict == "unknown" else "cannot"
+        return f"{row.name} {cannot} go: {'; '.join(phrases(row))}"
+
+    def _remedies(self) -> Iterator[str]:
+        """The options with which nodes can go that budgets keep, those that free most nodes first."""
+        freed: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.remedy is not None:
+                freed.setdefault(row.remedy, []).append(row.name)
+        ordered = sorted(freed.items(), key=lambda item: -len(item[1]))
+        for remedy, nodes in ordered[:_MAX_REMEDIES]:
+            if len(self.rows) == 1:
+                yield f"with {remedy} it can go"
+            else:
+                yield f"{count_of(len(nodes), 'node')} could go alone with {remedy}: {some_of(nodes, _MAX_NAMED)}"
+        if rest := ordered[_MAX_REMEDIES:]:
+            more = sum(len(nodes) for _, nodes in rest)
+            yield f"{count_of(more, 'more node')} could go alone with other budgets changed"
+
+
+def _steps(together: Together) -> str:
+    """``cordon and drain a, b, c and 2 more, then d``."""
+    first, *rest = (some_of(group, _MAX_OF_GROUP) for group in together.by_group)
+    later = [*rest[:_MAX_NAMED], *([count_of(len(rest) - _MAX_NAMED, "more group")] if rest[_MAX_NAMED:] else [])]
+    return ", then ".join([f"cordon and drain {first}", *later])
+
+
+def _together(together: Together, alone: str) -> Iterator[str]:
+    if not together.nodes:
+        yield f"{alone}, none together"
+    else:
+        headline, steps = f"{alone}, {len(together.nodes):,} together", _steps(together)
+        # Many names would bury the answer.
+        if len(together.nodes) <= _MAX_NAMED and not together.untried:
+            yield f"{headline}: {steps}"
+            return
+        yield headline
+        yield f"to take them together: {steps}"
+    if together.untried:
+        yield f"together with these, {count_of(together.untried, 'other')} that can go alone were not tried"
+
+
+_LONGEST_COMMAND = 300
+
+
+class Removable(DrainingQuestion[RemovableReport], frozen=True, kw_only=True):
+    """Find the nodes that can be drained and deleted, alone and together, and say what blocks each of the others.
+
+    A node can go when a drain can evict all its pods within their budgets and kube-scheduler places the replacements,
+    without breaking a budget by preemption; kubectl refuses nodes with pods that have no controller. Control plane
+    nodes, the last node of a domain that a hard constraint counts, and local data that goes are remarked on. Nodes are
+    removed together greedily, those with the fewest pods first, without control plane nodes and the last of a domain:
+    another order may find more. Of nodes that budgets alone keep it says with which change of a budget they could go.
+
+    \b
+    Examples:
+      kubespread removable
+      kubespread removable pool=old --no-delete-emptydir-data
+      kubespread removable -S cluster.json.gz -o json
+      kubespread removable --scale shop/deploy/web=3
+      kubespread removable -o name | head -n 1 | xargs kubectl drain --ignore-daemonsets
+    """
+
+    name = "removable"
+    summary = "Find the nodes that can be drained and deleted."
+    yes, no = "some node can go", "none can"
+    never_modelled = ("autoscalers: none adds the nodes again, or removes them by rules of its own",)
+    hands_out = True
+    doing = "draining nodes"
+    outputs = {"name": "prints a line for each group of nodes to drain together and delete before the next"}
+    is_watched = True
+    by_place = "nodes"
+
+    nodes: Annotated[
+        tuple[str, ...], Argument("Nodes to ask about: a name, or labels (pool=a). Default: all.", metavar="[NODES]...")
+    ] = ()
+
+    most: int | None = None
+    """Ask about no more nodes than these: those with the fewest pods."""
+    remedies: bool = True
+    """True to look for changes of budgets with which nodes that they keep could go."""
+
+    def next_command(self, report: RemovableReport, commands: Commands) -> str:
+        first, groups = report.rows[0], report.together.by_group
+        if not first.alone:
+            if len(report.rows) > 1:
+                return commands.of_nodes("removable", quote(first.name))
+            if first.remedy is not None:
+                return commands.of_nodes("removable", quote(first.name), first.remedy)
+            goes = f"--drain {quote(first.name)}", f"--delete-node {quote(first.name)}"
+            waiting = next((trouble.subject for trouble in first.of("pending") if first.is_done), None)
+            return commands.of_workload("explain", waiting, *goes) if isinstance(waiting, WorkloadName) else ""
+        events = [
+            f"--{verb} {quote(name)}"
+            for group in groups or [(first.name,)]
+            for verb in (*(["cordon"] if len(group) > 1 else []), "drain", "delete-node")
+            for name in group
+        ]
+        command = commands.of_nodes("plan", *events)
+        return command if len(command) <= _LONGEST_COMMAND else commands.same("-o", "name")

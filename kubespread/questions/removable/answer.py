@@ -19,9 +19,8 @@ from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Change
+from kubespread.questions.removable import NodeRemoval, Remark, Removable, RemovableReport, Together
 from kubespread.questions.removable.certain import Certain
-from kubespread.questions.removable.question import Removable
-from kubespread.questions.removable.report import NodeRemoval, Remark, RemovableReport, Together
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
 from kubespread.reports.outcome import REFUSALS, Outcome, phrases

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
-from kubespread.questions.removable.report import NodeRemoval, RemovableReport
+from kubespread.questions.removable import NodeRemoval, RemovableReport
 from kubespread.reports.columns import Fit, Readers
 from kubespread.reports.outcome import REFUSALS, TROUBLES, by_why, down_meanwhile, explained, phrase, phrases, uneven
 from kubespread.views.look import Look, Sentence, Tone

@@ -28,8 +28,8 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import LATER, PendingReport
 from kubespread.questions.remedies.families import SHORT
+from kubespread.questions.removable import Removable
 from kubespread.questions.removable.certain import KEPT, Cause, KeptNode, kept_nodes
-from kubespread.questions.removable.question import Removable
 from kubespread.questions.report.areas import Area
 from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
 from kubespread.questions.report.question import Report
@@ -37,8 +37,7 @@ from kubespread.questions.report.report import AreaScore, Badness, ReportLine, S
 from kubespread.questions.report.strays import Rule, Stray, strays
 from kubespread.questions.room import PODS
 from kubespread.questions.scene import Inquiry, Scene
-from kubespread.questions.survive.question import Survive
-from kubespread.questions.survive.report import SurviveReport
+from kubespread.questions.survive import Survive, SurviveReport
 from kubespread.reports.findings import CAUSES
 from kubespread.reports.outcome import badness
 from kubespread.wording import count_of, domain_noun, says, short_key, some_of

@@ -17,9 +17,9 @@ from kubespread.questions.question import (
     Option,
     WorkloadsQuestion,
 )
-from kubespread.questions.removable.question import Removable
+from kubespread.questions.removable import Removable
 from kubespread.questions.report.areas import AREAS, Area
-from kubespread.questions.survive.question import Survive
+from kubespread.questions.survive import Survive
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:

@@ -1,1 +1,234 @@
 """Effects on the workloads of a cluster of losing zones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from kubespread.questions.question import (
+    AUTOSCALERS,
+    AutoscalerName,
+    InstanceTypesFile,
+    NodeGroupsFile,
+    Option,
+    WorkloadsQuestion,
+)
+from kubespread.reports.columns import Col, Fit, Readers
+from kubespread.reports.outcome import Outcome, badness, in_brief, kinds_of, of_unknown, phrase, sentences
+from kubespread.reports.parts import Judgment, OfWorkloads, preempted_pods
+from kubespread.wording import EMPTY, count_of, domain_noun, says, short_key, verb_of
+
+if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
+
+_MAX_NAMED = 3
+
+
+class LostDomain(Outcome, frozen=True, kw_only=True):
+    """One domain whose nodes all fail: they are tainted and do not answer, and with ``nodesDeleted`` their Node objects
+    are deleted. Only pods of the workloads that are asked about count.
+    """
+
+    name: str
+    """``zone a``, which the key and the domain say in two columns."""
+    topology_key: Annotated[str, Col(header="KEY", readers=Readers.RECORDS, text=short_key)]
+    domain: Annotated[str, Col(value=lambda domain: domain or EMPTY, fit=Fit.NAMES)]
+    """The value that is lost; of a pair ``a+b``."""
+    size: Annotated[int, Col(header="NODES")]
+    """Number of nodes in the domain."""
+    already_lost: bool = False
+    """True if none of its nodes answered before."""
+
+    @property
+    def values(self) -> Sequence[str]:
+        """The domain, or both of a pair; no label has a plus sign in it."""
+        return self.domain.split("+")
+
+    def fails(self, key: str) -> bool:
+        """True if the condition ``key`` of ``--fail-on`` is met."""
+        return bool(kinds_of(self)) if key == "any" else key in kinds_of(self)
+
+
+class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
+    kind: str = "SurviveReport"
+    workloads: int
+    """Number of workloads that the question is about."""
+    nodes: int
+    """Number of nodes in the cluster."""
+    pending_before: int
+    """Their pods that are already pending before anything is lost, and stay so once those that fit are placed."""
+    losses: tuple[LostDomain, ...]
+    """By topology key, in the order asked, and domain."""
+    pairs: bool = False
+    """True if each loss is that of two domains."""
+    nodes_deleted: bool = False
+    """True if the Node objects of a lost domain are deleted; else they stay and do not answer."""
+    autoscaler: str | None = None
+    """The autoscaler that was asked for, whose nodes count in the verdict; null for none."""
+
+    def by_key(self) -> Iterator[tuple[str, tuple[LostDomain, ...]]]:
+        """The losses of each topology key."""
+        for key in dict.fromkeys(loss.topology_key for loss in self.losses):
+            yield key, tuple(loss for loss in self.losses if loss.topology_key == key)
+
+    @property
+    def standing(self) -> list[LostDomain]:
+        """Losses of domains that are not lost already, the worst first."""
+        return sorted((loss for loss in self.losses if not loss.already_lost), key=badness)
+
+    def judged(self) -> Judgment:
+        verdicts = {loss.verdict for loss in self.losses}
+        for verdict in ("no", "unknown"):
+            if verdict in verdicts:
+                return verdict
+        return "yes" if self.standing or self.unfinished is not None else "no"
+
+    def sentences(self) -> Iterator[str]:
+        """Yield how many domains of each key can be lost and what losing the worst one leaves; then each kind of
+        trouble.
+        """
+        ordered = sorted(self.by_key(), key=lambda item: min(map(badness, item[1])))
+        told = ""
+        for _, losses in ordered:
+            standing = sorted((loss for loss in losses if not loss.already_lost), key=badness)
+            if standing:
+                yield self._can_be_lost(standing) if told else self.worst_of(standing)
+                told = told or in_brief(standing[0])
+        yield from sentences(self.losses, self._losing, told)
+        for _, losses in ordered:
+            if gone := [loss for loss in losses if loss.already_lost]:
+                yield f"{listed(gone, 'and')} {verb_of(len(gone), 'are')} lost already"
+        if self.autoscaler is not None:
+            yield f"{self.autoscaler} adds {self._added()}"
+        yield from of_unknown(*self.losses)
+        for loss in [loss for loss in self.standing if loss.preempted][:_MAX_NAMED]:
+            yield f"losing {loss.name} preempts {preempted_pods(loss.preempted, _MAX_NAMED)}"
+        if self.pending_before:
+            stay = verb_of(self.pending_before, "stay")
+            yield f"{says(self.pending_before, 'pod', 'were')} already pending and {stay} so"
+
+    def worst_of(self, standing: Sequence[LostDomain]) -> str:
+        """Say how many of a key's domains can be lost, the worst first, and what losing that one leaves."""
+        can, worst = self._can_be_lost(standing), in_brief(standing[0])
+        return f"{can}. {standing[0].name}: {worst}" if worst else can
+
+    def _can_be_lost(self, standing: Sequence[LostDomain]) -> str:
+        can = can_be_lost(standing, in_pairs=self.pairs)
+        return can if self.autoscaler is None else f"once {self.autoscaler} has added nodes, {can}"
+
+    def _losing(self, losses: Sequence[Outcome]) -> str:
+        """``losing any zone`` for all of a key that can be, else ``losing zone a or b``."""
+        for key, _ in self.by_key():
+            if len(losses) > 1 and [*losses] == [loss for loss in self.standing if loss.topology_key == key]:
+                return f"losing any {'pair' if self.pairs else domain_noun(key)}"
+        return f"losing {listed(losses, 'or')}"
+
+    def _added(self) -> str:
+        """``1 node``, ``up to 2 nodes`` where not all losses have as many."""
+        joined = {len(loss.nodes.joined) for loss in self.losses}
+        if not any(joined):
+            return "no nodes"
+        most = count_of(max(joined), "node")
+        return most if len(joined) == 1 else f"up to {most}"
+
+
+def can_be_lost(standing: Sequence[LostDomain], *, in_pairs: bool = False) -> str:
+    """``2 of 3 zones can be lost``."""
+    safe, key = sum(not loss.troubles for loss in standing), domain_noun(standing[0].topology_key)
+    of = f"{count_of(len(standing), 'pair')} of {key}s" if in_pairs else count_of(len(standing), key)
+    if safe == len(standing):
+        return f"any one of {of} can be lost"
+    return f"{f'{safe:,}' if safe else 'none'} of {of} can be lost"
+
+
+def listed(losses: Sequence[Outcome], conjunction: str) -> str:
+    """``zone a``, ``zone a, b or 3 more zones``."""
+    first, *others = (loss.name for loss in losses)
+    noun, _, _ = first.rpartition(" ")
+    rest = [name.removeprefix(f"{noun} ") for name in others]
+    if len(rest) >= _MAX_NAMED:
+        rest = [*rest[: _MAX_NAMED - 1], count_of(len(rest) - _MAX_NAMED + 1, f"more {noun}" if noun else "other")]
+    *some, last = first, *rest
+    return f"{', '.join(some)} {conjunction} {last}" if some else last
+
+
+class Survive(WorkloadsQuestion[SurviveReport], frozen=True, kw_only=True):
+    """Lose each zone in turn, and show which pods find another node, which stay pending and which workloads degrade.
+
+    All nodes in a domain fall silent: they are tainted, their pods are deleted unless they tolerate that, and
+    kube-scheduler places the replacements that controllers create. The Node objects stay, so a lost zone still counts
+    as a domain of spread constraints, without pods. With --nodes-deleted they are deleted too, as a cloud provider
+    eventually does. Each domain is lost by itself, with --pairs each two together. --autoscaler adds nodes afterwards,
+    outside of the lost domain. --fail-on narrows what ends with exit code 1.
+
+    \b
+    Examples:
+      kubespread survive -A
+      kubespread survive -n shop -l tier=web --fail-on pending
+      kubespread survive -A --key zone --key hostname -S cluster.json.gz
+      kubespread survive -A --fail zone=a
+      kubespread survive -A --nodes-deleted
+      kubespread survive -A --autoscaler karpenter --instance-types types.yaml --fail-on any
+      kubespread survive -A --add-node node-7:3@zone=c --scale shop/deploy/web=12
+    """
+
+    name = "survive"
+    summary = "Lose each zone in turn, and show which pods stay pending."
+    yes, no = "each domain can be lost, or nothing that --fail-on names happens", "some domain cannot, or it does"
+    never_modelled = (
+        "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",
+        "which pod of a zone is lost first: in the order of the nodes, and of more than 20 pods a few at once",
+        AUTOSCALERS,
+        "the order in which pods are made again: as they were lost, where another may leave others pending",
+    )
+    hands_out = True
+    doing = "losing domains"
+    outputs = {"name": "prints the degraded workloads, the worst first", "prometheus": ""}
+    is_watched = True
+    by_place = "keys"
+
+    keys: Annotated[
+        tuple[str, ...],
+        Option(
+            "Lose each domain of this topology key (default: zone, else what pods are spread over, else hostname).",
+            ("--key",),
+            "KEY",
+        ),
+    ] = ()
+    pairs: Annotated[bool, Option("Lose every two domains of a key together, instead of each by itself.")] = False
+    nodes_deleted: Annotated[
+        bool, Option("Delete the Node objects of a lost domain too; without, they stay and do not answer.")
+    ] = False
+    domains: Mapping[str, tuple[str, ...]] = {}
+    """By topology key the only domains of it that are lost; of a key that is not here all are."""
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
+    fail_on: Annotated[
+        tuple[Literal["pending", "short", "lost", "any"], ...],
+        Option(
+            "Exit with 1 only when losing some domain leaves pods pending or workloads degraded (short), takes pods "
+            "that nothing makes again (lost), or any of these.",
+            is_for_scripts=True,
+        ),
+    ] = ()
+
+    def is_yes(self, report: SurviveReport) -> bool:
+        return bool(self.fail_on) or not report.is_no
+
+    def unmet(self, report: SurviveReport) -> Iterator[str]:
+        losses = sorted(report.losses, key=badness)
+        for key in dict.fromkeys(self.fail_on):
+            if bad := [loss for loss in losses if loss.fails(key)]:
+                kind = kinds_of(bad[0])[0] if key == "any" else key
+                yield f"--fail-on {key}: losing {bad[0].name}: {phrase(bad[0], kind)}"
+
+    def next_command(self, report: SurviveReport, commands: Commands) -> str:
+        from kubespread.questions.commands import option_of
+
+        worst = min(report.losses, key=badness, default=None)
+        if worst is None or not worst.troubles:
+            return ""
+        verbs = ("fail", "delete-node") if report.nodes_deleted else ("fail",)
+        words = [option_of(f"{verb} {worst.topology_key}={value}") for verb in verbs for value in worst.values]
+        return commands.of("pending", *words) if worst.pending else commands.of_nodes("plan", *words)

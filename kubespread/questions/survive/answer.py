@@ -15,8 +15,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.node_groups import Autoscaler
 from kubespread.questions.scene import Scene
-from kubespread.questions.survive.question import Survive
-from kubespread.questions.survive.report import LostDomain, SurviveReport
+from kubespread.questions.survive import LostDomain, Survive, SurviveReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import EMPTY, domain_noun

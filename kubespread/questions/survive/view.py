@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kubespread.escaping import escaped
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.survive.report import LostDomain, SurviveReport
+from kubespread.questions.survive import LostDomain, SurviveReport
 from kubespread.reports.columns import Readers
 from kubespread.reports.outcome import WorkloadChange, badness
 from kubespread.views.look import Look, Sentence, Tone

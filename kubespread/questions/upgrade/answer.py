@@ -17,14 +17,13 @@ from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.questions.plan.playing import played_step
-from kubespread.questions.plan.pool import Pool
-from kubespread.questions.plan.report import PlanRemedy, PlanReport, PlanStep
+from kubespread.questions.plan import PlanRemedy, PlanReport, PlanStep
+from kubespread.questions.plan.playing import Pool, played_step
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder, QuestionEdits
 from kubespread.questions.remedies.search import Attempts, smallest
 from kubespread.questions.scene import Scene
-from kubespread.questions.upgrade.question import Upgrade
+from kubespread.questions.upgrade import Upgrade
 from kubespread.reports.outcome import Outcome
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Uncordon

@@ -1,1 +1,118 @@
 """Promises that a cluster keeps or breaks: each is a question that exists."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+from kubespread.kube.owners import WorkloadName
+from kubespread.questions.question import Option, PlayedQuestion, Promises
+from kubespread.reports.columns import Col
+from kubespread.reports.parts import Judgment, Report, ScheduledReport
+from kubespread.wording import count_of
+
+if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
+
+Kept = Literal["broken", "unknown", "accepted", "held"]
+WORST_FIRST: tuple[Kept, ...] = get_args(Kept)
+Clause = Literal["survives", "ready", "back", "spread", "fits", "rollout", "drain", "room"]
+
+
+class VerifiedClause(Report, frozen=True, kw_only=True):
+    """One thing that is promised of one workload, or of the cluster."""
+
+    line: Annotated[int | None, Col()]
+    """Line in the file, from 1; null where the promises were no file."""
+    clause: Annotated[Clause, Col()]
+    """Kind of the promise, by its field in the file; each of them is a promise of its own."""
+    workload: WorkloadName | None = None
+    """NAMESPACE/Kind/name; null for the cluster."""
+    promised: Annotated[str, Col()]
+    """Value that is promised, as the file has it: ``any zone``, ``zone 2``."""
+    state: Annotated[Kept, Col()]
+    """``held``, ``broken``, ``accepted``: broken, and the day in ``until`` is not over, or ``unknown``."""
+    says: Annotated[str, Col()]
+    """Sentence: what was found and promised, what breaks it, or why it is not known; until when it is accepted."""
+    margin: Annotated[float | None, Col(value=lambda margin: None if margin is None else f"{margin:+.12g}")] = None
+    """Surplus over what is promised, below 0 how much is lacking: pods, replicas, skew, percent points or an amount of
+    a resource; of ``drain`` nodes. Null where it is no number, or not known.
+    """
+    command: Annotated[str, Col(is_command=True)]
+    """Command that shows the answer it is taken from."""
+
+    @property
+    def called(self) -> Annotated[str, Col(header="WHOSE")]:
+        return "the cluster" if self.workload is None else str(self.workload)
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.called}: {self.clause} {self.promised}: {self.says}"
+
+
+class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
+    kind: str = "VerifyReport"
+    file: str | None
+    """The file of the promises, as it was given; null where they were none."""
+    clauses: tuple[VerifiedClause, ...]
+    """Clauses in the order of the file; of a promise about several workloads by kind and name."""
+
+    def of(self, *states: Kept) -> list[VerifiedClause]:
+        """The clauses of these states, in their order."""
+        return [row for state in states for row in self.clauses if row.state == state]
+
+    def judged(self) -> Judgment:
+        return "no" if self.of("broken") else "unknown" if self.of("unknown") else "yes"
+
+    def worst_finding(self) -> str:
+        return next((row.sentence for row in self.of("broken", "unknown")), "")
+
+    def sentences(self) -> Iterator[str]:
+        if self.unfinished is None or self.clauses:
+            held = f"{len(self.of('held')):,} of {count_of(len(self.clauses), 'promise')}"
+            others = [f"{len(rows):,} {state}" for state in WORST_FIRST[:-1] if (rows := self.of(state))]
+            yield ", ".join([f"{held} {'holds' if len(self.clauses) == 1 else 'hold'}", *others])
+        yield from (row.sentence for row in self.of("broken", "unknown", "accepted"))
+
+
+class Verify(PlayedQuestion[VerifyReport], frozen=True, kw_only=True):
+    """Verify what is promised of workloads, in a file that is kept beside their manifests.
+
+    Each promise says which workloads it is about, and what holds of them: survives (any zone, any node, any KEY), ready
+    and back, spread, fits, rollout and drain; of the cluster, room. The answer has of each the margin, or what breaks
+    it, as survive, audit, simulate, plan, removable or capacity answer. A broken one with a day in until is accepted
+    until that day is over. With -f manifests are applied first.
+
+    \b
+    Examples:
+      kubespread verify promises.yaml
+      kubespread verify promises.yaml -f k8s/ -S cluster.json.gz
+      kubespread fleet --contexts 'prod-*' verify promises.yaml
+    """
+
+    name = "verify"
+    summary = "Verify promises: what survives, fits, is ready and spread."
+    never_modelled = (
+        "autoscalers: none adds replicas or nodes",
+        "how long it takes, and in which order pods are lost and made again",
+        "two promises at once: each holds by itself",
+    )
+    yes, no = "every promise holds, or is accepted", "some promise is broken"
+    hands_out = True
+    doing = "verifying promises"
+    outputs = {"table": "a list"}
+    by_place = "promises"
+
+    promises: Annotated[
+        Any, Promises("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="PROMISES")
+    ] = None
+    filename: Annotated[
+        tuple[str, ...],
+        Option("Manifests, or directories of them, to apply before.", ("-f", "--filename"), "FILE", is_path=True),
+    ] = ()
+    today: datetime.date | None = None
+    """The day on which it is decided what is accepted until when; None: today, in UTC."""
+
+    def next_command(self, report: VerifyReport, _commands: Commands) -> str:
+        return next((row.command for row in report.of("broken", "unknown", "accepted")), "")

@@ -23,13 +23,11 @@ from kubespread.questions.audit.standing import groups
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.plan.playing import Steps, after_steps
-from kubespread.questions.removable.question import Removable
+from kubespread.questions.removable import Removable
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.survive.question import Survive
-from kubespread.questions.survive.report import LostDomain
-from kubespread.questions.verify.question import Verify
-from kubespread.questions.verify.report import Clause, Kept, VerifiedClause, VerifyReport
+from kubespread.questions.survive import LostDomain, Survive
+from kubespread.questions.verify import Clause, Kept, VerifiedClause, Verify, VerifyReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.outcome import WorkloadChange, phrase
 from kubespread.scenario.promises import HPA_MAX, NODES_DELETED, Promise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.questions.verify.report import WORST_FIRST, Kept, VerifiedClause, VerifyReport
+from kubespread.questions.verify import WORST_FIRST, Kept, VerifiedClause, VerifyReport
 from kubespread.views.look import Cell, Look, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.terminal import HANGING, folded
