@@ -44,7 +44,6 @@ from kubespread.redaction import masked
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.views.formats import writers_of
 from kubespread.views.look import Look
-from kubespread.views.page.writing import sources
 
 _MISSING = "kubespread serve needs a package that is not installed: pip install 'kubespread[serve]'"
 HOST = "127.0.0.1"
@@ -351,13 +350,9 @@ async def _sent(send: Send, message: Any) -> None:
 
 @cache
 def _headers() -> list[tuple[bytes, bytes]]:
-    style, script = sources()
-    policy = (
-        f"default-src 'none'; script-src 'self' '{script}'; style-src 'self' '{style}'; connect-src 'self'; "
-        "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
     headers = {
-        "content-security-policy": policy,
+        "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "x-content-type-options": "nosniff",
         "referrer-policy": "no-referrer",
         "cache-control": "no-store",

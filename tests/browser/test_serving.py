@@ -152,20 +152,6 @@ def test_a_node_is_added(page: Page) -> None:
     assert page.run("document.querySelectorAll('.node.added').length") == 1
 
 
-def test_a_link_shows_the_same_elsewhere(page: Page) -> None:
-    click(page, "c2: ")
-    click(page, "Drain")
-    link = page.run(
-        "Promise.all([import('/page/common.js'), import('/page/hands.js')])"
-        ".then(([common, hands]) => common.link(hands.shared()))"
-    )
-    with opened_browser() as elsewhere:
-        shown(elsewhere, link)
-        for part in ("command", "timeline", "verdict"):
-            assert text(elsewhere, part) == text(page, part)
-        assert "token" not in elsewhere.run("location.href")
-
-
 def test_keys_alone_do_all_of_it(page: Page) -> None:
     page.run(f"document.querySelector('{REPLICAS}').focus()")
     page.press("ArrowRight")

@@ -12,11 +12,7 @@ export const make = (tag, properties = {}, ...children) => {
   return element;
 };
 
-export const fragment = () => new URLSearchParams(location.hash.slice(1));
-export const token = fragment().get("token") || sessionStorage.getItem("token") || "";
-export const link = (state) => `${location.origin}/#${new URLSearchParams({ token, ...state })}`;
-/** What the address holds, which is no secret. */
-export const keep = (state) => history.replaceState(null, "", `/#${new URLSearchParams(state)}`);
+export const token = new URLSearchParams(location.hash.slice(1)).get("token") || sessionStorage.getItem("token") || "";
 
 export const request = async (path, body) => {
   const headers = { authorization: `Bearer ${token}` };

@@ -1,5 +1,5 @@
 // By hand: a workload and a cluster that are changed, and at once what kube-scheduler makes of them.
-import { ask, byId, copy, fragment, keep, link, make, request, served, token } from "./common.js";
+import { ask, byId, copy, make, request, served, token } from "./common.js";
 import { count, draw, drawRefused, short, VERBS } from "./map.js";
 
 const FRESH = { workload: "", manifest: "", replicas: null, set: {}, edits: [] };
@@ -18,11 +18,6 @@ const asArguments = () => {
     ...(replicas !== null && { replicas }), ...(settings.length && { set: settings }), ...(edits.length && { edits }) };
 };
 const without = ({ replicas, ...others }) => others;
-
-// The state in the address, which a link takes elsewhere: no more than was changed.
-const coded = (state) => btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(state))));
-const decoded = (text) => JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(text), (each) => each.charCodeAt(0))));
-export const shared = () => ({ hand: coded(steps.slice(0, at + 1).map(({ says, state }) => [says, state])) });
 
 // One question is under way at a time, and the newest waits: no answer overwrites that of a newer one.
 let asked = 0;
@@ -72,7 +67,6 @@ const goTo = (place) => {
   turned();
 };
 const turned = () => {
-  keep(shared());
   const items = steps.map(({ says }, place) => make("li", {}, make("button", {
     type: "button", textContent: says, className: place > at ? "undone" : "", onclick: () => goTo(place),
     ...(place === at && { "aria-current": "step" }) })));
@@ -169,18 +163,6 @@ const put = (target, word) => {
   change(`${short(target)}: ${word === "ready" ? "as it was" : word}`, { edits: verb ? [...edits, `${verb} ${target}`] : edits });
 };
 
-/** Begin with what a link holds, else with the first workload. */
-const begin = (held) => {
-  try {
-    steps = held ? decoded(held).map(([says, state]) => ({ says, state: { ...FRESH, ...state }, kind: says })) : [];
-  } catch { steps = []; }
-  if (!steps.length) {
-    const [first] = served.cluster.workloads;
-    steps = [{ says: "the cluster as it is", state: { ...FRESH, workload: first?.name || "" }, kind: "" }];
-  }
-  goTo(steps.length - 1);
-};
-
 byId("undo").addEventListener("click", () => goTo(at - 1));
 byId("redo").addEventListener("click", () => goTo(at + 1));
 document.addEventListener("keydown", (event) => {
@@ -188,8 +170,6 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   goTo(at + (event.shiftKey ? 1 : -1));
 });
-byId("share").dataset.says = "Share";
-byId("share").addEventListener("click", () => copy(byId("share"), link(shared())));
 byId("copy").dataset.says = "Copy";
 byId("copy").addEventListener("click", () => copy(byId("copy"), byId("command").textContent));
 document.querySelector("#controls").addEventListener("submit", (event) => event.preventDefault());
@@ -225,12 +205,13 @@ const follow = async () => {
 };
 
 const start = async () => {
-  const held = fragment().get("hand");
   sessionStorage.setItem("token", token);
-  keep(held ? { hand: held } : {});
+  history.replaceState(null, "", "/");
   if (!token) return locked();
   await look();
-  begin(held);
+  const [first] = served.cluster.workloads;
+  steps = [{ says: "the cluster as it is", state: { ...FRESH, workload: first?.name || "" }, kind: "" }];
+  goTo(0);
   if (served.cluster.isLive) setTimeout(follow, 3000);
   document.documentElement.dataset.ready = "true";
 };

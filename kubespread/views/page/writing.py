@@ -236,11 +236,6 @@ def _cluster(report: Any) -> Mapping[str, str]:
     }
 
 
-def sources() -> tuple[str, str]:
-    """The style and the script of every page, as the policy of whoever frames one has to name them."""
-    return _hash(_resource("page.css")), _hash(_resource("page.js"))
-
-
 @cache
 def _resource(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
