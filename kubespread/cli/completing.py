@@ -25,7 +25,7 @@ from kubespread.snapshot.cache import cache_folder, recalled, remember
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:
-    from kubespread.snapshot.files.reader import Names
+    from kubespread.snapshot.name_index import Names
 
 
 class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -306,14 +306,13 @@ def _namespace(line: Line, names: Names) -> str:
 
 def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
     """The names in each snapshot that the line names or that is set; none for a running cluster."""
-    # All that reads files, which few words are completed from.
-    from kubespread.snapshot.files.reader import names_in
+    from kubespread.snapshot.name_index import names_in
 
     paths: Sequence[str] = line.values.get("snapshot", ())
     if not paths and not line.values.keys() & _RUNNING:
         set_to = settings(environment).get(SNAPSHOT)
         paths = set_to.values if set_to is not None else ()
-    return [names_in(_path(path)) for path in paths if path != _STDIN]
+    return [names_in(_path(path), environment) for path in paths if path != _STDIN]
 
 
 def _path(word: str) -> str:

@@ -92,3 +92,16 @@ def completing(file: Path) -> str:
 def test_words_are_completed_though_nothing_can_be_remembered(folder: Path) -> None:
     done = on_a_disk(64, f"{FULL}; {completing(cluster(folder / 'n.json', 'n1', 'n2'))}; find $DISK -type f", folder)
     assert (done.stdout.split(), done.stderr) == (["n1", "n2", f"{folder}/disk/filling"], "")
+
+
+def test_two_writers_and_a_reader_where_there_is_room_for_one(folder: Path) -> None:
+    """What is remembered of one cluster fits; meanwhile another takes the place of its file."""
+    names = {each: [f"n{each}{number:03}{'x' * 40}" for number in range(800)] for each in "abc"}
+    a, b, c = (cluster(folder / f"{each}.json", *names[each]) for each in names)
+    at_once = f"{completing(a)} >1 & {completing(a)} >2 & {completing(b)} >3 & wait; cat 1 2 3"
+    script = f"{completing(b)} >0; {at_once}; mv {c.name} {a.name}; {at_once}; find $DISK -type f | sort"
+    done = on_a_disk(240, script, folder)
+    *said, commands, memory = done.stdout.split()
+    assert said == [*names["a"] * 2, *names["b"], *names["c"] * 2, *names["b"]]
+    assert (commands, done.stderr) == (f"{folder}/disk/kubespread/commands.json", "")
+    assert memory.startswith(f"{folder}/disk/kubespread/names/")

@@ -14,7 +14,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -23,10 +23,8 @@ from typing import IO, TYPE_CHECKING
 from msgspec import Struct, field
 
 from kubespread.errors import SnapshotError, UsageError
-from kubespread.kube.api.core import Namespace
 from kubespread.kube.api.decoding import DecodingError
-from kubespread.kube.api.kinds import KEPT, REFERABLE, pod_creator
-from kubespread.kube.owners import controller_of
+from kubespread.kube.api.kinds import KEPT
 from kubespread.manifest.objects import NotAnObjectError, read_objects
 from kubespread.manifest.text import (
     GZIP_MAGIC,
@@ -338,6 +336,12 @@ def _decoded_file(paths: Sequence[str]) -> DecodedFile | None:
     return None
 
 
+def read_parts(path: str) -> Snapshot:
+    """Read one of several files of a cluster, which need not have nodes. Raises SnapshotError."""
+    with collector_paused():
+        return _collected([path])[0].build()
+
+
 def _collected(paths: Sequence[str]) -> tuple[SnapshotBuilder, Recognized]:
     builder, recognized = SnapshotBuilder(), Recognized()
     for path in paths:
@@ -471,48 +475,3 @@ _LARGE = {False: 2**20, True: 2**16}
 """Bytes from which on a file is worth keeping decoded, plain or zipped: about a hundred nodes with thirty pods each."""
 _HUGE = 2 * 2**30
 """Bytes up to which it is: the whole file is read to find what is kept, also one that holds nothing."""
-
-
-class Names(Struct):
-    """The names in one file, for completing typed ones; each list is sorted."""
-
-    namespace: str = ""
-    """The namespace that was current when the snapshot was saved."""
-    nodes: list[str] = field(default_factory=list)
-    labels: Mapping[str, list[str]] = field(default_factory=dict)
-    """The values of nodes' labels by key."""
-    namespaces: list[str] = field(default_factory=list)
-    by_kind: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
-    """Names in each namespace by kubectl's short name of a kind, or by the whole kind of what only pods know."""
-
-
-def names_in(path: str) -> Names:
-    """The names in a file, which need not have nodes. Only regular files are read: a pipe can be read once. Raises
-    OSError and SnapshotError.
-    """
-    file = os.path.realpath(os.path.expanduser(path))  # noqa: PTH111 - keeps the ~ if there is no home
-    if not Path(file).is_file():
-        return Names()
-    decoded = _decoded_file([file])
-    with collector_paused():
-        snapshot = (None if decoded is None else decoded.recalled()) or _collected([file])[0].build()
-    by_kind: dict[str, dict[str, set[str]]] = {}
-    for row in REFERABLE:
-        for obj in snapshot.of_kind(row):
-            named, owner = [(row.short, obj.metadata.name)], controller_of(obj)
-            if owner is not None and owner.kind != "Node" and pod_creator(owner.api_version, owner.kind) is None:
-                named.append((owner.kind.lower(), owner.name))
-            for kind, name in named:
-                by_kind.setdefault(kind, {}).setdefault(obj.metadata.namespace, set()).add(name)
-    labels: dict[str, set[str]] = {}
-    for node in snapshot.nodes:
-        for key, value in node.metadata.labels.items():
-            labels.setdefault(key, set()).add(value)
-    own = {namespace.metadata.name for namespace in snapshot.objects.of(Namespace)}
-    return Names(
-        snapshot.origin.namespace,
-        sorted(node.metadata.name for node in snapshot.nodes),
-        {key: sorted(values) for key, values in sorted(labels.items())},
-        sorted(own.union(*by_kind.values())),
-        {kind: {space: sorted(names) for space, names in spaces.items()} for kind, spaces in by_kind.items()},
-    )
