@@ -7,8 +7,9 @@ from statistics import median
 from typing import Any
 
 from bench.measuring import against, seconds
-from kubespread.candidate.candidate import Surroundings, from_manifest
+from kubespread.candidate.candidate import from_manifest
 from kubespread.candidate.manifest import manifest_of
+from kubespread.candidate.sources import Surroundings
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Placing

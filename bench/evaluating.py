@@ -6,8 +6,9 @@ from functools import partial
 
 from bench.clusters import PODS_PER_NODE, cluster, deployment
 from bench.measuring import against, seconds
-from kubespread.candidate.candidate import Surroundings, from_manifest
+from kubespread.candidate.candidate import from_manifest
 from kubespread.candidate.manifest import manifest_of
+from kubespread.candidate.sources import Surroundings
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import default_profile, framework

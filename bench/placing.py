@@ -8,8 +8,9 @@ from statistics import median
 
 from bench.clusters import PODS_PER_NODE, Data, cluster, deployment
 from bench.measuring import against
-from kubespread.candidate.candidate import Surroundings, from_manifest
+from kubespread.candidate.candidate import from_manifest
 from kubespread.candidate.manifest import manifest_of
+from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Placing

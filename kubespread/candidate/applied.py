@@ -17,8 +17,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from kubespread.candidate.candidate import Candidate, Surroundings, from_manifest
+from kubespread.candidate.candidate import Candidate, from_manifest
 from kubespread.candidate.manifest import Manifest, choose, kind_of
+from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.decoding import DecodingError, decode
 from kubespread.kube.api.workloads import LabelSelectingWorkload
 from kubespread.kube.templates import (
@@ -43,7 +44,7 @@ it.
 
 def applied(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     """The candidate of a manifest once it is applied to the cluster. Raises ManifestError and UsageError."""
-    namespace = surroundings.namespace or surroundings.context_namespace
+    namespace = surroundings.default_namespace
     item = manifest.chosen or choose(manifest, surroundings.name, namespace)
     row = kind_of(item)
     if not issubclass(row.cls, LabelSelectingWorkload):

@@ -12,22 +12,21 @@ from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.candidate.manifest import Manifest, Place, are_related, choose, decodable_object, field_at, kind_of
-from kubespread.candidate.settings import Setting, Settled, settled
-from kubespread.candidate.sources import Reference, missing_namespace, reference_kinds
+from kubespread.candidate.settings import Settled, settled
+from kubespread.candidate.sources import Reference, Surroundings, missing_namespace, reference_kinds
 from kubespread.controllers.deployment import age_order, current_replica_set, replica_sets_of, revision_hash
 from kubespread.controllers.pod_creation import NewPod, PodCreator, ephemeral_claims, generated_name
 from kubespread.controllers.registry import another, new_pod, next_name, replicas
 from kubespread.controllers.statefulset import creates_one_by_one, from_free_ordinal
 from kubespread.deadline import check
 from kubespread.errors import Fault, KubespreadError, ManifestError, SnapshotError, UsageError
-from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
+from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.admission.gated_fields import DROPPED, drop_fields
-from kubespread.kube.admission.plugins import AdmissionPlugins, admit
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.admission.plugins import admit
 from kubespread.kube.api.core import Pod, PodStatus, ScheduledVolumes
 from kubespread.kube.api.decoding import decode, normalized
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind, group_of, pod_creator
@@ -47,7 +46,7 @@ from kubespread.kube.templates import unread_of
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.fields import field_faults
 from kubespread.kube.validation.pods import pod_faults, workload_faults
-from kubespread.kube.versions import LATEST, KubeVersion, Release
+from kubespread.kube.versions import Release
 from kubespread.kube.well_known import ENDED_PHASES, RESTARTED_AT
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot
@@ -92,32 +91,13 @@ class Candidate(Struct, frozen=True):
         return self.workload is not None and self.workload.kind == "DaemonSet"
 
 
-class Surroundings(Struct, frozen=True):
-    """Everything besides the manifest that decides which pod it yields."""
-
-    objects: ClusterObjects = field(default_factory=ClusterObjects)
-    version: KubeVersion = LATEST
-    name: str | None = None
-    """Name of the workload that is meant, where there are several."""
-    namespace: str | None = None
-    """The one asked for; a manifest that names another is refused."""
-    context_namespace: str = DEFAULT_NAMESPACE
-    """Namespace where nothing else says which."""
-    admission: AdmissionPlugins = AdmissionPlugins()
-    settings: tuple[Setting, ...] = ()
-    """Fields that are changed in the pod or its workload before anything else is done with it."""
-    edits: tuple[Setting, ...] = ()
-    """Fields that edits of the cluster change in manifests before, except in those of DaemonSets."""
-
-
 class NotInClusterError(UsageError):
     """A workload or a pod that is named is not in the cluster."""
 
 
 def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     """The pod of the manifest's workload, the named one of several. Raises ManifestError and UsageError."""
-    default_namespace = surroundings.namespace or surroundings.context_namespace
-    item = manifest.chosen or choose(manifest, surroundings.name, default_namespace)
+    item = manifest.chosen or choose(manifest, surroundings.name, surroundings.default_namespace)
     edits = () if kind_of(item).kind == "DaemonSet" else surroundings.edits
     changed = settled(item.data, kind_of(item), (*edits, *surroundings.settings))
     with changed.blamed(item.written_path):
@@ -197,7 +177,7 @@ def _namespace(item: KubernetesObject, surroundings: Surroundings) -> str:
             f'the namespace from the provided object "{own}" does not match the namespace "{namespace}". '
             f"You must pass '--namespace={own}' to perform this operation."
         )
-    return own or namespace or surroundings.context_namespace
+    return own or surroundings.default_namespace
 
 
 def _unknown_fields(
@@ -246,7 +226,7 @@ def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroun
     A pod that has no node yet is taken unchanged; a running one as if it were scheduled again.
     """
     kind, name = reference.kind, reference.name
-    namespace = reference.namespace or surroundings.namespace or surroundings.context_namespace
+    namespace = reference.namespace or surroundings.default_namespace
     if kind.kind == "Pod":
         return from_stored_pod(_find(snapshot, snapshot.pods, kind, namespace, name), surroundings)
     workload_name = WorkloadName(kind.kind, namespace, name)

@@ -13,7 +13,11 @@ from typing import Any
 from msgspec import Struct, field
 
 from kubespread.candidate.manifest import Manifest, listed_labels, manifest_of, read_manifest, workloads_named
+from kubespread.candidate.settings import Setting
 from kubespread.errors import Fault, KubespreadError, ManifestError, SnapshotError, UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.admission.plugins import AdmissionPlugins
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.kinds import POD_CREATORS, READ, REFERABLE, WORKLOADS, Kind, kind_called
 from kubespread.kube.api.meta import ApiObject
@@ -22,6 +26,7 @@ from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import controller_of, other_kind
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
+from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
 from kubespread.manifest.text import STDIN, FieldLines, display_name
 from kubespread.snapshot.snapshot import LIST_COMMAND, Snapshot
@@ -170,20 +175,35 @@ SUFFIXES = (".yaml", ".yml", ".json")
 _NAMES_SHOWN = 5
 
 
-class Choosing(Struct, frozen=True):
-    """Selection among the workloads that were given."""
+class Surroundings(Struct, frozen=True):
+    """Everything besides manifests that decides which of their workloads are meant, and which pods these yield."""
 
+    objects: ClusterObjects = field(default_factory=ClusterObjects)
+    version: KubeVersion = LATEST
     name: str | None = None
+    """Name of the workload that is meant, where there are several."""
     namespace: str | None = None
-    """Namespace where the manifest names none."""
+    """The one asked for; a manifest that names another is refused."""
+    context_namespace: str = DEFAULT_NAMESPACE
+    """Namespace where nothing else says which."""
+    admission: AdmissionPlugins = AdmissionPlugins()
+    settings: tuple[Setting, ...] = ()
+    """Fields that are changed in the pod or its workload before anything else is done with it."""
+    edits: tuple[Setting, ...] = ()
+    """Fields that edits of the cluster change in manifests before, except in those of DaemonSets."""
     selector: str = ""
     """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
     recursive: bool = False
     """True if subdirectories are read too."""
     one_only: bool = False
-    """True if several are refused."""
+    """True if several workloads are refused."""
     none_will_do: bool = False
     """True if manifests may hold other objects alone."""
+
+    @property
+    def default_namespace(self) -> str:
+        """The namespace of what names none."""
+        return self.namespace or self.context_namespace
 
 
 class Sources(Struct):
@@ -205,17 +225,18 @@ class Sources(Struct):
         files = count_of(len(self.skipped), "file")
         return (f"skipped {files} without a workload: {some_of(self.skipped, _NAMES_SHOWN)}",)
 
-    def chosen(self, choosing: Choosing, default_namespace: str) -> list[Source]:
+    def chosen(self, surroundings: Surroundings) -> list[Source]:
         """The bearing ones that are meant, each with one workload. Raises ManifestError and UsageError."""
-        if choosing.name is not None:
-            return self._named(choosing.name, default_namespace)
-        if choosing.one_only:
+        default_namespace = surroundings.default_namespace
+        if surroundings.name is not None:
+            return self._named(surroundings.name, default_namespace)
+        if surroundings.one_only:
             if len(self.bearing) > 1:
                 has_choice = all(isinstance(source, Manifest) for source in self.bearing)
                 hint = "choose one with --name" if has_choice else "name one of them"
                 raise UsageError(f"several workloads ({_listed(self.bearing, default_namespace)}); {hint}")
             return self.bearing
-        selector = selector_of(choosing)
+        selector = selector_of(surroundings)
         chosen: list[Source] = []
         for source in self.bearing:
             chosen += source.split(selector) if isinstance(source, Manifest) and source.workloads else [source]
@@ -234,7 +255,7 @@ class Sources(Struct):
         return [*named] if named else [*self.bearing[:1]]
 
 
-def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosing, default_namespace: str) -> Sources:
+def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, surroundings: Surroundings) -> Sources:
     """Read what was given. Of a directory what is malformed or holds no workload is left out and named.
 
     Raises ManifestError and UsageError.
@@ -243,39 +264,40 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
     for pod in pods:
         named, once = _named(pod) if isinstance(pod, str | Path) else pod, dict[str, str | Reference]()
         if isinstance(named, Reference | ClusterWorkloads):
-            _take_named(read, named, snapshot, choosing, default_namespace)
+            _take_named(read, named, snapshot, surroundings)
             once = {_label(named): named} if isinstance(named, Reference) else {}
         elif isinstance(named, str):
-            paths = manifest_files(named, recursive=choosing.recursive) if Path(named).is_dir() else [named]
+            paths = manifest_files(named, recursive=surroundings.recursive) if Path(named).is_dir() else [named]
             for path in paths:
-                _take_file(read, path, choosing, is_one_of_many=path != named)
+                _take_file(read, path, surroundings, is_one_of_many=path != named)
             once = {path: os.path.realpath(path) for path in paths if path != STDIN}
         else:
             manifest = named if isinstance(named, Manifest) else manifest_of(named)
-            _take(read, manifest, choosing)
+            _take(read, manifest, surroundings)
             once = {manifest.file: os.path.realpath(manifest.file)} if Path(manifest.file).is_file() else {}
         for label, identity in once.items():
             if identity in seen:
                 raise UsageError(f"{label} is named twice")
             seen.add(identity)
-    _drop_those_without_workload(read, choosing)
+    _drop_those_without_workload(read, surroundings)
     return read
 
 
 def _take_named(
-    read: Sources, named: Reference | ClusterWorkloads, snapshot: Snapshot, choosing: Choosing, default_namespace: str
+    read: Sources, named: Reference | ClusterWorkloads, snapshot: Snapshot, surroundings: Surroundings
 ) -> None:
     label = _label(named) if isinstance(named, Reference) else "all workloads of the cluster"
-    if choosing.name is not None:
+    if surroundings.name is not None:
         raise UsageError(f"--name and {label} do not go together: it chooses among the workloads of manifests")
     if isinstance(named, Reference):
-        _refuse_selector(named, choosing.selector)
+        _refuse_selector(named, surroundings.selector)
         read.bearing.append(named)
         return
     read.gaps += named.gaps(snapshot)
-    references = list(named.references(snapshot, default_namespace, selector_of(choosing)))
+    references = list(named.references(snapshot, surroundings.default_namespace, selector_of(surroundings)))
     if not references:
-        raise no_workloads(snapshot, None if named.all_namespaces else default_namespace, choosing.selector)
+        namespace = None if named.all_namespaces else surroundings.default_namespace
+        raise no_workloads(snapshot, namespace, surroundings.selector)
     read.bearing += references
 
 
@@ -302,12 +324,12 @@ def manifest_files(directory: str, *, recursive: bool) -> list[str]:
     return [str(path) for path in files]
 
 
-def selector_of(choosing: Choosing) -> Selector:
+def selector_of(surroundings: Surroundings) -> Selector:
     """The labels that are asked for. Raises UsageError."""
     try:
-        return parse_selector(choosing.selector)
+        return parse_selector(surroundings.selector)
     except SelectorError as error:
-        raise UsageError(f"invalid selector {choosing.selector!r}: {error}") from error
+        raise UsageError(f"invalid selector {surroundings.selector!r}: {error}") from error
 
 
 def _named(path: str | Path) -> Reference | str:
@@ -318,16 +340,16 @@ def _named(path: str | Path) -> Reference | str:
     return text if Path(path).exists() else reference(text) or text
 
 
-def _take(read: Sources, manifest: Manifest, choosing: Choosing) -> None:
-    if choosing.name is None and manifest.workloads and (fault := _mistaken_cluster(manifest)):
+def _take(read: Sources, manifest: Manifest, surroundings: Surroundings) -> None:
+    if surroundings.name is None and manifest.workloads and (fault := _mistaken_cluster(manifest)):
         raise ManifestError(manifest.file, [fault])
     read.manifests.append(manifest)
     read.bearing.append(manifest)
 
 
-def _take_file(read: Sources, file: str, choosing: Choosing, *, is_one_of_many: bool) -> None:
+def _take_file(read: Sources, file: str, surroundings: Surroundings, *, is_one_of_many: bool) -> None:
     try:
-        _take(read, _read(file), choosing)
+        _take(read, _read(file), surroundings)
     except ManifestError as error:
         if not is_one_of_many:
             raise
@@ -353,7 +375,7 @@ def _read(file: str) -> Manifest:
     return read_manifest(file)
 
 
-def _drop_those_without_workload(read: Sources, choosing: Choosing) -> None:
+def _drop_those_without_workload(read: Sources, surroundings: Surroundings) -> None:
     """Leave out manifests without a workload where others have one. Raises UsageError if none has one, but has to."""
     empty = [manifest for manifest in read.manifests if not manifest.workloads]
     of_others = [source for source in read.bearing if not (isinstance(source, Manifest) and source in empty)]
@@ -368,7 +390,7 @@ def _drop_those_without_workload(read: Sources, choosing: Choosing) -> None:
         read.bearing = of_others
     elif len(empty) == 1 and not read.skipped and (fault := _mistaken_manifest(empty[0])):
         raise ManifestError(empty[0].file, [fault])
-    elif len(empty) + len(read.skipped) > 1 and not read.errors and not choosing.none_will_do:
+    elif len(empty) + len(read.skipped) > 1 and not read.errors and not surroundings.none_will_do:
         raise UsageError(f"none of {len(empty) + len(read.skipped)} files holds a Pod or a workload")
 
 

@@ -32,7 +32,7 @@ from kubespread.errors import UsageError
 from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
-    from kubespread.candidate.sources import Choosing
+    from kubespread.candidate.sources import Surroundings
     from kubespread.kube.taint import DrainFlags
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
@@ -648,10 +648,10 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
     ] = msgspec.field(default=(), name="set")
 
     @property
-    def choosing(self) -> Choosing:
-        from kubespread.candidate.sources import Choosing
+    def surroundings(self) -> Surroundings:
+        from kubespread.candidate.sources import Surroundings
 
-        return Choosing(self.named, self.namespace, recursive=self.recursive, one_only=True)
+        return Surroundings(name=self.named, namespace=self.namespace, recursive=self.recursive, one_only=True)
 
 
 class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):

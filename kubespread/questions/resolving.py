@@ -9,12 +9,12 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.candidate import Candidate, Surroundings, from_cluster, from_manifest
+from kubespread.candidate.candidate import Candidate, from_cluster, from_manifest
 from kubespread.candidate.companions import with_companions, with_manifest_objects
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.replicas import autoscaling_notes, others, replica_names
 from kubespread.candidate.settings import parse_settings
-from kubespread.candidate.sources import Choosing, PodGiven, Source, namespace_notes, read_sources
+from kubespread.candidate.sources import PodGiven, Source, Surroundings, namespace_notes, read_sources
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
@@ -59,7 +59,7 @@ def resolve(
     snapshot: Snapshot,
     pods: Iterable[PodGiven],
     scheduler: Scheduler,
-    choosing: Choosing,
+    surroundings: Surroundings,
     *,
     settings: Sequence[str] = (),
     counts_quotas: bool = True,
@@ -77,23 +77,20 @@ def resolve(
     origin = snapshot.origin
     version = scheduler.release(origin.release)
     spread = [f"topologySpreadConstraints={edit.constraint}" for edit in _spreading(snapshot)]
-    snapshot, edit_notes = edited(snapshot, scheduler, choosing.namespace, preempts=preempts)
-    own_namespace = origin.namespace or DEFAULT_NAMESPACE
-    default_namespace = choosing.namespace or own_namespace
-    read = read_sources(pods, snapshot, choosing, default_namespace)
-    chosen = read.chosen(choosing, default_namespace)
-    before = snapshot
-    snapshot, notes = with_manifest_objects(snapshot, read.manifests, default_namespace)
-    surroundings = Surroundings(
-        snapshot.objects,
-        version,
-        choosing.name,
-        choosing.namespace,
-        own_namespace,
-        scheduler.admission_plugins(resource_quota=counts_quotas),
-        parse_settings(settings),
-        parse_settings(spread),
+    snapshot, edit_notes = edited(snapshot, scheduler, surroundings.namespace, preempts=preempts)
+    surroundings = replace(
+        surroundings,
+        version=version,
+        context_namespace=origin.namespace or DEFAULT_NAMESPACE,
+        admission=scheduler.admission_plugins(resource_quota=counts_quotas),
+        settings=parse_settings(settings),
+        edits=parse_settings(spread),
     )
+    read = read_sources(pods, snapshot, surroundings)
+    chosen = read.chosen(surroundings)
+    before = snapshot
+    snapshot, notes = with_manifest_objects(snapshot, read.manifests, surroundings.default_namespace)
+    surroundings = replace(surroundings, objects=snapshot.objects)
 
     def candidate(source: Source, surroundings: Surroundings = surroundings) -> Candidate:
         if isinstance(source, Manifest):

@@ -52,9 +52,9 @@ def world_of(
 
     def making(name: WorkloadName, objects: ClusterObjects) -> Made:
         # What reads a workload and admits its pods is imported where there is a pod to make.
-        from kubespread.candidate.candidate import Surroundings as CandidateSurroundings
         from kubespread.candidate.candidate import from_cluster
         from kubespread.candidate.sources import Reference
+        from kubespread.candidate.sources import Surroundings as CandidateSurroundings
 
         surroundings = CandidateSurroundings(
             objects,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,13 +63,16 @@ SPEC: Fields = {
 }
 READINESS: Fields = {"stuck": Field(Holds.TEXTS, "workloads whose new pods do not become ready", is_required=True)}
 
+_AFTER_VERB = re.compile(r"\s+|=")
+
 
 def parse_step(text: str, directory: str | None = "") -> Step:
-    """The step written as ``text``; paths in it are relative to ``directory``, and not allowed if it is None.
+    """The step written as ``text``, a blank or an equals sign behind its verb; paths in it are relative to
+    ``directory``, and not allowed if it is None.
 
     Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
     """
-    verb, *rest = text.split(maxsplit=1) or [""]
+    verb, *rest = _AFTER_VERB.split(text.strip(), maxsplit=1)
     if verb not in VERBS:
         meant = did_you_mean(near_miss(verb, VERBS)) or f"; the steps are {', '.join(VERBS)}"
         raise UsageError(f"unknown step {verb!r}{meant}")
@@ -141,7 +145,7 @@ def read_scenario(source: ScenarioGiven) -> Scenario:
 
 def _is_step(text: str) -> bool:
     """True for no scenario: its first word is a verb, or no file is called so and it has several words."""
-    first = next(iter(text.split(maxsplit=1)), "")
+    first = _AFTER_VERB.split(text.strip(), maxsplit=1)[0]
     is_document = "\n" in text or text.lstrip().startswith("{")
     return not is_document and (first in VERBS or (" " in text.strip() and not Path(text).exists()))
 

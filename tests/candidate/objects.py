@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from kubespread.candidate.candidate import Candidate, Surroundings, from_manifest
+from kubespread.candidate.candidate import Candidate, from_manifest
 from kubespread.candidate.manifest import manifest_of
+from kubespread.candidate.sources import Surroundings
 from tests.builders import Data
 
 

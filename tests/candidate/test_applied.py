@@ -12,9 +12,9 @@ import pytest
 
 import kubespread
 from kubespread.candidate.applied import applied
-from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifest import field_at, manifest_of
 from kubespread.candidate.replicas import is_rolled_out
+from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.core import Container, PodSpec
 from kubespread.kube.api.meta import KubeObject
 from kubespread.kube.api.unknown_fields import fields_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifest import is_workload
+from kubespread.candidate.sources import Surroundings
 from kubespread.errors import ManifestError
 from kubespread.manifest.objects import KubernetesObject
 from tests.candidate.objects import from_object

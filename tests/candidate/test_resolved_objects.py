@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kubespread
-from kubespread.candidate.sources import Choosing
+from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
 from kubespread.questions.resolving import resolve
@@ -39,7 +39,7 @@ ASKED: dict[str, list[Data | str]] = {
 
 def resolved(asked: list[Data | str]) -> ClusterObjects:
     snapshot = kubespread.Snapshot.from_objects(CLUSTER)
-    return resolve(snapshot, asked, kubespread.Scheduler(), Choosing()).cluster.objects
+    return resolve(snapshot, asked, kubespread.Scheduler(), Surroundings()).cluster.objects
 
 
 @pytest.mark.parametrize("case", ASKED)

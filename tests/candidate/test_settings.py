@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.manifest import value_at
 from kubespread.candidate.settings import Setting, parse_settings
+from kubespread.candidate.sources import Surroundings
 from kubespread.errors import ManifestError, UsageError
 from tests.builders import Data, hard, hosts, owned_by, pod, soft
 from tests.candidate.objects import from_object

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kubespread.candidate.candidate import Surroundings
+from kubespread.candidate.sources import Surroundings
 from kubespread.errors import ManifestError
 from kubespread.kube.versions import KubeVersion
 from tests.candidate.objects import from_object

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.companions import with_companions
+from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.scheduler.cluster.cluster import Cluster, in_use
 from kubespread.scheduler.evaluation import evaluate

@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.candidate.candidate import Surroundings
+from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import priority_of
 from kubespread.questions.queue import Entry, run

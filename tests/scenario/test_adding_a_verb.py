@@ -50,7 +50,7 @@ after = kubespread.after_steps(cluster, scenario)
 print(*(node.metadata.name for node in after.nodes if "reserved" in node.metadata.labels))
 same = [
     *edits_of(pending.typed(pending.make_context("pending", ["--reserve", "zone=a"]))), *cluster.edited("reserve zone=a").edits,
-    parse_step("reserve zone=a").action,
+    parse_step("reserve=zone=a").action, parse_step("reserve zone=a").action,
 ]
 print(*same, [each == Reserve.read("zone=a") for each in same])
 print(schema()["$defs"]["Step"]["anyOf"][1]["properties"]["reserve"]["description"])
@@ -65,7 +65,7 @@ def test_a_verb_is_one_class_and_a_line() -> None:
         [
             "reserve zone=a, reserve node-b1, reserve node-c1",
             "node-a1 node-a2 node-b1 node-c1",
-            "reserve zone=a reserve zone=a reserve zone=a [True, True, True]",
+            "reserve zone=a reserve zone=a reserve zone=a reserve zone=a [True, True, True, True]",
             "Nodes are kept for one team. NODES",
             "Reserve nodes.",
         ],

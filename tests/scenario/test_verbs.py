@@ -82,6 +82,7 @@ def test_a_verb_is_the_same_however_it_is_written(verb: str) -> None:
         "a key with text": in_scenario({verb: text}),
         "its own key with text": in_scenario({VERBS[verb].form.name or verb: text}),
         "the same as JSON": read_scenario(json.dumps(scenario({verb: text}))).steps[0].action,
+        "with an equals sign": parse_step(f"{verb}={text}").action,
         "typed": read_scenario([line]).steps[0].action,
     }
     if verb not in NO_FILES:

@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Surroundings
+from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.versions import LATEST

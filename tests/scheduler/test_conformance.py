@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Surroundings
+from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import LATEST
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import kubespread
-from kubespread.candidate.sources import Choosing
+from kubespread.candidate.sources import Surroundings
 from kubespread.errors import KubespreadError, ManifestError, SnapshotError
 from kubespread.questions.explain.answer import explained as explain_pod
 from kubespread.questions.resolving import resolve
@@ -223,8 +223,8 @@ def _explained(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.
     if case.get("stored"):
         metadata = case["pod"]["metadata"]
         pod, namespace = f"pod/{metadata['name']}", metadata.get("namespace", "default")
-    choosing = Choosing(None, namespace, one_only=True)
-    resolved = resolve(snapshot, [pod], scheduler, choosing)
+    surroundings = Surroundings(namespace=namespace, one_only=True)
+    resolved = resolve(snapshot, [pod], scheduler, surroundings)
     candidate, profile = resolved.candidates[0], resolved.profiles[0]
     # As kubespread.explain does, but for its advice: that is not recorded, and takes as long as all the rest.
     report = explain_pod(

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from kubespread.candidate.sources import Choosing
+from kubespread.candidate.sources import Surroundings
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceRequirements
@@ -224,7 +224,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
         dataclasses.replace(snapshot, objects=objects),
         [source],
         scene.scheduler,
-        Choosing(one_only=True),
+        Surroundings(one_only=True),
         counts_quotas=False,
     )
     (candidate,), (profile,) = resolved.candidates, resolved.profiles

@@ -65,7 +65,7 @@ class Checking:
     @classmethod
     def of(cls, question: Check, scene: Scene) -> Self:
         sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
-        gathered = Gatherer(scene.given, scene.scheduler, question.choosing).gather(sources)
+        gathered = Gatherer(scene.given, scene.scheduler, question.surroundings).gather(sources)
         return cls(gathered, selected(question.select, question.ignore))
 
     def __call__(self, number: int) -> Checked:

@@ -10,7 +10,7 @@ from kubespread.questions.question import ManifestsQuestion, Namespace, Option, 
 from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
-    from kubespread.candidate.sources import Choosing
+    from kubespread.candidate.sources import Surroundings
     from kubespread.questions.check.report import CheckReport
     from kubespread.questions.commands import Commands
 
@@ -101,10 +101,10 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         return not self.pods or any(isinstance(pod, str) and is_reference(pod) for pod in self.pods)
 
     @property
-    def choosing(self) -> Choosing:
-        from kubespread.candidate.sources import Choosing
+    def surroundings(self) -> Surroundings:
+        from kubespread.candidate.sources import Surroundings
 
-        return Choosing(None, self.namespace, self.selector, recursive=self.recursive)
+        return Surroundings(namespace=self.namespace, selector=self.selector, recursive=self.recursive)
 
     def next_command(self, report: CheckReport, commands: Commands) -> str:
         for finding in report.findings:

@@ -10,24 +10,17 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.candidate.candidate import (
-    Candidate,
-    NotInClusterError,
-    Surroundings,
-    from_cluster,
-    from_manifest,
-    unserved,
-)
+from kubespread.candidate.candidate import Candidate, NotInClusterError, from_cluster, from_manifest, unserved
 from kubespread.candidate.companions import with_companions, with_manifest_objects
 from kubespread.candidate.manifest import Manifest, field_at, kind_of, texts_at
 from kubespread.candidate.replicas import autoscaler_gaps, autoscalers_of, bounded, first_missing, growth_gaps
 from kubespread.candidate.settings import parse_settings
 from kubespread.candidate.sources import (
-    Choosing,
     PodGiven,
     Reference,
     Source,
     Sources,
+    Surroundings,
     missing_namespace,
     read_once,
     read_sources,
@@ -95,14 +88,20 @@ class Gathered(Struct):
 class Gatherer:
     """Reader of whatever can be read of the sources, beside a cluster or without one."""
 
-    def __init__(self, snapshot: Snapshot | None, scheduler: Scheduler, choosing: Choosing) -> None:
+    def __init__(self, snapshot: Snapshot | None, scheduler: Scheduler, surroundings: Surroundings) -> None:
         self._has_cluster = snapshot is not None
-        self._scheduler, self._choosing = scheduler, choosing
+        self._scheduler = scheduler
         self._snapshot = Snapshot() if snapshot is None else snapshot
         origin = self._snapshot.origin
         self.gathered = Gathered(scheduler.release(origin.release))
-        self._own_namespace = origin.namespace or DEFAULT_NAMESPACE
-        self._namespace = choosing.namespace or self._own_namespace
+        plugins = scheduler.admission_plugins(resource_quota=False)
+        self._surroundings = replace(
+            surroundings,
+            version=self.gathered.version,
+            context_namespace=origin.namespace or DEFAULT_NAMESPACE,
+            admission=plugins if self._has_cluster else replace(plugins, enabled=False),
+        )
+        self._namespace = self._surroundings.default_namespace
         self._lines: dict[int, FieldLines] = {}
         self._profiles: dict[str, Profile] = {}
         self._parts: list[str] = []
@@ -111,7 +110,7 @@ class Gatherer:
         """Raises UsageError and SnapshotError."""
         gathered = self.gathered
         gathered.edits = self._snapshot.edits
-        self._snapshot, edits = edited(self._snapshot, self._scheduler, self._choosing.namespace)
+        self._snapshot, edits = edited(self._snapshot, self._scheduler, self._surroundings.namespace)
         if self._has_cluster:
             gathered.gaps += self._scheduler.source_gaps(self._snapshot.origin)
         read = self._read(sources)
@@ -145,7 +144,7 @@ class Gatherer:
             return UsageError(f"nothing to check: {some_of(self._parts, _NAMES_SHOWN)}")
         files = [*(manifest.file for manifest in read.manifests), *read.skipped]
         hold = verb_of(len(files), "hold")
-        labeled = f" with the labels {self._choosing.selector}" if self._choosing.selector else ""
+        labeled = f" with the labels {self._surroundings.selector}" if self._surroundings.selector else ""
         return UsageError(f"nothing to check: {some_of(files, _NAMES_SHOWN)} {hold} no Pod or workload{labeled}")
 
     def _read(self, sources: Iterable[PodGiven]) -> Sources:
@@ -161,12 +160,12 @@ class Gatherer:
         self.gathered.sources = readable
         if not readable:
             return Sources()
-        read = read_sources(readable, self._snapshot, self._choosing, self._namespace)
+        read = read_sources(readable, self._snapshot, self._surroundings)
         self.gathered.refused += (RefusedManifest(malformed.file, None, malformed.faults) for malformed in read.errors)
         return read
 
     def _sources(self, read: Sources) -> Iterator[Source]:
-        selector = selector_of(self._choosing)
+        selector = selector_of(self._surroundings)
         for source in read.bearing:
             if isinstance(source, Reference):
                 yield source
@@ -192,16 +191,7 @@ class Gatherer:
 
     def _made(self, source: Source, settings: Sequence[str] = ()) -> Candidate:
         """Raises ManifestError and UsageError."""
-        plugins = self._scheduler.admission_plugins(resource_quota=False)
-        surroundings = Surroundings(
-            self._snapshot.objects,
-            self.gathered.version,
-            None,
-            self._choosing.namespace,
-            self._own_namespace,
-            plugins if self._has_cluster else replace(plugins, enabled=False),
-            parse_settings(settings),
-        )
+        surroundings = replace(self._surroundings, objects=self._snapshot.objects, settings=parse_settings(settings))
         if isinstance(source, Manifest):
             return from_manifest(source, surroundings)
         return from_cluster(source, self._snapshot, surroundings)

@@ -88,7 +88,7 @@ def advice_on_constraints(
 def answer(question: Explain, scene: Scene) -> ExplainReport:
     """The requested nodes, in the requested order; or what has to change for the pod to fit."""
     pods = [read_once(pod) for pod in question.pods]
-    resolved = resolve(scene.snapshot, pods, scene.scheduler, question.choosing, settings=question.settings)
+    resolved = resolve(scene.snapshot, pods, scene.scheduler, question.surroundings, settings=question.settings)
     if question.fix:
         return _fixed(msgspec.structs.replace(question, pods=tuple(pods)), resolved, scene)
     report = answer_of(

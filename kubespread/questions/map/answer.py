@@ -65,8 +65,8 @@ def answer(question: Map, scene: Scene) -> TopologyMap:
     if question.pods and question.selector:
         raise UsageError("name a workload or mark pods by a selector, not both")
     if question.pods:
-        choosing, settings = question.choosing, question.settings
-        drawn = _of(resolve(scene.snapshot, question.pods, scene.scheduler, choosing, settings=settings))
+        surroundings, settings = question.surroundings, question.settings
+        drawn = _of(resolve(scene.snapshot, question.pods, scene.scheduler, surroundings, settings=settings))
     else:
         drawn = _whole(question, scene)
     given_keys = [full_topology_key(key, drawn.snapshot.nodes) for key in question.keys]

@@ -16,12 +16,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.candidate.applied import applied
-from kubespread.candidate.candidate import Candidate, Surroundings, revised
+from kubespread.candidate.candidate import Candidate, revised
 from kubespread.candidate.companions import with_manifest_objects
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.replicas import is_rolled_out, refuse_update
 from kubespread.candidate.settings import parse_settings
-from kubespread.candidate.sources import Choosing, Reference, Source, Sources, missing_namespace, read_sources
+from kubespread.candidate.sources import Reference, Source, Sources, Surroundings, missing_namespace, read_sources
 from kubespread.controllers.deployment import is_one_template, without_hash
 from kubespread.deadline import check
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
@@ -324,8 +324,10 @@ class Playing(Struct, frozen=True):
         workloads in order, and notes. Raises KubespreadError for what the API server would refuse.
         """
         now = self._now
-        choosing = Choosing(step.name, None, recursive=True, none_will_do=True)
-        read = read_sources(step.given, now, choosing, self.namespace)
+        surroundings = replace(
+            self._surroundings(now, self.namespace, step.settings), name=step.name, recursive=True, none_will_do=True
+        )
+        read = read_sources(step.given, now, surroundings)
         if read.errors:
             raise read.errors[0]
         given = (*read.manifests, *read.bearing)
@@ -333,8 +335,8 @@ class Playing(Struct, frozen=True):
             # As kubectl says it.
             raise UsageError("no objects passed to apply")
         brought, notes = with_manifest_objects(now, read.manifests, self.namespace)
-        surroundings = replace(self._surroundings(brought, self.namespace, step.settings), name=step.name)
-        workloads = [self._wanted(brought, source, surroundings) for source in _sources(read, choosing, self.namespace)]
+        surroundings = replace(surroundings, objects=brought.objects)
+        workloads = [self._wanted(brought, source, surroundings) for source in _sources(read, surroundings)]
         if step.replicas is not None:
             workloads = [replace(workload, replicas=step.replicas, count=step.replicas) for workload in workloads]
         self.world.assume(read.gaps)
@@ -357,12 +359,11 @@ class Playing(Struct, frozen=True):
         if step.manifest is None:
             restarted_at = "" if step.settings else self.world.timestamp
             return self._stored(now, name, surroundings, restarted_at)
-        choosing = Choosing(f"{name.namespace}/{name.kind}/{name.name}", one_only=True)
-        read = read_sources([step.manifest], now, choosing, name.namespace)
+        surroundings = replace(surroundings, name=f"{name.namespace}/{name.kind}/{name.name}", one_only=True)
+        read = read_sources([step.manifest], now, surroundings)
         if read.errors:
             raise read.errors[0]
-        source = read.chosen(choosing, name.namespace)[0]
-        return self._wanted(now, source, replace(surroundings, name=choosing.name))
+        return self._wanted(now, read.chosen(surroundings)[0], surroundings)
 
     @property
     def _now(self) -> Snapshot:
@@ -430,10 +431,10 @@ def _nodes(world: World, verb: OfNodes) -> list[str]:
     return [node.metadata.name for node in nodes_of_target(verb.target, world.living.nodes.objects)]
 
 
-def _sources(read: Sources, choosing: Choosing, namespace: str) -> Iterator[Source]:
+def _sources(read: Sources, surroundings: Surroundings) -> Iterator[Source]:
     """Every workload, or the named one; manifests may hold none at all."""
     bearing = [source for source in read.bearing if not isinstance(source, Manifest) or source.workloads]
-    yield from replace(read, bearing=bearing).chosen(choosing, namespace) if bearing else ()
+    yield from replace(read, bearing=bearing).chosen(surroundings) if bearing else ()
 
 
 def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:

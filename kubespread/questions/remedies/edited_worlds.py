@@ -13,8 +13,9 @@ from typing import Self
 import msgspec
 from msgspec import Struct
 
-from kubespread.candidate.candidate import Surroundings, from_stored_pod
+from kubespread.candidate.candidate import from_stored_pod
 from kubespread.candidate.settings import parse_settings
+from kubespread.candidate.sources import Surroundings
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of

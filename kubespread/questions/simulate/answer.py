@@ -162,7 +162,7 @@ def pose(
         snapshot,
         question.pods,
         scheduler,
-        question.choosing,
+        question.surroundings,
         settings=question.settings,
         counts_quotas=False,
         preempts=question.preemption,

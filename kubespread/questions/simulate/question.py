@@ -28,7 +28,7 @@ from kubespread.questions.question import (
 from kubespread.wording import count_of, says
 
 if TYPE_CHECKING:
-    from kubespread.candidate.sources import Choosing
+    from kubespread.candidate.sources import Surroundings
     from kubespread.questions.commands import Commands
     from kubespread.questions.simulate.report import SimulateReport
     from kubespread.views.look import Look
@@ -170,8 +170,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         return replace(look, in_full=look.in_full or self.named is not None)
 
     @property
-    def choosing(self) -> Choosing:
-        return replace(super().choosing, selector=self.selector, one_only=False)
+    def surroundings(self) -> Surroundings:
+        return replace(super().surroundings, selector=self.selector, one_only=False)
 
     @property
     def makes_room(self) -> bool:
