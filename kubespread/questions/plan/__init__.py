@@ -167,7 +167,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     node_count: int
     """Number of nodes in the cluster at first."""
     waiting: tuple[Trouble, ...] = ()
-    """Pods that are pending, or not made, before the first step."""
+    """Pods that are pending, or not created, before the first step."""
     start: Outcome
     """Outcome before the first step: pods that were waiting are placed where they fit."""
     steps: tuple[PlanStep, ...]
@@ -214,7 +214,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
 
     @property
     def unmade(self) -> int:
-        """Number of pods that are not made in the end beyond those before."""
+        """Number of pods that are not created in the end beyond those before."""
         return self.whole.unmade
 
     @property

@@ -80,7 +80,7 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
 
     @property
     def kinds(self) -> list[TroubleKind]:
-        """Without what follows: where pods are pending or not made, their workload is degraded."""
+        """Without what follows: where pods are pending or not created, their workload is degraded."""
         return list(dict.fromkeys(trouble.kind for trouble in self.troubles))
 
     @property
