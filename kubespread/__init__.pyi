@@ -9,7 +9,7 @@ from kubespread.candidate.sources import ClusterWorkloads as ClusterWorkloads, P
 from kubespread.errors import KubespreadError as KubespreadError, ManifestError as ManifestError, SnapshotError as SnapshotError, UnansweredError as UnansweredError, UsageError as UsageError
 from kubespread.questions.audit.report import AuditReport as AuditReport
 from kubespread.questions.autoscaling.autoscale import GroupsGiven
-from kubespread.questions.capacity.report import CapacityReport as CapacityReport
+from kubespread.questions.capacity import CapacityReport as CapacityReport
 from kubespread.questions.check.answer import rule as rule, rules as rules
 from kubespread.questions.check.report import CheckFinding as CheckFinding, CheckReport as CheckReport, Severity
 from kubespread.questions.compare import CompareReport as CompareReport, Side as Side
@@ -25,7 +25,7 @@ from kubespread.questions.removable import RemovableReport as RemovableReport
 from kubespread.questions.report.report import Scorecard as Scorecard
 from kubespread.questions.scene import OnProgress, OnRefused, ask as ask
 from kubespread.questions.scheduler import Scheduler as Scheduler
-from kubespread.questions.simulate.report import SimulateReport as SimulateReport
+from kubespread.questions.simulate import SimulateReport as SimulateReport
 from kubespread.questions.survive import SurviveReport as SurviveReport
 from kubespread.questions.tasks import Workers as Workers
 from kubespread.questions.verify import VerifyReport as VerifyReport

@@ -23,7 +23,7 @@ from docs.generators.field_meanings import OF_EVERY_REPORT, class_meaning, meani
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.fleet import FleetReport
 from kubespread.questions.registry import QUESTIONS, question
-from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate import SimulateReport
 from kubespread.reports.parts import API_VERSION, Report
 from kubespread.scheduler.causes import Cause
 

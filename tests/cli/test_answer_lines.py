@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kubespread.questions.audit.question import Audit
-from kubespread.questions.capacity.question import Capacity
+from kubespread.questions.capacity import Capacity
 from kubespread.questions.check.question import Check
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.pending.question import Pending

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot
-from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate import SimulateReport
 from tests.builders import Data, hard, node, pod, replica, soft
 from tests.kube.test_quota import quota
 from tests.world.clusters import budget, deployment, stateful_set

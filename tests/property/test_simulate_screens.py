@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import kubespread
-from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate import SimulateReport
 from kubespread.questions.simulate.view import domains_of
 from kubespread.views import terminal
 from kubespread.views.look import Look

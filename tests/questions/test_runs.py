@@ -16,7 +16,7 @@ from kubespread import Snapshot
 from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.plan import PlanReport, PlanStep
-from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate import SimulateReport
 from kubespread.reports.outcome import WorkloadChange
 from kubespread.reports.parts import Range, SkewChange
 from kubespread.views import terminal

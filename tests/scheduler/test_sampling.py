@@ -9,8 +9,8 @@ import pytest
 
 import kubespread
 from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.questions.simulate import Simulate
 from kubespread.questions.simulate.answer import pose
-from kubespread.questions.simulate.question import Simulate
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes, Search, SearchResult, SearchRules, nodes_to_find
 from kubespread.scheduler.placing import first_in_heap

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import kubespread
-from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate import SimulateReport
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, pod

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import kubespread
-from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate import SimulateReport
 from kubespread.reports.parts import ClusterReference
 from kubespread.views import terminal
 from kubespread.views.look import Look

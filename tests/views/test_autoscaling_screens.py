@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 import kubespread
-from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate import SimulateReport
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.cli.support import FIXTURES

@@ -11,8 +11,8 @@ from kubespread.candidate.sources import Surroundings
 from kubespread.errors import KubespreadError, ManifestError, SnapshotError
 from kubespread.questions.explain.answer import explained as explain_pod
 from kubespread.questions.resolving import resolve
+from kubespread.questions.simulate import Simulate
 from kubespread.questions.simulate.answer import pose
-from kubespread.questions.simulate.question import Simulate
 from kubespread.scheduler.cluster.nodes import Search
 from kubespread.scheduler.placing import smallest_name
 from kubespread.scheduler.profile.loading import UnwrittenError

@@ -1,1 +1,252 @@
-"""Room left on the nodes of a cluster."""
+"""Room left on the nodes of a cluster, and how many pods of one size fit there.
+
+Amounts are canonical quantities as text: ``1500m``, ``512Mi``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Annotated, Literal
+
+from kubespread.kube.quantity import parse, rounded
+from kubespread.questions.question import Option, Question
+from kubespread.reports.columns import Col, Fit, Readers
+from kubespread.reports.parts import ClusterReport, Judgment, Report
+from kubespread.wording import EMPTY, count_of, counted_in, verb_of
+
+StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]
+
+
+def _percent(share: float | None) -> str | None:
+    """``42%``, rounded down: what is not quite full must not be called so."""
+    return None if share is None else f"{int(share)}%"
+
+
+def _domain(value: str | None) -> str | None:
+    return None if value is None else value or EMPTY
+
+
+class ResourceAmounts(Report, frozen=True, gc=False):
+    """Amount of a resource, and how much of it is requested."""
+
+    resource: Annotated[str, Col(fit=Fit.MIDDLE)]
+    """Name of the resource in Kubernetes; ``pods`` counts pods against how many the kubelet runs at most."""
+    allocatable: Annotated[str, Col(value=rounded, is_number=True, gives_way=True)]
+    """Allocatable amount of all its nodes."""
+    requested: Annotated[str, Col(value=partial(rounded, up=True), is_number=True)]
+    """Amount its pods request, as NodeResourcesFit counts: with init containers, pod-level resources, overhead."""
+    utilization: Annotated[float | None, Col(header="USED", value=_percent, nothing="-")]
+    """Requested amount in percent of the allocatable one, to one decimal; null where nothing is allocatable."""
+    free: Annotated[str, Col(value=rounded, is_number=True)]
+    """Added up over the nodes that have any left: what is overcommitted on one is not taken from another."""
+
+
+class Stranded(Report, frozen=True):
+    """Free amounts of a resource on nodes where a pod cannot use them."""
+
+    cause: StrandedBy
+    """``pods``: no pod more is allowed there. ``resource``: too little of another resource is left. ``remainder``: too
+    little of this one is, for one pod more. ``rejected``: another filter says no.
+    """
+    detail: str
+    """The taint, the other resource or the filter's reason; else empty."""
+    nodes: int
+    """Number of nodes it is on."""
+    amount: str
+    """Amount that is free there."""
+    tolerable: bool = False
+    """True if pods that tolerate the taints of these nodes could use it: never where one says in what state a node is,
+    or the node is not ready.
+    """
+
+    def __str__(self) -> str:
+        """``4 on 2 cordoned nodes``; what pods can tolerate is reserved for those that do."""
+        amount, nodes = rounded(self.amount), count_of(self.nodes, "node")
+        if self.tolerable:
+            return f"{amount} on {nodes} reserved by taint {self.detail}"
+        match self.cause:
+            case "cordoned":
+                return f"{amount} on {count_of(self.nodes, 'cordoned node')}"
+            case "tainted":
+                return f"{amount} on {nodes} tainted {self.detail}"
+            case "pods":
+                return f"{amount} on {nodes} without a free pod slot"
+            case "resource":
+                return f"{amount} on {nodes} with too little {self.detail} left"
+            case "remainder":
+                return f"{amount} on {nodes} in pieces too small for one more pod"
+        return f"{amount} on {nodes}: {self.detail}"
+
+
+class ResourceCapacity(ResourceAmounts, frozen=True, gc=False):
+    usable: Annotated[str, Col(value=rounded, is_number=True)]
+    """Amount that is free and not stranded: with a request, what the pods that fit would take."""
+    stranded: tuple[Stranded, ...]
+    """The largest amount first."""
+
+    @property
+    def why_stranded(self) -> Annotated[str, Col(header="STRANDED", readers=Readers.RECORDS)]:
+        """Places where it is, and why pods cannot use it."""
+        return ", ".join(map(str, self.stranded))
+
+
+class DomainCapacity(Report, frozen=True):
+    """The nodes that share one value of a topology key."""
+
+    domain: Annotated[str | None, Col(value=_domain, fit=Fit.NAMES, least=20)]
+    """Domain's value; null for the nodes without the label."""
+    nodes: Annotated[int, Col(gives_way=True)]
+    """Number of its nodes."""
+    fits: Annotated[int | None, Col(good=True)]
+    """Number of pods of the request that fit; null without one."""
+    resources: tuple[ResourceAmounts, ...]
+    """Resources of the whole, in the same order."""
+
+
+class NodeCapacity(Report, frozen=True):
+    node: Annotated[str, Col(fit=Fit.NAMES, least=20)]
+    """Its name."""
+    domain: Annotated[str | None, Col(value=_domain, gives_way=True)]
+    """Its value of ``topologyKey``; null without the label."""
+    fits: Annotated[int | None, Col(good=True)]
+    """Number of pods of the request that fit there, placed one after another; null without a request."""
+    why: Annotated[tuple[str, ...], Col(value=", ".join, nothing="", fit=Fit.END, least=8, hide_empty=True)]
+    """Reasons why no pod fits, or no more than those that do: resources that are short, or what else keeps pods off."""
+    resources: tuple[ResourceAmounts, ...]
+    """Resources of the whole, in the same order."""
+
+    @property
+    def fullness(self) -> float:
+        """Percent requested of the node's scarcest resource."""
+        return max((resource.utilization or 0 for resource in self.resources), default=0)
+
+
+class CapacityReport(ClusterReport, frozen=True, kw_only=True):
+    kind: str = "CapacityReport"
+    scheduler_name: str
+    request: dict[str, str] | None
+    """Resources that each counted pod requests; null where only totals are shown."""
+    tolerated: tuple[str, ...] = ()
+    """Taints that the pods tolerate in addition, KEY[=VALUE][:EFFECT]."""
+    topology_key: str | None
+    """The topology key of the domains; null where no node is in one."""
+    nodes: int
+    """Number of nodes in the cluster."""
+    fits: Annotated[int | None, Col(metric="fitting_pods")]
+    """Number of such pods that fit together; null without a request."""
+    most_on_one_node: dict[str, str] | None = None
+    """Most of each resource of the request that is free on one node, closed nodes too; null without a request."""
+    conclusion: str | None = None
+    """Sentence on what bars the pods where none fits; null where it is not one thing."""
+    resources: tuple[ResourceCapacity, ...]
+    """cpu, memory and pods first, then those that some node has, by name."""
+    domains: tuple[DomainCapacity, ...]
+    """Domains by value; nodes in none come last."""
+    node_rows: tuple[NodeCapacity, ...]
+    """Nodes in the cluster's order."""
+
+    def judged(self) -> Judgment:
+        return "no" if self.fits == 0 else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        yield from _sentences(self)
+
+
+_MAX_NAMED = 6
+_NONE = "<none>"
+
+
+def _sentences(report: CapacityReport) -> Iterator[str]:
+    """Say how many of a request fit where, or what is usable; then what bars pods, and what is stranded."""
+    if report.request is None or report.fits is None:
+        usable = (f"{row.resource} {rounded(row.usable)} of {rounded(row.free)} free" for row in report.resources[:2])
+        yield f"usable: {', '.join(usable)}"
+    else:
+        pods = f"{count_of(report.fits, 'pod')} of {request_text(report.request)} {verb_of(report.fits, 'fit')}"
+        yield f"{pods}{_where(report) if report.fits else ''}"
+        if report.fits == 0:
+            short = list(_short_of(report))
+            yield from short
+            if not short and report.conclusion is not None:
+                yield report.conclusion
+    for row in report.resources:
+        if row.stranded and ("/" in row.resource or row.resource in ("cpu", "memory", *(report.request or ()))):
+            yield f"{row.resource} stranded: {row.why_stranded}"
+
+
+def _short_of(report: CapacityReport) -> Iterator[str]:
+    """Name the resources that no node has enough of, open or not: the total is too small, machines are too small, or
+    the rest is fragmented.
+    """
+    free = {resource.resource: resource.free for resource in report.resources}
+    for name, amount in (report.request or {}).items():
+        most, available = (report.most_on_one_node or {})[name], rounded(free[name])
+        machines = (_allocatable(node, name) for node in report.node_rows)
+        largest = max(machines, key=lambda text: parse(text).nano, default="0")
+        if parse(largest).nano < parse(amount).nano:
+            yield f"no node has that much {name}: {rounded(largest)} at most"
+        elif parse(free[name]).nano < parse(amount).nano:
+            yield f"{name} is short: {available} left in all"
+        elif parse(most).nano < parse(amount).nano:
+            yield f"{name} is fragmented: {available} left in all, {rounded(most)} at most on one node"
+
+
+def _allocatable(node: NodeCapacity, resource: str) -> str:
+    return next(amounts.allocatable for amounts in node.resources if amounts.resource == resource)
+
+
+def _where(report: CapacityReport) -> str:
+    if not report.domains:
+        return ""
+    fits = [(_NONE if row.domain is None else row.domain or '""', row.fits or 0) for row in report.domains]
+    if len(fits) <= _MAX_NAMED:
+        return f": {', '.join(counted_in(domain, f'{count:,}') for domain, count in fits)}"
+    fewest, most = min(fits, key=lambda pair: pair[1]), max(fits, key=lambda pair: pair[1])
+    return f": from {fewest[1]:,} in {fewest[0]} to {most[1]:,} in {most[0]}"
+
+
+def request_text(requests: Mapping[str, str]) -> str:
+    """``cpu 2, memory 4Gi``, needed amounts rounded up."""
+    return ", ".join(f"{name} {rounded(amount, up=True)}" for name, amount in requests.items())
+
+
+class Capacity(Question[CapacityReport], frozen=True, kw_only=True):
+    """Show what nodes have free, how much of it no pod can use and why, and how many pods of one size fit.
+
+    Requests are those that kube-scheduler counts, including init containers, pod-level resources and overhead. With
+    --request, copies of a pod without labels or constraints are placed until no more fit; what is left is stranded
+    for these. Without it, no size is guessed: only what no pod could use is stranded. How many more replicas of a
+    workload fit, simulate says: --replicas max.
+
+    \b
+    Examples:
+      kubespread capacity
+      kubespread capacity --request cpu=2,memory=4Gi --by zone
+      kubespread capacity --request cpu=8,nvidia.com/gpu=1 --tolerate nvidia.com/gpu -S cluster.json.gz
+      kubespread capacity --request cpu=2 --fail zone=a
+    """
+
+    name = "capacity"
+    summary = "Show what nodes have free, and how many pods fit."
+    yes, no = "some pod fits, or none is asked about", "none fits"
+    never_modelled = ("quotas and limit ranges: counts are what nodes hold, not what a namespace may have",)
+    outputs = {
+        "table": "tables",
+        "name": "prints the nodes with room, the emptiest first",
+        "csv": "has a row per node",
+        "prometheus": "",
+    }
+    is_watched = True
+    by_place = "request"
+
+    request: Annotated[
+        str | None,
+        Option(
+            "Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).", metavar="RESOURCE=AMOUNT,..."
+        ),
+    ] = None
+    tolerate: Annotated[tuple[str, ...], Option("A taint that the pods tolerate.", metavar="KEY[=VALUE][:EFFECT]")] = ()
+    by: Annotated[
+        str | None, Option("Topology key of the domains to total (default: zone, if nodes have one).", metavar="KEY")
+    ] = None

@@ -23,8 +23,8 @@ from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, TaintError, parse_toleration, untolerated
 from kubespread.kube.validation.resources import resource_faults
 from kubespread.kube.well_known import NOT_READY_TAINT_KEY, READY, ZONE
-from kubespread.questions.capacity.question import Capacity
-from kubespread.questions.capacity.report import (
+from kubespread.questions.capacity import (
+    Capacity,
     CapacityReport,
     DomainCapacity,
     NodeCapacity,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from kubespread.kube.quantity import parse, rounded
-from kubespread.questions.capacity.report import (
+from kubespread.questions.capacity import (
     CapacityReport,
     DomainCapacity,
     NodeCapacity,

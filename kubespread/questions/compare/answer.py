@@ -19,8 +19,7 @@ from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.resolving import given_pods
 from kubespread.questions.scene import Scene, ask, cluster_reference
-from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.simulate.report import SimulateReport
+from kubespread.questions.simulate import Simulate, SimulateReport
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.wording import short_key
 

@@ -44,9 +44,9 @@ from kubespread.questions.resolving import Resolved, reviser
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.simulate import Simulate
 from kubespread.questions.simulate.answer import Posed, pose
 from kubespread.questions.simulate.demand import Demand
-from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.advice import Advice, Suggestion
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange

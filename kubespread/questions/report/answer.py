@@ -22,8 +22,7 @@ from kubespread.kube.quantity import parse, rounded
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.audit import report as audits
 from kubespread.questions.audit.question import Audit
-from kubespread.questions.capacity.question import Capacity
-from kubespread.questions.capacity.report import CapacityReport
+from kubespread.questions.capacity import Capacity, CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import LATER, PendingReport

@@ -1,1 +1,593 @@
 """Replicas placed one after another: where they land, what stops them, and how evenly they are spread."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubespread.errors import UsageError
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.questions.question import (
+    CHOSEN,
+    REPLICAS,
+    REQUIREMENTS,
+    AutoscalerName,
+    InstanceTypesFile,
+    NodeGroupsFile,
+    Option,
+    PodQuestion,
+    Preemption,
+    Seed,
+    Workload,
+)
+from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence
+from kubespread.reports.columns import Col, Readers
+from kubespread.reports.gang import GangReport, gang_outcome, gang_sentences
+from kubespread.reports.parts import (
+    ClusterReport,
+    ConstraintReport,
+    DomainChange,
+    Judgment,
+    PodReference,
+    PreemptedPod,
+    PreemptionReport,
+    Report,
+    SkewChange,
+    letter,
+    preempted_pods,
+)
+from kubespread.reports.rollout import RolloutReport, rollout_sentence
+from kubespread.wording import count_of, says, short_key, some_of, verb_of
+
+if TYPE_CHECKING:
+    from kubespread.candidate.sources import Surroundings
+    from kubespread.questions.commands import Commands
+    from kubespread.views.look import Look
+
+
+class Placement(Report, frozen=True, gc=False):
+    """One replica. ``ties`` nodes shared the best total; the smallest name, or chance, decided among them."""
+
+    replica: Annotated[int, Col(readers=Readers.SPREADSHEET)]
+    """Number from 0, in the order of placement."""
+    pod: Annotated[str, Col()]
+    """Its name."""
+    node: Annotated[str, Col()]
+    """Node it is placed on."""
+    total: Annotated[int, Col()]
+    """The node's total score; 0 where only one node fits and none is scored."""
+    ties: Annotated[int, Col()]
+    """Number of nodes that shared that total."""
+
+
+class DeletedReplica(Report, frozen=True, gc=False):
+    """A replica that the workload's controller deletes, since fewer are asked for than run."""
+
+    pod: str
+    """Its name."""
+    node: str
+    """Node it runs on."""
+
+
+class Loss(Report, frozen=True):
+    """The domain whose loss takes most replicas along, and how many then remain."""
+
+    domain: str
+    """A value of the topology key."""
+    remaining: int
+    """Replicas in other domains."""
+
+
+class NodeReplicas(Report, frozen=True):
+    """A node that holds replicas of the workload in the end."""
+
+    name: str
+    """The node's."""
+    domains: dict[str, str]
+    """The node's value of each topology key of ``worstLoss`` that it has."""
+    present: int
+    """Number of replicas that ran there already."""
+    placed: int
+    """Number of replicas placed there."""
+
+
+class Sampling(Report, frozen=True):
+    """A large cluster: kube-scheduler looks for nodes that fit only until it has found enough of them."""
+
+    nodes: int
+    """Number of nodes it would have to look at to see all."""
+    enough: int
+    """Number of fitting nodes that end the search, in a run with a seed; in one without all that fit are scored."""
+
+
+class Limits(Report, frozen=True):
+    """Number of additional replicas each limit allows by itself: as many as fit is the least of them."""
+
+    nodes: int
+    """Number of replicas that find a node, whatever quotas say."""
+    quota: int | None
+    """Number of replicas that the ResourceQuotas of the namespace allow; null where none limits them."""
+    binding: Literal["nodes", "quota", "both"] = "nodes"
+    """The limit that is reached first."""
+
+    def __post_init__(self) -> None:
+        quota = self.nodes + 1 if self.quota is None else self.quota
+        binding = "both" if quota == self.nodes else "quota" if quota < self.nodes else "nodes"
+        msgspec.structs.force_setattr(self, "binding", binding)
+
+    @property
+    def sentence(self) -> str:
+        """``quotas bind first: they allow 3 more, the nodes have room for 14``."""
+        quota, nodes = f"{self.quota or 0:,}", f"{self.nodes:,}"
+        if self.binding == "both":
+            return f"quotas and nodes bind at once: both allow {nodes} more"
+        if self.binding == "quota":
+            return f"quotas bind first: they allow {quota} more, the nodes have room for {nodes}"
+        return f"the nodes bind first: they have room for {nodes} more, quotas allow {quota}"
+
+
+class PlacedByEdits(Report, frozen=True):
+    """Pods of the workload that waited in the cluster as it was read."""
+
+    pending: int
+    """Number of these pods."""
+    nodes: dict[str, int]
+    """Number of them that each node took once the edits were made; these count as running."""
+
+    def __str__(self) -> str:
+        placed = [f"{count:,} on {node}" for node, count in self.nodes.items()]
+        number = f"{sum(self.nodes.values()):,}" if placed else "none"
+        where = f": {some_of(placed, _MAX_NODES)}" if placed else ""
+        return f"{number} of {count_of(self.pending, 'pod')} that were pending placed by the edits{where}"
+
+
+class SimulateReport(ClusterReport, frozen=True, kw_only=True):
+    kind: str = "SimulateReport"
+    scheduler_name: str
+    pod: PodReference
+    workload: str | None = None
+    """Kind/name of what the replicas belong to."""
+    replicas: Annotated[int | None, Col(short="WANT", value=lambda wanted: "max" if wanted is None else wanted)]
+    """Number of replicas there should be; null when as many as fit were asked for."""
+    present: Annotated[int, Col(header="RUNNING", short="RUN")] = 0
+    """Number of the workload's replicas that are already running and stay where they are."""
+    outdated: int = 0
+    """Number of those of an older revision, beside which the new pods of a rollout that waits are placed."""
+    deleted: tuple[DeletedReplica, ...] = ()
+    """The replicas that are deleted because fewer are asked for than run."""
+    rollout: RolloutReport | None = None
+    """Replacement of running replicas that have another template; ``placements`` are those of its new pods, and
+    ``replicas`` that are not among them still run with the old template, or wait.
+    """
+    placed: Annotated[int, Col()]
+    """Number of replicas that found a node."""
+    placements: tuple[Placement, ...]
+    """Placements in the order they were made."""
+    stopped: str | None
+    """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
+    conclusion: str | None = None
+    """Sentence on what bars that replica; null where it is not one thing."""
+    seed: int | None = None
+    """Seed of all that is left to chance; null where ties went in kube-scheduler's own order, and picks of controllers
+    by name.
+    """
+    created: int | None = None
+    """Number of the replicas that exist in the end, pending ones included: fewer than ``replicas`` where a quota
+    refuses the others or a StatefulSet waits for its last one. Null when as many as fit were asked for.
+    """
+    running: int = 0
+    """Number of replicas that have a node in the end: those present and those placed."""
+    pending: Annotated[int, Col(bad=True)] = 0
+    """Number of replicas that exist and found no node; of a rollout its new pods."""
+    not_created: Annotated[int, Col(bad=True, hide_empty=True)] = 0
+    """Number of replicas the API server refuses, as a quota does."""
+    not_made_yet: Annotated[int, Col(header="NOT-CREATED-YET", bad=True, hide_empty=True)] = 0
+    """Number of replicas a StatefulSet has yet to make: it waits for those before them."""
+    preempts: bool = True
+    """True if replicas that fit nowhere evict pods of lower priority, as kube-scheduler does; not where as many as fit
+    were asked for, nor for pods of a group.
+    """
+    preempted: tuple[PreemptedPod, ...] = ()
+    """The pods that were evicted for replicas, in the order that happened. What their controllers make instead is not
+    placed.
+    """
+    required_placed: int | None = None
+    """Number of replicas that must have a node, if required: then that many are enough."""
+    constraints: tuple[ConstraintReport, ...] = ()
+    """Constraints as they stand after the last placement."""
+    distribution: tuple[tuple[DomainChange, ...], ...] = ()
+    """Change of each domain, per constraint, in the order of ``constraints``."""
+    skew: tuple[SkewChange, ...] = ()
+    """Change per constraint, in the order of ``constraints``."""
+    worst_loss: dict[str, Loss] = msgspec.field(default_factory=dict)
+    """Loss per topology key."""
+    nodes: tuple[NodeReplicas, ...] = ()
+    """Every node that holds replicas of the workload, in the order of names."""
+    sampling: Sampling | None = None
+    """Only where kube-scheduler would not look at every node."""
+    preemption: PreemptionReport | None = None
+    """Preemption for the first replica that needs it, or, where as many as fit are placed, for one more."""
+    gang: GangReport | None = None
+    """Only of replicas that are scheduled together or not at all."""
+    autoscaling: AutoscalingReport | None = None
+    """Nodes that an autoscaler adds for the replicas that found no node, of all workloads placed together; only when
+    asked for.
+    """
+    limits: Limits | None = None
+    """Limits on as many as fit, of one workload; null where a number of replicas is asked for, or several workloads."""
+    admission: tuple[str, ...] = ()
+    by_edits: PlacedByEdits | None = None
+    """Outcome for its pods that waited before the edits; null where none did, or nothing was edited."""
+
+    @property
+    def namespace(self) -> Annotated[str, Col(readers=Readers.RECORDS)]:
+        return self.pod.namespace
+
+    @property
+    def subject(self) -> Annotated[str, Col(header="WORKLOAD", readers=Readers.RECORDS)]:
+        """Kind/name of what was placed, a pod by itself included."""
+        return self.workload or f"Pod/{self.pod.name}"
+
+    @property
+    def skews(
+        self,
+    ) -> Annotated[str, Col(header="SKEW", readers=Readers.TERMINAL, nothing="", hide_empty=True, gives_way=True)]:
+        """``A zone 1 · B hostname 3 > 1``: the comparison where a hard constraint is violated."""
+        phrases = (
+            f"{letter(place)} {short_key(each.topology_key)} {each.range_after}"
+            f"{each.exceeds if each.is_violated else ''}"
+            for place, each in enumerate(self.skew)
+        )
+        return " · ".join(phrases)
+
+    @property
+    def surviving(
+        self,
+    ) -> Annotated[int | None, Col(header="SURVIVE", readers=Readers.TERMINAL, nothing="", hide_empty=True)]:
+        """Replicas left when the fullest domain of ``grouping`` is lost."""
+        return None if self.grouping is None else self.worst_loss[self.grouping].remaining
+
+    @property
+    def why(self) -> Annotated[str | None, Col(readers=Readers.RECORDS)]:
+        """Sentence on what bars the next replica, else kube-scheduler's message for it."""
+        return self.conclusion or self.stopped
+
+    def __post_init__(self) -> None:
+        running = self.present + self.placed
+        exist = self.replicas if self.created is None else self.created
+        pending = self.rollout.pending if self.rollout is not None else max(0, (exist or 0) - running)
+        msgspec.structs.force_setattr(self, "running", running)
+        msgspec.structs.force_setattr(self, "pending", pending)
+
+    @property
+    def lacking(self) -> list[str]:
+        """Phrases for replicas without a node, by what happened to them; empty where all have one."""
+        counts = {"pending": self.pending, "not created": self.not_created, "not created yet": self.not_made_yet}
+        return [f"{count:,} {what}" for what, count in counts.items() if count]
+
+    def is_about_nodes(self, key: str) -> bool:
+        """True if the domains of ``key`` are the nodes themselves."""
+        return key == HOSTNAME or (bool(self.nodes) and all(node.domains.get(key) == node.name for node in self.nodes))
+
+    @property
+    def grouping(self) -> str | None:
+        """The topology key that says best where replicas are: the one that a gang shares, the first constraint's that
+        is wider than a node, else the zone's. None where no node has such a label.
+        """
+        shared = self.gang.topology_key if self.gang is not None else None
+        keys = (*([shared] if shared else []), *(constraint.topology_key for constraint in self.constraints), ZONE)
+        return next((key for key in keys if key in self.worst_loss and not self.is_about_nodes(key)), None)
+
+    @property
+    def per_node(self) -> dict[str, int]:
+        """Number of replicas each node got, in the order of the first placement there."""
+        return Counter(placement.node for placement in self.placements)
+
+    def judged(self) -> Judgment:
+        if self.unmet or not self._is_enough:
+            return "unknown" if not self.unmet and self._may_be_scaled_for else "no"
+        return "yes"
+
+    @property
+    def _may_be_scaled_for(self) -> bool:
+        """True if an autoscaler with unknown machines could give a node to everything that lacks one."""
+        is_known = self.autoscaling is None or not self.autoscaling.unknown_groups
+        return not is_known and self.required_placed is None and not self.not_created
+
+    def over(self, others: Sequence[SimulateReport]) -> SimulateReport:
+        """Report over several runs, of which this one is shown."""
+        rollouts = [other.rollout for other in others if other.rollout is not None]
+        return msgspec.structs.replace(
+            self,
+            skew=tuple(own.over(same) for own, *same in zip(self.skew, *(each.skew for each in others), strict=True)),
+            rollout=None if self.rollout is None else self.rollout.over(rollouts),
+        )
+
+    @property
+    def _is_enough(self) -> bool:
+        """True if every requested replica has a node, an autoscaler's included; for as many as fit at least one."""
+        if self.required_placed is not None:
+            return self.running >= self.required_placed
+        if self.replicas is None:
+            return self.running > 0
+        if self.rollout is not None and (not self.rollout.complete or self.rollout.stuck_runs):
+            return False
+        is_scaled_for = self.autoscaling is not None and self.autoscaling.left == 0 and not self.not_created
+        return is_scaled_for or not self.lacking
+
+    def sentences(self) -> Iterator[str]:
+        yield from sentences_of(self)
+
+
+_MAX_NODES = _MAX_PODS = 3
+
+
+def sentences_of(report: SimulateReport) -> Iterator[str]:
+    """Say how many found a node, what else could happen, and last what stopped the others."""
+    if report.deleted:
+        yield f"{len(report.deleted):,} deleted, {report.running:,} left"
+        yield from deleted(report)
+        return
+    if report.rollout is not None:
+        yield f"rolled out: {rollout_sentence(report.rollout)}"
+    already = f", {report.present:,} already running" if report.present else ""
+    if report.gang is not None:
+        yield gang_outcome(report.gang, report.running, report.replicas)
+    elif report.replicas is None:
+        yield f"{report.placed:,} fit{already}"
+    elif sentence := nothing_to_place(report):
+        yield sentence
+    elif report.outdated:
+        yield f"{of_waiting_revision(report)}{beside_placed(report)}; {outdated(report)}"
+    else:
+        asked_for = max(0, report.replicas - report.present)
+        yield f"{report.placed:,} of {asked_for:,} placed{already}{beside_placed(report)}"
+    yield from alternatives(report)
+    yield from cause(report)
+    if report.autoscaling is not None:
+        yield autoscaler_sentence(report.autoscaling)
+
+
+def beside_placed(report: SimulateReport) -> str:
+    """Say who was preempted, which replicas do not exist, and which requirement is not met though all are placed."""
+    unmade = {"not created": report.not_created, "not created yet": report.not_made_yet}
+    parts = [f"{count:,} {what}" for what, count in unmade.items() if count]
+    if report.preempted:
+        parts.append(f"preempting {preempted_pods(report.preempted, _MAX_PODS)}")
+    unmet = () if report.lacking else report.unmet
+    return "".join([*(f", {part}" for part in parts), *(f"; {text}" for text in unmet)])
+
+
+def totals(reports: Sequence[SimulateReport]) -> str:
+    """The totals of several workloads."""
+    kinds = {
+        "placed": [report.placed for report in reports],
+        "pending": [report.pending for report in reports],
+        "not created": [report.not_created for report in reports],
+        "not created yet": [report.not_made_yet for report in reports],
+    }
+    sums = {what: sum(counts) for what, counts in kinds.items()}
+    parts = [f"{count:,} {what}" for what, count in sums.items() if count or what in ("placed", "pending")]
+    if preempted := [pod for report in reports for pod in report.preempted]:
+        parts.append(f"preempting {preempted_pods(preempted, _MAX_PODS)}")
+    return f"{len(reports):,} workloads: {', '.join(parts)}"
+
+
+def nothing_to_place(report: SimulateReport) -> str | None:
+    """The sentence where no more replicas are requested than run."""
+    if not report.present or report.present != report.replicas:
+        return None
+    return f"{report.present:,} of {count_of(report.present, 'replica')} already running, nothing to place"
+
+
+def of_waiting_revision(report: SimulateReport) -> str:
+    """Number of the pods that a rollout waits for and that find a node."""
+    new = count_of((report.replicas or 0) - report.present, "new pod")
+    return f"{report.placed:,} of {new} of the current revision placed"
+
+
+def outdated(report: SimulateReport) -> str:
+    """Pods that the rollout is to replace."""
+    some = "the" if report.outdated == report.present else f"{report.outdated:,} of the"
+    running = f"{report.present:,} that {verb_of(report.present, 'run')}"
+    return f"{some} {running} {verb_of(report.outdated, 'are')} of an older one"
+
+
+def deleted(report: SimulateReport) -> Iterator[str]:
+    """Say which replicas are deleted, where fewer are requested than run."""
+    if report.deleted:
+        named = [f"{victim.pod} on {victim.node}" for victim in report.deleted[:_MAX_NODES]]
+        rest = len(report.deleted) - len(named)
+        more = f" and {rest} more" if rest else ""
+        yield f"deleted first: {', '.join(named)}{more}"
+
+
+def alternatives(report: SimulateReport) -> Iterator[str]:
+    """Say what edits did for pods that waited, and what preemption would do."""
+    if report.by_edits is not None:
+        yield str(report.by_edits)
+    if report.preemption is not None and not report.preempted:
+        yield report.preemption.sentence
+
+
+def cause(report: SimulateReport) -> Iterator[str]:
+    """kube-scheduler's message, and what bars the next replica if it is one thing."""
+    if report.gang is not None:
+        yield from gang_sentences(report.gang)
+        if report.gang.pod_group is None or not report.gang.fits:
+            return
+    if report.limits is not None and report.limits.quota is not None:
+        yield report.limits.sentence
+    if report.stopped is not None:
+        yield report.stopped
+    if report.conclusion is not None:
+        whom = "the next one stops" if report.replicas is None else f"{report.pending:,} pending"
+        yield f"{whom}: {report.conclusion}"
+
+
+_GANGS = "Gangs"
+
+
+class WhatIf(Struct, frozen=True):
+    """Place every workload as gangs of ``size``, whatever its pods say."""
+
+    size: int
+    topology_key: str = ""
+
+
+class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
+    """Place replicas one after another as kube-scheduler would, and show where they land and what stops them.
+
+    Several workloads are placed by priority, then in the order given, each with the earlier ones already in the
+    cluster. A workload already in the cluster is scaled up from the replicas it has. Ties go to the first node in
+    kube-scheduler's own order, as far as it can be known; --seed shows another possible outcome.
+
+    \b
+    Examples:
+      kubespread simulate web.yaml --replicas 15 --require-placed all
+      kubespread simulate web.yaml --replicas max -S cluster.json.gz
+      kubespread simulate -A --from-scratch
+      kubespread simulate web.yaml --replicas 40 --autoscaler ca --node-groups groups.yaml
+      kubespread simulate job/train --gang 8:topology.kubernetes.io/zone
+      helm template shop ./chart | kubespread simulate --require-placed all
+    """
+
+    name = "simulate"
+    summary = "Place replicas as kube-scheduler would; show what stops them."
+    yes, no = "all replicas are placed, or as many as required", "fewer are"
+    doing = "placing replicas"
+    outputs = {"table": "a picture", "name": "prints namespace/pod<TAB>node lines"}
+    is_watched = True
+    by_place = "pods replicas"
+
+    pods: Annotated[
+        tuple[Any, ...],
+        Workload(
+            "Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads "
+            "in a manifest are placed. Default: standard input when piped, else pod.yaml.",
+            metavar="[POD]...",
+            is_several=True,
+        ),
+    ]
+    selector: Annotated[
+        str,
+        Option(
+            "Place only workloads with these labels (app=web,tier!=db).",
+            ("-l", "--selector"),
+            "LABELS",
+            says={CHOSEN: "by labels"},
+        ),
+    ] = ""
+    replicas: Annotated[
+        int | Literal["max"] | None,
+        Option(
+            "Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).",
+            metavar="N",
+            least=0,
+            says={REPLICAS: "a number"},
+        ),
+    ] = None
+    from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
+    seed: Seed = None
+    preemption: Preemption = True
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
+    gang: Annotated[
+        str | None,
+        Option(
+            "Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a "
+            "multiple of N: one gang after another.",
+            metavar="N[:KEY]",
+            heading=_GANGS,
+        ),
+    ] = None
+    require_placed: Annotated[
+        int | Literal["all"] | None,
+        Option(
+            "Fail unless N replicas (or all) are placed.",
+            metavar="N|all",
+            heading=REQUIREMENTS,
+            least=0,
+            is_for_scripts=True,
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for an invalid gang, and for nodes that are added for as many as fit."""
+        if (gangs := self.as_gangs) is not None:
+            if self.desired is not None and (self.desired == 0 or self.desired % gangs.size):
+                raise UsageError(f"replicas must be a multiple of the gang of {gangs.size}, not {self.desired}")
+            if self.autoscaler is not None:
+                raise UsageError("--gang and --autoscaler do not go together: that is not modeled of gangs")
+        if self.as_many_as_fit and self.autoscaler is not None:
+            raise UsageError("--autoscaler and --replicas max do not go together: as many as fit leaves none pending")
+
+    @property
+    def as_many_as_fit(self) -> bool:
+        return self.replicas == "max"
+
+    @property
+    def desired(self) -> int | None:
+        """The number of replicas that is asked for, if any."""
+        return None if self.replicas == "max" else self.replicas
+
+    @property
+    def as_gangs(self) -> WhatIf | None:
+        """The gangs that are asked for; None for none."""
+        if self.gang is None:
+            return None
+        size, colon, key = self.gang.partition(":")
+        if not re.fullmatch("[1-9][0-9]{0,8}", size) or (colon and not key):
+            raise UsageError(f"invalid --gang {self.gang!r}: expected N or N:KEY, such as 8:zone")
+        return WhatIf(int(size), key)
+
+    @classmethod
+    def report(cls) -> type[SimulateReport]:
+        return SimulateReport
+
+    def unmet(self, report: SimulateReport) -> Iterator[str]:
+        """Say how many replicas lack a node of those that are required to have one."""
+        placed = self.require_placed
+        if placed == "all" and report.lacking:
+            what = "are not placed" if report.not_created or report.not_made_yet else "are pending"
+            lacking = (report.replicas or 0) - report.running
+            yield f"--require-placed all: {lacking} of {count_of(report.replicas or 0, 'replica')} {what}"
+        elif isinstance(placed, int) and report.running < placed:
+            yield f"--require-placed {placed}: {says(report.running, 'replica', 'are placed')}"
+
+    def shown(self, look: Look) -> Look:
+        return replace(look, in_full=look.in_full or self.named is not None)
+
+    @property
+    def surroundings(self) -> Surroundings:
+        return replace(super().surroundings, selector=self.selector, one_only=False)
+
+    @property
+    def makes_room(self) -> bool:
+        return self.preemption
+
+    def next_command(self, report: Sequence[SimulateReport], commands: Commands) -> str:
+        worst = next((each for each in report if each.lacking), None)
+        if worst is not None and not worst.pending:
+            # Nothing that a pod may change lets the API server make it.
+            return ""
+        if len(report) == 1 and worst is not None:
+            return self.again(commands, "explain", "--fix")
+        there = worst or next(iter(report), None)
+        if there is None or not there.present or self.settings or self.from_scratch:
+            return ""
+        kind, _, name = there.subject.partition("/")
+        workload = WorkloadName(kind, there.pod.namespace, name)
+        if worst is not None:
+            return commands.of_workload("explain", workload, "--fix")
+        scaled = [] if self.desired is None else [f"--scale {quote(f'{workload}={self.desired}')}"]
+        return commands.of_workload("survive", workload, *scaled)

@@ -35,6 +35,17 @@ from kubespread.questions.queue import Entry, ScheduleResult, run
 from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.scene import OnProgress, Scene
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.simulate import (
+    DeletedReplica,
+    Limits,
+    Loss,
+    NodeReplicas,
+    PlacedByEdits,
+    Placement,
+    Sampling,
+    Simulate,
+    SimulateReport,
+)
 from kubespread.questions.simulate.demand import (
     ControlledChange,
     Demand,
@@ -43,17 +54,6 @@ from kubespread.questions.simulate.demand import (
     gang_notes,
     gangs_of,
     pod_group_gaps,
-)
-from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.simulate.report import (
-    DeletedReplica,
-    Limits,
-    Loss,
-    NodeReplicas,
-    PlacedByEdits,
-    Placement,
-    Sampling,
-    SimulateReport,
 )
 from kubespread.questions.worlds import world_of
 from kubespread.reports.gang import GangReport

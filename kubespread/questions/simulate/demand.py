@@ -25,7 +25,7 @@ from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.gangs import Gang
 from kubespread.questions.queue import ScheduleResult
 from kubespread.questions.resolving import Resolved, replicas_of, told_apart
-from kubespread.questions.simulate.question import WhatIf
+from kubespread.questions.simulate import WhatIf
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
 from kubespread.reports.parts import PreemptedPod
 from kubespread.reports.rollout import RolloutReport

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from kubespread.controllers.statefulset import POD_NAME_LABEL
 from kubespread.escaping import escaped
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.simulate.report import (
+from kubespread.questions.simulate import (
     NodeReplicas,
     Placement,
     SimulateReport,

@@ -20,12 +20,12 @@ from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload, counts_text
 from kubespread.questions.audit.standing import groups
-from kubespread.questions.capacity.question import Capacity
+from kubespread.questions.capacity import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.removable import Removable
 from kubespread.questions.scene import Inquiry, Scene
-from kubespread.questions.simulate.question import Simulate
+from kubespread.questions.simulate import Simulate
 from kubespread.questions.survive import LostDomain, Survive
 from kubespread.questions.verify import Clause, Kept, VerifiedClause, Verify, VerifyReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
