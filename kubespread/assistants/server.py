@@ -19,7 +19,7 @@ from msgspec import Struct
 from kubespread import __version__
 from kubespread.deadline import Deadline, within
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.questions.calls import LONGEST, TIMEOUT, Reading, Tool, Turn, arguments_schema, tools
+from kubespread.questions.calls import LONGEST, TIMEOUT, Reading, Tool, Turn, arguments_of, arguments_schema, tools
 from kubespread.questions.scheduler import Scheduler
 from kubespread.redaction import masked
 
@@ -158,7 +158,7 @@ def _listed(name: str, tool: Tool) -> types.Tool:
     return types.Tool(
         name=name,
         description=tool.description,
-        input_schema=schema_of(tool.arguments),
+        input_schema=schema_of(arguments_of(tool.asks)),
         annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
 

@@ -41,7 +41,6 @@ SPEAKING = (
 
 
 def output_in(writers: Mapping[str, Writer]) -> Option:
-    """``-o`` with the formats that an answer is written in."""
     return Option("-o", "--output", choices=[*writers], help=output_help(writers), panel="Output")
 
 

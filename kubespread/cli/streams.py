@@ -57,7 +57,6 @@ EPILOG = epilog("it fits", "it does not or a requirement fails")
 
 
 def complain(message: str) -> None:
-    """Say what is wrong, one line a fault."""
     for line in message.split("\n"):
         say(f"error: {line}")
 

@@ -150,12 +150,7 @@ class Tool:
 
     @property
     def description(self) -> str:
-        """The first paragraph of its help."""
         return " ".join((self.asks.__doc__ or "").partition("\n\n")[0].split())
-
-    @property
-    def arguments(self) -> type[Arguments]:
-        return arguments_of(self.asks)
 
     def call(self, snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]) -> dict[str, Any]:
         """The report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""

@@ -476,7 +476,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     @property
     def needs_cluster(self) -> bool:
-        """True if it cannot be answered without a cluster."""
         return True
 
     @property
@@ -495,16 +494,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return getattr(self, "autoscaler", self) is None
 
 
-Runs = Annotated[
-    int | None,
-    Option(
-        "Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick "
-        "among equal pods or nodes, else 1).",
-        metavar="N",
-        heading=CHANCE,
-        least=1,
-    ),
-]
 Seed = Annotated[
     int | None,
     Option(

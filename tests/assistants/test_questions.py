@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread.assistants.server import schema_of as listed
-from kubespread.questions.calls import Reading, bounded, tools
+from kubespread.questions.calls import Reading, arguments_of, bounded, tools
 from kubespread.questions.calls import arguments_schema as schema
 from kubespread.questions.question import Applied, Scenario, Workload, options_of
 from kubespread.questions.registry import QUESTIONS, question
@@ -70,7 +70,7 @@ def test_what_cannot_be_asked_is_said_in_one_line(case: str) -> None:
 def test_what_names_a_file_or_is_for_scripts_is_no_argument(name: str) -> None:
     """Workloads, manifests and scenarios are, as texts: those are their own."""
     texts = Applied | Scenario | Workload
-    taken = {each.name for each in msgspec.structs.fields(tools()[name].arguments)}
+    taken = {each.name for each in msgspec.structs.fields(arguments_of(tools()[name].asks))}
     own = {each.name for each, _, option in options_of(question(name)) if not isinstance(option, texts)}
     for_assistants = {each.name for each, _, option in options_of(question(name)) if option.is_for_assistants}
     assert taken & own == for_assistants & own
@@ -165,12 +165,12 @@ def test_a_check_is_of_a_workload_a_manifest_or_the_whole_cluster() -> None:
 
 @pytest.mark.parametrize("tool", tools())
 def test_the_schema_of_arguments_is_an_object_with_words_for_each(tool: str) -> None:
-    described = schema(tools()[tool].arguments)
+    described = schema(arguments_of(tools()[tool].asks))
     Draft202012Validator.check_schema(described)
     assert described["type"] == "object"
     assert described["additionalProperties"] is False
     assert all("description" in field for field in described["properties"].values())
-    brief = listed(tools()[tool].arguments)
+    brief = listed(arguments_of(tools()[tool].asks))
     Draft202012Validator.check_schema(brief)
     assert {name: field["description"] for name, field in brief["properties"].items()} == {
         name: field["description"] for name, field in described["properties"].items()

@@ -18,7 +18,7 @@ import kubespread
 from kubespread import UsageError
 from kubespread.candidate.manifest import Manifest, read_manifest
 from kubespread.kube.well_known import ZONE
-from kubespread.questions.calls import arguments_from, tools
+from kubespread.questions.calls import arguments_from, arguments_of, tools
 from kubespread.questions.question import Argument, DrainingQuestion, Question, Workload, edits_of, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.questions.scene import Scene
@@ -262,6 +262,6 @@ def test_a_tool_and_a_server_report_what_the_command_reports(directory: Path, da
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_drains_among_edits_of_every_tool_have_the_flags_of_the_call(name: str) -> None:
     flags = {"ignoreDaemonsets": False, "deleteEmptydirData": False, "force": True}
-    arguments = arguments_from(tools()[name].arguments, {**SUBJECTS[name][0][1], **flags})
+    arguments = arguments_from(arguments_of(tools()[name].asks), {**SUBJECTS[name][0][1], **flags})
     (edit,) = edits_of(arguments, ["drain n1"])
     assert str(edit) == "drain n1 --no-ignore-daemonsets --no-delete-emptydir-data --force"

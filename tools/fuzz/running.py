@@ -20,7 +20,7 @@ import msgspec
 
 import kubespread
 from kubespread.errors import KubespreadError
-from kubespread.questions.calls import tools
+from kubespread.questions.calls import arguments_of, tools
 from tools.fuzz.inputs import COMMANDS, COSTLY, TOOL_ARGUMENTS, VALUES, WORDS, environment, write_all
 from tools.fuzz.mutations import HOSTILE, damaged, dangling, written
 from tools.fuzz.steps import TooManyStepsError, bounded_steps
@@ -140,7 +140,9 @@ class Fuzzing:
 
     def _with_arguments(self, seed: int, rng: random.Random) -> Failure | None:
         tool = rng.choice(sorted(tools()))
-        known = {each.encode_name for each in msgspec.structs.fields(tools()[tool].arguments)} & TOOL_ARGUMENTS.keys()
+        known = {
+            each.encode_name for each in msgspec.structs.fields(arguments_of(tools()[tool].asks))
+        } & TOOL_ARGUMENTS.keys()
         names = [name for name in sorted(known) if rng.random() < 0.3]
         arguments = {name: TOOL_ARGUMENTS[name] for name in names}
         # Exactly one of them says what is asked about.

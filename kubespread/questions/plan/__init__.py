@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from kubespread.errors import UsageError
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.question import (
+    CHANCE,
     REQUIREMENTS,
     Applied,
     AutoscalerName,
@@ -20,7 +21,6 @@ from kubespread.questions.question import (
     InstanceTypesFile,
     NodeGroupsFile,
     Option,
-    Runs,
     Scenario,
     Seed,
 )
@@ -408,7 +408,16 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
             is_for_scripts=True,
         ),
     ] = ()
-    runs: Runs = None
+    runs: Annotated[
+        int | None,
+        Option(
+            "Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers "
+            "pick among equal pods or nodes, else 1).",
+            metavar="N",
+            heading=CHANCE,
+            least=1,
+        ),
+    ] = None
     seed: Seed = None
 
     def is_yes(self, report: PlanReport) -> bool | None:
