@@ -24,7 +24,7 @@ from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import NamespacedName, priority_of
 from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.providers import owns_label, owns_taint
-from kubespread.kube.quantity import NANO, Quantity, parse
+from kubespread.kube.quantity import NANO, Quantity
 from kubespread.kube.selector import Requirement, parse_term, required_node_selector
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.versions import KubeVersion
@@ -61,7 +61,6 @@ _MOST_SKEW = 1000
 _MOST_TOGETHER = 100
 _MOST_COPIES = 10
 _MOST_NEW_DOMAINS = 3
-_MOST_DOUBLED = 3
 _UNITS = {"cpu": NANO // 1000, "memory": NANO}
 """The scheduler's counting units, in 10^-9 units."""
 _STEPS = {"cpu": 1, "memory": 2**20}
@@ -639,36 +638,13 @@ def _into_closed_domains(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
 
 
 def _beside_volumes(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
-    """Machines where the pod's volumes are: larger ones, each twice the size of the one before; where there are none,
-    copies from elsewhere.
-    """
+    """Copies of a machine from elsewhere where the pod's volumes are, and no machine is."""
     nodes = [node for node in stuck.nearest_first() if _is_open(stuck, node) and not _is_down(node)]
-    for volume in placed_volumes(stuck.evaluation):
+    for volume in placed_volumes(stuck.evaluation) if nodes else ():
         for value in () if volume.key == HOSTNAME else volume.values:
-            there = [node for node in nodes if node.metadata.labels.get(volume.key) == value]
-            if there:
-                yield _larger(max(there, key=lambda node: parse(node.status.allocatable.get("cpu")).nano), value)
-            elif nodes and (volume.key, value) not in failed:
+            is_there = any(node.metadata.labels.get(volume.key) == value for node in nodes)
+            if not is_there and (volume.key, value) not in failed:
                 yield _copies(nodes[0].metadata.name, _most(stuck), ((SHORT.get(volume.key, volume.key), value),))
-
-
-def _larger(template: Node, where: str) -> Ladder:
-    offered = {**template.status.allocatable, **template.status.capacity}
-    cpu, memory = (parse(offered.get(name)).value for name in _UNITS)
-    name = template.metadata.name
-
-    def change(place: int) -> Change:
-        size = f"{cpu * 2 ** (place + 1)}x{-(-memory // 2**30) * 2 ** (place + 1)}"
-        edit = AddNode(name, size=size)
-        return Change(
-            ADD_NODE,
-            f"1 more node like {name} of {size} in {where}",
-            100 + 10 * place,
-            edits=(edit,),
-            brief=f"1 more node of {size} in {where}",
-        )
-
-    return Ladder(ADD_NODE, f"a larger node like {name} in {where}", _MOST_DOUBLED, change)
 
 
 def _is_open(stuck: Stuck, node: Node) -> bool:
