@@ -9,8 +9,8 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.candidate.applied import with_companions, with_manifest_objects
 from kubespread.candidate.candidate import Candidate, from_cluster, from_manifest
-from kubespread.candidate.companions import with_companions, with_manifest_objects
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.replicas import autoscaling_notes, others, replica_names
 from kubespread.candidate.settings import parse_settings

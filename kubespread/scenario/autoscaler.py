@@ -1,5 +1,5 @@
-"""What an autoscaler may add, as files say it: node groups, and instance types in place of Karpenter's provider. Both
-are read strictly, each fault named by line.
+"""Files about what an autoscaler may add: node groups, and instance types in place of Karpenter's provider. Both are
+read strictly, each fault named by line.
 """
 
 from __future__ import annotations

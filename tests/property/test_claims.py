@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.companions import with_companions
+from kubespread.candidate.applied import with_companions
 from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.scheduler.cluster.cluster import Cluster, in_use

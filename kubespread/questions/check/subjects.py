@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from kubespread.candidate.applied import with_companions, with_manifest_objects
 from kubespread.candidate.candidate import Candidate, NotInClusterError, from_cluster, from_manifest, unserved
-from kubespread.candidate.companions import with_companions, with_manifest_objects
 from kubespread.candidate.manifest import Manifest, field_at, kind_of, texts_at
 from kubespread.candidate.replicas import autoscaler_gaps, autoscalers_of, bounded, first_missing, growth_gaps
 from kubespread.candidate.settings import parse_settings

@@ -15,9 +15,8 @@ from typing import Any, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.applied import applied
+from kubespread.candidate.applied import applied, with_manifest_objects
 from kubespread.candidate.candidate import Candidate, revised
-from kubespread.candidate.companions import with_manifest_objects
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.replicas import is_rolled_out, refuse_update
 from kubespread.candidate.settings import parse_settings

@@ -14,8 +14,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.candidate.applied import with_companions
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.companions import with_companions
 from kubespread.candidate.replicas import Desired, Growth, growth_gaps, growths, waiting_pods
 from kubespread.candidate.sources import read_once
 from kubespread.controllers.adoption import pods_of
