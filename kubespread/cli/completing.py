@@ -248,7 +248,9 @@ def nodes_or_labels(line: Line, environment: Mapping[str, str]) -> Iterator[str]
         return
     if not comma:
         yield from (node for names in clusters for node in names.nodes)
-    yield from (f"{before}{comma}{label_key}=" for names in clusters for label_key in _label_keys(names))
+    for names in clusters:
+        keys = (*(short for short, key in SHORT_KEYS.items() if key in names.labels), *names.labels)
+        yield from (f"{before}{comma}{key}=" for key in keys)
 
 
 def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -263,9 +265,10 @@ def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """``deploy/``, then ``deploy/web``."""
+    """The words of the parameter's own, and ``deploy/``, then ``deploy/web``."""
     from kubespread.kube.api.kinds import REFERABLE, kind_called
 
+    yield from line.parameter.words if line.parameter is not None else ()
     clusters = _clusters(line, environment)
     if not clusters:
         return
@@ -280,20 +283,8 @@ def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
         yield from (f"{kind}/" for kind in (*known, *sorted(present.difference(known))) if kind in present)
 
 
-def words_or_references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """The words of the parameter's own, and references to workloads."""
-    yield from line.parameter.words if line.parameter is not None else ()
-    yield from references(line, environment)
-
-
 def _named(clusters: Sequence[Names], short: str, line: Line) -> Iterable[str]:
     return (name for names in clusters for name in names.by_kind.get(short, {}).get(_namespace(line, names), ()))
-
-
-def _label_keys(names: Names) -> Iterator[str]:
-    """Short names for labels that nodes have, then all labels in full."""
-    yield from (short for short, key in SHORT_KEYS.items() if key in names.labels)
-    yield from names.labels
 
 
 def _values(names: Names, key: str) -> Sequence[str]:
@@ -377,7 +368,7 @@ _BY_METAVAR: Mapping[str, Source] = {
     "NODE=TAINT": nodes,
     "NODE=KEY=VALUE": nodes,
     "[WORKLOAD]...": references,
-    "[AREA|WORKLOAD]...": words_or_references,
+    "[AREA|WORKLOAD]...": references,
     "[NODES]": nodes,
     "[NODES]...": nodes_or_labels,
     "KEY": topology_keys,
@@ -428,17 +419,15 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
     if line.is_option:
         return Candidates(tuple(_options(line)))
     if line.parameter is None or (line.parameter.is_argument and line.following):
-        return Candidates(tuple(_following(line)), files=line.parameter is not None)
+        following = (item for item in line.following.items() if item[0].startswith(line.word))
+        named = tuple(Candidate(name, command.help) for name, command in following)
+        return Candidates(named, files=line.parameter is not None)
     source = source_of(line.command, line.parameter)
     values = source(line, environment) if source is not None else ()
     words = (
         Candidate(value) for value in dict.fromkeys(values) if value.startswith(line.word) and _PLAIN.fullmatch(value)
     )
     return Candidates((*words,), files=takes_files(line.parameter))
-
-
-def _following(line: Line) -> Iterator[Candidate]:
-    return (Candidate(name, command.help) for name, command in line.following.items() if name.startswith(line.word))
 
 
 def _options(line: Line) -> Iterator[Candidate]:

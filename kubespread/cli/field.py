@@ -237,11 +237,6 @@ _AFTER = tuple(
 """Options of the second side; one that is not given is the same as on the first side."""
 
 
-def _afterwards(typed: Typed) -> Typed:
-    to = {name: typed[f"to_{name}"] or typed[name] for name in ("scheduler_config", "kube_version")}
-    return typed.having(**to)
-
-
 def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
     """One or two by their place, and all that may be otherwise with the second."""
 
@@ -259,7 +254,8 @@ def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
         return tuple(pods)
 
     def late(typed: Typed) -> Late:
-        schedulers = scheduler_of(typed), scheduler_of(_afterwards(typed))
+        after = {name: typed[f"to_{name}"] or typed[name] for name in ("scheduler_config", "kube_version")}
+        schedulers = scheduler_of(typed), scheduler_of(typed.having(**after))
         return partial(_opposed, tuple(typed["to_snapshot"]), typed["quiet"], schedulers, tuple(typed["settings"]))
 
     every = flag("every", "--all", help="Ask about every workload of the namespace.", rule=Rule(says=OF_CLUSTER))

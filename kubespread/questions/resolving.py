@@ -76,7 +76,9 @@ def resolve(
     """
     origin = snapshot.origin
     version = scheduler.release(origin.release)
-    spread = [f"topologySpreadConstraints={edit.constraint}" for edit in _spreading(snapshot)]
+    # Edits of all workloads are of those too that only the question's manifests bring.
+    spreading = (edit for edit in snapshot.edits if isinstance(edit, Spread) and not edit.kind)
+    spread = [f"topologySpreadConstraints={edit.constraint}" for edit in spreading]
     snapshot, edit_notes = edited(snapshot, scheduler, surroundings.namespace, preempts=preempts)
     surroundings = replace(
         surroundings,
@@ -130,11 +132,6 @@ def _cluster(
     for candidate in candidates:
         pods_left = others(pods_left, candidate)
     return Cluster.of(snapshot.nodes, pods_left, objects)
-
-
-def _spreading(snapshot: Snapshot) -> list[Spread]:
-    """Edits of all workloads, so also of those that only the question's manifests bring."""
-    return [edit for edit in snapshot.edits if isinstance(edit, Spread) and not edit.kind]
 
 
 def _taken(
