@@ -117,7 +117,6 @@ PARTS = {
     ("plan", "map"),
     ("plan", "report"),
     ("report", "audit"),
-    ("report", "capacity"),
     ("report", "pending"),
     ("report", "removable"),
     ("report", "survive"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from string import Formatter
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
@@ -245,3 +245,16 @@ CAUSES: Mapping[Cause, CauseWords] = {
     ),
     "unknown": CauseWords(means="no change that was tried ends it"),
 }
+
+
+Area = Literal["running", "losses", "scaling", "budgets", "drains", "spread"]
+AREAS: tuple[Area, ...] = get_args(Area)
+LINES: Mapping[str, Words] = {
+    "unconstrained": Words(says="{workloads:workload, have} several pods and no constraint over zones: {names}"),
+    "neverLets": Words(says="PodDisruptionBudget {budget} never lets a pod go, on {nodes:node}: {why}"),
+    "letsNone": Words(says="PodDisruptionBudget {budget} lets no pod go now, on {nodes:node}: {why}"),
+    "kept": Words(says="{kept} of {nodes:node} {why}[: {pods}]"),
+    "atMaximum": Words(says="{workload}: {autoscaler} may ask for {most:replica}, which leaves {missing}[: {why}]"),
+    "allAtMaximum": Words(says="{scaled} autoscaled workloads, all at their maximum, leave {missing}: {names}"),
+}
+"""What a report adds to the findings of other answers."""

@@ -44,7 +44,7 @@ def wide(answer: Answer, look: Look) -> str:
 
 def _block(sheet: Sheet[Any], look: Look, readers: Readers) -> str:
     shown = sheet.records(readers)
-    values = ([column.raw(row, in_full=look.in_full) for column in shown] for row in sheet.rows)
+    values = ([column.raw(row) for column in shown] for row in sheet.rows)
     rows = [[NONE if value is None else value for value in row] for row in values]
     return columns([column.header for column in shown], rows, headers=look.headers)
 

@@ -68,8 +68,6 @@ class Column(Struct, Generic[R_contra], frozen=True):
     value: Callable[[R_contra], Any]
     """A text, a number, a truth, several texts, or None for nothing."""
     readers: Readers = Readers.ALL
-    in_full: Callable[[R_contra], Any] | None = None
-    """Value that pipes have in its place where all there is to say is asked for."""
     text: Callable[[R_contra], str] | None = None
     """Text that people read, where that is not the value itself."""
     on_terminal: Callable[[R_contra], Any] | None = None
@@ -96,9 +94,9 @@ class Column(Struct, Generic[R_contra], frozen=True):
     gives_way: bool = False
     """True if a terminal leaves it out before it shortens the names beside it."""
 
-    def raw(self, row: R_contra, *, in_full: bool = False) -> object:
+    def raw(self, row: R_contra) -> object:
         """Make a value for scripts: numbers without separators, texts joined by commas; None for nothing."""
-        value = (self.in_full if in_full and self.in_full is not None else self.value)(row)
+        value = self.value(row)
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, list | tuple):

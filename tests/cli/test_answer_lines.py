@@ -31,7 +31,7 @@ NOTHING = {
     "rebalance": ([], "nothing to do: the constraint holds"),
     "pending": ([], "all pods have a node"),
     "audit": ([], "1 workload, nothing found"),
-    "report": ([], "grade B, 2 warnings, 1 notice of 1 workload on 2 nodes"),
+    "report": ([], "2 warnings of 1 workload on 2 nodes"),
     "check": (["--select", "KS001"], "nothing found in 1 workload"),
     "survive": ([], "No: none of 2 zones can be lost. zone a: 1 pod pending"),
     "removable": (["n0"], "n0 can go"),

@@ -119,10 +119,10 @@ def test_rules_are_explained() -> None:
 
 
 def test_what_is_in_the_cluster_is_mended_with_kubectl_and_a_manifest_is_edited() -> None:
-    cluster = str(FIXTURES / "clusters" / "audit.yaml")
-    asked = ("--select", "KS503", "-S", cluster, "-q", "-o", "json")
-    (stored,) = json.loads(run("check", "deploy/cache", *asked).out)["findings"]
-    patch = '[{"op":"add","path":"/spec/template/spec/topologySpreadConstraints/0/whenUnsatisfiable","value":"DoNotSchedule"}]'
-    assert stored["remedy"]["commands"] == [f"kubectl patch deployments.apps cache -n default --type=json -p '{patch}'"]
+    cluster = str(FIXTURES / "clusters" / "stuck.yaml")
+    asked = ("--select", "KS203", "-S", cluster, "-q", "-o", "json")
+    (stored,) = json.loads(run("check", "deploy/api", "-n", "shop", *asked).out)["findings"]
+    patch = '[{"op":"add","path":"/spec/template/spec/topologySpreadConstraints/0/nodeTaintsPolicy","value":"Honor"}]'
+    assert stored["remedy"]["commands"] == [f"kubectl patch deployments.apps api -n shop --type=json -p '{patch}'"]
     written = run("check", KEY, "-S", CLUSTER, "-q", "-o", "json")
     assert {tuple(each["remedy"]["commands"]) for each in json.loads(written.out)["findings"]} == {()}

@@ -83,7 +83,7 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "an option by its long name": (["explain", "--sn"], "", ["--snapshot"]),
     "not again what is given once": (["simulate", "--autoscaler", "ca", "--autosc"], "", []),
     "again what may be repeated": (["explain", "-S", SHOP, "--sn"], "", ["--snapshot"]),
-    "an area of a report": (["report", "r"], "", ["running", "rules", "room"]),
+    "an area of a report": (["report", "r"], "", ["running"]),
     "an area or a workload of a report": (["report", "-S", SHOP, "d"], "", ["drains", "deploy/"]),
     "another area of a report": (["fleet", SHOP, "report", "losses", "dr"], "", ["drains"]),
     "a choice": (["simulate", "--autoscaler", ""], "", ["ca", "karpenter"]),

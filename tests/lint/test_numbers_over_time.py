@@ -10,7 +10,6 @@ from kubespread.questions.plan.playing import Steps
 from kubespread.questions.scene import Scene
 from kubespread.reports.rollout import RevisionSkew, RolloutReport
 from kubespread.scenario.reading import read_scenario
-from tests.builders import hosts, pod
 from tests.lint.test_numbers import FIXTURES, cluster_of, finding_of
 
 
@@ -58,28 +57,6 @@ def test_a_key_that_pods_lack_counts_as_if_it_were_not_there() -> None:
     explained = kubespread.explain(cluster_of("KS403"), str(FIXTURES / "KS403" / "bad.yaml"))
     assert [constraint.selector for constraint in explained.constraints] == ["app=web"]
     assert finding.remedy.text == "matchLabelKeys: [controller-revision-hash]"
-
-
-def test_a_replica_of_its_own_number_finds_nothing_counted_wherever_others_are() -> None:
-    finding = finding_of("KS404")
-    labels = [{"app": "web", "apps.kubernetes.io/pod-index": str(index)} for index in (1, 2, 3)]
-    others = [pod(f"other-{index}", "n0", labels=each) for index, each in enumerate(labels)]
-    cluster = kubespread.Snapshot.from_objects([*hosts("a", "b", "c"), *others])
-    explained = kubespread.explain(cluster, str(FIXTURES / "KS404" / "bad.yaml"))
-    (numbers,) = {
-        (each.matching, each.self_match, each.global_minimum, each.skew)
-        for node in explained.nodes
-        for each in node.constraints
-    }
-    assert "0 + 1 − 0 = 1 on every node" in finding.text
-    assert numbers == (0, 1, 0, 1)
-
-
-def test_a_pinned_hash_counts_no_replica() -> None:
-    finding = finding_of("KS405")
-    report = kubespread.explain(cluster_of("KS405"), str(FIXTURES / "KS405" / "bad.yaml"))
-    assert finding.text.endswith("count nowhere")
-    assert [constraint.self_match for constraint in report.constraints] == [0]
 
 
 def test_of_a_rollout_too_large_to_rehearse_the_first_new_pod_tells(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,24 +133,6 @@ def test_an_autoscaled_workload_has_as_many_replicas_as_its_autoscaler_leaves(le
     assert len(messages) == found
 
 
-def test_an_anti_affinity_contradicts_as_simulate_says() -> None:
-    finding, web = finding_of("KS303"), workload("KS303")
-    assert finding.text.endswith(f"would allow more: {simulated('KS303').partition(':')[0]}")
-    del web["spec"]["template"]["spec"]["affinity"]
-    free = kubespread.simulate(cluster_of("KS303"), web)
-    zones = " · ".join(f"{change.value} {change.after}" for change in free.distribution[0])
-    assert finding.remedy.outcome == f"{free.placed} of 6 replicas fit: {zones}"
-
-
-def test_a_constraint_beside_an_anti_affinity_rejects_nothing() -> None:
-    finding, web = finding_of("KS303", "twice"), workload("KS303", "twice")
-    both = kubespread.simulate(cluster_of("KS303"), web)
-    del web["spec"]["template"]["spec"]["topologySpreadConstraints"]
-    without = kubespread.simulate(cluster_of("KS303"), web)
-    assert finding.text.endswith(f"{both.placed} of 3 replicas fit with it and {without.placed} without")
-    assert (both.placed, without.placed) == (3, 3)
-
-
 @pytest.mark.parametrize("manifest", ["bad", "keda"])
 def test_an_autoscaler_asks_for_more_than_simulate_places(manifest: str) -> None:
     finding = finding_of("KS304", manifest)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import partial
 
 from hypothesis import given, settings
@@ -22,7 +21,6 @@ from kubespread.questions.worlds import world_of
 from kubespread.world.events.editing import scale
 from kubespread.world.reporting.difference import Baseline
 from tests.builders import Data, pod
-from tests.property.test_removable import goes
 from tests.property.workloads_on_nodes import (
     HOSTNAME,
     ZONE,
@@ -90,16 +88,9 @@ def test_what_holds_pods_and_what_they_ask_for_is_as_by_hand(objects: list[Data]
     held = _tight(snapshot) | _unprotected(snapshot)
     assert {key: lines[key].extent for key in lines if key.startswith("budgets/")} == held
     assert {key: set(lines[key].nodes) for key in lines if key.startswith("drains/")} == _kept(snapshot)
-    assert {key: lines[key].extent for key in lines if key.startswith("rules/")} == _strays(snapshot)
     # That the next pod fits nowhere is said besides, of workloads without an autoscaler too.
     scaling = (key for key in lines if key.startswith("scaling/") and "/noRoom/" not in key)
     assert {key: lines[key].extent for key in scaling} == _beyond(snapshot, most)
-    alone = [node.metadata.name for node in snapshot.nodes if goes(snapshot, [[node.metadata.name]])]
-    said = lines["room/removable"].what if "room/removable" in lines else f"0 of {len(snapshot.nodes)} nodes can go"
-    assert said.startswith(f"{len(alone)} of {len(snapshot.nodes)} nodes can go")
-    percent = _of_no_use(snapshot)
-    line = lines.get("room/stranded/memory")
-    assert (0 if line is None else line.extent) == (percent if percent >= 10 else 0)
 
 
 @settings(max_examples=60, deadline=None)
@@ -201,17 +192,6 @@ def _kept(snapshot: Snapshot) -> dict[str, set[str]]:
     return kept
 
 
-def _strays(snapshot: Snapshot) -> dict[str, int]:
-    nodes = {node.metadata.name: node for node in snapshot.nodes}
-    broken: Counter[str] = Counter()
-    for one in _movable(snapshot):
-        node = nodes[one.spec.node_name]
-        wrong = any(node.metadata.labels.get(key) != value for key, value in one.spec.node_selector.items())
-        broken[f"rules/nodeAffinity/{workload_of(one)}"] += wrong
-        broken[f"rules/taint/{workload_of(one)}"] += any(taint.key == "team" for taint in node.spec.taints)
-    return dict(+broken)
-
-
 def _beyond(snapshot: Snapshot, most: dict[str, int]) -> dict[str, int]:
     """What lacks a node with each autoscaled workload at its maximum, and with all of them."""
     before = after(snapshot)
@@ -229,23 +209,6 @@ def _beyond(snapshot: Snapshot, most: dict[str, int]) -> dict[str, int]:
     return {f"scaling/{key}": pods for key, pods in found.items() if pods}
 
 
-def _of_no_use(snapshot: Snapshot) -> int:
-    """Percent of the free memory that is on nodes that are cordoned or without cpu; no pod asks for any. Those that are
-    tainted are for others.
-    """
-    useless = 0
-    for node in snapshot.nodes:
-        requests = (_cpu(one) for one in snapshot.pods if one.spec.node_name == node.metadata.name)
-        is_for_others = any(taint.key == "team" for taint in node.spec.taints)
-        useless += node.spec.unschedulable or (sum(requests) >= 8000 and not is_for_others)
-    return 100 * useless // len(snapshot.nodes)
-
-
-def _cpu(one: Pod) -> int:
-    text = str(one.spec.containers[0].resources.requests.get("cpu", "0"))
-    return int(text.removesuffix("m")) if text.endswith("m") else 1000 * int(text)
-
-
 def _check_losses(snapshot: Snapshot, report: Scorecard) -> None:
     """The worst domain of each key, each lost by hand."""
     before = after(snapshot)
@@ -260,9 +223,9 @@ def _check_losses(snapshot: Snapshot, report: Scorecard) -> None:
             assert line is not None
             assert line.extent == max(lost)
             safe, noun = lost.count(0) or "none", "node" if name == "hostname" else "zone"
-            assert line.what.startswith(
+            assert line.text.startswith(
                 f"{safe} of {len(standing)} {noun}{'' if len(standing) == 1 else 's'} can be lost. "
-            ), (line.what, lost, standing)
+            ), (line.text, lost, standing)
         else:
             assert line is None
 
@@ -360,85 +323,3 @@ def _check_levels(report: Scorecard) -> None:
     assert [line.level for line in report.lines] == sorted((line.level for line in report.lines), key=order.index)
     assert len({line.key for line in report.lines}) == len(report.lines)
     assert report.verdict == ("no" if any(line.level != "notice" for line in report.lines) else "yes")
-
-
-@settings(max_examples=3, deadline=None)
-@given(objects=clusters())
-def test_every_score_is_counted_by_hand_and_no_deleted_constraint_raises_it(objects: list[Data]) -> None:
-    snapshot = snapshot_of(objects)
-    report = kubespread.report(snapshot)
-    scores = {area.area: (area.points, area.of) for area in report.areas}
-    assert scores == _by_hand(snapshot), (scores, _by_hand(snapshot), report.lines)
-    for bare in _without_constraints(objects):
-        less = kubespread.report(snapshot_of(bare))
-        assert all((then.score or 0) <= (now.score or 0) for now, then in zip(report.areas, less.areas, strict=True)), (
-            report.areas,
-            less.areas,
-        )
-
-
-def _without_constraints(objects: list[Data]) -> Iterator[list[Data]]:
-    """Without those of one workload after another, and in the workloads alone, as if pods were still of before."""
-    apps = {each["metadata"]["name"] for each in objects if each["kind"] in ("Deployment", "StatefulSet")}
-    for app in sorted(apps):
-        yield [_stripped(each) if _app(each) == app else each for each in objects]
-        yield [_stripped(each) if each["kind"] != "Pod" and _app(each) == app else each for each in objects]
-
-
-def _app(one: Data) -> str:
-    template = one["spec"].get("template", one)
-    return str(template["metadata"].get("labels", {}).get("app", ""))
-
-
-def _stripped(one: Data) -> Data:
-    spec = one["spec"]
-    if "template" in spec:
-        return {**one, "spec": {**spec, "template": _stripped(spec["template"])}}
-    return {**one, "spec": {key: value for key, value in spec.items() if key != "topologySpreadConstraints"}}
-
-
-def _by_hand(snapshot: Snapshot) -> dict[str, tuple[float, int]]:
-    # Pods that do not say are taken to be ready.
-    silent = (workload_of(each) for each in snapshot.pods if each.spec.node_name and not each.status.conditions)
-    is_ready = ready(snapshot) + Counter(silent)
-    rows: dict[str, list[Pod]] = {}
-    for each in snapshot.pods:
-        if "/DaemonSet/" not in workload_of(each):
-            rows.setdefault(workload_of(each), []).append(each)
-    lacks = missing(snapshot)
-    zone_of = {node.metadata.name: node.metadata.labels[ZONE] for node in snapshot.nodes}
-    zones, desired = len(set(zone_of.values())), Counter[str]()
-    points = {"spread": 0.0, "losses": 0}
-    several = 0
-    for name, pods in rows.items():
-        placed = [each.spec.node_name for each in pods if each.spec.node_name]
-        desired[name] = len(placed) + lacks[name]
-        if desired[name] < 2:
-            continue
-        several += 1
-        left = {
-            key: len(placed) - max(Counter(value).values(), default=0)
-            for key, value in (("zone", [zone_of[each] for each in placed]), ("host", placed))
-        }
-        points["losses"] += all(left.values())
-        best = len(placed) - -(-len(placed) // zones)
-        own = (
-            each.topology_key == ZONE and each.max_skew < desired[name]
-            for each in pods[0].spec.topology_spread_constraints
-        )
-        points["spread"] += min(left["zone"] / best if best else 0.0, 1.0 if any(own) else 0.5)
-    counted = sum(is_ready[name] for name in rows)
-    tight, kept = _tight(snapshot), _kept(snapshot)
-    budgets = {budget.metadata.name for budget in snapshot.objects.of(PodDisruptionBudget)}
-    going = {
-        each.metadata.labels.get("app", ""): name for name, pods in rows.items() for each in pods if each.spec.node_name
-    }
-    loose = {name for app, name in going.items() if app in budgets and f"budgets/default/{app}" not in tight}
-    held = kept.get("drains/blocked", set()) | kept.get("drains/noController", set())
-    return {
-        "running": (counted, sum(desired.values())),
-        "spread": (round(points["spread"], 2), several),
-        "losses": (points["losses"], several),
-        "budgets": (sum(name in loose for name in rows if desired[name] > 1), several),
-        "drains": (len(snapshot.nodes) - len(held), len(snapshot.nodes)),
-    }

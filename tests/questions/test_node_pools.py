@@ -163,7 +163,7 @@ def test_report_says_what_karpenter_adds_at_the_maximum_of_an_autoscaler() -> No
     cluster = Snapshot.from_objects([*FULL, *deployment("web", ("n1",), cpu="1"), autoscaled("web", 10)])
     lines = kubespread.report(cluster, autoscaler="karpenter").lines
     (line,) = (line for line in lines if line.key == "scaling/default/Deployment/web")
-    assert line.what.partition("leaves ")[2] == (
+    assert line.text.partition("leaves ")[2] == (
         "2 pods without a node, with 1 node added: 0/2 nodes are available: 2 Insufficient cpu (karpenter: spec.limits of "
         "NodePool any leave 0 of cpu 8, less than the pod requests)"
     )

@@ -14,20 +14,15 @@ import kubespread
 from kubespread import Scorecard, Snapshot
 from kubespread.errors import UsageError
 from kubespread.questions.report import answer
-from kubespread.questions.report.areas import AREAS
 from kubespread.questions.report.report import LEVELS, ReportLine
+from kubespread.reports.findings import AREAS
 from kubespread.views import terminal
 from kubespread.views.look import Look
-from tests.builders import Data, hard, hosts, pod, taint
+from tests.builders import Data, hard, hosts, pod
 from tests.cli.support import FIXTURES, run
 from tests.world.clusters import budget, deployment, job
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
-NEAR: Data = {
-    "requiredDuringSchedulingIgnoredDuringExecution": [
-        {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": ZONE}
-    ]
-}
 
 
 def reported(*objects: Data, **options: Any) -> Scorecard:
@@ -51,13 +46,6 @@ def autoscaled(name: str, most: int, kind: str = "HorizontalPodAutoscaler") -> D
         "metadata": {"name": f"of-{name}", "namespace": "default"},
         "spec": {"scaleTargetRef": target, ("maxReplicaCount" if is_keda else "maxReplicas"): most},
     }
-
-
-def gpus(name: str, number: int) -> Data:
-    made = hosts("a")[0]
-    made["metadata"] = {"name": name, "labels": {HOSTNAME: name}}
-    made["status"] = {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "110", "nvidia.com/gpu": str(number)}}
-    return made
 
 
 SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
@@ -131,58 +119,6 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
             "kubespread removable n0",
         ),
     ),
-    "a pod whose node lost the label it asked for": (
-        [*hosts("a", "b"), *deployment("web", ("n0",), spec={"nodeSelector": {"disk": "fast"}})],
-        "rules/nodeAffinity/default/Deployment/web",
-        (
-            "notice",
-            "Deployment/web: 1 pod violates its own node selector or node affinity: web-a on n0",
-            "kubespread explain pod/web-a --node n0 -n default",
-        ),
-    ),
-    "pods whose nodes were tainted, while a cordon is no such taint": (
-        [
-            {**hosts("a")[0], "spec": {"taints": [taint("team", value="x")]}},
-            {
-                **hosts("a", "b")[1],
-                "spec": {"unschedulable": True, "taints": [taint("node.kubernetes.io/unschedulable")]},
-            },
-            *deployment("web", ("n0", "n0", "n1")),
-        ],
-        "rules/taint/default/Deployment/web",
-        (
-            "notice",
-            "Deployment/web: 2 pods do not tolerate their own node's taint (team=x:NoSchedule): "
-            "web-a on n0, web-b on n0",
-            "kubespread explain pod/web-a --node n0 -n default",
-        ),
-    ),
-    "a pod far from those it is to be near": (
-        [
-            *hosts("a", "b"),
-            *deployment("db", ("n1",)),
-            *deployment("web", ("n0", "n1"), spec={"affinity": {"podAffinity": NEAR}}),
-        ],
-        "rules/podAffinity/default/Deployment/web",
-        (
-            "notice",
-            "Deployment/web: 1 pod violates its own pod affinity: web-a on n0",
-            "kubespread explain pod/web-a --node n0 -n default",
-        ),
-    ),
-    "a pod beside those of its anti-affinity": (
-        [
-            *hosts("a", "b"),
-            *deployment("db", ("n1",)),
-            *deployment("web", ("n0", "n1"), spec={"affinity": {"podAntiAffinity": NEAR}}),
-        ],
-        "rules/podAntiAffinity/default/Deployment/web",
-        (
-            "notice",
-            "Deployment/web: 1 pod violates its own anti-affinity: web-b on n1",
-            "kubespread explain pod/web-b --node n1 -n default",
-        ),
-    ),
     "an autoscaler beyond the cluster": (
         [*hosts("a", "b"), *deployment("web", ("n0",), cpu="3"), autoscaled("web", 6)],
         "scaling/default/Deployment/web",
@@ -229,16 +165,6 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
             "kubespread pending --scale default/deploy/api=3 --scale default/deploy/web=3 -A",
         ),
     ),
-    "GPUs on a node without cpu": (
-        [gpus("n0", 4), gpus("n1", 4), *deployment("web", ("n0",), cpu="8")],
-        "room/stranded/nvidia.com/gpu",
-        ("notice", "50% of the free nvidia.com/gpu can be used by no pod: 4 on 1 node (no cpu)", "kubespread capacity"),
-    ),
-    "a node that could go": (
-        [*hosts("a", "a"), *deployment("web", ("n0",))],
-        "room/removable",
-        ("notice", "2 of 2 nodes can go alone, 1 together: cordon and drain n1", "kubespread removable"),
-    ),
 }
 
 
@@ -246,7 +172,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
 def test_a_line_says_what_whom_how_bad_and_how_it_is_shown(case: str) -> None:
     objects, key, said = SAID[case]
     line = named(reported(*objects), key)
-    assert (line.level, line.what, line.command) == said
+    assert (line.level, line.text, line.command) == said
 
 
 QUIET: dict[str, tuple[list[Data], str]] = {
@@ -266,10 +192,6 @@ QUIET: dict[str, tuple[list[Data], str]] = {
     "an autoscaler of a workload that is at 0": (
         [*hosts("a", "b"), *deployment("web", (), cpu="9", replicas=0), autoscaled("web", 9)],
         "scaling/",
-    ),
-    "room on nodes that are for others": (
-        [hosts("a")[0], {**hosts("a", "b")[1], "spec": {"taints": [taint("team")]}}],
-        "room/stranded",
     ),
 }
 
@@ -291,7 +213,7 @@ def test_workloads_without_room_for_one_more_share_a_line() -> None:
     ]
     report = reported(*hosts("a", "b", "c"), *objects)
     line = named(report, "scaling/noRoom/default/Deployment/api")
-    assert line.what.startswith("Deployment/api, Deployment/db, Deployment/web: its next pod fits nowhere: 0/3 nodes")
+    assert line.text.startswith("Deployment/api, Deployment/db, Deployment/web: its next pod fits nowhere: 0/3 nodes")
     assert line.extent == 3
 
 
@@ -299,7 +221,6 @@ def test_the_report_is_of_a_namespace_and_nodes_are_held_whoever_asks() -> None:
     objects = [*hosts("a", "b"), pod("one", "n0", namespace="shop"), pod("two", "n1", namespace="other")]
     report = reported(*objects, namespace="shop")
     assert named(report, "drains/noController").nodes == ("n0", "n1")
-    assert {area.area: area.score for area in report.areas}["drains"] == 0
     assert report.workloads == 1
     assert all(name.namespace == "shop" for line in report.lines for name in line.workloads)
 
@@ -367,29 +288,18 @@ def test_a_stuck_rollout_is_critical_and_so_are_pods_that_are_not_ready() -> Non
     down[-1]["status"]["conditions"][0]["status"] = "False"
     report = reported(*hosts("a", "b", "c"), told, made[1], *former, *down)
     stuck = named(report, "running/stuckRollout/default/Deployment/web")
-    assert (stuck.level, stuck.what) == ("critical", "Deployment/web: rollout stuck: ProgressDeadlineExceeded")
+    assert (stuck.level, stuck.text) == ("critical", "Deployment/web: rollout stuck: ProgressDeadlineExceeded")
     assert stuck.command == "kubespread audit deploy/web --why -n default"
     unready = named(report, "running/notReady/default/Deployment/api")
     assert (unready.level, unready.extent) == ("critical", 1)
     assert report.levels["critical"] == 2
 
 
-def test_running_pods_that_break_their_own_rules_are_named_on_the_first_screen() -> None:
-    tainted = "ip-10-0-18-69.eu-west-1.compute.internal"
-    file = str(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
-    taint = f"{tainted}=pool=web:NoSchedule"
-    result = run("report", "-A", "-S", file, "-q", "-o", "table", "--taint", taint, env={"NO_COLOR": "1"}, terminal=80)
-    first_screen = " ".join(result.out.splitlines()[:24])
-    assert (
-        "rules (3 notices): kube-system/Deployment/coredns, payments/StatefulSet/db, shop/Deployment/web"
-    ) in " ".join(first_screen.split())
-
-
 OPENED: dict[str, tuple[tuple[str, ...], set[str], int]] = {
-    "all": ((), set[str](AREAS) - {"rules"}, 17),
+    "all": ((), set[str](AREAS), 16),
     "an area": (("losses",), {"losses"}, 3),
-    "two areas, and one without lines": (("losses", "rules", "drains"), {"losses", "drains"}, 4),
-    "a workload": (("shop/deploy/cart",), {"losses", "drains", "spread", "room", "budgets"}, 5),
+    "two areas": (("losses", "drains"), {"losses", "drains"}, 4),
+    "a workload": (("shop/deploy/cart",), {"losses", "drains", "spread", "budgets"}, 4),
     "an area of a workload": (("shop/deploy/cart", "spread"), {"spread"}, 1),
 }
 
@@ -400,7 +310,7 @@ def test_areas_and_workloads_are_opened_by_name(case: str) -> None:
     cluster = kubespread.load(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
     report = kubespread.report(cluster, workloads=named)
     page = terminal.table(report, Look())
-    shown = [line for line in report.lines if f"  {line.level:8} {line.what}" in page]
+    shown = [line for line in report.lines if f"  {line.level:8} {line.text}" in page]
     assert ({line.area for line in shown}, len(shown)) == (areas, number)
     assert {*report.opened} == {word for word in named if "/" not in word}
     assert len(report.lines) == number
@@ -410,20 +320,16 @@ def test_areas_and_workloads_are_opened_by_name(case: str) -> None:
 def test_a_report_about_areas_is_the_part_of_the_whole_that_is_about_them() -> None:
     cluster = kubespread.load(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
     whole = kubespread.report(cluster)
-    assert {line.area for line in whole.lines} == {*AREAS} - {"rules"}
-    for areas in (*((area,) for area in AREAS), ("rules", "losses", "drains")):
+    assert {line.area for line in whole.lines} == {*AREAS}
+    for areas in (*((area,) for area in AREAS), ("losses", "drains")):
         part = kubespread.report(cluster, workloads=areas)
         assert part.lines == tuple(line for line in whole.lines if line.area in areas)
-        assert part.areas == tuple(score for score in whole.areas if score.area in areas)
-        assert (part.grade, part.verdict) == (None, part.judged())
+        assert part.verdict == part.judged()
 
 
 @pytest.mark.parametrize(
     ("word", "told"),
-    [
-        ("loses", ', did you mean "losses"?'),
-        ("web", "; there are budgets, drains, losses, room, rules, running, scaling, spread"),
-    ],
+    [("loses", ', did you mean "losses"?'), ("web", "; there are budgets, drains, losses, running, scaling, spread")],
 )
 def test_what_is_no_area_and_no_workload_is_refused(word: str, told: str) -> None:
     with pytest.raises(UsageError, match=re.escape(f"invalid area or workload '{word}'") + ".*" + re.escape(told)):
@@ -442,20 +348,6 @@ def test_areas_count_their_lines_and_name_whom_they_concern_the_worst_first() ->
         assert area.nodes == tuple(dict.fromkeys(name for line in lines for name in line.nodes))
         assert f"{area.area} ({area.counts}): {area.what}" in report.answer
     assert {area.area for area in report.by_area} == {line.area for line in report.lines}
-
-
-@pytest.mark.parametrize(
-    ("zones", "score", "what"),
-    [
-        (("a", "b"), 100, "1 of 1 workloads of several pods keep one whatever is lost"),
-        (("a", "a"), None, "nothing to lose: there are no two zones, or no workload of several pods"),
-    ],
-)
-def test_losses_have_a_score_only_where_a_zone_can_be_lost(
-    zones: tuple[str, ...], score: int | None, what: str
-) -> None:
-    report = kubespread.report(Snapshot.from_objects([*hosts(*zones), *deployment("web", ("n0", "n1"))]))
-    assert [(row.score, row.what) for row in report.areas if row.area == "losses"] == [(score, what)]
 
 
 _FOR_ALL = "those with the most to lose; for all of them: kubespread survive --key hostname --key zone -A"
@@ -488,7 +380,7 @@ def test_of_many_domains_those_with_the_most_to_lose_are_lost_and_a_note_names_t
     spread = {"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}
     on = ("n0", "n0", "n1", "n1", "n1", "n2", "n3")
     report = reported(*hosts("a", "b", "c", "c"), *deployment("web", on, spec=spread))
-    losses = [line.what for line in report.lines if line.question == "survive"]
+    losses = [line.text for line in report.lines if line.question == "survive"]
     parts = [what.partition(". ")[::2] for what in losses]
     assert [where.split()[:2] for _, where in parts] == [["node", "n1:"], ["zone", "b:"]]
     assert {can_be_lost for can_be_lost, _ in parts} == said

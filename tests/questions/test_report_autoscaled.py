@@ -110,7 +110,7 @@ def test_what_is_missing(case: Case) -> None:
         autoscaler=None if case.groups is None else "ca" if case.groups else "karpenter",
         node_groups=case.groups or None,
     )
-    lines = [(line.level, line.what) for line in report.lines if line.key.startswith(case.key)]
+    lines = [(line.level, line.text) for line in report.lines if line.key.startswith(case.key)]
     assert lines == ([] if case.line is None else [case.line])
 
 

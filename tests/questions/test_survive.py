@@ -481,7 +481,7 @@ def test_the_worst_domain_is_the_same_in_sentences_in_the_table_and_in_a_report(
     assert report.answer[3].endswith(", at worst shop/Deployment/promo 2 of 4 ready (losing zone eu-west-1c)")
     assert re.search(r"shop/Deployment/promo +4 +2 +zone eu-west-1c$", screen, re.MULTILINE)
     (line,) = (line for line in kubespread.report(snapshot).lines if line.key == "losses/zone")
-    assert line.what.startswith("none of 3 zones can be lost. zone eu-west-1c: ")
+    assert line.text.startswith("none of 3 zones can be lost. zone eu-west-1c: ")
 
 
 def test_without_zones_racks_are_lost_where_pods_are_spread_over_them() -> None:

@@ -37,7 +37,7 @@ WORST: Mapping[str, Callable[[Any], str]] = {
     "plan": lambda report: next((step.name for step in report.steps if not step.is_done), ""),
     "rebalance": lambda report: report.constraints[0].workloads[0].name if report.steps else "",
     "removable": _held,
-    "report": lambda report: report.lines[0].what[:30] if report.lines else "",
+    "report": lambda report: report.lines[0].text[:30] if report.lines else "",
     "simulate": lambda report: report.worst_loss[report.grouping].domain if report.running else "",
     "survive": lambda report: min(report.losses, key=badness).domain,
     "upgrade": lambda report: f"{len(report.steps)}",

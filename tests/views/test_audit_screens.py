@@ -112,16 +112,6 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
     check(screens())
 
 
-def test_a_pipe_that_asks_for_everything_has_what_was_tried_behind_each_finding() -> None:
-    brief, in_full = (plain.plain(of_fixture(), Look(in_full=each)).splitlines() for each in (False, True))
-    trials = [trial for row in of_fixture().workloads for each in row.findings for trial in each.trials]
-    assert len(brief) == len(in_full)
-    assert [line for line, told in zip(in_full, brief, strict=True) if not line.startswith(told)] == []
-    assert sum(line.count("; placed afresh") for line in in_full) - sum(
-        line.count("; placed afresh") for line in brief
-    ) == len(trials)
-
-
 def test_nothing_is_wider_than_a_narrow_terminal() -> None:
     text = terminal.table(looked_at("aws", 5), Look(width=60))
     assert max(map(cell_len, text.splitlines())) <= 60

@@ -82,5 +82,10 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         return replace(look, in_full=look.in_full or self.why)
 
     def next_command(self, report: AuditReport, commands: Commands) -> str:
-        worst = next((row.workload for row in report.workloads if row.level != "ok"), None)
-        return "" if worst is None or self.why else commands.of_workload("audit", worst, "--why")
+        worst = next((row for row in report.workloads if row.level != "ok"), None)
+        if worst is None:
+            return ""
+        # Placed afresh it is even: moving pods is what helps.
+        if any(finding.code == "drift" for finding in worst.findings):
+            return commands.of_workload("rebalance", worst.workload)
+        return "" if self.why else commands.of_workload("audit", worst.workload, "--why")

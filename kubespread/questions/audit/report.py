@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import ClassVar, Literal, get_args
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, ClassVar, Literal, get_args
 
 from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
+from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.findings import CAUSES, Cause
 from kubespread.reports.parts import Finding, Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
 from kubespread.wording import count_of, says, short_key, some_of
@@ -16,11 +17,19 @@ from kubespread.wording import count_of, says, short_key, some_of
 Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 """Levels from the least to the worst. ``unjudged``: another scheduler places the pods."""
+STATES: dict[Level, str] = {
+    "ok": "ok",
+    "unjudged": "not judged",
+    "risk": "at risk",
+    "uneven": "uneven",
+    "violated": "violated",
+}
 RolloutState = Literal["advancing", "waiting", "stuck", "paused", "unknown"]
 _MAX_SAID = 20
 """The most findings in an answer's sentences; the rows have all."""
 _MAX_NAMED = 3
 _FEW = 6
+_PEOPLE = Readers.TERMINAL | Readers.PAGES
 
 
 class DomainPods(Report, frozen=True, kw_only=False, gc=False):
@@ -117,12 +126,13 @@ class AuditFinding(Finding, frozen=True, kw_only=True, rename={"code": "cause", 
     meanings: ClassVar = {"code": CAUSES}
     words: ClassVar = CAUSES
 
-    code: Cause
+    subject: Annotated[str, Col(header="WORKLOAD")] = ""
+    level: Annotated[Level, Col()] = "risk"
+    code: Annotated[Cause, Col(header="CAUSE")]
     """First change that alone ends it, of those that were tried, for a constraint that does not hold and for pods that
     are all in one domain; else what there is to say.
     """
-    level: Level = "risk"
-    text: str = ""
+    text: Annotated[str, Col(header="FINDING")] = ""
     """The sentence, and why."""
     topology_key: str | None = None
     """Topology key of the constraint, or of the domains that all pods are in; null where it is about neither."""
@@ -147,17 +157,17 @@ class AuditFinding(Finding, frozen=True, kw_only=True, rename={"code": "cause", 
 
 
 class AuditedWorkload(Report, frozen=True, kw_only=True):
-    workload: WorkloadName
+    workload: Annotated[WorkloadName, Col(readers=Readers.RECORDS)]
     """NAMESPACE/Kind/name; of pods without a controller that share their labels the first one's, as a Pod."""
-    level: Level
+    level: Annotated[Level, Col(readers=Readers.RECORDS)]
     """The worst of its findings'."""
-    replicas: int
+    replicas: Annotated[int, Col(readers=Readers.PIPES)]
     """Desired pods; a Deployment's in all of its revisions together."""
-    placed: int
+    placed: Annotated[int, Col(readers=Readers.PIPES)]
     """Number of its pods that are on nodes and not terminating."""
     ready: int = 0
     """Number of these that are ready."""
-    pending: int
+    pending: Annotated[int, Col(readers=Readers.PIPES)]
     """Number of its pods that wait for a node."""
     placeable: int | None = None
     """Number of these that find one now, each after those before it; null where none waits for kube-scheduler."""
@@ -170,29 +180,93 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     budgets: tuple[str, ...] | None = None
     """The names of the disruption budgets that select its pods; null where budgets, or its pods' labels, are not known.
     """
-    zones: tuple[DomainPods, ...]
+    zones: Annotated[tuple[DomainPods, ...], Col(value=counts_text)]
     """Its pods by zone, by value, for all zones of the cluster."""
-    domains: tuple[DomainPods, ...] = ()
+    domains: Annotated[tuple[DomainPods, ...], Col(value=counts_text)] = ()
     """Its pods by domain of the report's ``topology_key``, by value, for all domains of the cluster."""
     worst_loss: dict[str, WorstLoss]
     """Worst loss by topology key: the zone's, the host's, the question's and those of its constraints, if it has pods
     in their domains. It survives the loss of any one domain if some pod remains.
     """
-    left: int | None = None
+    left: Annotated[int | None, Col(header="LEFT-IF-DOMAIN-LOST", nothing="-")] = None
     """Number of its pods on nodes that are left without the zone, or the domain of the question's key, that has most of
     them; null where none is in one.
     """
-    next_fits: bool | None
+    next_fits: Annotated[bool | None, Col(header="ROOM-FOR-+1", readers=Readers.PIPES)]
     """True if one more pod would find a node, which no gated pod does; null where it cannot be told."""
     findings: tuple[AuditFinding, ...]
     """The worst first."""
 
     @property
-    def called(self) -> str:
+    def called(self) -> Annotated[str, Col(header="WORKLOAD", readers=Readers.TERMINAL, fit=Fit.APART, least=10)]:
         """``Deployment/web``; ``Pod/web-0 and 2 more`` of pods by themselves."""
         name = self.workload.called
         is_bare, others = self.workload.kind == "Pod", self.replicas - 1
         return f"{name} and {others} more" if is_bare and others else name
+
+    @property
+    def pods(self) -> Annotated[str, Col(readers=_PEOPLE, is_number=True)]:
+        """``3``, ``2 of 3``."""
+        return f"{self.placed}" if self.placed == self.replicas else f"{self.placed} of {self.replicas}"
+
+    @property
+    def speaking(self) -> AuditedConstraint | None:
+        """The constraint shown: of the worst state, then over zones, then the first."""
+        order = ("violated", "uneven", "ok", "vacuous")
+        return min(
+            self.constraints,
+            key=lambda constraint: (order.index(constraint.state), constraint.topology_key != ZONE),
+            default=None,
+        )
+
+    @property
+    def constraint(self) -> Annotated[str, Col(readers=Readers.PIPES)]:
+        shown = self.speaking
+        return "" if shown is None else f"{short_key(shown.topology_key)}:{shown.when_unsatisfiable}"
+
+    @property
+    def terms(self) -> Annotated[str, Col(header="CONSTRAINT", readers=_PEOPLE, gives_way=True)]:
+        """Its constraint for people."""
+        if self.speaking is not None:
+            return constraint_text(self.speaking)
+        return "?" if self.has("otherScheduler") else "none"
+
+    @property
+    def source(self) -> Annotated[str | None, Col(readers=Readers.PIPES)]:
+        return None if self.speaking is None else self.speaking.source
+
+    @property
+    def skew(self) -> Annotated[int | None, Col(readers=Readers.PIPES)]:
+        return None if self.speaking is None else self.speaking.skew
+
+    @property
+    def skew_above(self) -> Annotated[str, Col(header="SKEW", readers=_PEOPLE, is_number=True, nothing="")]:
+        """``3 > 1`` where the skew exceeds maxSkew, else the skew."""
+        shown = self.speaking
+        if shown is None:
+            return ""
+        return f"{shown.skew} > {shown.max_skew}" if shown.skew > shown.max_skew else f"{shown.skew}"
+
+    @property
+    def max_skew(self) -> Annotated[int | None, Col(readers=Readers.PIPES)]:
+        return None if self.speaking is None else self.speaking.max_skew
+
+    @property
+    def room(self) -> Annotated[str, Col(header="ROOM-FOR-+1", readers=_PEOPLE, gives_way=True)]:
+        if self.next_fits is None:
+            return "?"
+        return "yes" if self.next_fits else "gated" if self.has("gated") else "no"
+
+    @property
+    def causes(self) -> Annotated[list[Cause], Col(readers=Readers.RECORDS)]:
+        return list(dict.fromkeys(finding.code for finding in self.findings))
+
+    @property
+    def state(self) -> Annotated[str, Col(readers=Readers.TERMINAL, fit=Fit.END, least=8)]:
+        return STATES[self.level]
+
+    def has(self, cause: Cause) -> bool:
+        return cause in self.causes
 
     @property
     def lacking(self) -> int:
@@ -202,8 +276,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     @property
     def is_unconstrained(self) -> bool:
         """True if its pods have no constraint of their own, as far as it is judged."""
-        is_judged = all(finding.code != "otherScheduler" for finding in self.findings)
-        return is_judged and all(constraint.source != "pod" for constraint in self.constraints)
+        return not self.has("otherScheduler") and all(constraint.source != "pod" for constraint in self.constraints)
 
     @property
     def is_free(self) -> bool:
@@ -268,6 +341,9 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     def is_no(self) -> bool:
         return bool(self.count("violated"))
 
+    def found(self) -> Iterable[Finding]:
+        return (finding for row in self.workloads for finding in row.findings)
+
     def worst_finding(self) -> str:
         return next(_finding_sentences(self), "")
 
@@ -281,21 +357,21 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
         if self.made_room:
             yield f"pods that wait preempt {preempted_pods(self.made_room, _MAX_NAMED)}"
         if self.unprotected:
-            yield without_budget(self.unprotected, _MAX_NAMED)
+            yield without_budget(self.unprotected)
         for row in self.workloads:
             if under_way := row.under_way:
                 yield f"{row.called}: {under_way}"
 
 
-def without_budget(workloads: Sequence[WorkloadName], most: int) -> str:
-    names = some_of([name.called for name in workloads], most)
+def without_budget(workloads: Sequence[WorkloadName]) -> str:
+    names = some_of([name.called for name in workloads], _MAX_NAMED)
     return f"{says(len(workloads), 'workload', 'have')} several pods and no disruption budget: {names}"
 
 
 def _in_numbers(report: AuditReport) -> str:
     """Say how many workloads are of each level."""
-    words: dict[Level, str] = {"violated": "violated", "uneven": "uneven", "risk": "at risk", "unjudged": "not judged"}
-    counts = [f"{report.levels[level]:,} {word}" for level, word in words.items() if report.levels[level]]
+    bad = reversed(LEVELS[1:])
+    counts = [f"{report.levels[level]:,} {STATES[level]}" for level in bad if report.levels[level]]
     workloads = count_of(len(report.workloads), "workload")
     return (
         f"{', '.join(counts)}, {report.levels['ok']:,} fine of {workloads}" if counts else f"{workloads}, nothing found"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,23 +10,14 @@ from msgspec.structs import replace
 
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit import report as audits
-from kubespread.reports.columns import Fit, Readers
-from kubespread.reports.findings import Cause
 from kubespread.views.look import Cell, Look, Sentence, Tone
-from kubespread.views.sheet import Column, Sheet
+from kubespread.views.sheet import Column, Sheet, columns_of
 from kubespread.views.terminal import HANGING, INDENT, folded
 from kubespread.views.view import Metric, Sample, Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, domain_noun, short_key
 
 _MAX_NAMED = 3
 _MAX_VALUES = 6
-_STATES: dict[audits.Level, str] = {
-    "ok": "ok",
-    "unjudged": "not judged",
-    "risk": "at risk",
-    "uneven": "uneven",
-    "violated": "violated",
-}
 _TONES: dict[audits.Level, Tone] = {
     "violated": Tone.BAD,
     "uneven": Tone.WARN,
@@ -34,115 +25,6 @@ _TONES: dict[audits.Level, Tone] = {
     "unjudged": Tone.PLAIN,
     "ok": Tone.GOOD,
 }
-
-
-def _speaking(row: audits.AuditedWorkload) -> audits.AuditedConstraint | None:
-    """The constraint shown for a workload: of the worst state, then over zones, then the first."""
-    order = ("violated", "uneven", "ok", "vacuous")
-    return min(
-        row.constraints,
-        key=lambda constraint: (order.index(constraint.state), short_key(constraint.topology_key) != "zone"),
-        default=None,
-    )
-
-
-def _of_speaking(value: Callable[[audits.AuditedConstraint], object]) -> Callable[[audits.AuditedWorkload], object]:
-    """The value of that constraint; None where there is none."""
-    return lambda row: None if (constraint := _speaking(row)) is None else value(constraint)
-
-
-def _skew(row: audits.AuditedWorkload) -> str:
-    """``3 > 1`` where the skew exceeds maxSkew, else the skew."""
-    constraint = _speaking(row)
-    if constraint is None:
-        return ""
-    return (
-        f"{constraint.skew} > {constraint.max_skew}" if constraint.skew > constraint.max_skew else f"{constraint.skew}"
-    )
-
-
-def _constraint(row: audits.AuditedWorkload) -> str:
-    constraint = _speaking(row)
-    if constraint is not None:
-        return audits.constraint_text(constraint)
-    return "?" if _has(row, "otherScheduler") else "none"
-
-
-def _next(row: audits.AuditedWorkload) -> str:
-    if row.next_fits is None:
-        return "?"
-    return "yes" if row.next_fits else "gated" if _has(row, "gated") else "no"
-
-
-def _has(row: audits.AuditedWorkload, cause: Cause) -> bool:
-    return any(finding.code == cause for finding in row.findings)
-
-
-_LEFT: Column[audits.AuditedWorkload] = Column(
-    "LEFT-IF-DOMAIN-LOST",
-    lambda row: row.left,
-    is_number=True,
-    nothing="-",
-    tone=lambda row: Tone.BAD if row.left == 0 and row.placed >= 2 else Tone.PLAIN,
-)
-_ZONES: Column[audits.AuditedWorkload] = Column("ZONES", lambda row: audits.counts_text(row.zones))
-_WORKLOAD: Sequence[Column[audits.AuditedWorkload]] = (
-    Column("WORKLOAD", lambda row: row.workload, on_terminal=lambda row: row.called, fit=Fit.APART, least=10),
-    Column("LEVEL", lambda row: row.level, Readers.RECORDS),
-    Column("REPLICAS", lambda row: row.replicas, Readers.PIPES),
-    Column("PLACED", lambda row: row.placed, Readers.PIPES),
-    Column("PENDING", lambda row: row.pending, Readers.PIPES),
-    Column(
-        header="PODS",
-        is_number=True,
-        readers=Readers.TERMINAL | Readers.PAGES,
-        value=lambda row: f"{row.placed}" if row.placed == row.replicas else f"{row.placed} of {row.replicas}",
-    ),
-    _ZONES,
-    _LEFT,
-    # Findings refer to it, and names stand nowhere else.
-    Column(
-        "CONSTRAINT",
-        _of_speaking(lambda row: f"{short_key(row.topology_key)}:{row.when_unsatisfiable}"),
-        text=_constraint,
-        gives_way=True,
-        tone=lambda row: Tone.FAINT if _constraint(row) == "none" else Tone.PLAIN,
-    ),
-    Column("SOURCE", _of_speaking(lambda row: row.source), Readers.PIPES),
-    Column(
-        "SKEW",
-        _of_speaking(lambda row: row.skew),
-        text=_skew,
-        is_number=True,
-        tone=lambda row: Tone.BAD if row.level == "violated" else Tone.PLAIN,
-    ),
-    Column("MAX-SKEW", _of_speaking(lambda row: row.max_skew), Readers.PIPES),
-    Column(
-        "ROOM-FOR-+1",
-        lambda row: row.next_fits,
-        text=_next,
-        title="Room for +1",
-        gives_way=True,
-        tone=lambda row: {"yes": Tone.GOOD, "no": Tone.BAD}.get(_next(row), Tone.PLAIN),
-    ),
-    Column("CAUSES", lambda row: [*dict.fromkeys(finding.code for finding in row.findings)], readers=Readers.RECORDS),
-    Column(
-        "STATE",
-        lambda row: _STATES[row.level],
-        readers=Readers.TERMINAL,
-        fit=Fit.END,
-        least=8,
-        tone=lambda row: _TONES[row.level],
-    ),
-)
-
-_Found = tuple[audits.AuditedWorkload, audits.AuditFinding]
-_FINDING: Sequence[Column[_Found]] = (
-    Column("WORKLOAD", lambda row: row[0].workload),
-    Column("LEVEL", lambda row: row[1].level),
-    Column("CAUSE", lambda row: row[1].code),
-    Column("FINDING", lambda row: row[1].text, in_full=lambda row: "; ".join((row[1].text, *_trials(*row)))),
-)
 
 
 def _trials(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> Iterator[str]:
@@ -165,13 +47,13 @@ def view(report: audits.AuditReport) -> View:
             ),
             Sheet(
                 title="Findings",
-                columns=_FINDING,
-                tone=lambda row: _TONES[row[1].level],
-                rows=[(row, finding) for row in report.workloads for finding in row.findings],
+                columns=columns_of(audits.AuditFinding),
+                tone=lambda finding: _TONES[finding.level],
+                rows=[*report.found()],
             ),
         ],
         tiles=[
-            Tile(_STATES[level], f"{number:,}", _TONES[level] if number else Tone.PLAIN, level)
+            Tile(audits.STATES[level], f"{number:,}", _TONES[level] if number else Tone.PLAIN, level)
             for level, number in reversed(report.levels.items())
             if number or level != "unjudged"
         ],
@@ -180,15 +62,19 @@ def view(report: audits.AuditReport) -> View:
     )
 
 
+_COLUMNS = (
+    *("called", "workload", "level", "replicas", "placed", "pending", "pods", "zones", "domains", "left", "constraint"),
+    *("terms", "source", "skew", "skew_above", "max_skew", "next_fits", "room", "causes", "state"),
+)
+
+
 def _columns(report: audits.AuditReport) -> Sequence[Column[audits.AuditedWorkload]]:
-    lost = f"left if {domain_noun(report.topology_key)} lost"
-    left = replace(_LEFT, short=lost.upper(), title=lost.capitalize())
-    domains: Column[audits.AuditedWorkload] = _ZONES
-    if report.topology_key != ZONE:
-        domains = Column(
-            "DOMAINS", lambda row: audits.counts_text(row.domains), short=short_key(report.topology_key).upper()
-        )
-    return [{_LEFT: left, _ZONES: domains}.get(column, column) for column in _WORKLOAD]
+    """The columns, with the domains of the question's key alone."""
+    lost, key = f"left if {domain_noun(report.topology_key)} lost", short_key(report.topology_key).upper()
+    left_out = "domains" if report.topology_key == ZONE else "zones"
+    columns = columns_of(audits.AuditedWorkload, *(name for name in _COLUMNS if name != left_out))
+    headed = {"LEFT-IF-DOMAIN-LOST": {"short": lost.upper(), "title": lost.capitalize()}, "DOMAINS": {"short": key}}
+    return [replace(column, **headed.get(column.header, {})) for column in columns]
 
 
 def _legend(report: audits.AuditReport) -> str:

@@ -1,29 +1,56 @@
-"""Problems of manifests, or of a cluster's own workloads: gather them, run the rules, report."""
+"""Problems of manifests, or of a cluster's own workloads: gather them, run every rule on every workload, report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from kubespread.candidate.sources import is_reference
+from kubespread.candidate.sources import ClusterWorkloads, is_reference
 from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.text import STDIN
-from kubespread.questions.check.engine import Checked, Checking, fingerprinted
 from kubespread.questions.check.question import Check
-from kubespread.questions.check.report import CheckFinding, CheckReport, Severity
-from kubespread.questions.check.rules import RULES, rule_called, selected, unknown_codes
+from kubespread.questions.check.report import CheckFinding, CheckReport, Remedy, Severity
+from kubespread.questions.check.rule import (
+    UNSEARCHED,
+    AnyRule,
+    Case,
+    ClusterRule,
+    Company,
+    FaultRule,
+    LastRule,
+    RefusedManifest,
+    Rule,
+    RuleFinding,
+    remedy_of,
+)
+from kubespread.questions.check.rules import RULES, begins, rule_called, selected, unknown_codes
+from kubespread.questions.check.subjects import Gathered, Gatherer
+from kubespread.questions.check.trial import Mended, Place, Placed, PodChange, ReplicaTrial, Subject, together
 from kubespread.questions.patches import commands_for
-from kubespread.questions.remedies.change import Change
+from kubespread.questions.remedies.change import Answer, Change, QuestionEdits
+from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
+from kubespread.questions.remedies.families import Stuck
+from kubespread.questions.remedies.search import SharedSearch
 from kubespread.questions.scene import Scene
-from kubespread.reports.parts import RuleReport
+from kubespread.reports.parts import RuleReport, letter
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.edits.registry import parse
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import some_of, verb_of
+from kubespread.wording import short_key, some_of, verb_of
+from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.store.pod_book import key_of
 
 if TYPE_CHECKING:
     from kubespread.candidate.commit import EarlierManifests
@@ -149,3 +176,234 @@ def rules() -> tuple[RuleReport, ...]:
 def rule(code: str) -> RuleReport:
     """The rule with this code or name. Raises UsageError."""
     return rule_called(code).report
+
+
+class Checked(Struct):
+    """The outcome of checking a workload."""
+
+    findings: list[CheckFinding] = field(default_factory=list)
+    ignored: int = 0
+    """Findings that annotations silence."""
+
+
+class Checking:
+    """Run of the rules on one workload at a time, by its number, beside the others."""
+
+    def __init__(self, gathered: Gathered, rules: Sequence[AnyRule]) -> None:
+        self.gathered, self._rules = gathered, rules
+        self.assumed: dict[str, None] = {} if gathered.cluster is None else gathered.cluster.assumed
+        self._company = Company(gathered.subjects)
+        profiles = {id(subject.profile): subject.profile for subject in gathered.subjects}
+        self._plugins = {number: framework(profile) for number, profile in profiles.items()}
+
+    @classmethod
+    def of(cls, question: Check, scene: Scene) -> Self:
+        sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
+        gathered = Gatherer(scene.given, scene.scheduler, question.surroundings).gather(sources)
+        return cls(gathered, selected(question.select, question.ignore))
+
+    def __call__(self, number: int) -> Checked:
+        """Findings in the workload of that number."""
+        gathered, subject = self.gathered, self.gathered.subjects[number]
+        trial = None if gathered.cluster is None else self._trial(subject, gathered.cluster)
+        case = Case(subject, self._company, gathered.objects, self._plugins[id(subject.profile)], trial)
+        return _kept(_findings(case, self._rules), subject.ignored)
+
+    def searched(self, parts: Iterable[Checked]) -> Iterator[Checked]:
+        """Add the remedies that are still to be searched for: in one process, in the order of the workloads, whose
+        searches share one effort.
+        """
+        search, worlds, cluster = SharedSearch(), self.gathered.worlds, self.gathered.cluster
+        for subject, checked in zip(self.gathered.subjects, parts, strict=False):
+            is_open = UNSEARCHED in [finding.remedy for finding in checked.findings]
+            if is_open and worlds is not None and cluster is not None:
+                goal = _AllPlaced(self._trial(subject, cluster), worlds)
+                remedy = _way_out(goal, search, QuestionEdits(self.gathered.edits, workload=subject.name))
+                checked.findings = [
+                    replace(finding, remedy=remedy) if finding.remedy == UNSEARCHED else finding
+                    for finding in checked.findings
+                ]
+            yield checked
+
+    def together(self, parts: Iterable[Checked]) -> Checked:
+        """All findings, in the order of files and of their content."""
+        refused = [_kept(_faults(refused, self._rules), refused.ignored) for refused in self.gathered.refused]
+        all_parts = [*refused, *parts]
+        findings = sorted((finding for part in all_parts for finding in part.findings), key=_order)
+        return Checked(list(fingerprinted(findings)), sum(part.ignored for part in all_parts))
+
+    def _trial(self, subject: Subject, cluster: Cluster) -> ReplicaTrial:
+        return ReplicaTrial(subject, cluster, self._plugins[id(subject.profile)])
+
+
+def _kept(findings: Iterable[CheckFinding], silenced: Sequence[str]) -> Checked:
+    every = list(findings)
+    kept = [finding for finding in every if not begins(finding.code, silenced)]
+    return Checked(kept, len(every) - len(kept))
+
+
+def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[CheckFinding]:
+    before = list[tuple[AnyRule, RuleFinding]]()
+    for rule in rules:
+        if isinstance(rule, Rule):
+            before += ((rule, found) for found in rule.check(case))
+        elif isinstance(rule, ClusterRule) and case.trial is not None:
+            before += ((rule, found) for found in rule.check(case, case.trial))
+    changed = with_remedies_together([found for _, found in before], case.trial)
+    after = list(zip((rule for rule, _ in before), changed, strict=True))
+    reported = [found for rule, found in after if not begins(rule.code, case.subject.ignored)]
+    last = [(rule, found) for rule in rules if isinstance(rule, LastRule) for found in rule.check(case, reported)]
+    for rule, found in (*after, *last):
+        yield _reported(rule, found, case.subject, case.subject.place(found.field))
+
+
+class _AllPlaced(PlayedGoal):
+    """All replicas of a workload. Changes are as printed: ``--set`` makes the pod again from its manifest, edits play
+    in a world.
+    """
+
+    def __init__(self, trial: ReplicaTrial, worlds: EditedWorlds) -> None:
+        self.trial, self.worlds = trial, worlds
+
+    def ask(self, change: Change) -> Answer | None:
+        placed = self.placed(change)
+        if placed is None:
+            return None
+        edited = self.worlds.after(change.edits) if change.edits else None
+        # What quotas refuse is no matter of nodes.
+        return self.answered(edited, placed.count, placed.desired - placed.refused)
+
+    def placed(self, change: Change) -> Placed | None:
+        """Replicas placed after the change; None where an edit or a field is refused."""
+        trial = self._edited(change.edits) if change.edits else self.trial
+        set_fields = self._setting(change.settings)
+        return None if trial is None or set_fields is None else trial.placed_with(set_fields)
+
+    def _setting(self, settings: Sequence[str]) -> PodChange | None:
+        if not settings:
+            return lambda pod: pod
+        revised = self.trial.subject.revised(settings)
+        if revised is None:
+            return None
+        spec, labels = revised.spec, self.trial.subject.pod.metadata.labels
+        # The hash of the template, which constraints may count by, is another one.
+        others = {key: value for key, value in revised.metadata.labels.items() if labels.get(key) != value}
+
+        def change(pod: Pod) -> Pod:
+            metadata = replace(pod.metadata, labels={**pod.metadata.labels, **others})
+            # Each replica may have claims of its own.
+            return Pod(metadata=metadata, spec=replace(spec, volumes=pod.spec.volumes), status=pod.status)
+
+        return change
+
+    def _edited(self, edits: tuple[Edit, ...]) -> ReplicaTrial | None:
+        edited = self.worlds.after(edits)
+        if edited is None:
+            return None
+        book, subject = edited.world.book, self.trial.subject
+        running = [book[key_of(pod)] for pod in subject.running if key_of(pod) in book]
+        return self.trial.on(edited.world.cluster, replace(subject, running=running))
+
+    def is_own(self, pod: Pod) -> bool:
+        return workload_of(self.worlds.unchanged.world, pod) == self.trial.subject.name
+
+
+def _way_out(goal: _AllPlaced, search: SharedSearch, asked: QuestionEdits) -> Remedy:
+    """The least change, or two or three together, with which every replica finds a node."""
+    trial, placed = goal.trial, goal.trial.placed
+    if trial.subject.is_daemon or placed.unplaced is None or not len(trial.cluster):
+        return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
+    stuck = Stuck(placed.unplaced, trial.subject.profile.version, placed.pending, placed.count, asked=asked)
+    found, none = search.least(goal, stuck)
+    if found is None:
+        return Remedy(text=none)
+    # A constraint has no letter here.
+    constraints = stuck.pod.spec.topology_spread_constraints
+    keys = {letter(place): short_key(constraint.topology_key) for place, constraint in enumerate(constraints)}
+    text = " and ".join(
+        f"{part.what} on the constraint over {keys[part.letter]}" if part.letter else part.what
+        for part in found.change.parts
+    )
+    after = goal.placed(found.change)
+    text = f"{none}; most does {text}" if none else text
+    return remedy_of(found.change, text, None if after is None else after.text)
+
+
+def with_remedies_together(findings: Sequence[RuleFinding], trial: ReplicaTrial | None) -> Sequence[RuleFinding]:
+    """The findings of one workload. A remedy that leaves replicas without a node says what all of them do together.
+
+    If no remedy alone gets more replicas placed, those that are needed together become errors: each of them keeps
+    replicas from running.
+    """
+    # Findings that several constraints share have one remedy.
+    mended = {_remedied(finding): finding.mended for finding in findings if finding.mended is not None}
+    if trial is None or len(mended) < 2 or all(change.placed.is_complete for change in mended.values()):
+        return findings
+    all_placed = trial.placed_with(together(mended.values()))
+    best_alone = max(trial.placed.count, *(change.placed.count for change in mended.values()))
+
+    def is_needed(one: Mended) -> bool:
+        others = together(other for other in mended.values() if other is not one)
+        return all_placed.count > best_alone and trial.placed_with(others).count < all_placed.count
+
+    needed = {remedy: is_needed(change) for remedy, change in mended.items() if change.placed.count < all_placed.count}
+    changed = []
+    for finding in findings:
+        key, remedy, severity = _remedied(finding), finding.remedy, finding.severity
+        if key in needed:
+            remedy = replace(remedy, outcome=f"{remedy.outcome}; with the other remedies {all_placed.text}")
+            severity = Severity.ERROR if needed[key] else severity
+        changed.append(replace(finding, remedy=remedy, severity=severity))
+    return changed
+
+
+def _remedied(finding: RuleFinding) -> tuple[object, ...]:
+    """A remedy, whatever its outcome and whichever constraint it is for."""
+    return finding.remedy.text, finding.remedy.settings, finding.remedy.edits
+
+
+def _reported(rule: AnyRule, found: RuleFinding, whose: Subject | RefusedManifest, place: Place) -> CheckFinding:
+    return CheckFinding(
+        code=rule.code,
+        rule=rule.name,
+        level=found.severity or rule.severity,
+        subject=whose.name or "",
+        file=whose.file,
+        line=place[0],
+        column=place[1],
+        field=found.field,
+        text=found.message,
+        proven=found.proven or rule.needs_cluster,
+        remedy=found.remedy,
+    )
+
+
+def _faults(refused: RefusedManifest, rules: Sequence[AnyRule]) -> Iterator[CheckFinding]:
+    fault_rules = [rule for rule in reversed(rules) if isinstance(rule, FaultRule)]
+    for fault in refused.faults:
+        # The API server's text, which begins with the field where it does not name it otherwise.
+        is_unnamed = fault.field and fault.field not in fault.message
+        message = f"{fault.field}: {fault.message}" if is_unnamed else fault.message
+        for rule in fault_rules:
+            if (remedy := rule.check(fault, refused)) is not None:
+                yield _reported(rule, RuleFinding(fault.field, message, remedy), refused, (fault.line, fault.column))
+                break
+
+
+def _order(finding: CheckFinding) -> tuple[object, ...]:
+    line, column = finding.line or 0, finding.column or 0
+    return finding.file or "", line, column, finding.subject, finding.code, finding.field
+
+
+def fingerprinted(findings: Iterable[CheckFinding]) -> Iterator[CheckFinding]:
+    """The findings with their fingerprints, made from code, workload and field; equal ones are numbered.
+
+    File names and the numbers in messages are left out, so files may be renamed and clusters may grow. Findings
+    without a workload use their file instead.
+    """
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for finding in findings:
+        key = (finding.code, finding.subject or finding.file or "", finding.field)
+        text = "\0".join((*key, str(seen[key])))
+        seen[key] += 1
+        yield replace(finding, fingerprint=hashlib.sha256(text.encode()).hexdigest()[:32])

@@ -107,8 +107,10 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         return Surroundings(namespace=self.namespace, selector=self.selector, recursive=self.recursive)
 
     def next_command(self, report: CheckReport, commands: Commands) -> str:
-        for finding in report.findings:
-            if finding.file is None and isinstance(finding.subject, WorkloadName):
-                words = [f"--set {quote(setting)}" for setting in finding.remedy.settings]
-                return commands.of_workload("simulate" if words else "audit", finding.subject, *words or ["--why"])
-        return next((f"kubespread check --explain {finding.code}" for finding in report.findings), "")
+        worst = min(report.findings, key=lambda finding: finding.level.rank, default=None)
+        if worst is None:
+            return ""
+        if worst.file is None and isinstance(worst.subject, WorkloadName) and worst.remedy.settings:
+            words = (f"--set {quote(setting)}" for setting in worst.remedy.settings)
+            return commands.of_workload("simulate", worst.subject, *words)
+        return f"kubespread check --explain {worst.code}"

@@ -10,7 +10,6 @@ from itertools import accumulate
 from shlex import quote
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.outage import is_silent
@@ -18,118 +17,28 @@ from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.kube.providers import POOLS
-from kubespread.kube.quantity import parse, rounded
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.audit import report as audits
 from kubespread.questions.audit.question import Audit
-from kubespread.questions.capacity import Capacity, CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import LATER, PendingReport
 from kubespread.questions.remedies.families import SHORT
-from kubespread.questions.removable import Removable
 from kubespread.questions.removable.certain import KEPT, Cause, KeptNode, kept_nodes
-from kubespread.questions.report.areas import Area
 from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
 from kubespread.questions.report.question import Report
-from kubespread.questions.report.report import AreaScore, Badness, ReportLine, Scorecard
-from kubespread.questions.report.strays import Rule, Stray, strays
-from kubespread.questions.room import PODS
+from kubespread.questions.report.report import Badness, ReportLine, Scorecard
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.survive import Survive, SurviveReport
-from kubespread.reports.findings import CAUSES
+from kubespread.reports.findings import CAUSES, Area
 from kubespread.reports.outcome import badness
-from kubespread.wording import count_of, domain_noun, says, short_key, some_of
-from kubespread.world.events.world import World
+from kubespread.wording import count_of, domain_noun, short_key, some_of
 from kubespread.world.reporting.difference import everything
-from kubespread.world.reporting.happenings import TightBudget, WorkloadOf, tight_budgets, whose
-
-# Scores of what pods do, whatever is asked for: a constraint that is deleted takes nothing wrong away.
-#
-# Each counts where the pods are now, and none what kube-scheduler, an audit or a played failure say of constraints: a
-# hard one that does not hold, or that leaves pods pending once a zone is lost, is a line and no point less. What counts
-# about constraints is only that a workload has its own, and that can only be lost by deleting it.
-
-
-_UNKEPT = 0.5
-"""Most that a workload counts for whose spread no constraint of its own keeps."""
-
-
-class Held(Struct, frozen=True):
-    """Nodes and workloads that drains and budgets hold or let go."""
-
-    nodes: frozenset[str]
-    """Nodes that kubectl drain does not empty, or not now."""
-    loose: frozenset[WorkloadName]
-    """Workloads with a budget, which lets one of their pods go."""
-    of: int
-    """Number of nodes."""
-
-
-def held_by(kept: Iterable[KeptNode], tight: Iterable[TightBudget], world: World, workload: WorkloadOf) -> Held:
-    """Find what drains and budgets hold, by the lines' own rows."""
-    held = {budget.name for budget in tight}
-    loose: dict[WorkloadName, bool] = {}
-    for pod in world.book:
-        name = workload(pod)
-        if name is not None and (budgets := world.budgets.protecting(pod, world.time)):
-            lets_go = len(budgets) == 1 and NamespacedName.of(budgets[0]) not in held
-            loose[name] = loose.get(name, True) and lets_go
-    nodes = frozenset(node.node for node in kept if KEPT[node.cause][0] == "warning")
-    return Held(nodes, frozenset(name for name, lets_go in loose.items() if lets_go), len(world.living.nodes))
-
-
-def scores(
-    workloads: Sequence[audits.AuditedWorkload], zones: int, hosts: int, held: Held | None
-) -> Iterator[AreaScore]:
-    """Score the areas that can be counted so; ``zones`` and ``hosts`` are how many there are, ``held`` is None where
-    there was no time for it.
-
-    A workload counts for its spread as the share that it keeps without its fullest domain of what it would keep if it
-    were spread evenly.
-    """
-    desired = sum(row.replicas for row in workloads)
-    ready = sum(min(row.ready, row.replicas) for row in workloads)
-    yield _score("running", ready, desired)
-    several = [row for row in workloads if row.replicas >= 2]
-    key, domains = (ZONE, zones) if zones > 1 else (HOSTNAME, hosts)
-    yield _score("spread", sum(_spread(row, key, domains) for row in several), len(several))
-    # Of one zone alone a full score would promise what nobody can lose.
-    losing = several if zones > 1 else []
-    keys = (ZONE, HOSTNAME) if hosts > 1 else (ZONE,)
-    remain = sum(all(key in row.worst_loss and row.worst_loss[key].remaining for key in keys) for row in losing)
-    yield _score("losses", remain, len(losing))
-    if held is None:
-        return
-    yield _score("budgets", sum(row.workload in held.loose for row in several), len(several))
-    yield _score("drains", held.of - len(held.nodes), held.of)
-
-
-def _score(area: Area, points: float, of: int) -> AreaScore:
-    return AreaScore(area=area, score=int(100 * points / of) if of else None, points=round(points, 2), of=of)
-
-
-def _spread(row: audits.AuditedWorkload, key: str, domains: int) -> float:
-    """Pods left without the fullest domain, as a part of those left where pods are spread evenly."""
-    loss = row.worst_loss.get(key)
-    if loss is None or domains < 2:
-        return 0.0
-    best = row.placed + (-row.placed // domains)
-    evenness = loss.remaining / best if best else 0.0
-    return min(evenness, 1.0 if _is_kept(row, key) else _UNKEPT)
-
-
-def _is_kept(row: audits.AuditedWorkload, key: str) -> bool:
-    """True if a constraint of its own asks for it, and not so loosely that all pods may be in one domain."""
-    return any(
-        constraint.topology_key == key and constraint.source == "pod" and constraint.max_skew < row.replicas
-        for constraint in row.constraints
-    )
-
+from kubespread.world.reporting.happenings import TightBudget, tight_budgets, whose
 
 MOST_DOMAINS, MOST_PODS = 24, 50_000
 """Most domains of a key that are lost, each by itself, and most pods they hold together: of more, those with the most
-to lose. As many nodes are tried to do without: those with the fewest pods.
+to lose.
 """
 
 
@@ -138,11 +47,9 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     asking = _Asking(question, scene)
     audit = asking.whole("audit", Audit(**asking.shared))
     rows = () if audit is None else audit.workloads
-    zones, hosts = (len(_domains(scene, key)) for key in (ZONE, HOSTNAME))
+    zones = len(_domains(scene, ZONE))
     found = (*asking.lines(rows), *(() if audit is None else asking.audited(audit, zones)))
     listed = _distinct(line for line in found if question.is_about(line.area))
-    scored = () if audit is None else scores(rows, zones, hosts, asking.held)
-    areas = tuple(score for score in scored if question.is_about(score.area))
     return Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -151,7 +58,6 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         opened=question.opened,
         nodes=len(scene.now.nodes),
         workloads=len(rows),
-        areas=areas,
         lines=tuple(listed),
         gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
         not_modelled=Report.never_modelled,
@@ -177,7 +83,6 @@ class _Asking(Inquiry):
     def __init__(self, question: Report, scene: Scene) -> None:
         super().__init__(scene)
         self.notes: tuple[str, ...] = ()
-        self.held: Held | None = None
         self._is_about = question.is_about
         self.whose = question.asked_in(scene.snapshot)
         self.shared: dict[str, Any] = {
@@ -195,14 +100,12 @@ class _Asking(Inquiry):
         """All but those of the audit, whose ``rows`` say which nodes have the most to lose."""
         if self._is_about("running"):
             yield from self._pending()
-        if self._is_about("budgets", "drains", "rules"):
+        if self._is_about("budgets", "drains"):
             yield from self.part("drains", self._as_it_is)
         if self._is_about("scaling"):
             yield from self._at_maximum()
         if self._is_about("losses"):
             yield from self._lost(rows)
-        if self._is_about("room"):
-            yield from self._room()
 
     def _pending(self) -> Iterator[ReportLine]:
         pending = self.whole("pending", Pending(**self.shared, **self._autoscaled))
@@ -216,34 +119,13 @@ class _Asking(Inquiry):
         if grown := list(growing(world, self.whose.those_in(world))):
             yield from self.part("scaling", partial(self._grown, grown))
 
-    def _room(self) -> Iterator[ReportLine]:
-        scene = self.scene
-        capacity = self.whole("capacity", Capacity())
-        if capacity is not None:
-            yield from self._stranded(capacity)
-        if len(scene.now.nodes) > 1:
-            going = Removable(most=MOST_DOMAINS, preemption=self.shared["preemption"], remedies=False)
-            removable = self.whole("removable", going)
-            if removable is not None and any(row.alone for row in removable.rows):
-                nodes, is_part = removable.together.nodes, len(removable.rows) < removable.nodes
-                yield ReportLine(
-                    key="room/removable",
-                    area="room",
-                    question="removable",
-                    level="notice",
-                    what=removable.answer[0],
-                    extent=len(nodes),
-                    command=self.commands.of_nodes("removable", *map(quote, nodes[:_MAX_NAMED] if is_part else ())),
-                    nodes=nodes,
-                )
-
     @cached_property
     def _pods(self) -> Counter[str]:
         """Number of pods on each node."""
         return Counter(pod.spec.node_name for pod in self.scene.now.pods if is_active(pod))
 
     def _as_it_is(self) -> Iterator[ReportLine]:
-        """Report what keeps pods from being evicted, and which of them break rules of their own."""
+        """Report what keeps pods from being evicted."""
         world = self.scene.world
         counts = whose(world, self.whose.those_in(world))
         # Each of what follows asks it of every pod.
@@ -254,10 +136,8 @@ class _Asking(Inquiry):
 
         # A node is drained or not, whoever asks about which workloads.
         kept, tight = list(kept_nodes(world, whose(world, everything))), list(tight_budgets(world, workload))
-        self.held = held_by(kept, tight, world, workload)
         yield from map(self._held_by, tight)
         yield from self._kept(kept)
-        yield from self._straying(strays(world, workload))
 
     def _grown(self, grown: Sequence[tuple[WorkloadName, str, int]]) -> Iterator[ReportLine]:
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
@@ -307,11 +187,12 @@ class _Asking(Inquiry):
             is_left = report.autoscaling is None or not set(group.pods).isdisjoint(report.still_pending)
             namespaces = {workload.namespace for workload in group.workloads}
             yield ReportLine(
+                code=group.cause,
                 key=f"running/pending/{group.cause}/{_NUMBER.sub('#', group.why)}",
                 area="running",
                 question="pending",
                 level="critical" if is_left and group.cause not in LATER else "notice",
-                what="; ".join((group.sentence, *(scaled if is_left else scaled[:1]))),
+                text="; ".join((group.sentence, *(scaled if is_left else scaled[:1]))),
                 extent=len(group.pods),
                 command=self.commands.of("pending", namespace=namespaces.pop() if len(namespaces) == 1 else None),
                 workloads=group.workloads,
@@ -328,24 +209,25 @@ class _Asking(Inquiry):
         command = self.commands.of("audit")
         free = [row.workload for row in report.workloads if row.replicas > 1 and row.is_free]
         if zones > 1 and free:
-            named = some_of([name.called for name in free], _MAX_NAMED)
-            yield ReportLine(
+            yield ReportLine.of(
+                "unconstrained",
+                "notice",
+                numbers={"workloads": len(free), "names": [name.called for name in free]},
                 key="spread/unconstrained",
                 area="spread",
                 question="audit",
-                level="notice",
-                what=f"{says(len(free), 'workload', 'have')} several pods and no constraint over zones: {named}",
                 extent=len(free),
                 command=command,
                 workloads=tuple(free),
             )
         if bare := report.unprotected:
             yield ReportLine(
+                code="unprotected",
                 key="budgets/unprotected",
                 area="budgets",
                 question="audit",
                 level="notice",
-                what=audits.without_budget(bare, _MANY_NAMED),
+                text=audits.without_budget(bare),
                 extent=len(bare),
                 command=command,
                 workloads=bare,
@@ -360,11 +242,13 @@ class _Asking(Inquiry):
                     key = f"/{short_key(finding.topology_key)}" if finding.topology_key else ""
                     place = "" if finding.constraint is None else f"/{finding.constraint}"
                     yield ReportLine(
+                        code=finding.code,
+                        numbers=finding.numbers,
                         key=f"{area}/{what}/{row.workload}{key}{place}",
                         area=area,
                         question="audit",
                         level=level,
-                        what=f"{row.called}: {finding.text}",
+                        text=f"{row.called}: {finding.text}",
                         extent=extent,
                         command=self.commands.of_workload("audit", row.workload, "--why"),
                         workloads=(row.workload,),
@@ -374,11 +258,12 @@ class _Asking(Inquiry):
             # Of many workloads that are alike. Nobody has asked for that pod yet: none is missing.
             workloads = [row.workload for row in rows]
             yield ReportLine(
+                code="noRoom",
                 key=f"scaling/noRoom/{workloads[0]}",
                 area="scaling",
                 question="audit",
                 level="notice",
-                what=f"{some_of([row.called for row in rows], _MAX_NAMED)}: {text}",
+                text=f"{some_of([row.called for row in rows], _MAX_NAMED)}: {text}",
                 extent=len(rows),
                 command=self.commands.of_workload("explain", workloads[0]),
                 workloads=tuple(workloads),
@@ -401,11 +286,12 @@ class _Asking(Inquiry):
             if standing and standing[0].troubles:
                 worst = standing[0]
                 yield ReportLine(
+                    code="lost",
                     key=f"losses/{short_key(key)}",
                     area="losses",
                     question="survive",
                     level="warning",
-                    what=report.worst_of(standing),
+                    text=report.worst_of(standing),
                     extent=max(worst.pending, sum(change.lacks for change in worst.degraded)) + len(worst.lost),
                     command=self.commands.of("survive", "--key", quote(SHORT.get(key, key))),
                     workloads=tuple(change.workload for change in worst.degraded),
@@ -414,14 +300,13 @@ class _Asking(Inquiry):
 
     def _held_by(self, budget: TightBudget) -> ReportLine:
         """The line for a budget that lets no pod go."""
-        nodes = count_of(len(budget.nodes), "node")
-        never = "never lets a pod go" if budget.is_for_good else "lets no pod go now"
-        return ReportLine(
+        return ReportLine.of(
+            "neverLets" if budget.is_for_good else "letsNone",
+            "warning",
+            numbers={"budget": budget.name.called, "nodes": len(budget.nodes), "why": budget.message},
             key=f"budgets/{budget.name}",
             area="budgets",
             question="report",
-            level="warning",
-            what=f"PodDisruptionBudget {budget.name.called} {never}, on {nodes}: {budget.message}",
             extent=len(budget.pods),
             command=self.commands.of_nodes("removable", quote(budget.nodes[0])),
             workloads=budget.workloads,
@@ -434,86 +319,22 @@ class _Asking(Inquiry):
         for node in kept:
             by_cause.setdefault(node.cause, []).append(node)
         for cause, rows in by_cause.items():
-            level, says_of_nodes = KEPT[cause]
+            level, why = KEPT[cause]
             nodes, pods = tuple(row.node for row in rows), [pod.called for row in rows for pod in row.pods]
-            whose = f": {some_of(pods, _MAX_NAMED)}" if pods else ""
-            yield ReportLine(
+            yield ReportLine.of(
+                "kept",
+                level,
+                numbers={"kept": len(nodes), "nodes": len(self.scene.now.nodes), "why": why, "pods": pods},
                 key=f"drains/{cause}",
                 area="drains",
                 question="report",
-                level=level,
-                what=f"{len(nodes):,} of {count_of(len(self.scene.now.nodes), 'node')} {says_of_nodes}{whose}",
                 extent=len(nodes),
                 command=self.commands.of_nodes("removable", *map(quote, nodes[:_MAX_NAMED])),
                 nodes=nodes,
             )
 
-    def _straying(self, found: Iterable[Stray]) -> Iterator[ReportLine]:
-        """A line for each rule of a workload that its running pods no longer meet."""
-        by_rule: dict[tuple[WorkloadName, Rule], list[Stray]] = {}
-        for stray in found:
-            by_rule.setdefault((stray.workload, stray.rule), []).append(stray)
-        for (workload, rule), pods in by_rule.items():
-            first, (breaks, own) = pods[0], _RULES[rule]
-            detail = f" ({first.detail})" if first.detail else ""
-            named = some_of([f"{stray.pod.name} on {stray.node}" for stray in pods], _MAX_NAMED)
-            their = "its" if len(pods) == 1 else "their"
-            pod, node = quote(f"pod/{first.pod.name}"), quote(first.node)
-            yield ReportLine(
-                key=f"rules/{rule}/{workload}",
-                area="rules",
-                question="report",
-                level="notice",
-                what=f"{workload.called}: {says(len(pods), 'pod', breaks)} {their} own {own}{detail}: {named}",
-                extent=len(pods),
-                command=self.commands.of("explain", pod, "--node", node, namespace=first.pod.namespace),
-                workloads=(workload,),
-                nodes=tuple(dict.fromkeys(stray.node for stray in pods)),
-            )
 
-    def _stranded(self, report: CapacityReport) -> Iterator[ReportLine]:
-        """A line for each resource much of which is free where no pod can use it."""
-        for resource in report.resources:
-            # Tainted nodes are there for others.
-            stranded = [part for part in resource.stranded if part.cause != "tainted"]
-            free, lost = parse(resource.free).nano, sum(parse(part.amount).nano for part in stranded)
-            percent = 100 * lost // free if free else 0
-            if resource.resource != PODS and percent >= _MUCH:
-                where = (
-                    f"{rounded(part.amount)} on {count_of(part.nodes, 'node')} ({_STRANDED[part.cause]}"
-                    f"{f' {part.detail}' if part.detail else ''})"
-                    for part in stranded
-                )
-                name = resource.resource
-                yield ReportLine(
-                    key=f"room/stranded/{name}",
-                    area="room",
-                    question="capacity",
-                    level="notice",
-                    what=f"{percent}% of the free {name} can be used by no pod: {some_of([*where], _MAX_NAMED)}",
-                    extent=percent,
-                    command=self.commands.of_nodes("capacity"),
-                )
-
-
-_RULES: Mapping[Rule, tuple[str, str]] = {
-    "nodeAffinity": ("violate", "node selector or node affinity"),
-    "taint": ("do not tolerate", "node's taint"),
-    "podAffinity": ("violate", "pod affinity"),
-    "podAntiAffinity": ("violate", "anti-affinity"),
-}
-"""Rules that the pods break, each as a verb and its object."""
-_STRANDED: Mapping[str, str] = {
-    "cordoned": "cordoned",
-    "pods": "no pod more is allowed",
-    "resource": "no",
-    "remainder": "too little is left",
-    "rejected": "rejected:",
-}
-_MUCH = 10
-"""Percent of what is free."""
-_MAX_NAMED, _MANY_NAMED = 3, 12
-"""Most names that follow a sentence, and most where the names are what it says."""
+_MAX_NAMED = 3
 _NUMBER = re.compile(r"\d[\d,]*")
 
 

@@ -17,14 +17,13 @@ from kubespread.questions.report.report import ReportLine
 from kubespread.reports.outcome import Outcome
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.snapshot.edits.pods import Scale
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of
 from kubespread.world.events.editing import apply, exists
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import desired_replicas
 from kubespread.world.reporting.outcomes import tried
 
-_MAX_NAMED = 3
 _MOST_ON_NEW_NODES = 1_000
 """So many pods more than the nodes may take an autoscaler is asked about."""
 
@@ -109,25 +108,35 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
         if not (one.lacking or one.untold):
             continue
         ((workload, text, most),) = one.scaled
-        yield ReportLine(
+        yield ReportLine.of(
+            "atMaximum",
+            "warning" if one.lacking else "notice",
+            numbers={
+                "workload": workload.called,
+                "autoscaler": text,
+                "most": most,
+                "missing": _missing(one),
+                "why": next((trouble.why.rstrip(".") for trouble in (*one.of("pending"), *one.of("unmade"))), ""),
+            },
             key=f"scaling/{workload}",
             area="scaling",
             question="report",
-            level="warning" if one.lacking else "notice",
-            what=f"{workload.called}: {text} may ask for {count_of(most, 'replica')}, "
-            f"which leaves {_missing(one)}{_why(one)}",
             extent=one.lacking.total() or one.untold,
             workloads=tuple(one.lacking) or (workload,),
             command=commands.of("pending", *_scaling(one)),
         )
     if together.lacking and len(together.scaled) > 1:
-        yield ReportLine(
+        yield ReportLine.of(
+            "allAtMaximum",
+            "warning",
+            numbers={
+                "scaled": len(together.scaled),
+                "missing": _missing(together),
+                "names": [name.called for name in together.lacking],
+            },
             key="scaling/all",
             area="scaling",
             question="report",
-            level="warning",
-            what=f"{len(together.scaled):,} autoscaled workloads, all at their maximum, leave "
-            f"{_missing(together)}: {some_of([name.called for name in together.lacking], _MAX_NAMED)}",
             extent=together.lacking.total(),
             workloads=tuple(together.lacking),
             command=commands.of("pending", *_scaling(together)),
@@ -140,10 +149,6 @@ def _missing(grown: AtMaximum) -> str:
     missing = " and ".join(f"{count_of(pods, 'pod')} {how}" for pods, how in parts if pods)
     joined = len(grown.nodes.joined)
     return f"{missing}, with {count_of(joined, 'node')} added" if joined else missing
-
-
-def _why(grown: AtMaximum) -> str:
-    return next((f": {trouble.why.rstrip('.')}" for trouble in (*grown.of("pending"), *grown.of("unmade"))), "")
 
 
 def _scaling(grown: AtMaximum) -> Iterator[str]:

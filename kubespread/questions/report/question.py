@@ -17,9 +17,8 @@ from kubespread.questions.question import (
     Option,
     WorkloadsQuestion,
 )
-from kubespread.questions.removable import Removable
-from kubespread.questions.report.areas import AREAS, Area
 from kubespread.questions.survive import Survive
+from kubespread.reports.findings import AREAS, Area
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
@@ -38,12 +37,10 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     """Put everything that is wrong with a cluster, or would be, on one page, the worst first.
 
     Each line says what, whose, how bad, the command that shows it, and the change that was tried and helps. Most are
-    answers of pending, audit, survive, capacity and removable; budgets, nodes that cannot be drained, autoscalers at
-    their maximum, and running pods that no longer meet their own rules are added. Critical: pods are missing now.
-    Warning: pods would be missing after one more failure or scale-up, a hard constraint does not hold, or a drain is
-    refused. Notice: anything else. With --autoscaler pods are missing that still are once it has added its nodes.
-    Scores count what pods do, not what manifests ask for: deleting a constraint never raises one. The grade is that of
-    their average: A from 90 on, B 80, C 70, D 60, E 50, else F; C at best while a line is critical.
+    answers of pending, audit and survive; budgets, nodes that cannot be drained and autoscalers at their maximum are
+    added. Critical: pods are missing now. Warning: pods would be missing after one more failure or scale-up, a hard
+    constraint does not hold, or a drain is refused. Notice: anything else. With --autoscaler pods are missing that
+    still are once it has added its nodes.
 
     \b
     Examples:
@@ -63,7 +60,6 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         *Audit.never_modelled,
         *Pending.never_modelled,
         *Survive.never_modelled,
-        *Removable.never_modelled,
         "autoscaled workloads that all find room at their maximum together are not scaled up alone",
     )
     hands_out = True
@@ -117,7 +113,7 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
 
     def unmet(self, report: Scorecard) -> Iterator[str]:
         if self.fail_on is not None and (reaching := report.reaching(self.fail_on)):
-            yield f"--fail-on {self.fail_on}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].what}"
+            yield f"--fail-on {self.fail_on}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].text}"
 
     def is_yes(self, report: Scorecard) -> bool:
         return not report.is_no

@@ -12,9 +12,9 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.well_known import CHECK_IGNORE
 from kubespread.questions.check.rule import AnyRule
-from kubespread.questions.check.rules import disruption, domains, manifests, replicas, selectors, spreading
+from kubespread.questions.check.rules import disruption, domains, manifests, replicas, selectors
 
-_BY_SUBJECT = (manifests, selectors, domains, spreading, replicas, disruption)
+_BY_SUBJECT = (manifests, selectors, domains, replicas, disruption)
 RULES: tuple[AnyRule, ...] = tuple(
     sorted((rule for subject in _BY_SUBJECT for rule in subject.RULES), key=lambda rule: rule.code)
 )

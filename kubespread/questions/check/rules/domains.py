@@ -1,4 +1,4 @@
-"""Rules for the domains that a constraint counts: topology keys, minDomains and the policies."""
+"""Rules for domains: those that a constraint counts, and how evenly they take replicas."""
 
 from __future__ import annotations
 
@@ -16,30 +16,34 @@ from kubespread.kube.api.core import (
     NodeSelectorRequirement,
     NodeSelectorTerm,
     Pod,
+    TopologySpreadConstraint,
 )
+from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.providers import PROVIDERS
 from kubespread.kube.taint import uncordoned
-from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, SCHEDULE_ANYWAY, ZONE
 from kubespread.questions.causes.bars import meant_key, near_key
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding
+from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding, remedy_of
 from kubespread.questions.check.rules.replicas import without_nodes
 from kubespread.questions.check.trial import (
     Mended,
     Placed,
     PodChange,
     ReplicaTrial,
-    by_domain,
+    Subject,
     domains,
     domains_of,
     listed,
+    with_constraints,
 )
+from kubespread.questions.remedies.spreading import is_gathered, lacking, spreading
 from kubespread.reports.judged_nodes import EXCLUDED, KEEPING_OFF, TAINTED
 from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.plugins.podtopologyspread.constraints import counted_kinds
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
-from kubespread.wording import count_of, verb_of
+from kubespread.wording import count_of, short_key, verb_of
 
 _REPLACED = {
     BETA_ZONE: ZONE,
@@ -387,42 +391,108 @@ def _why(declared: Declared, hard: HardConstraint, others: Sequence[str], trial:
     return f" whose nodes have all topology labels (not {listed(others)})"
 
 
-class FewerDomains(ClusterRule, code="KS206", name="fewer-domains", severity=Severity.INFO):
-    """The pod's node affinity leaves some domains out of a hard constraint.
+class Deadlock(ClusterRule, code="KS207", name="deadlock", severity=Severity.ERROR):
+    """Hard constraints that can each be met cannot be met together.
 
-    Domains are those of nodes that the pod's nodeSelector and required node affinity admit (`nodeAffinityPolicy:
-    Honor`). Nodes chosen for another reason, such as an instance type or a pool, may exist in some zones only: replicas
-    are then spread over fewer zones than the cluster has, and losing a zone takes a larger share of them.
+    kube-scheduler places one pod after another and never moves one. With a hard constraint over zones and another one
+    over nodes the first replicas may leave every node of the emptiest zone full by the second constraint, and every
+    other zone full by the first: the next replica fits nowhere, though each constraint alone would place them all.
+    Zones with different numbers of nodes do this sooner or later.
 
-    Example: a hard constraint over zones, and `nodeSelector: {disk: ssd}`, where only zones a and b of three have nodes
-    with that label.
+    Example: zones a and b with two nodes each, zone c with one, and two hard constraints with `maxSkew: 1`, one over
+    zones and one over nodes.
 
-    Remedy: none where that is intended; otherwise nodes of that kind in every zone, or a wider affinity. With
-    `nodeAffinityPolicy: Ignore` the other domains count though no replica can go there, and replicas wait (KS203).
+    Remedy: relax one of them, usually the one over nodes: a higher maxSkew, or ScheduleAnyway.
     """
 
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
-        """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies"""
-        excluded, count = trial.barred.get(EXCLUDED), trial.placed.count
-        if excluded is None:
+        """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter"""
+        hard = [declared for declared, _ in case.hard(trial)]
+
+        def alone(declared: Declared) -> Placed:
+            kept = [own.position for own in case.own if own is declared or not own.constraint.is_hard]
+            return trial.placed_with(lambda pod: _with_only(pod, kept))
+
+        if len(hard) < 2 or trial.placed.is_complete or not all(alone(declared).is_complete for declared in hard):
             return
-        for declared, hard in case.hard(trial):
-            # Every affinity leaves nodes out.
-            if declared.key == HOSTNAME or not declared.constraint.honors_affinity:
+        names = [f"{declared.name} ≤ {declared.constraint.max_skew}" for declared in hard]
+        message = (
+            f"{' and '.join(names)} deadlock: {trial.placed.text}, and each constraint alone places all "
+            f"{trial.placed.desired}"
+        )
+        mended, remedy = _relaxed(hard, trial)
+        yield RuleFinding(case.subject.field("spec.topologySpreadConstraints"), message, remedy, mended)
+
+
+def _with_only(pod: Pod, positions: Sequence[int]) -> Pod:
+    return with_constraints(pod, [pod.spec.topology_spread_constraints[position] for position in positions])
+
+
+def _relaxed(hard: Sequence[Declared], trial: ReplicaTrial) -> tuple[Mended | None, Remedy]:
+    """The least that gives way and places all, the last constraints first."""
+    wider = [declared.with_fields(maxSkew=declared.constraint.max_skew + 1) for declared in reversed(hard)]
+    # minDomains is for hard constraints alone.
+    softer = [
+        declared.with_fields(whenUnsatisfiable=SCHEDULE_ANYWAY)
+        for declared in reversed(hard)
+        if declared.constraint.min_domains is None
+    ]
+    for change in (*wider, *softer):
+        mended = trial.mended(change)
+        if mended.placed.is_complete:
+            (declared,) = change.values
+            text = f"{change.text} on the constraint over {declared.key}"
+            return mended, Remedy(text=text, settings=change.settings, outcome=mended.placed.text)
+    return None, Remedy(text="relax one of the constraints")
+
+
+def _with_another(constraint: TopologySpreadConstraint, case: Case, trial: ReplicaTrial) -> Mended:
+    """The pod with a further constraint, which selects its own labels."""
+    selecting = replace(constraint, label_selector=LabelSelector(match_labels=case.own_labels))
+    return trial.mended(lambda pod: with_constraints(pod, [*pod.spec.topology_spread_constraints, selecting]))
+
+
+def _declaring(constraint: TopologySpreadConstraint, subject: Subject, outcome: str) -> Remedy:
+    change = spreading(constraint, None if subject.is_written else subject.name)
+    return remedy_of(change, change.what, outcome)
+
+
+class Gathered(ClusterRule, code="KS505", name="gathered", severity=Severity.WARNING):
+    """One zone or node takes more than half of the replicas.
+
+    Without a constraint over zones or nodes, free room and preferences decide where replicas go, and the default
+    constraints are soft and lenient: a zone of larger nodes takes most of them, and so does a node that has the image.
+    Losing that one zone or node takes more than half of the replicas at once, though they could run elsewhere.
+
+    All replicas are placed, as they are and with the constraint. Keys that a constraint of the pod's own is over are
+    left to other rules.
+
+    Example: a Job with six pods, and one zone whose nodes are much larger.
+
+    Remedy: a constraint over zones, or over nodes; a soft one where that is enough.
+    """
+
+    def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+        """Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go, Score"""
+        subject, placed = case.subject, trial.placed
+        if subject.is_daemon or subject.replicas < 2 or not placed.is_complete or not case.own_labels:
+            return
+        declared = {own.key for own in case.own}
+        for constraint in lacking(placed.by_domain, ()):
+            key, name = constraint.topology_key, short_key(constraint.topology_key)
+            if key in declared:
                 continue
-            eligible = domains(hard)
-            left_out = [domain for domain in domains_of(hard, excluded) if domain not in eligible]
-            # A single domain is a finding of its own.
-            if len(eligible) < 2 or not left_out:
-                continue
-            landed = trial.placed.by_domain(declared.key)
-            message = (
-                f"the pod's node affinity leaves {len(eligible)} of {len(eligible) + len(left_out)} domains (not "
-                f"{listed(left_out)}): {count_of(count, 'replica')} {verb_of(count, 'land')} "
-                f"{by_domain({domain: landed[domain] for domain in eligible})}"
-            )
-            add = f"add nodes that its affinity allows in {declared.name} {listed(left_out)}"
-            yield RuleFinding(declared.path, message, Remedy(text=f"nothing, if that is intended; otherwise {add}"))
+            mended = _with_another(constraint, case, trial)
+            if mended.placed.is_complete and not is_gathered(mended.placed.by_domain(key)):
+                most, domain = max((count, domain) for domain, count in placed.by_domain(key).items())
+                yield RuleFinding(
+                    subject.field("spec"),
+                    f"{name} {domain} takes {most} of {count_of(placed.count, 'replica')}, and no constraint over "
+                    f"{name} keeps them apart",
+                    _declaring(constraint, subject, mended.placed.outcome(key)),
+                    mended=mended,
+                )
+                return
 
 
 RULES = (
@@ -432,5 +502,6 @@ RULES = (
     ClosedDomains(),
     TooFewDomains(),
     SingleDomain(),
-    FewerDomains(),
+    Deadlock(),
+    Gathered(),
 )

@@ -44,6 +44,11 @@ _WAYS = (
     (re.compile(r"^Required value|: Required value|^required\b"), "add {field}"),
     (re.compile(r"^expected (?P<what>.+), found "), "set {field} to {what}"),
     (re.compile(r"^(?P<why>(?:only|not) allowed .+)$"), "remove {field}: {why}"),
+    (re.compile(re.escape(MIN_DOMAINS_IF_HARD)), "remove minDomains, or set whenUnsatisfiable: DoNotSchedule"),
+    (
+        re.compile("exists in both matchLabelKeys and labelSelector"),
+        "take the key out of the labelSelector: matchLabelKeys adds it",
+    ),
     (re.compile(r"must not be specified when labelSelector is not set"), "add labelSelector: {selector}"),
     (re.compile(r'Duplicate value: "\{.*(?:DoNotSchedule|ScheduleAnyway)'), "merge constraints {pair} into one"),
     (re.compile(r"Duplicate value: |^duplicate: "), "remove {field}, which is there twice"),
@@ -71,15 +76,26 @@ class Refused(FaultRule, code="KS002", name="refused", severity=Severity.ERROR):
     it says, not for what it lacks. The same goes for an object of an unknown kind, whose controller completes the pod
     template.
 
-    Example: `maxSkew: 0`.
+    YAML gives plain words types of their own, which a field may not hold: `yes` and `on` are booleans, `1e3` and `0x10`
+    are numbers. An amount such as `1GB` is not a quantity.
 
-    Remedy: change the field that is named.
+    Example: `maxSkew: 0`, `labels: {debug: on, build: 1e3}`, or `minDomains: 3` beside `whenUnsatisfiable:
+    ScheduleAnyway`.
+
+    Remedy: change the field that is named; quote a value that has to be a text.
     """
 
     def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
         """Source: pkg/registry/core/pod/strategy.go, Validate
-        Source: pkg/apis/core/validation/validation.go, ValidatePodSpec
+        Source: pkg/apis/core/validation/validation.go, ValidatePodSpec, ValidateMatchLabelKeysInTopologySpread
+        Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, UnmarshalTypeError
         """
+        if fault.expected:
+            way = _TYPED.get(fault.expected)
+            written = value_at(refused.data, fault.field)
+            return Remedy(
+                text=way.format(field=fault.field) if way else _reshaped(fault.field, written, fault.expected)
+            )
         if not refused.name:
             return None
         for cls, (words, field) in _NAMED.items():
@@ -143,30 +159,6 @@ _TYPED = {
 """Remedies by the type that the API has."""
 
 
-class RetypedScalar(FaultRule, code="KS003", name="retyped-scalar", severity=Severity.ERROR):
-    """A value is of a type that its field cannot hold.
-
-    YAML gives plain words types of their own: `yes` and `on` are booleans, `1e3` and `0x10` are numbers. An amount such
-    as `1GB` is not a quantity. The API server refuses to decode them.
-
-    Example:
-
-    ```yaml
-    labels: {debug: on, build: 1e3}
-    ```
-
-    Remedy: quote the value, or write the amount as Kubernetes does (`1G`, `1Gi`, `500m`).
-    """
-
-    def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
-        """Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, UnmarshalTypeError"""
-        if not fault.expected:
-            return None
-        if (way := _TYPED.get(fault.expected)) is not None:
-            return Remedy(text=way.format(field=fault.field))
-        return Remedy(text=_reshaped(fault.field, value_at(refused.data, fault.field), fault.expected))
-
-
 def _reshaped(field: str, value: object, go_type: str) -> str:
     """Say how to make a list or a map of a value that is neither, or the other one."""
     name = field.rpartition(".")[2]
@@ -178,55 +170,6 @@ def _reshaped(field: str, value: object, go_type: str) -> str:
         first = next((key for item in value if isinstance(item, dict) for key in item), "each entry")
         return f'a map, not a list: drop the "- " before {first}'
     return f"a map: write the fields of {name} as KEY: VALUE, each on a line of its own below it"
-
-
-class SoftMinDomains(FaultRule, code="KS104", name="soft-min-domains", severity=Severity.ERROR):
-    """minDomains is set together with ScheduleAnyway.
-
-    minDomains makes a hard constraint treat the global minimum as 0 as long as there are fewer domains. A soft
-    constraint has no minimum, so the API server refuses the combination, and with it the whole workload.
-
-    Example: `minDomains: 3` beside `whenUnsatisfiable: ScheduleAnyway`.
-
-    Remedy: remove minDomains, or make the constraint DoNotSchedule.
-    """
-
-    def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
-        """Source: pkg/apis/core/validation/validation.go, validateMinDomains"""
-        if not fault.field.endswith(".minDomains") or MIN_DOMAINS_IF_HARD not in fault.message:
-            return None
-        return Remedy(text="remove minDomains, or set whenUnsatisfiable: DoNotSchedule")
-
-
-_IN_BOTH = "exists in both matchLabelKeys and labelSelector"
-
-
-class MergedTwice(FaultRule, code="KS107", name="merged-twice", severity=Severity.ERROR):
-    """A key is in matchLabelKeys and in the selector too.
-
-    The API server adds to the selector of a new pod what its matchLabelKeys ask for, and refuses a key that is already
-    there. A pod copied from a cluster has both: what was merged into its selector when it was created, and the keys
-    themselves. A Deployment with such a template may be accepted while each of its pods is refused.
-
-    Example:
-
-    ```yaml
-    labelSelector:
-      matchLabels: {app: web}
-      matchExpressions: [{key: pod-template-hash, operator: In, values: [5d59d67564]}]
-    matchLabelKeys: [pod-template-hash]
-    ```
-
-    Remedy: take the key out of the selector.
-    """
-
-    def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
-        """Source: pkg/registry/core/pod/strategy.go, applyLabelKeysToLabelSelector
-        Source: pkg/apis/core/validation/validation.go, ValidateMatchLabelKeysInTopologySpread
-        """
-        if "topologySpreadConstraints" not in fault.field or _IN_BOTH not in fault.message:
-            return None
-        return Remedy(text="take the key out of the labelSelector: matchLabelKeys adds it")
 
 
 class AbsentNamespace(ClusterRule, code="KS306", name="absent-namespace", severity=Severity.WARNING):
@@ -252,4 +195,4 @@ class AbsentNamespace(ClusterRule, code="KS306", name="absent-namespace", severi
             yield RuleFinding("metadata.namespace", missing, remedy)
 
 
-RULES = (Unreadable(), Refused(), RetypedScalar(), SoftMinDomains(), MergedTwice(), AbsentNamespace())
+RULES = (Unreadable(), Refused(), AbsentNamespace())

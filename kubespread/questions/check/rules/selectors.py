@@ -12,20 +12,17 @@ from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.kube.api.core import Pod, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.unknown_fields import near_miss
-from kubespread.kube.api.workloads import StatefulSet, Workload
+from kubespread.kube.api.workloads import Workload
 from kubespread.kube.selector import Selector, from_label_selector
 from kubespread.questions.causes.own_pods import is_meant, missing_them
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.check.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.rules.disruption import BY_REVISION, by_revision, excess, rolled_out
 from kubespread.questions.check.trial import PodChange, Subject, by_domain, listed, own_counts, skew_of, unchanged
-from kubespread.wording import count_of, verb_of
+from kubespread.wording import count_of
 
 _REVISION = "controller-revision-hash"
 _HASHES = (TEMPLATE_HASH, _REVISION)
-_UNIQUE = frozenset(
-    {"apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index", "statefulset.kubernetes.io/pod-name"}
-)
 _OWN = "kubespread.dev/own"
 _MOST_OTHERS = 3
 """The other workloads of which a constraint says what they do to it."""
@@ -296,73 +293,6 @@ class AbsentMatchLabelKey(Rule, code="KS403", name="absent-match-label-key", sev
                 yield RuleFinding(f"{declared.path}.matchLabelKeys[{position}]", message, remedy)
 
 
-class UniqueMatchLabelKey(Rule, code="KS404", name="unique-match-label-key", severity=Severity.ERROR):
-    """A key of matchLabelKeys is a label with a different value on every replica.
-
-    Pods of a StatefulSet and of an indexed Job carry their own name or number as labels. With such a key the selector
-    of each replica matches that replica alone: nothing is counted before it exists, and every node of every domain is
-    as good as any other. The constraint never rejects a node, and its score is the same everywhere.
-
-    Example: `matchLabelKeys: [apps.kubernetes.io/pod-index]`.
-
-    Remedy: leave the key out. To keep revisions apart, `controller-revision-hash` in a StatefulSet.
-    """
-
-    def check(self, case: Case) -> Iterator[RuleFinding]:
-        """Source: pkg/controller/statefulset/stateful_set_utils.go, updateIdentity
-        Source: pkg/controller/job/indexed_job_utils.go, addCompletionIndexLabel
-        """
-        replicas, is_stateful = case.subject.replicas, isinstance(case.subject.object, StatefulSet)
-        for declared in case.own if replicas > 1 else ():
-            keys = declared.written.match_label_keys
-            for position, key in enumerate(keys):
-                if key not in _UNIQUE or key not in case.subject.labels:
-                    continue
-                message = (
-                    f"each of the {replicas} replicas has its own {key} and counts itself alone: 0 + 1 − 0 = 1 on "
-                    "every node, which never exceeds maxSkew"
-                )
-                text = f"matchLabelKeys: [{_REVISION}]" if is_stateful else f"remove {key}"
-                remedy = Remedy(text=text)
-                yield RuleFinding(f"{declared.path}.matchLabelKeys[{position}]", message, remedy)
-
-
-class PinnedRevision(Rule, code="KS405", name="pinned-revision", severity=Severity.ERROR):
-    """A selector names the hash of one revision.
-
-    `pod-template-hash` and `controller-revision-hash` are written by controllers, and change with every template. A
-    selector that contains one of them with its value is usually from a pod copied from a cluster: since Kubernetes 1.34
-    the API server writes there what matchLabelKeys adds. It counts only pods of that revision, while there are any; the
-    pods of the next template do not even count themselves.
-
-    Example: `labelSelector: {matchLabels: {app: web, pod-template-hash: 5d59d67564}}`.
-
-    Remedy: leave the hash out of the selector, and name its key in `matchLabelKeys`.
-    """
-
-    def check(self, case: Case) -> Iterator[RuleFinding]:
-        """Source: pkg/registry/core/pod/strategy.go, applyLabelKeysToLabelSelector"""
-        # A pod by itself, or the template of one that a controller made, is of one revision.
-        for declared in () if case.subject.object is None else case.own:
-            if declared.constraint.selector.nothing:
-                continue
-            for requirement in from_label_selector(declared.written.label_selector).requirements:
-                if requirement.key in _HASHES and requirement.operator == "In":
-                    yield _pinned(case, declared, requirement.key, " or ".join(requirement.values))
-
-
-def _pinned(case: Case, declared: Declared, key: str, value: str) -> RuleFinding:
-    own, labels, replicas = case.subject.labels.get(key), case.own_labels, case.subject.replicas
-    now = f"the {count_of(replicas, 'replica')} of this template{'' if own is None else f', {own},'}"
-    fate = verb_of(replicas, "count nowhere")
-    if declared.constraint.self_match:
-        itself = "itself" if replicas == 1 else "themselves"
-        fate = f"{verb_of(replicas, 'stop')} counting {itself} with the next template"
-    remedy = Remedy(text=f"{_selector_text(labels)}, matchLabelKeys: [{key}]")
-    message = f"the selector asks for {key} {value}, the hash of one revision: {now} {fate}"
-    return RuleFinding(f"{declared.path}.labelSelector", message, remedy)
-
-
 class InconsistentGroup(Rule, code="KS504", name="inconsistent-group", severity=Severity.WARNING):
     """Workloads that one constraint counts together do not keep it together.
 
@@ -408,13 +338,4 @@ def _inconsistent(case: Case, declared: Declared, other: Subject) -> Iterator[Ru
         yield RuleFinding(declared.path, f"{message}: {together}", remedy, proven=True)
 
 
-RULES = (
-    GhostPods(),
-    NoSelector(),
-    EmptySelector(),
-    SharedSelector(),
-    AbsentMatchLabelKey(),
-    UniqueMatchLabelKey(),
-    PinnedRevision(),
-    InconsistentGroup(),
-)
+RULES = (GhostPods(), NoSelector(), EmptySelector(), SharedSelector(), AbsentMatchLabelKey(), InconsistentGroup())
