@@ -247,7 +247,7 @@ READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
     "capacity": (lambda cluster: kubespread.capacity(cluster, "cpu=1"), frozenset()),
     "survive": (kubespread.survive, DEVICES),
     "upgrade": (lambda cluster: kubespread.upgrade(cluster, "b1"), DEVICES),
-    "plan": (lambda cluster: kubespread.plan(cluster.edited("cordon b1")), DEVICES),
+    "plan": (lambda cluster: kubespread.plan(cluster.edited("cordon b1")), MADE_ALREADY),
     "rebalance": (lambda cluster: kubespread.rebalance(cluster, "deploy/web"), MADE_ALREADY),
     "removable": (lambda cluster: kubespread.removable(cluster, "b1"), DEVICES),
     "audit": (kubespread.audit, DEVICES),
