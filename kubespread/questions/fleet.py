@@ -56,7 +56,7 @@ def worst(judgments: Iterable[Judgment]) -> Judgment:
 class FleetCluster(Report, frozen=True, kw_only=True):
     """Answer of one cluster."""
 
-    name: Annotated[str, Col(header="CLUSTER", fit=Fit.NAMES, least=24)]
+    name: Annotated[str, Col(header="CLUSTER", fit=Fit.NAMES)]
     """Cluster that was read: the path of a file, a directory or an archive, or a context of the kubeconfig."""
     verdict: Annotated[Judgment, Col()] = "unknown"
     """Its answer's; the worst where it has several answers, ``unknown`` where it has none."""
@@ -64,9 +64,9 @@ class FleetCluster(Report, frozen=True, kw_only=True):
     """Result that the question alone would end with: yes with exit code 0, no with 1, ``unknown`` with 2 or 3.
     Requirements and ``fail_on`` set that bar where there are any, else the verdict does.
     """
-    nodes: Annotated[int | None, Col(nothing="")] = None
+    nodes: Annotated[int | None, Col()] = None
     """Number of nodes in the cluster; null where it could not be read."""
-    pods: Annotated[int | None, Col(nothing="", gives_way=True)] = None
+    pods: Annotated[int | None, Col()] = None
     """Number of pods in the cluster, those without a node included."""
     headline: str = ""
     """The first sentence of its answer; empty where it has none."""
@@ -84,7 +84,7 @@ class FleetCluster(Report, frozen=True, kw_only=True):
     """Reports that the question alone would print."""
 
     @property
-    def says(self) -> Annotated[str, Col(header="ANSWER", fit=Fit.END, least=24)]:
+    def says(self) -> Annotated[str, Col(header="ANSWER", fit=Fit.SENTENCE)]:
         """Its answer in one line, after what could not be read, before what is not met."""
         error = (self.error or "").removeprefix(f"{self.name}: ")
         parts = (error, *self.faults, self.finding or self.headline, *self.unmet)
@@ -145,7 +145,7 @@ def view(report: FleetReport) -> View:
     rows, (names, *columns) = report.clusters, columns_of(FleetCluster)
     title = f"{report.question['name']} of {count_of(len(rows), 'cluster')}"
     folder = os.path.commonprefix([row.name for row in rows]).rpartition("/")[0] + "/"
-    names = structs.replace(names, on_terminal=lambda row: row.name.removeprefix(folder))
+    names = structs.replace(names, text=lambda row: row.name.removeprefix(folder))
     sheet = Sheet(title="Clusters", columns=[names, *columns], rows=rows, tone=tone, noun="cluster")
     return View(
         title=title,

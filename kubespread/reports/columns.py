@@ -32,11 +32,9 @@ class Fit(StrEnum):
 
     WHOLE = "whole"
     NAMES = "names"
-    """Cut the ends that all names share."""
-    APART = "apart"
-    """Cut in the one place that leaves most of them apart."""
-    MIDDLE = "middle"
-    END = "end"
+    """Leave out words that most of its names have."""
+    SENTENCE = "sentence"
+    """Fold it in its place, which is the last one."""
 
 
 class Col(Struct, frozen=True, kw_only=True):
@@ -59,8 +57,6 @@ class Col(Struct, frozen=True, kw_only=True):
     """Text for people, where that is not the value."""
     is_number: bool = False
     """A number that is written as a text: ``4Gi``."""
-    nothing: str | None = None
-    """Text that a terminal shows for an empty cell."""
     bad: bool = False
     """True if there should be none: red where there is some, else green."""
     good: bool = False
@@ -68,12 +64,6 @@ class Col(Struct, frozen=True, kw_only=True):
     hide_empty: bool = False
     """True if a terminal leaves it out where no row has anything in it."""
     fit: Fit = Fit.WHOLE
-    least: int = 12
-    """Minimum width on a terminal, in columns."""
-    most: int | None = None
-    """Maximum width there, however much room there is."""
-    gives_way: bool = False
-    """True if a terminal leaves it out before it shortens the names beside it."""
     is_command: bool = False
     """True if its cells are commands, which a page lets one copy."""
     metric: str = ""

@@ -14,7 +14,7 @@ from kubespread.wording import EMPTY, count_of, short_key, some_of
 class GangDomain(Report, frozen=True):
     """One value of the topology key that all members share: whether the gang fits there, and what stops it."""
 
-    value: Annotated[str, Col(header="DOMAIN", value=lambda value: value or EMPTY, fit=Fit.MIDDLE)]
+    value: Annotated[str, Col(header="DOMAIN", value=lambda value: value or EMPTY, fit=Fit.NAMES)]
     """Value of the label on its nodes."""
     nodes: Annotated[int, Col()]
     """Number of nodes with this value."""
@@ -32,12 +32,12 @@ class GangDomain(Report, frozen=True):
     """The sum of both; null where the gang does not fit."""
 
     @property
-    def score(self) -> Annotated[str, Col(nothing="", hide_empty=True)]:
+    def score(self) -> Annotated[str, Col(hide_empty=True)]:
         """``100+51 = 151``."""
         return "" if self.total is None else f"{self.pods_score}+{self.resources_score or 0} = {self.total}"
 
     @property
-    def why_not(self) -> Annotated[str, Col(header="WHY-NOT", nothing="", fit=Fit.END, hide_empty=True)]:
+    def why_not(self) -> Annotated[str, Col(header="WHY-NOT", fit=Fit.SENTENCE, hide_empty=True)]:
         """Reason the gang does not fit."""
         return "" if self.fits else reasons_in(self.stopped or "")
 

@@ -28,7 +28,7 @@ TONES: Mapping[str, Tone] = {"yes": Tone.GOOD, "unknown": Tone.WARN, "no": Tone.
 _Change = tuple[Outcome, WorkloadChange]
 _DEGRADED: Sequence[Column[_Change]] = (
     Column("AFTER", lambda row: row[0].name, Readers.RECORDS),
-    Column("WORKLOAD", lambda row: row[1].workload, short="DEGRADED WORKLOAD", fit=Fit.APART),
+    Column("WORKLOAD", lambda row: row[1].workload, short="DEGRADED WORKLOAD", fit=Fit.NAMES),
     count("WANTED", lambda row: row[1].wanted, short="WANT"),
     Column("READY", lambda row: row[1].ready, is_number=True, tone=lambda _: Tone.BAD),
     Column("WHY", lambda row: row[1].why, readers=Readers.RECORDS),
@@ -73,7 +73,7 @@ def worst_changes(rows: Sequence[Outcome]) -> Sheet[_Change]:
     return Sheet(
         title="",
         noun="workload",
-        columns=[*_DEGRADED, Column("FEWEST-AFTER", lambda row: row[0].name, Readers.TERMINAL, most=24)],
+        columns=[*_DEGRADED, Column("FEWEST-AFTER", lambda row: row[0].name, Readers.TERMINAL)],
         rows=sorted(worst.values(), key=lambda each: (-each[1].lacks, each[1].workload)),
     )
 

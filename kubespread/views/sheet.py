@@ -70,10 +70,6 @@ class Column(Struct, Generic[R_contra], frozen=True):
     readers: Readers = Readers.ALL
     text: Callable[[R_contra], str] | None = None
     """Text that people read, where that is not the value itself."""
-    on_terminal: Callable[[R_contra], Any] | None = None
-    """The value that a terminal has, where pages have another one."""
-    nothing: str = NONE
-    """Text that a terminal shows for an empty cell."""
     tone: Callable[[R_contra], Tone] | None = None
     is_number: bool = False
     short: str = ""
@@ -81,18 +77,12 @@ class Column(Struct, Generic[R_contra], frozen=True):
     title: str = ""
     """The header on a page, if it is a foreign name."""
     fit: Fit = Fit.WHOLE
-    least: int = 12
-    """Width that a terminal leaves it at least, in columns."""
-    most: int | None = None
-    """Width that it has there at most, however much room there is."""
     hides_empty: bool = False
     """True if a terminal leaves it out where no row has anything in it."""
     drawn: Callable[[R_contra], Drawn | None] | None = None
     """Bar that a page draws in the cell."""
     is_command: bool = False
     """True if its cells are commands, which a page lets one copy."""
-    gives_way: bool = False
-    """True if a terminal leaves it out before it shortens the names beside it."""
 
     def raw(self, row: R_contra) -> object:
         """Make a value for scripts: numbers without separators, texts joined by commas; None for nothing."""
@@ -109,14 +99,11 @@ class Column(Struct, Generic[R_contra], frozen=True):
 
     def on_screen(self, row: R_contra) -> str:
         """The cell's text on a terminal."""
-        if self.on_terminal is None:
-            return (self.display(row) or self.nothing) if self.text is None else self.text(row)
-        return _shown(self.on_terminal(row)) or self.nothing
+        return self.display(row) or ("" if self.fit is Fit.SENTENCE else "-")
 
-    def is_empty(self, rows: Iterable[R_contra], *, on_terminal: bool = False) -> bool:
+    def is_empty(self, rows: Iterable[R_contra]) -> bool:
         """True if it is left out, since no row has anything in it."""
-        value = self.on_terminal or self.value if on_terminal else self.value
-        return self.hides_empty and not any(map(value, rows))
+        return self.hides_empty and not any(map(self.value, rows))
 
 
 def _shown(value: object) -> str:
@@ -152,16 +139,12 @@ def _column(each: Declared) -> Column[Any]:
         value,
         col.readers,
         text=None if text is None else lambda row: text(value(row)),
-        nothing=NONE if col.nothing is None else col.nothing,
         tone=(lambda row: wanted if value(row) else unwanted) if col.good or col.bad else None,
         is_number=each.is_number,
         short=col.short,
         fit=col.fit,
-        least=col.least,
-        most=col.most,
         hides_empty=col.hide_empty,
         is_command=col.is_command,
-        gives_way=col.gives_way,
     )
 
 

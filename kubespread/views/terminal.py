@@ -13,14 +13,14 @@ from functools import cached_property
 from itertools import chain
 from math import log
 from os.path import commonprefix
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.reports.columns import Fit, Readers
-from kubespread.views.lines import CUT, cut_end, cut_middle, line_width, rows_of, width_of, wrapped, written
+from kubespread.views.lines import CUT, cut_middle, line_width, rows_of, width_of, wrapped, written
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Text, Tone
 from kubespread.views.sheet import Column, R, Sheet, worst_first
 from kubespread.views.view import View, sheets_in, view_of
@@ -137,25 +137,6 @@ def shared_suffix(names: Sequence[str]) -> str:
     return f"{dot}{rest}" if len(rest) >= _LEAST_SAVED else ""
 
 
-def shared(names: Sequence[str]) -> tuple[str, str]:
-    """Find what all ``names`` begin and end with, up to a dash or dot and without using up any of them."""
-    suffix = shared_suffix(names)
-    stems = [name.removesuffix(suffix) for name in names]
-    prefix = commonprefix(stems) if len(set(stems)) > 1 else ""
-    prefix = prefix[: max(prefix.rfind("-"), prefix.rfind(".")) + 1]
-    return ("" if prefix in stems else prefix), suffix
-
-
-def fitted(names: Sequence[str], width: int) -> list[str]:
-    """The names in at most ``width`` columns each: longer ones lose their common end, and their common beginning, since
-    only the rest distinguishes them. A copy is NAME-1 of a name: ``…1-164…`` has the copy ``…1-164…-1``.
-    """
-    if all(width_of(name) <= width for name in names):
-        return list(names)
-    prefix, suffix = _shared_ends(names, width)
-    return told_apart(_shortened(names, prefix, suffix), width)
-
-
 def told_apart(names: Sequence[str], width: int) -> list[str]:
     """The names in at most ``width`` columns each, the longer ones without those words in a row that most names have;
     two names become one only where no words are left to tell them apart.
@@ -209,47 +190,8 @@ def _cut_alike(names: Sequence[str], width: int) -> list[str]:
     return best
 
 
-def _shared_ends(names: Sequence[str], width: int) -> tuple[str, str]:
-    """Find what `fitted` leaves out of all ``names``, not counting the numbers of copies: their common end and, if that
-    is not enough, their common beginning.
-    """
-    if all(width_of(name) <= width for name in names):
-        return "", ""
-    all_names = frozenset(names)
-    prefix, suffix = shared([name for name in names if not _number(name, all_names)])
-    is_enough = all(width_of(name) <= width for name in _shortened(names, "", suffix))
-    return ("" if is_enough else prefix), suffix
-
-
-def _shortened(names: Sequence[str], prefix: str, suffix: str) -> list[str]:
-    all_names = frozenset(names)
-    return [_short(name, prefix, suffix, _number(name, all_names)) for name in names]
-
-
-def _number(name: str, all_names: Collection[str]) -> str:
-    """``-1`` of a copy of another name, else nothing."""
-    original, dash, number = name.rpartition("-")
-    return f"-{number}" if dash and number.isdecimal() and original in all_names else ""
-
-
-def _short(name: str, prefix: str, suffix: str, number: str) -> str:
-    inner = name.removesuffix(number).removeprefix(prefix).removesuffix(suffix)
-    return f"{CUT if prefix else ''}{inner}{CUT if suffix else ''}{number}"
-
-
-def said_once(names: Sequence[str], shown: Sequence[str]) -> str:
-    """``node names: ip-10-0-….compute.internal``: what the ``shown`` names of nodes leave out; empty if nothing."""
-    if list(names) == list(shown):
-        return ""
-    all_names = frozenset(names)
-    prefix, suffix = shared([name for name in names if not _number(name, all_names)])
-    begins_short = any(name.startswith(CUT) for name in shown)
-    return f"node names: {prefix if begins_short else ''}{CUT}{suffix}" if suffix or (prefix and begins_short) else ""
-
-
-_NODES = ("NODE", "HOSTNAME")
-_LONG_NAME = 20
-"""Width of a name that a column that gives way has to leave room for."""
+_LEAST_NAME, _LEAST_SENTENCE = 20, 24
+"""Columns of a terminal that names and sentences have at least."""
 
 
 _LEAD, _LEAST = 3, 3
@@ -409,25 +351,34 @@ def of_sheet(sheet: Sheet[R], look: Look) -> Rows:
 
 
 def tabled(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Rows:
-    """``rows`` below their headers, as wide as the terminal allows: columns that may be shortened are, in order, and a
-    line says what was left out of all names.
+    """``rows`` below their headers. Where they have no room the last columns are left out, then names are shortened; a
+    sentence, always the last cell, is folded in its place.
     """
-    shown = _on_screen(columns, rows)
-    laid = {id(column): _whole(column, rows) for column in shown}
-    pliable = [column for column in shown if column.fit is not Fit.WHOLE]
-    for column in [column for column in shown if column.gives_way]:
-        if pliable and _room(pliable[0], laid, look) < min(laid[id(pliable[0])].width, _LONG_NAME):
-            del laid[id(column)]
-    told = list[str]()
-    for column in pliable:
-        if id(column) in laid:
-            full, room = laid[id(column)], max(_room(column, laid, look), column.least)
-            laid[id(column)] = _narrowed(column, full, room)
-            if column.fit is Fit.NAMES:
-                said = said_once(*([cell.text for cell in each.cells] for each in (full, laid[id(column)])))
-                told.append(said if full.header in _NODES else said.removeprefix("node "))
-    made = laid_out(list(laid.values()), look)
-    return replace(made, below=list(flowed(([Cell(text, Tone.FAINT)] for text in told), look)))
+    shown = [column for column in columns if Readers.TERMINAL in column.readers and not column.is_empty(rows)]
+    laid = [_whole(column, rows) for column in shown]
+    sentence = laid.pop() if shown[-1].fit is Fit.SENTENCE else None
+    words = [] if sentence is None else [width_of(word) for cell in sentence.cells for word in cell.text.split()]
+    room = aim(look) - len(INDENT) + GAP
+    if sentence is not None:
+        room -= GAP + min(sentence.width, max(_LEAST_SENTENCE, *words))
+    names = [column.fit is Fit.NAMES for column in shown[: len(laid)]]
+    least = (_LEAST_NAME if is_name else each.width for each, is_name in zip(laid, names, strict=True))
+    widths = [min(each.width, width) for each, width in zip(laid, least, strict=True)]
+    while len(laid) > 1 and sum(widths) + GAP * len(widths) > room:
+        place = next((place for place in range(len(laid) - 1, 0, -1) if not names[place]), len(laid) - 1)
+        del laid[place], names[place], widths[place]
+    spare = max(0, room - sum(widths) - GAP * len(widths))
+    for place, each in enumerate(laid):
+        wider = min(each.width, widths[place] + spare)
+        spare -= wider - widths[place]
+        if wider < each.width:
+            texts = told_apart([cell.text for cell in each.cells], wider)
+            laid[place] = Laid(each.header, map(Cell, texts, (cell.tone for cell in each.cells)), each.is_number)
+    if sentence is None:
+        return laid_out(laid, look)
+    hanging = len(INDENT) + sum(each.width + GAP for each in laid)
+    made = laid_out([*laid, sentence], look)
+    return replace(made, rows=[[Sentence(line, hanging)] for (line,) in made.rows if not isinstance(line, Sentence)])
 
 
 def laid_out(columns: Sequence[Laid], look: Look, noun: str = "row", gap: int = GAP) -> Rows:
@@ -436,44 +387,10 @@ def laid_out(columns: Sequence[Laid], look: Look, noun: str = "row", gap: int = 
     return Rows([next(lines)] if look.headers else [], [[line] for line in lines], noun)
 
 
-def room_beside_columns(columns: Iterable[Column[R]], rows: Sequence[R], look: Look) -> int:
-    """Measure how wide a column may be beside others."""
-    return room_beside((_whole(column, rows) for column in _on_screen(columns, rows)), look)
-
-
-def _on_screen(columns: Iterable[Column[R]], rows: Sequence[R]) -> list[Column[R]]:
-    return [
-        column
-        for column in columns
-        if Readers.TERMINAL in column.readers and not column.is_empty(rows, on_terminal=True)
-    ]
-
-
 def _whole(column: Column[R], rows: Sequence[R]) -> Laid:
     cells = []
     for row in rows:
         text, tone = escaped(column.on_screen(row)), Tone.PLAIN if column.tone is None else column.tone(row)
         # What is a warning is said in words beside it.
-        text = text if column.most is None else cut_middle(text, column.most)
         cells.append(Cell(text, Tone.PLAIN if tone is Tone.WARN else tone))
     return Laid(column.short or column.header.replace("-", " "), cells, column.is_number)
-
-
-def _room(column: Column[Any], laid: dict[int, Laid], look: Look) -> int:
-    """Measure how wide it may be, given the others' widths."""
-    return room_beside((other for place, other in laid.items() if place != id(column)), look)
-
-
-def _narrowed(column: Column[Any], laid: Laid, room: int) -> Laid:
-    texts = [cell.text for cell in laid.cells]
-    match column.fit:
-        case Fit.NAMES:
-            short = fitted(texts, room)
-        case Fit.APART:
-            short = told_apart(texts, room)
-        case Fit.MIDDLE:
-            short = [cut_middle(text, room) for text in texts]
-        case _:
-            short = [cut_end(text, room) for text in texts]
-    cells = [Cell(text, cell.tone) for text, cell in zip(short, laid.cells, strict=True)]
-    return Laid(laid.header, cells, laid.is_number)

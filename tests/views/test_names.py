@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubespread.views.lines import width_of
-from kubespread.views.terminal import fitted, told_apart
+from kubespread.views.terminal import told_apart
 
 AWS = ["ip-10-0-4-149.eu-west-1.compute.internal", "ip-10-0-14-72.eu-west-1.compute.internal"]
 GKE = [
@@ -37,27 +37,12 @@ CASES: dict[str, tuple[list[str], int, list[str]]] = {
     "a word that is too long is cut itself": (["x" * 9 + "1", "x" * 9 + "2"], 6, ["x…xxx1", "x…xxx2"]),
     "the same name twice is cut alike": (["one-and-the-same", "one-and-the-same"], 8, ["one…same", "one…same"]),
 }
-NODES: dict[str, tuple[list[str], int, list[str]]] = {
-    "the common end is left out first": (AWS, 20, ["ip-10-0-4-149…", "ip-10-0-14-72…"]),
-    "then the common beginning": (AWS, 12, ["…4-149…", "…14-72…"]),
-    "then a word that most of them have": (
-        GKE,
-        24,
-        ["…default-…-671a085e-18l7", "…default-…-671a085e-54jj", "…default-…-8a66fdf2-18l7", "…highmem-a6784f18-r1x8"],
-    ),
-}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_names_are_cut_where_they_are_alike(case: str) -> None:
     names, width, shown = CASES[case]
     assert told_apart(names, width) == shown
-
-
-@pytest.mark.parametrize("case", NODES)
-def test_names_of_nodes_lose_what_all_of_them_share(case: str) -> None:
-    names, width, shown = NODES[case]
-    assert fitted(names, width) == shown
 
 
 _words = st.lists(st.sampled_from(["web", "api", "prod", "a1", "b2", "Deployment"]), min_size=2, max_size=6)

@@ -188,7 +188,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     """Worst loss by topology key: the zone's, the host's, the question's and those of its constraints, if it has pods
     in their domains. It survives the loss of any one domain if some pod remains.
     """
-    left: Annotated[int | None, Col(header="LEFT-IF-DOMAIN-LOST", nothing="-")] = None
+    left: Annotated[int | None, Col(header="LEFT-IF-DOMAIN-LOST")] = None
     """Number of its pods on nodes that are left without the zone, or the domain of the question's key, that has most of
     them; null where none is in one.
     """
@@ -198,7 +198,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     """The worst first."""
 
     @property
-    def called(self) -> Annotated[str, Col(header="WORKLOAD", readers=Readers.TERMINAL, fit=Fit.APART, least=10)]:
+    def called(self) -> Annotated[str, Col(header="WORKLOAD", readers=Readers.TERMINAL, fit=Fit.NAMES)]:
         """``Deployment/web``; ``Pod/web-0 and 2 more`` of pods by themselves."""
         name = self.workload.called
         is_bare, others = self.workload.kind == "Pod", self.replicas - 1
@@ -225,7 +225,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
         return "" if shown is None else f"{short_key(shown.topology_key)}:{shown.when_unsatisfiable}"
 
     @property
-    def terms(self) -> Annotated[str, Col(header="CONSTRAINT", readers=_PEOPLE, gives_way=True)]:
+    def terms(self) -> Annotated[str, Col(header="CONSTRAINT", readers=_PEOPLE)]:
         """Its constraint for people."""
         if self.speaking is not None:
             return constraint_text(self.speaking)
@@ -240,7 +240,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
         return None if self.speaking is None else self.speaking.skew
 
     @property
-    def skew_above(self) -> Annotated[str, Col(header="SKEW", readers=_PEOPLE, is_number=True, nothing="")]:
+    def skew_above(self) -> Annotated[str, Col(header="SKEW", readers=_PEOPLE, is_number=True)]:
         """``3 > 1`` where the skew exceeds maxSkew, else the skew."""
         shown = self.speaking
         if shown is None:
@@ -252,7 +252,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
         return None if self.speaking is None else self.speaking.max_skew
 
     @property
-    def room(self) -> Annotated[str, Col(header="ROOM-FOR-+1", readers=_PEOPLE, gives_way=True)]:
+    def room(self) -> Annotated[str, Col(header="ROOM-FOR-+1", readers=_PEOPLE)]:
         if self.next_fits is None:
             return "?"
         return "yes" if self.next_fits else "gated" if self.has("gated") else "no"
@@ -262,7 +262,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
         return list(dict.fromkeys(finding.code for finding in self.findings))
 
     @property
-    def state(self) -> Annotated[str, Col(readers=Readers.TERMINAL, fit=Fit.END, least=8)]:
+    def state(self) -> Annotated[str, Col(readers=Readers.TERMINAL, fit=Fit.SENTENCE)]:
         return STATES[self.level]
 
     def has(self, cause: Cause) -> bool:

@@ -63,8 +63,8 @@ def view(report: audits.AuditReport) -> View:
 
 
 _COLUMNS = (
-    *("called", "workload", "level", "replicas", "placed", "pending", "pods", "zones", "domains", "left", "constraint"),
-    *("terms", "source", "skew", "skew_above", "max_skew", "next_fits", "room", "causes", "state"),
+    *("called", "workload", "level", "replicas", "placed", "pending", "pods", "zones", "domains", "left", "skew"),
+    *("skew_above", "max_skew", "constraint", "terms", "source", "next_fits", "room", "causes", "state"),
 )
 
 

@@ -30,13 +30,13 @@ def _domain(value: str | None) -> str | None:
 class ResourceAmounts(Report, frozen=True, gc=False):
     """Amount of a resource, and how much of it is requested."""
 
-    resource: Annotated[str, Col(fit=Fit.MIDDLE)]
+    resource: Annotated[str, Col(fit=Fit.NAMES)]
     """Name of the resource in Kubernetes; ``pods`` counts pods against how many the kubelet runs at most."""
-    allocatable: Annotated[str, Col(value=rounded, is_number=True, gives_way=True)]
+    allocatable: Annotated[str, Col(value=rounded, is_number=True)]
     """Allocatable amount of all its nodes."""
     requested: Annotated[str, Col(value=partial(rounded, up=True), is_number=True)]
     """Amount its pods request, as NodeResourcesFit counts: with init containers, pod-level resources, overhead."""
-    utilization: Annotated[float | None, Col(header="USED", value=_percent, nothing="-")]
+    utilization: Annotated[float | None, Col(header="USED", value=_percent)]
     """Requested amount in percent of the allocatable one, to one decimal; null where nothing is allocatable."""
     free: Annotated[str, Col(value=rounded, is_number=True)]
     """Added up over the nodes that have any left: what is overcommitted on one is not taken from another."""
@@ -94,9 +94,9 @@ class ResourceCapacity(ResourceAmounts, frozen=True, gc=False):
 class DomainCapacity(Report, frozen=True):
     """The nodes that share one value of a topology key."""
 
-    domain: Annotated[str | None, Col(value=_domain, fit=Fit.NAMES, least=20)]
+    domain: Annotated[str | None, Col(value=_domain, fit=Fit.NAMES)]
     """Domain's value; null for the nodes without the label."""
-    nodes: Annotated[int, Col(gives_way=True)]
+    nodes: Annotated[int, Col()]
     """Number of its nodes."""
     fits: Annotated[int | None, Col(good=True)]
     """Number of pods of the request that fit; null without one."""
@@ -105,13 +105,13 @@ class DomainCapacity(Report, frozen=True):
 
 
 class NodeCapacity(Report, frozen=True):
-    node: Annotated[str, Col(fit=Fit.NAMES, least=20)]
+    node: Annotated[str, Col(fit=Fit.NAMES)]
     """Its name."""
-    domain: Annotated[str | None, Col(value=_domain, gives_way=True)]
+    domain: Annotated[str | None, Col(value=_domain)]
     """Its value of ``topologyKey``; null without the label."""
     fits: Annotated[int | None, Col(good=True)]
     """Number of pods of the request that fit there, placed one after another; null without a request."""
-    why: Annotated[tuple[str, ...], Col(value=", ".join, nothing="", fit=Fit.END, least=8, hide_empty=True)]
+    why: Annotated[tuple[str, ...], Col(value=", ".join, fit=Fit.SENTENCE, hide_empty=True)]
     """Reasons why no pod fits, or no more than those that do: resources that are short, or what else keeps pods off."""
     resources: tuple[ResourceAmounts, ...]
     """Resources of the whole, in the same order."""

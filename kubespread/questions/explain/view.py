@@ -30,9 +30,9 @@ class _Counted(Struct, frozen=True):
 
     by: Annotated[str, Col()]
     """The constraint's letter."""
-    domain: Annotated[str, Col(fit=Fit.MIDDLE)]
-    pod: Annotated[str, Col(fit=Fit.MIDDLE)]
-    owner: Annotated[str | None, Col(gives_way=True)]
+    domain: Annotated[str, Col(fit=Fit.NAMES)]
+    pod: Annotated[str, Col(fit=Fit.NAMES)]
+    owner: Annotated[str | None, Col()]
     node: Annotated[str, Col(fit=Fit.NAMES)]
     state: Annotated[str, Col()]
 
@@ -212,14 +212,8 @@ def _fits(suggestion: Suggestion) -> int:
 
 
 _CHANGES: Sequence[Column[Suggestion]] = (
-    Column(
-        "CHANGE",
-        lambda row: row.change,
-        on_terminal=_summary,
-        fit=Fit.MIDDLE,
-        least=_LEAST_NAME,
-        tone=lambda _: Tone.STRONG,
-    ),
+    Column("CHANGE", lambda row: row.change, Readers.RECORDS, tone=lambda _: Tone.STRONG),
+    Column("CHANGE", _summary, Readers.TERMINAL, fit=Fit.NAMES, tone=lambda _: Tone.STRONG),
     count("FITS", _fits),
     # Options are meant to be copied, so they are never cut.
     Column("OPTIONS", lambda row: " ".join(row.options), short="OPTION"),

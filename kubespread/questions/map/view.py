@@ -30,7 +30,7 @@ from kubespread.views.constraints import asked_bars
 from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
 from kubespread.views.look import Cell, Line, Look, MapBy, Text, Tone
 from kubespread.views.sheet import NONE, Column, Sheet, columns_of
-from kubespread.views.terminal import GAP, aim, fitted, flowed, said_once
+from kubespread.views.terminal import GAP, aim, flowed, told_apart
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -249,7 +249,7 @@ class _Drawing(Struct, frozen=True, dict=True):
     @cached_property
     def names(self) -> dict[str, str]:
         names = [node.name for node in self.report.nodes]
-        return dict(zip(names, fitted([escaped(name) for name in names], self._name_room), strict=True))
+        return dict(zip(names, told_apart([escaped(name) for name in names], self._name_room), strict=True))
 
     @property
     def _name_room(self) -> int:
@@ -300,9 +300,6 @@ class _Drawing(Struct, frozen=True, dict=True):
             yield f"{MARK} a pod {whose}, {NOBODY} none"
         if closed := sum(bool(node.closed) for node in self.report.nodes):
             yield f"cordoned, not ready or tainted: {closed:,}"
-        names = [escaped(node.name) for node in self.report.nodes]
-        if rule := said_once(names, [*self.names.values()]):
-            yield rule
 
 
 def boxes_beside(boxes: int, least: int, width: int) -> tuple[int, int]:

@@ -83,7 +83,7 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
     """In how many runs it is not done in full, or leaves pods lacking."""
 
     @property
-    def text(self) -> Annotated[str, Col(header="WHAT", fit=Fit.APART)]:
+    def text(self) -> Annotated[str, Col(header="WHAT", fit=Fit.NAMES)]:
         """What happens, behind the title of the step."""
         return f"{self.title}: {self.name}" if self.title else self.name
 
@@ -93,7 +93,7 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
         return "; ".join(uneven([self]))
 
     @property
-    def is_done(self) -> Annotated[bool, Col(header="DONE", good=True, gives_way=True)]:
+    def is_done(self) -> Annotated[bool, Col(header="DONE", good=True)]:
         """True if nothing of it was refused, kept or cut short."""
         return self.failed is None and all(rollout.complete for rollout in self.rollouts) and not self.of(*REFUSALS)
 

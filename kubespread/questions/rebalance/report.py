@@ -86,7 +86,7 @@ class DeschedulerRound(Report, frozen=True):
     """Pods without a node afterwards."""
     violated: Annotated[int, Col(bad=True)]
     """Constraints of the question that do not hold afterwards."""
-    held: Annotated[tuple[StayingPods, ...], Col(value=lambda held: list(map(str, held)), fit=Fit.END)]
+    held: Annotated[tuple[StayingPods, ...], Col(value=lambda held: list(map(str, held)), fit=Fit.SENTENCE)]
     """Chosen pods that stay, by reason."""
 
 

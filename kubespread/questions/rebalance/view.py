@@ -39,19 +39,19 @@ def _domains(row: RebalancedConstraint) -> str:
 
 _CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
     *columns_of(RebalancedConstraint),
+    Column("WORKLOADS", lambda row: row.workloads, Readers.RECORDS),
     Column(
         "WORKLOADS",
-        lambda row: row.workloads,
-        on_terminal=lambda row: some_of([workload.name for workload in row.workloads], 1),
-        fit=Fit.MIDDLE,
-        least=18,
+        lambda row: some_of([workload.name for workload in row.workloads], 1),
+        Readers.TERMINAL,
+        fit=Fit.NAMES,
     ),
     Column(
         "DOMAINS",
         lambda row: [f"{one.value or EMPTY}={one.before}>{one.after}" for one in row.domains],
-        on_terminal=_domains,
-        fit=Fit.END,
+        Readers.RECORDS,
     ),
+    Column("DOMAINS", _domains, Readers.TERMINAL, fit=Fit.SENTENCE),
 )
 _COMMAND: Sequence[Column[tuple[EvictionStep, str]]] = (
     count("STEP", lambda row: row[0].number),

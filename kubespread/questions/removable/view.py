@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec.structs import replace
-
-from kubespread.escaping import escaped
 from kubespread.questions.removable import NodeRemoval, RemovableReport
 from kubespread.reports.columns import Fit, Readers
 from kubespread.reports.outcome import REFUSALS, TROUBLES, by_why, down_meanwhile, explained, phrase, phrases, uneven
-from kubespread.views.look import Look, Sentence, Tone
+from kubespread.views.look import Sentence, Tone
 from kubespread.views.outcomes import details
 from kubespread.views.sheet import Column, Sheet, count
-from kubespread.views.terminal import fitted, folded, room_beside_columns, said_once, together
+from kubespread.views.terminal import folded, together
 from kubespread.views.view import NodeFacts, Tile, View, about, some, unwanted
 from kubespread.wording import count_of, some_of, verb_of
 
-_WIDEST_ZONE = 16
 _MAX_NAMED = 2
-_LEAST_NAME = 12
 _MAX_PODS = 3
 
 
@@ -43,16 +38,16 @@ def _words(row: NodeRemoval) -> str:
 
 
 _NODE: Sequence[Column[NodeRemoval]] = (
-    Column("NODE", lambda row: row.name),
-    Column("ZONE", lambda row: row.domain, readers=Readers.TERMINAL | Readers.PIPES, most=_WIDEST_ZONE),
+    Column("NODE", lambda row: row.name, fit=Fit.NAMES),
+    Column("ZONE", lambda row: row.domain, readers=Readers.TERMINAL | Readers.PIPES),
     count("PODS", lambda row: row.pods),
     Column("ALONE", lambda row: row.alone, tone=lambda row: Tone.GOOD if row.alone else Tone.BAD),
-    Column("TOGETHER", lambda row: row.place, is_number=True, nothing="-"),
+    Column("TOGETHER", lambda row: row.place, is_number=True),
     Column(
         "HELD-BY",
         lambda row: row.kinds,
         text=_words,
-        fit=Fit.END,
+        fit=Fit.SENTENCE,
         hides_empty=True,
         readers=Readers.ALL & ~Readers.PAGES,
     ),
@@ -81,7 +76,7 @@ def view(report: RemovableReport) -> View:
             {Tone.GOOD: "goes, with the others", Tone.PLAIN: "can go, but alone", Tone.BAD: "held: cannot go"},
             _word,
         ),
-        parts=lambda look: _parts(report, look),
+        parts=lambda _: _parts(report),
         names=report.together.by_group,
         tiles=_tiles(report),
     )
@@ -116,26 +111,20 @@ def _question(report: RemovableReport) -> str:
     return f"Removing each of {of_rows}{count_of(report.nodes, 'node')}"
 
 
-def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] | Sentence]:
+def _parts(report: RemovableReport) -> Iterator[Sheet[NodeRemoval] | Sentence]:
     """By reason what blocks nodes, the one with the most nodes first, and rows."""
-    # Those that go together, in their order, then those that cannot go.
-    rows = sorted(report.rows, key=lambda row: (row.place is None, row.place or 0, row.alone))
-    sheet = Sheet(title="", columns=_NODE, rows=rows, tone=_tone, noun="node")
-    name, *others = sheet.columns
-    names = [escaped(row.name) for row in report.rows]
-    room = max(room_beside_columns(others, sheet.on_screen(look), look), _LEAST_NAME)
-    short = dict(zip(names, fitted(names, room), strict=True))
-    legend = said_once(names, list(short.values()))
     kept = by_why(trouble for row in report.rows for trouble in row.of(*REFUSALS))
     reasons = together(
-        (short[escaped(row.name)], text)
+        (row.name, text)
         for row in report.rows
         for text in (*(explained(kept[each]) for each in by_why(row.of(*REFUSALS))), *_reasons(row))
         if text not in report.answer[0]
     )
     for text, nodes in sorted(reasons.items(), key=lambda reason: -len(reason[1])):
         yield folded(f"{some_of(nodes, _MAX_NAMED)}: {text}", indent="")
-    yield replace(sheet, columns=[replace(name, text=lambda row: short[escaped(row.name)]), *others], legend=legend)
+    # Those that go together, in their order, then those that cannot go.
+    rows = sorted(report.rows, key=lambda row: (row.place is None, row.place or 0, row.alone))
+    yield Sheet(title="", columns=_NODE, rows=rows, tone=_tone, noun="node")
 
 
 def _reasons(row: NodeRemoval) -> Iterator[str]:

@@ -237,9 +237,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
         return self.workload or f"Pod/{self.pod.name}"
 
     @property
-    def skews(
-        self,
-    ) -> Annotated[str, Col(header="SKEW", readers=Readers.TERMINAL, nothing="", hide_empty=True, gives_way=True)]:
+    def skews(self) -> Annotated[str, Col(header="SKEW", readers=Readers.TERMINAL, hide_empty=True)]:
         """``A zone 1 · B hostname 3 > 1``: the comparison where a hard constraint is violated."""
         phrases = (
             f"{letter(place)} {short_key(each.topology_key)} {each.range_after}"
@@ -249,9 +247,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
         return " · ".join(phrases)
 
     @property
-    def surviving(
-        self,
-    ) -> Annotated[int | None, Col(header="SURVIVE", readers=Readers.TERMINAL, nothing="", hide_empty=True)]:
+    def surviving(self) -> Annotated[int | None, Col(header="SURVIVE", readers=Readers.TERMINAL, hide_empty=True)]:
         """Replicas left when the fullest domain of ``grouping`` is lost."""
         return None if self.grouping is None else self.worst_loss[self.grouping].remaining
 

@@ -36,7 +36,7 @@ from kubespread.reports.reason_words import reasons_in
 from kubespread.reports.rollout import rollout_sentence
 from kubespread.views.autoscaling import scaling
 from kubespread.views.constraints import placed_bars, policies
-from kubespread.views.lines import CUT, cut_middle, width_of
+from kubespread.views.lines import cut_middle, width_of
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone
 from kubespread.views.outcomes import passes
 from kubespread.views.sheet import Column, Row, Sheet, columns_of
@@ -49,9 +49,9 @@ from kubespread.views.terminal import (
     of_sheet,
     remarks,
     room_beside,
-    shared,
     subject,
     tabulated,
+    told_apart,
 )
 from kubespread.views.view import Bars, NodeFacts, Tile, View, beside, source, unwanted
 from kubespread.wording import EMPTY, count_of, counted_in, short_key
@@ -60,6 +60,7 @@ _MAX_DOMAINS, _MAX_NODES, _MAX_NAMED = 12, 20, 20
 _MAX_FIGURES = 6
 """The most domains listed individually in one phrase."""
 _DEFAULT_PROFILE = "default-scheduler"
+_SHORT_NAME = 16
 _SEPARATOR = " · "
 _THERE, _ADDED, _GONE = "▒", "█", "░"
 _MAX_BAR, _BARS_PER_WIDTH = 30, 6
@@ -148,13 +149,11 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Part]:
         Laid("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
     ]
     by_domain = _nodes_by_domain(report, key)
-    nodes, left_out = _node_cells([by_domain.get(row.value, ()) for row in rows], room_beside(columns, look))
+    nodes = _node_cells([by_domain.get(row.value, ()) for row in rows], room_beside(columns, look))
     columns.append(Laid("", nodes))
     yield Rows([], [[Sentence(line)] for line in tabulated(columns, headers=False)], short_key(key))
     if between:
         yield folded(f"and {count_of(between, 'domain')} between these")
-    if left_out:
-        yield folded(Cell(f"node names: {left_out}", Tone.FAINT))
 
 
 def _extremes(rows: Sequence[DomainChange]) -> tuple[Sequence[DomainChange], int]:
@@ -255,24 +254,18 @@ def provenance(reports: Sequence[SimulateReport]) -> Line:
     return [Cell(source(reports[0].cluster, reports[0].kube_version, profile), Tone.FAINT)]
 
 
-def _node_cells(rows: Sequence[Sequence[NodeReplicas]], room: int) -> tuple[Sequence[str], str]:
-    """Per row the nodes that got replicas, most first: by name if all rows fit in ``room``, else by number; and what
-    the names leave out.
-    """
+def _node_cells(rows: Sequence[Sequence[NodeReplicas]], room: int) -> Sequence[str]:
+    """Per row the nodes that got replicas, most first: by name if all rows fit in ``room``, else by number."""
     ordered = [_most_first(nodes) for nodes in rows]
-    begin, end = shared([escaped(node.name) for nodes in ordered for node in nodes])
-    for prefix, suffix in dict.fromkeys((("", ""), ("", end), (begin, end))):
-        cut = CUT if prefix else ""
+    names = [escaped(node.name) for nodes in ordered for node in nodes]
+    for shown in (names, told_apart(names, _SHORT_NAME)):
+        called = dict(zip(names, shown, strict=True))
         named = [
-            _SEPARATOR.join(
-                f"{cut}{escaped(node.name).removeprefix(prefix).removesuffix(suffix)} +{node.placed:,}"
-                for node in nodes
-            )
-            for nodes in ordered
+            _SEPARATOR.join(f"{called[escaped(node.name)]} +{node.placed:,}" for node in nodes) for nodes in ordered
         ]
         if all(width_of(cell) <= room for cell in named) and all(len(nodes) <= _MAX_NAMED for nodes in ordered):
-            return named, f"{prefix}{CUT}{suffix}" if prefix or suffix else ""
-    return [*map(_counted, ordered)], ""
+            return named
+    return [*map(_counted, ordered)]
 
 
 def _most_first(nodes: Sequence[NodeReplicas]) -> list[NodeReplicas]:
@@ -349,7 +342,7 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
     lost = " or ".join(dict.fromkeys(short_key(report.grouping or "") for report in reports if report.surviving))
     workloads = Sheet(
         title="",
-        columns=[Column("WORKLOAD", lambda row: names[id(row)], fit=Fit.NAMES, least=_LEAST_NAME), *_WORKLOADS],
+        columns=[Column("WORKLOAD", lambda row: names[id(row)], fit=Fit.NAMES), *_WORKLOADS],
         rows=reports,
         tone=_tone,
         noun="workload",
