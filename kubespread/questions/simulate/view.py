@@ -330,8 +330,8 @@ _WORKLOADS = columns_of(
     "pending",
     "not_created",
     "not_made_yet",
-    "skews",
     "surviving",
+    "skews",
     "why",
 )
 
