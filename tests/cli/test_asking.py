@@ -62,11 +62,6 @@ WRONG: dict[str, tuple[list[str], str]] = {
         ["map", "--by", "skew", "-o", "table"],
         "--by skew shows how pods are spread: name their WORKLOAD",
     ),
-    "labels of what is named": (
-        ["check", "deploy/web", "-l", "app=web"],
-        "-l/--selector and Deployment/web do not go together: its name says which it is",
-    ),
-    "a manifest that is not there": (["simulate", "-f", "absent.yaml"], "absent.yaml: No such file or directory"),
 }
 
 

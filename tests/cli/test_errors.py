@@ -79,10 +79,18 @@ USAGE: dict[str, tuple[list[str], str]] = {
         ["explain", POD, "-S", CLUSTER, "-o", "xml"],
         "error: Invalid value for '-o' / '--output': 'xml' is not one of",
     ),
+    "labels of what is named": (
+        ["check", "deploy/web", "-l", "app=web", "-S", CLUSTER],
+        "error: -l/--selector and Deployment/web do not go together: its name says which it is",
+    ),
+    "a manifest that is not there": (
+        ["simulate", "-f", "absent.yaml", "-S", CLUSTER],
+        "error: absent.yaml: No such file or directory",
+    ),
     "a mistyped format": (
         ["explain", POD, "-o", "jsn"],
         "error: Invalid value for '-o' / '--output': 'jsn' is not one of 'table', 'wide', 'json', 'yaml', "
-        "'markdown', 'name', 'csv', 'html', did you mean \"json\"? (see",
+        "'markdown', 'name', 'csv', 'html', 'sarif', 'junit', 'github', did you mean \"json\"? (see",
     ),
     "an unknown node": (["explain", POD, "-S", CLUSTER, "--node", "n9"], 'error: nodes "n9" not found'),
     "a bad namespace": (
