@@ -112,7 +112,7 @@ SNAPSHOT: Mapping[FindingCode, Words] = {
         says="the {kinds} of {pods:pod} is not in the snapshot, so what is made again is not known: {names}",
     ),
 }
-"""What a snapshot lacks, or has of another cluster or hour."""
+"""Words of findings about a snapshot: what it lacks, or has of another cluster or hour."""
 
 
 Cause = Literal[
@@ -257,4 +257,4 @@ LINES: Mapping[str, Words] = {
     "atMaximum": Words(says="{workload}: {autoscaler} may ask for {most:replica}, which leaves {missing}[: {why}]"),
     "allAtMaximum": Words(says="{scaled} autoscaled workloads, all at their maximum, leave {missing}: {names}"),
 }
-"""What a report adds to the findings of other answers."""
+"""Words of findings that a report adds to those of other answers."""

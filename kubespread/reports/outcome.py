@@ -346,7 +346,7 @@ def explained(troubles: Sequence[Trouble]) -> str:
 
 
 def in_brief(row: Outcome) -> str:
-    """The same in one, without the messages."""
+    """Sentence of all of them, without the messages."""
     return ", ".join(phrase(row, kind, says_why=False) for kind in kinds_of(row))
 
 

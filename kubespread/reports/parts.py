@@ -119,9 +119,9 @@ class Finding(Report, frozen=True, kw_only=True):
     words: ClassVar[Mapping[Any, Words]] = {}
 
     code: str
-    """What it is; the same in later answers."""
+    """Kind of finding; the same in later answers."""
     level: str
-    """How bad it is."""
+    """Severity, in the words of the question."""
     subject: str = ""
     """NAMESPACE/Kind/name of the workload that it is about, or another name; empty: the whole cluster."""
     numbers: dict[str, Any] = {}
@@ -205,7 +205,7 @@ class SnapshotFinding(Finding, frozen=True):
     words: ClassVar = SNAPSHOT
 
     code: FindingCode
-    """What is missing, or foreign."""
+    """Kind of object that is missing, or foreign."""
     level: Literal["warning"] = "warning"
     workloads: tuple[WorkloadName, ...] = ()
     """The workloads that it is about; empty: the whole cluster."""
@@ -343,7 +343,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return (f"{self.word}{(is_as_judged and self.brief()) or self.answer[0]}", *self.answer[1:])
 
     def found(self) -> Iterable[Finding]:
-        """What is wrong; where a question does not say it one by one, that its answer is no, or not known."""
+        """Findings; where a question does not say them one by one, that its answer is no, or not known."""
         level = "error" if self.unmet or self.is_no else "warning" if self.verdict == "unknown" else ""
         if level and (self.is_yes_or_no or self.unmet):
             code = self.kind.removesuffix("Report").lower()

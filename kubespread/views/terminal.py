@@ -288,7 +288,7 @@ class _Piece(Struct, frozen=True):
 
 
 def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
-    """What a screen is made of, ranked: the verdict and what it is about, the worst rows of the first table, the
+    """Parts of a screen, ranked: the verdict and what it is about, the worst rows of the first table, the
     sentences above tables, the other rows of all tables in turn, and what stands below tables.
     """
     texts, is_below = 0, False

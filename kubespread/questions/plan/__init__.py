@@ -84,7 +84,7 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
 
     @property
     def text(self) -> Annotated[str, Col(header="WHAT", fit=Fit.NAMES)]:
-        """What happens, behind the title of the step."""
+        """Text of the event, behind the title of the step."""
         return f"{self.title}: {self.name}" if self.title else self.name
 
     @property

@@ -92,7 +92,7 @@ class Cluster:
         return cluster
 
     def fork(self, assumed: dict[str, None] | None = None) -> Cluster:
-        """The same for another answer, with what that assumes: nothing of it is kept here."""
+        """Fork the cluster for another answer, with what that assumes: nothing of it is kept here."""
         kinds = self.kinds.fork()
         other = Cluster(self.nodes, self.objects, self.storage, kinds, self.running.among(kinds))
         other.nominated = self.nominated

@@ -256,7 +256,7 @@ class KindTable:
         return self._kinds[number]
 
     def fork(self) -> KindTable:
-        """The same for clusters that go on in another way: the kinds of their pods are not kept here."""
+        """Fork the table for clusters that go on in another way: the kinds of their pods are not kept here."""
         other = shallow(self)
         # What is judged of kinds follows later ones too.
         other._numbers, other._kinds, other._parts = dict(self._numbers), list(self._kinds), {}

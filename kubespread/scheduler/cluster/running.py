@@ -249,7 +249,7 @@ class RunningPods:
         return cls(kinds, PodList((), NO_PODS, NO_PODS), Taken.nothing(nodes), {})
 
     def among(self, kinds: KindTable) -> RunningPods:
-        """The same pods, whose kinds are those of another table with the same numbers."""
+        """Pods with the kinds of another table that has the same numbers."""
         other = RunningPods(kinds, self._listed, self.taken, self.nodes_of_kind)
         other._used_ports = self._used_ports
         return other

@@ -231,7 +231,7 @@ class LivingCluster:
         return self.begun_at <= since and (max(self._changed_at, self._storage_at) <= since or not self.is_bound(pod))
 
     def changed(self, prepared: Prepared, since: int) -> tuple[Prepared, int]:
-        """The same where nodes were changed since that position, and up to where it is then."""
+        """Bring what was prepared up to the last change of nodes, and say up to which position it is then."""
         if self._changed_at <= since:
             return prepared, since
         return prepared.after(self._joined, self._journal.moves(since, self._joined_at)), self._joined_at
