@@ -59,7 +59,7 @@ class Waits(Struct, frozen=True):
 
     cause: PendingFor
     why: str
-    """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
+    """``maxSkew 1 over zone: fewest pods, 0, in zone c (nodes: 2 tainted)``."""
     message: str = ""
     """kube-scheduler's, where it says something."""
     evaluation: Evaluation | None = None
@@ -140,10 +140,11 @@ def _all_nodes(count: int) -> str:
 
 
 def _of_constraint(barring: bars.Barring, others: Sequence[bars.BarringReason]) -> str:
-    """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
+    """``maxSkew 1 over zone: fewest pods, 0, in zone c (nodes: 2 tainted)``."""
     counted = barring.counted
     constraint, column = counted.constraint, counted.column
-    key, limit = short_key(constraint.topology_key), barring.limit
+    key = short_key(constraint.topology_key)
+    limit = f"maxSkew {constraint.max_skew} over {key}"
     if not column.present.any():
         return f"{limit}: no node has the label {constraint.topology_key}"
     domains = int(np.count_nonzero(counted.is_domain))
@@ -157,7 +158,7 @@ def _of_constraint(barring: bars.Barring, others: Sequence[bars.BarringReason]) 
     where = f"{key} {', '.join(names)}" if len(names) <= _MAX_DOMAINS else f"{len(names)} {key}s"
     emptiest_nodes: Mask = column.present & np.isin(column.codes, np.flatnonzero(emptiest))
     wrong = _wrong(emptiest_nodes, others)
-    return f"{limit}: min {minimum} in {where}{f' ({wrong})' if wrong else ''}"
+    return f"{limit}: fewest pods, {minimum:,}, in {where}{f' (nodes: {wrong})' if wrong else ''}"
 
 
 def _wrong(among: Mask, others: Sequence[bars.BarringReason], most: int = _MAX_WRONG) -> str:

@@ -31,7 +31,7 @@ class StuckGroup(Report, frozen=True):
     kube-scheduler makes room for it.
     """
     why: Annotated[str, Col()]
-    """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
+    """``maxSkew 1 over zone: fewest pods, 0, in zone c (nodes: 2 tainted)``."""
     message: Annotated[str, Col()]
     """kube-scheduler's, for the first of the pods; of gated ones that of their condition PodScheduled. Empty where
     nobody says anything.
@@ -65,7 +65,7 @@ class StuckGroup(Report, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """``6 pods of Deployment/web pending: zone ≤ 1: min 0 in zone c (2 tainted)``."""
+        """``6 pods of Deployment/web pending: maxSkew 1 over zone: fewest pods, 0, in zone c``."""
         whose = some_of([workload.called for workload in self.workloads], _MAX_NAMED)
         return f"{count_of(len(self.pods), 'pod')} of {whose} pending: {self.why}"
 

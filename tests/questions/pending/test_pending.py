@@ -62,7 +62,9 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     "nothing waits": ([node("a"), *pods_on({"a": 2})], []),
     "a tainted domain holds the minimum down": (
         [*ZONES, *pods_on({"a": 1, "b": 1}), *waiting(4, constraints=[hard()])],
-        ["zone ≤ 1: min 0 in zone c (1 tainted) | 4 | web | --set nodeTaintsPolicy[zone]=Honor | 4"],
+        [
+            "maxSkew 1 over zone: fewest pods, 0, in zone c (nodes: 1 tainted) | 4 | web | --set nodeTaintsPolicy[zone]=Honor | 4"
+        ],
     ),
     "a cordoned domain, which the field alone does not leave out": (
         [
@@ -71,7 +73,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
             *pods_on({"a": 1, "b": 1}),
             *waiting(2, constraints=[hard()]),
         ],
-        ["zone ≤ 1: min 0 in zone c (1 cordoned) | 2 | web | --uncordon c | 2"],
+        ["maxSkew 1 over zone: fewest pods, 0, in zone c (nodes: 1 cordoned) | 2 | web | --uncordon c | 2"],
     ),
     "a pod whose eviction makes room, and whose successor would wait instead": (
         [
@@ -79,15 +81,17 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
             node("c", zone="c", cpu="1"),
             *running(waiting(3, requests={"cpu": "2"}, constraints=[hard()]), "ab"),
         ],
-        ["zone ≤ 1: min 0 in zone c (1 has too little cpu) | 1 | web | --set cpu=1 | 1"],
+        ["maxSkew 1 over zone: fewest pods, 0, in zone c (nodes: 1 has too little cpu) | 1 | web | --set cpu=1 | 1"],
     ),
     "fewer domains than minDomains": (
         [*ZONES[:2], *pods_on({"a": 1, "b": 1}), *waiting(3, constraints=[hard(minDomains=3)])],
-        ["zone ≤ 1: 2 zones, minDomains 3 | 3 | web | --set minDomains[zone]=2 | 3"],
+        ["maxSkew 1 over zone: 2 zones, minDomains 3 | 3 | web | --set minDomains[zone]=2 | 3"],
     ),
     "no node has the key": (
         [node("a"), *waiting(1, constraints=[hard("rack")])],
-        ["rack ≤ 1: no node has the label rack | 1 | web | --set whenUnsatisfiable[rack]=ScheduleAnyway | 1"],
+        [
+            "maxSkew 1 over rack: no node has the label rack | 1 | web | --set whenUnsatisfiable[rack]=ScheduleAnyway | 1"
+        ],
     ),
     "the largest hole is too small": (
         [node("a", cpu="4"), node("b", cpu="4"), *waiting(2, requests={"cpu": "5"})],
@@ -116,7 +120,9 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
             *waiting(2, constraints=[hard()]),
             *waiting(1, "api", constraints=[hard()], requests={"cpu": "1"}),
         ],
-        ["zone ≤ 1: min 0 in zone c (1 tainted) | 3 | api web | --set nodeTaintsPolicy[zone]=Honor | 3"],
+        [
+            "maxSkew 1 over zone: fewest pods, 0, in zone c (nodes: 1 tainted) | 3 | api web | --set nodeTaintsPolicy[zone]=Honor | 3"
+        ],
     ),
     "two workloads with one cause, which one change does not free alike": (
         [node("a", cpu="4"), *waiting(2, containers=TWO_CONTAINERS), *waiting(1, "api", containers=[OTHER])],
@@ -165,7 +171,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "fewer fit together than each by itself": (
         [*(node(name, zone=name) for name in "abc"), *waiting(4, constraints=[hard(minDomains=4)])],
-        ["3 of 4 fit; zone ≤ 1: 3 zones, minDomains 4 | 4 | web | --set minDomains[zone]=3 | 4"],
+        ["3 of 4 fit; maxSkew 1 over zone: 3 zones, minDomains 4 | 4 | web | --set minDomains[zone]=3 | 4"],
     ),
     "a pod that kube-scheduler makes room for": (
         [node("a", cpu="4"), pod("low", "a", requests={"cpu": "3"}), *waiting(1, requests={"cpu": "2"}, priority=10)],

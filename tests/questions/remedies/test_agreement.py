@@ -40,7 +40,7 @@ def test_promo_is_answered_alike_by_pending_fix_and_simulate() -> None:
     simulated = kubespread.simulate(cluster, "deploy/promo", namespace="shop")
     assert report.fix is not None
     assert (group.fitting, report.fix.placed, simulated.placed) == (3, 3, 3)
-    assert group.why == "3 of 4 fit; zone ≤ 1: 3 zones, minDomains 4"
+    assert group.why == "3 of 4 fit; maxSkew 1 over zone: 3 zones, minDomains 4"
     assert group.change is not None
     assert [" ".join(group.change.options), enough(report)[0]] == ["--set minDomains[zone]=3"] * 2
     assert kubespread.simulate(cluster, "deploy/promo", namespace="shop", set=["minDomains[zone]=3"]).placed == 4
