@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
 from math import prod
 from typing import Any
 
@@ -19,18 +18,14 @@ from msgspec import Struct, structs
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.decoding import DecodingError, decodable, normalized
 from kubespread.kube.api.kinds import (
-    KNATIVE_CONTAINERS,
-    KNATIVE_LABELS,
     POD_CREATORS,
     READ,
-    REVISION_FIELDS,
     TEMPLATE_PATH,
     UNKNOWN,
     Kind,
     TemplateAt,
     custom_notes,
     full_kind,
-    group_of,
     holds_pods,
     is_custom,
     pod_creator,
@@ -142,7 +137,7 @@ def _workload(item: KubernetesObject, template: TemplateAt, inside: str, part: s
         numbers[-1] = max(0, numbers[-1] - template.last_count_less)
     pods: int = prod(numbers)
     if isinstance(pod_template, dict) and pods:
-        yield _made(item, _plain_pod_template(item, pod_template), pods, path, part)
+        yield _made(item, pod_template, pods, path, part)
 
 
 def _of_referenced(item: KubernetesObject, items: Sequence[KubernetesObject]) -> Iterator[KubernetesObject]:
@@ -167,32 +162,6 @@ def _made(item: KubernetesObject, template: Any, replicas: int, path: str, part:
     made.document, made.path, made.line, made.lines = item.document, item.path, item.line, item.lines
     made.template_path = path
     return made
-
-
-def _plain_pod_template(item: KubernetesObject, template: dict[str, Any]) -> dict[str, Any]:
-    """The template as a pod has it: Knative's has more fields, and Knative adds labels and names of containers."""
-    labels = KNATIVE_LABELS.get(item.kind) if group_of(item.api_version) == "serving.knative.dev" else None
-    spec, metadata = template.get("spec"), template.get("metadata") or {}
-    if labels is None or not isinstance(spec, dict) or not isinstance(metadata, dict):
-        return template
-    spec = {name: value for name, value in spec.items() if name not in REVISION_FIELDS}
-    for field, name in KNATIVE_CONTAINERS.items():
-        if isinstance(spec.get(field), list):
-            spec[field] = _named(spec[field], name)
-    own = metadata.get("labels")
-    added = {**(own if isinstance(own, dict) else {}), **dict.fromkeys(labels, item.name)}
-    return {**template, "metadata": {**metadata, "labels": added}, "spec": spec}
-
-
-def _named(containers: list[Any], name: str) -> list[Any]:
-    """Each with a name: the only one has ``name``, and of several those without one are numbered."""
-    taken = {container.get("name") for container in containers if isinstance(container, dict)}
-    numbered = (f"{name}-{number}" for number in count() if f"{name}-{number}" not in taken)
-    names = numbered if len(containers) > 1 else iter([name])
-    return [
-        container if not isinstance(container, dict) or container.get("name") else {**container, "name": next(names)}
-        for container in containers
-    ]
 
 
 OBJECT_NAME = "<object>"

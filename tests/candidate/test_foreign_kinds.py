@@ -34,7 +34,6 @@ def kubeflow_pods(kind: str) -> dict[str | None, int]:
 
 
 GROUP = {"size": 4, "workerTemplate": template()}
-KNATIVE = {"spec": {"containerConcurrency": 5, "timeoutSeconds": 60, "containers": [{"image": "x"}]}}
 JOBS = [
     {"name": "driver", "template": {"spec": {"template": template()}}},
     {"name": "workers", "replicas": 2, "template": {"spec": {"parallelism": 3, "template": template()}}},
@@ -51,11 +50,6 @@ KINDS: dict[str, tuple[Data, dict[str | None, int]]] = {
     "JobSet": (
         custom("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": JOBS}),
         {"JobSet/it-driver": 1, "JobSet/it-workers": 6},
-    ),
-    "Knative Service": (custom("serving.knative.dev/v1", "Service", {"template": KNATIVE}), {"Service/it": 1}),
-    "Knative Configuration": (
-        custom("serving.knative.dev/v1", "Configuration", {"template": KNATIVE}),
-        {"Configuration/it": 1},
     ),
     "SparkApplication": (
         custom(
@@ -86,17 +80,6 @@ def test_every_template_is_a_workload(case: str) -> None:
     reports = kubespread.simulate(SNAPSHOT, [manifest])
     assert {report.workload: report.placed for report in reports} == pods
     assert not any("skipped" in gap for report in reports for gap in report.gaps)
-
-
-def test_knative_names_containers_and_labels_pods() -> None:
-    containers = [{"image": "x"}, {"image": "x", "name": "user-container-0"}, {"image": "x"}]
-    of_the_service = {"matchLabels": {"serving.knative.dev/service": "it"}}
-    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
-    spec = {"containers": containers, "topologySpreadConstraints": [{**constraint, "labelSelector": of_the_service}]}
-    manifest = custom("serving.knative.dev/v1", "Service", {"template": {"spec": spec}})
-    assert kubespread.check(None, manifest, ignore=["KS105"]).findings == ()
-    (counted,) = kubespread.explain(SNAPSHOT, manifest).constraints
-    assert counted.self_match == 1
 
 
 def test_a_rollout_may_refer_to_a_deployment() -> None:

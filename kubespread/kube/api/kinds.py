@@ -21,18 +21,6 @@ from kubespread.kube.api import core, devices, workloads
 from kubespread.kube.api.meta import ApiObject
 from kubespread.wording import count_of
 
-REVISION_FIELDS = frozenset(
-    {"containerConcurrency", "timeoutSeconds", "responseStartTimeoutSeconds", "idleTimeoutSeconds"}
-)
-"""Fields of a Knative template that a pod does not have."""
-KNATIVE_CONTAINERS: Mapping[str, str] = {"containers": "user-container", "initContainers": "init-container"}
-"""Names that Knative gives to containers without a name; where there are several they are numbered."""
-KNATIVE_LABELS: Mapping[str, tuple[str, ...]] = {
-    "Service": ("serving.knative.dev/service", "serving.knative.dev/configuration"),
-    "Configuration": ("serving.knative.dev/configuration",),
-}
-"""The labels that Knative puts on the pods of a kind, with the object's name as their value."""
-
 
 def templates_of(api_version: str, kind: str) -> tuple[TemplateAt, ...] | None:
     """The pod templates of a foreign kind, none where it has none; None for a kind that is not known."""

@@ -113,10 +113,8 @@ def _frames(report: PlanReport, drawn: TopologyMap) -> Iterator[Frame]:
 
 def _parts(report: PlanReport, look: Look) -> Iterator[Part]:
     steps = tabled(_COLUMNS, report.steps, look)
-    before = [None, *report.steps]
     lines = [
-        [line, *_indented([*_details(step, before[place])], look)]
-        for place, (step, (line,)) in enumerate(zip(report.steps, steps.rows, strict=True))
+        [line, *_indented([*_details(step)], look)] for step, (line,) in zip(report.steps, steps.rows, strict=True)
     ]
     # Those that are not done come first, as others may be mended by the steps behind them.
     tones = [Tone.WARN if step.is_done and _tone(step) is Tone.BAD else _tone(step) for step in report.steps]
@@ -134,12 +132,10 @@ def _indented(details: Sequence[Line], look: Look) -> Iterator[Text]:
         yield [Cell(" " * _DETAIL), Cell(f"and {len(details) - len(shown)} more (-v)", Tone.FAINT)]
 
 
-def _details(step: PlanStep, before: PlanStep | None) -> Iterator[Line]:
-    """Yield what the step leaves, unless that is what the one ``before`` left, and how its rollouts went."""
+def _details(step: PlanStep) -> Iterator[Line]:
+    """Yield the skews that the step leaves, and how its rollouts went; its troubles are among the sentences."""
     if step.skew:
         yield [Cell(step.skew, Tone.BAD)]
-    if before is None or step.left != before.left:
-        yield from ([Cell(text, Tone.BAD)] for text in step.left)
     for rollout in step.rollouts:
         style = Tone.GOOD if rollout.complete else Tone.BAD
         yield [Cell(f"{rollout.workload.called}: ", style), Cell(rollout_sentence(rollout))]
