@@ -1,4 +1,4 @@
-"""Every line and every score of a report, counted again by hand on small clusters."""
+"""Every line of a report, counted again by hand on small clusters."""
 
 from __future__ import annotations
 
