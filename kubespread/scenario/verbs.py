@@ -1,6 +1,7 @@
 """Events of a scenario besides edits, and all verbs there are:
 
     rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]     without either it is restarted
+    rollback [NAMESPACE/]KIND/NAME
     restore NODES
     apply FILE... [--set FIELD=VALUE]... [--replicas N] [--name NAME] [--create-namespaces]
     upgrade NODES [--surge N] [--batch N] [--force]
@@ -25,7 +26,7 @@ from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Form, OfNodes, Verb, parse_target, path_in
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
+ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 """The kinds whose pods are replaced when their template changes."""
 
 
@@ -68,15 +69,28 @@ class Rollout(StepVerb, frozen=True):
         if len(manifests) > 1:
             raise UsageError(f"rollout {words[0]}: expected one manifest, found {', '.join(manifests)}")
         settings = tuple(word for word in words[1:] if "=" in word)
-        workload = named(words[0])
-        if workload.kind not in POD_CREATORS:
-            raise UsageError(
-                f"rollout {words[0]}: how the controller of a {workload.kind} replaces pods is not modeled"
-            )
-        if workload.kind not in _ROLLED_OUT:
-            raise UsageError(f"rollout {words[0]}: a {workload.kind} has none, only a {', '.join(_ROLLED_OUT)}")
+        workload = _rolled_out(words[0], "rollout", ROLLED_OUT)
         parse_settings(settings)
         return cls(workload, next(iter(manifests), None), settings)
+
+
+class Rollback(StepVerb, frozen=True):
+    """A Deployment goes back to the template it had before."""
+
+    form: ClassVar = Form("rollback", "[NAMESPACE/]KIND/NAME")
+    workload: Named
+
+    @classmethod
+    def parsed(cls, words: Sequence[str], _: Mapping[str, Any], _directory: str | None, /) -> Verb:
+        if len(words) > 1:
+            raise UsageError(f"rollback: expected one workload, found {' '.join(words)}")
+        workload = named(words[0])
+        if workload.kind in ("StatefulSet", "DaemonSet"):
+            raise UsageError(
+                f"rollback {words[0]}: the ControllerRevisions of a {workload.kind} are not read; name the "
+                "manifest to go back to in a rollout"
+            )
+        return cls(_rolled_out(words[0], "rollback", ("Deployment",)))
 
 
 class Restore(OfNodes, StepVerb, frozen=True):
@@ -150,11 +164,20 @@ class Ready(Stuck, frozen=True):
     form: ClassVar = Form("ready", "[NAMESPACE/]KIND/NAME...")
 
 
-_VERBS: tuple[type[Verb], ...] = (*EDITS.values(), Rollout, Restore, Apply, Upgrade, Stuck, Ready)
+_VERBS: tuple[type[Verb], ...] = (*EDITS.values(), Rollout, Rollback, Restore, Apply, Upgrade, Stuck, Ready)
 VERBS: Mapping[str, type[Verb]] = {verb.form.verb: verb for verb in _VERBS}
 """Verbs by the first word of their text."""
 KEYS: Mapping[str, type[Verb]] = {**VERBS, **{verb.form.name: verb for verb in _VERBS if verb.form.name}}
 """Verbs by the keys of a scenario."""
+
+
+def _rolled_out(text: str, verb: str, kinds: Sequence[str]) -> Named:
+    workload = named(text)
+    if workload.kind not in POD_CREATORS:
+        raise UsageError(f"{verb} {text}: how the controller of a {workload.kind} replaces pods is not modeled")
+    if workload.kind not in kinds:
+        raise UsageError(f"{verb} {text}: a {workload.kind} has none, only a {', '.join(kinds)}")
+    return workload
 
 
 def _without_flags(cls: type[StepVerb], words: Sequence[str]) -> tuple[list[str], Mapping[str, Any]]:

@@ -45,6 +45,7 @@ WRITTEN: dict[str, tuple[str, list[str]]] = {
     "budget": ("default/deploy/web:maxUnavailable=25%", []),
     "spread": ("deploy/web=zone:2:soft", []),
     "rollout": ("deploy/web cpu=2 memory=1Gi", []),
+    "rollback": ("deploy/web", ["rollout deploy/web cpu=200m"]),
     "restore": ("node-a1", ["fail node-a1"]),
     "apply": (f"{V2} --set cpu=200m --replicas 3 --name web", []),
     "upgrade": ("zone=a --surge 1 --batch 2 --force", []),
