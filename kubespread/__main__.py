@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -26,7 +27,8 @@ def run() -> NoReturn:
         sys.stderr.write("error: interrupted\n")
         os._exit(_INTERRUPTED)
     except SystemExit as ended:
-        # Both streams are flushed by then.
+        # Both streams are flushed by then. The client keeps certificates in files until one of these removes them.
+        atexit._run_exitfuncs()
         os._exit(int(ended.code or 0))
 
 

@@ -41,7 +41,7 @@ def checked(cwd: Path, **inputs: str) -> tuple[int, str, str]:
 def test_the_action_annotates_and_writes_the_job_summary(tmp_path: Path) -> None:
     code, out, summary = checked(tmp_path, MANIFESTS=f"{GOOD} {BAD}", ARGS="--fail-on error")
     assert (code, out.count("\n"), out[:7]) == (1, 1, "::error")
-    assert summary.startswith("### Check of 2 workloads\n\n**No: 1 error in 2 workloads**\n")
+    assert summary.startswith("### Checking 2 files, 2 workloads\n\n**No: 1 error in 2 workloads**\n")
     assert "| KS101 ghost-pods |" in summary
 
 

@@ -6,7 +6,6 @@ import contextlib
 import importlib.metadata
 import io
 import re
-import runpy
 import shlex
 import sys
 
@@ -26,8 +25,11 @@ def needed() -> list[str]:
 
 def answered(words: str) -> str:
     """What a command line prints, on either output."""
+    # Installed by then.
+    from kubespread.cli.main import main
+
     said = io.StringIO()
     sys.argv = ["kubespread", *shlex.split(words.removeprefix("kubespread "))]
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), contextlib.suppress(SystemExit):
-        runpy.run_module("kubespread", run_name="__main__", alter_sys=True)
+        main()
     return said.getvalue()

@@ -176,8 +176,9 @@ CONVERSATION = (
         "What happens when the spot nodes go away?",
         "aws12",
         [("survive", {"keys": [CAPACITY]})],
-        "none of 2 capacityTypes can be lost. capacityType SPOT: 8 pods pending (batch/Deployment/worker), "
-        "1 workload degraded (batch/Deployment/worker 0 of 8 ready)",
+        "none of 2 capacityTypes can be lost. capacityType ON_DEMAND: 1 pod not created (payments/StatefulSet/db), "
+        "5 pods pending (kube-system/Deployment/metrics-server, payments/Deployment/ledger and 3 more), 9 workloads "
+        "degraded (at worst shop/Deployment/web 0 of 9 ready)",
         lambda report: next(
             (loss["gone"], {row["workload"] for row in loss["workloads"]})
             for loss in report["losses"]

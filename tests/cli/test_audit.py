@@ -100,7 +100,7 @@ def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
 
 
 def test_why_shows_what_was_tried() -> None:
-    out = run("audit", "deploy/cache", "-S", CLUSTER, "--why").out
+    out = run("audit", "deploy/cache", "-S", CLUSTER, "--why", "-o", "table").out
     assert "placed afresh without the score of NodeAffinity: 3/3/2, skew 1" in out
 
 

@@ -164,6 +164,15 @@ def test_findings_that_the_base_has_too_are_left_out(case: str, tmp_path: Path) 
     assert report["notes"] == []
 
 
+def test_a_finding_that_the_change_makes_worse_is_new(tmp_path: Path) -> None:
+    manifest = (LINT / "KS209" / "bad.yaml").read_text()
+    repository = Repository(tmp_path, {"web.yaml": manifest})
+    asked = ("web.yaml", "-S", str(LINT / "cluster.yaml"), "--select", "KS209", "--base", "main")
+    assert repository.check(*asked, code=0)["findings"] == []
+    repository.write({"web.yaml": manifest.replace("replicas: 3", "replicas: 30")})
+    assert [finding["code"] for finding in repository.check(*asked, code=1)["findings"]] == ["KS209"]
+
+
 def test_what_is_not_committed_yet_is_checked_too(tmp_path: Path) -> None:
     repository = Repository(tmp_path, {"a.yaml": GHOST})
     repository.write({"b.yaml": API})

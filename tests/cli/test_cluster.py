@@ -117,14 +117,6 @@ def test_misuse(case: str, server: FakeApi, tmp_path: Path) -> None:
 
 
 FOUND_BEFORE: dict[str, tuple[list[str], int, str]] = {
-    "a manifest that is missing": (["explain", "missing.yaml"], 2, "missing.yaml: No such file or directory"),
-    "one of several manifests": (["simulate", POD, "missing.yaml"], 2, "missing.yaml: No such file or directory"),
-    "a folder": (["explain", "/sys"], 2, "/sys: no .yaml, .yml, .json files in this directory; -R also looks below it"),
-    "a kind that holds no pods": (
-        ["explain", "svc/web"],
-        2,
-        "svc/web: no such file; of KIND/NAME in the cluster, KIND is one of po, deploy, rs, sts, ds, rc, job, cj",
-    ),
     "a configuration that is missing": (
         ["explain", POD, "--scheduler-config", "missing.yaml"],
         2,

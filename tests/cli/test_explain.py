@@ -260,7 +260,7 @@ def test_demo_shows_its_answers_without_a_checkout(tmp_path: Path) -> None:
     said = result.out.splitlines()
     assert "1 of 8 nodes fits: c-3" in said
     assert "Deployment/web in default: 9 of 9 replicas placed" in said
-    assert any("3 warnings, 4 notices of 2 workloads on 8 nodes" in line for line in said)
+    assert any("3 warnings, 1 notice of 2 workloads on 8 nodes" in line for line in said)
     assert str(ROOT) not in result.out
     assert [line for line in result.err.splitlines() if line.startswith("$")] == [
         f"$ cd {shlex.quote(str(ROOT / 'kubespread' / 'demo'))}",

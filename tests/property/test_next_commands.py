@@ -53,7 +53,7 @@ ASKED: dict[str, tuple[str, ...]] = {
 }
 FREEING = {"--add-node", "--uncordon", "--label", "--taint", "--budget"}
 """Edits that a remedy makes."""
-REMEDIES = ("explain", "simulate")
+REMEDIES = ("explain", "simulate", "rebalance")
 """What answers these with yes names what helps, or is it."""
 
 

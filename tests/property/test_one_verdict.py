@@ -323,14 +323,6 @@ def _audited(snapshot: Snapshot) -> dict[str, AuditedWorkload]:
 
 
 @examples(15)
-@given(worlds())
-def test_as_many_nodes_can_go_whoever_is_asked(snapshot: Snapshot) -> None:
-    removable = kubespread.removable(snapshot)
-    lines = [line for line in kubespread.report(snapshot).lines if line.key == "room/removable"]
-    assert sum(line.extent for line in lines) == len(removable.together.nodes)
-
-
-@examples(15)
 @given(worlds(), FLAGS)
 def test_an_assistant_gets_the_same_answers(snapshot: Snapshot, flags: DrainFlags) -> None:
     """The flags of a drain apply to its edits, too."""

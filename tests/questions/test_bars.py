@@ -199,15 +199,6 @@ def test_the_answer_names_its_cluster() -> None:
     assert cluster.age_seconds in range(60)
 
 
-def test_a_larger_node_where_the_volume_is_gets_the_pod_in() -> None:
-    cluster = kubespread.Snapshot.from_objects(
-        [*zones(b={"cpu": "1"}), *IN_ZONE_B, pod("web", requests=ASKS, volumes=DATA)]
-    )
-    advice = kubespread.explain(cluster, "pod/web", fix=True).advice
-    assert advice is not None
-    assert "--add-node b0@2x32" in [text for each in advice.enough for text in each.options]
-
-
 def test_a_node_where_the_volume_is_gets_the_pod_in() -> None:
     cluster = kubespread.Snapshot.from_objects([*zones()[:2], *IN_ZONE_B, pod("web", volumes=DATA)])
     advice = kubespread.explain(cluster, "pod/web", fix=True).advice

@@ -155,7 +155,7 @@ def keep() -> None:
 
 def test_a_row_a_step_for_a_spreadsheet() -> None:
     assert plain.csv(outage(), Look()).splitlines() == [
-        "step,what,done,gone,placed,joined,preempted,pending,not_made,lost_for_good,degraded,skew,why",
+        "step,what,done,gone,placed,joined,preempted,pending,not_created,lost_for_good,degraded,skew,why",
         "1,more replicas: scale deploy/web=9,yes,0,3,0,0,0,0,0,0,,",
         '2,rollout deploy/web,yes,9,9,0,0,0,0,0,0,"zone skew of Deployment/web 0 → 0–2, above 1, ties decide",',
         '3,fail zone=a,yes,3,0,0,0,3,0,0,0,"zone skew of Deployment/web 0 → 3–4, above 1",'

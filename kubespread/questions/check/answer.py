@@ -80,12 +80,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
     ignored = (*(subject.ignored for subject in gathered.subjects), *(refused.ignored for refused in gathered.refused))
     if unknown := dict.fromkeys(unknown_codes(code for codes in ignored for code in codes)):
         notes = [f"annotations silence unknown rules: {', '.join(unknown)}", *notes]
-    # What the base does not have, or less severe.
-    new = [
-        finding
-        for finding in checked.findings
-        if (earlier_severity := before.get(finding.fingerprint)) is None or finding.level.rank < earlier_severity.rank
-    ]
+    new = [finding for finding in checked.findings if not _is_known(finding, before.get(finding.fingerprint))]
     return CheckReport(
         kube_version=str(gathered.version),
         cluster=scene.source,
@@ -127,8 +122,17 @@ def _base_of(question: Check) -> AbstractContextManager[EarlierManifests | None]
     return as_of(question.base, paths)
 
 
-def _before(question: Check, earlier: EarlierManifests, scene: Scene) -> tuple[Mapping[str, Severity], Sequence[str]]:
-    """Severities of the findings in the earlier manifests, by fingerprint, and notes on them."""
+def _is_known(finding: CheckFinding, earlier: CheckFinding | None) -> bool:
+    """True if the base has it in the same words, or more severe: of more replicas that find no node it is not."""
+    if earlier is None:
+        return False
+    return finding.level.rank > earlier.level.rank or (finding.level, finding.text) == (earlier.level, earlier.text)
+
+
+def _before(
+    question: Check, earlier: EarlierManifests, scene: Scene
+) -> tuple[Mapping[str, CheckFinding], Sequence[str]]:
+    """The findings in the earlier manifests, by fingerprint, and notes on them."""
     notes, findings = list[str](), list[CheckFinding]()
     if not earlier.is_common:
         notes.append(f"HEAD and {question.base} have no commit in common here: compared with {question.base} itself")
@@ -147,7 +151,7 @@ def _before(question: Check, earlier: EarlierManifests, scene: Scene) -> tuple[M
             ]
             if len(parts) < len(work.gathered.subjects):
                 notes.append(f"{question.base} was not checked to the end: what it has too may count as new")
-    return {finding.fingerprint: finding.level for finding in fingerprinted(findings)}, notes
+    return {finding.fingerprint: finding for finding in fingerprinted(findings)}, notes
 
 
 def _bar(fail_on: Severity | str) -> Severity:

@@ -293,7 +293,12 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         left, preempted = in_brief(self.whole), sum(len(step.preempted) for step in self.steps)
         beside = [] if left else [*([says(preempted, "pod", "were preempted")] if preempted else []), *self._uneven]
         bad = [*self._not_done, *([left] if left else [])] or ["every step done in full"]
-        yield "; ".join((*self.chances, *bad, *(beside or ([] if self.blocked or left else ["nothing is worse"]))))
+        ending = [
+            "in the end nothing is worse"
+            if self.of_steps or any(step.down for step in self.steps)
+            else "nothing is worse"
+        ]
+        yield "; ".join((*self.chances, *bad, *(beside or ([] if self.blocked or left else ending))))
         yield from self.of_steps
         yield from self._remedies()
         yield from of_unknown(self.whole)

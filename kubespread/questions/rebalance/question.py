@@ -54,6 +54,6 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
     ] = None
 
     def next_command(self, report: RebalanceReport, commands: Commands) -> str:
-        moved = [step.workload for step in report.steps]
-        stuck = [name for obstacle in report.obstacles for name in obstacle.workloads]
-        return next((commands.of_workload("audit", name, "--why") for name in (*moved, *stuck)), "")
+        # The evictions themselves come next where there are any.
+        stuck = [] if report.steps else [name for obstacle in report.obstacles for name in obstacle.workloads]
+        return next((commands.of_workload("audit", name, "--why") for name in stuck), "")
