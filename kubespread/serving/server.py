@@ -16,6 +16,7 @@ import secrets
 import shlex
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from importlib.resources import files
@@ -31,7 +32,7 @@ from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.escaping import json_escaped
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import REFERABLE
-from kubespread.kube.owners import controller_of
+from kubespread.kube.owners import controller_of, is_active
 from kubespread.questions.calls import Reading, Turn, bounded, posed
 from kubespread.questions.commands import Commands, typed
 from kubespread.questions.provenance import with_provenance
@@ -105,6 +106,8 @@ class Workload(Struct, frozen=True):
     replicas: int
     requests: Mapping[str, str]
     """Requests of its only container; nothing where it has several."""
+    waiting: int
+    """Number of its pods without a node: the page opens on the first that has any."""
 
 
 class Served(Struct, frozen=True, rename="camel"):
@@ -138,6 +141,10 @@ def served(reading: Reading) -> Served:
 
 def _workloads(snapshot: Snapshot) -> Iterator[Workload]:
     """Yield the workloads that no other one made."""
+    objects = [obj for row in REFERABLE for obj in snapshot.of_kind(row)]
+    makers = {obj.metadata.uid: maker.uid for obj in objects if (maker := controller_of(obj))}
+    owners = [controller_of(pod) for pod in snapshot.pods if not pod.spec.node_name and is_active(pod)]
+    waiting = Counter(makers.get(owner.uid, owner.uid) for owner in owners if owner is not None)
     for row in REFERABLE:
         for obj in snapshot.of_kind(row) if row.cls is not Pod else ():
             if controller_of(obj) is None and (template := row.pod_template(obj)) is not None:
@@ -146,7 +153,7 @@ def _workloads(snapshot: Snapshot) -> Iterator[Workload]:
                 replicas: int | None = getattr(getattr(obj, "spec", None), "replicas", None)
                 called = f"{obj.metadata.namespace}/{row.short}/{obj.metadata.name}"
                 texts = {name: str(amount) for name, amount in requests.items()}
-                yield Workload(called, 1 if replicas is None else replicas, texts)
+                yield Workload(called, 1 if replicas is None else replicas, texts, waiting[obj.metadata.uid])
 
 
 def answer_of(name: str, arguments: Mapping[str, Any], output: str, snapshot: Snapshot, scheduler: Scheduler) -> str:

@@ -216,8 +216,8 @@ def test_what_is_served_is_named() -> None:
         "pods": 12,
         "isLive": False,
         "workloads": [
-            {"name": "default/deploy/api", "replicas": 3, "requests": {"cpu": "1", "memory": "256Mi"}},
-            {"name": "default/deploy/web", "replicas": 9, "requests": {"cpu": "500m", "memory": "256Mi"}},
+            {"name": "default/deploy/api", "replicas": 3, "requests": {"cpu": "1", "memory": "256Mi"}, "waiting": 0},
+            {"name": "default/deploy/web", "replicas": 9, "requests": {"cpu": "500m", "memory": "256Mi"}, "waiting": 0},
         ],
     }
 

@@ -209,7 +209,8 @@ const start = async () => {
   history.replaceState(null, "", "/");
   if (!token) return locked();
   await look();
-  const [first] = served.cluster.workloads;
+  const { workloads } = served.cluster;
+  const first = workloads.find(({ waiting }) => waiting) ?? workloads[0];
   steps = [{ says: "the cluster as it is", state: { ...FRESH, workload: first?.name || "" }, kind: "" }];
   goTo(0);
   if (served.cluster.isLive) setTimeout(follow, 3000);
