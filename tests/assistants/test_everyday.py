@@ -15,7 +15,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-import yaml
 from mcp import types
 
 from tests.assistants.test_server import Calls, conversation, text_of
@@ -239,13 +238,14 @@ CONVERSATION = (
         "aws12",
         [("check", {"manifest": TYPO})],
         "1 error in 1 workload",
-        lambda report: [
-            (each["code"], value)
-            for each in report["findings"]
-            for path, value in each["remedy"]["fields"].items()
-            if path.endswith("[0].labelSelector")
+        lambda report: [(each["code"], each["remedy"]["text"]) for each in report["findings"]],
+        lambda: [
+            (
+                "KS101",
+                "select the pods' own labels: labelSelector: {matchLabels: {app: web}}; "
+                "matchLabelKeys: [pod-template-hash] on this constraint",
+            )
         ],
-        lambda: [("KS101", {"matchLabels": yaml.safe_load(TYPO)["spec"]["template"]["metadata"]["labels"]})],
     ),
 )
 

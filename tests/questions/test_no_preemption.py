@@ -77,7 +77,7 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
             "step 1: Deployment/high is down meanwhile: no other pod is ready",
         ],
         [
-            "every step done in full; nothing is worse",
+            "every step done in full; in the end nothing is worse",
             "step 1: Deployment/high is down meanwhile: no other pod is ready",
         ],
     ),

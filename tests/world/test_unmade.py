@@ -162,7 +162,7 @@ def test_the_verdict_of_a_scenario_counts_pods_that_are_not_made(case: str) -> N
 
 # What is applied after the quota refused two of four pods; what is not created then, and the answer.
 APPLIED: dict[str, tuple[Data, int, str]] = {
-    "a quota that allows more": (quota({"pods": "9"}), 0, "every step done in full; nothing is worse"),
+    "a quota that allows more": (quota({"pods": "9"}), 0, "every step done in full; in the end nothing is worse"),
     "a pod by itself": (pod("solo"), 3, "3 pods not created (Deployment/web, Pod/solo)"),
 }
 
