@@ -201,6 +201,13 @@ def test_a_wrong_type_names_the_object_and_the_field() -> None:
     assert str(refused.value) == ("Pod default/p: spec.nodeName: expected a string, found a number")
 
 
+def test_an_object_of_which_only_the_presence_is_read_is_an_object_all_the_same() -> None:
+    damaged = pod("p", "n0", volumes=[{"name": "v", "configMap": []}])
+    with pytest.raises(kubespread.SnapshotError) as refused:
+        kubespread.Snapshot.from_objects([node("n0"), damaged])
+    assert str(refused.value) == "Pod default/p: spec.volumes[0].configMap: expected an object, found a list"
+
+
 @pytest.mark.parametrize(
     ("older", "newer"),
     [("9" * 5000, "1" + "0" * 5000), ("0" * 5000 + "9", "10")],

@@ -94,7 +94,7 @@ def normalized(data: Any, cls: type[KubeObject], path: str = "") -> Any:
 
     Raises DecodingError for the first value that the API server would not decode, quantities included.
     """
-    walk = _Walk(partial(_fields, cls))
+    walk = _Walk(lambda name: _fields(cls, name) if name in _classes(cls) else None)
     clean = walk.clean(data, _name(cls), path)
     if walk.errors:
         raise walk.errors[0]
@@ -105,7 +105,7 @@ def decodable(data: Any, api_type: str, path: str = "") -> tuple[Any, list[Decod
     """``data``, of the API's type of that name in any release, without its nulls and without values of wrong types, and
     what is wrong with those.
     """
-    walk = _Walk(fields_of)
+    walk = _Walk(lambda name: fields_of(name) or None)
     return walk.clean(data, api_type, path), walk.errors
 
 
@@ -160,9 +160,9 @@ def _classes(cls: type[KubeObject]) -> Mapping[str, type[KubeObject]]:
 
 
 class _Walk:
-    """Through plain data, beside the fields of each type that has some."""
+    """Through plain data, beside the fields of each type; None of one that may be anything."""
 
-    def __init__(self, fields: Callable[[str], Mapping[str, str]]) -> None:
+    def __init__(self, fields: Callable[[str], Mapping[str, str] | None]) -> None:
         self.errors: list[DecodingError] = []
         self._fields = fields
 
@@ -178,11 +178,11 @@ class _Walk:
             element = shape.removeprefix(_LIST)
             return [self._element(item, element, f"{path}[{position}]") for position, item in enumerate(value)]
         fields, element = self._fields(shape), shape.removeprefix(_MAP)
-        if not fields and element == shape:
+        if fields is None and element == shape:
             return value
         if not isinstance(value, dict):
             return self._wrong(value, shape, path)
-        if not fields:
+        if fields is None:
             return {key: self._element(item, element, f"{path}[{key}]") for key, item in value.items()}
         inside = f"{path}." if path else ""
         cleaned = {
@@ -197,7 +197,7 @@ class _Walk:
         cleaned = None if item is None else self.clean(item, shape, path)
         if cleaned is not None:
             return cleaned
-        return [] if shape.startswith(_LIST) else {} if self._fields(shape) else _ZEROS.get(shape)
+        return [] if shape.startswith(_LIST) else _ZEROS.get(shape) if self._fields(shape) is None else {}
 
     def _parsed(self, value: Any, shape: str, path: str) -> Any:
         if shape == "Duration" and not isinstance(value, str):
