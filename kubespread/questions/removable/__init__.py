@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.question import Argument, DrainingQuestion
-from kubespread.reports.outcome import Outcome, TroubleKind, phrases, uneven
+from kubespread.reports.columns import Col, Fit, Readers
+from kubespread.reports.outcome import TROUBLES, Outcome, TroubleKind, phrases, uneven
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
@@ -51,17 +52,22 @@ class Remark(Report, frozen=True):
     """NAMESPACE/name of the pods that it is about, if any."""
 
 
+def held_by(kinds: Iterable[TroubleKind]) -> str:
+    return ", ".join(TROUBLES[kind].word for kind in kinds)
+
+
 class NodeRemoval(Outcome, frozen=True, kw_only=True):
     """A node that is drained and deleted while all others stay. Where kubectl refuses it is drained all the same, so
     that what else is in the way is known too. Where it is certain that all its pods find another node without moving
     any, no workloads are listed.
     """
 
-    domain: str | None
+    name: Annotated[str, Col(header="NODE", fit=Fit.NAMES)]
+    domain: Annotated[str | None, Col(header="ZONE", readers=Readers.TERMINAL | Readers.PIPES)]
     """Its zone."""
-    pods: int
+    pods: Annotated[int, Col()]
     """Number of pods that a drain would evict."""
-    place: int | None = None
+    place: Annotated[int | None, Col(header="TOGETHER", is_number=True)] = None
     """Its place in the order in which nodes go together, from 1; null where it stays."""
     stays: str = ""
     """Reason why a node that can go alone does not go together with others."""
@@ -74,12 +80,17 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
     """
 
     @property
-    def alone(self) -> bool:
+    def alone(self) -> Annotated[bool, Col(good=True)]:
         """True if it can go while all other nodes stay."""
         return self.verdict == "yes"
 
     @property
-    def kinds(self) -> list[TroubleKind]:
+    def kinds(
+        self,
+    ) -> Annotated[
+        list[TroubleKind],
+        Col(header="HELD-BY", text=held_by, fit=Fit.SENTENCE, hide_empty=True, readers=Readers.ALL & ~Readers.PAGES),
+    ]:
         """Without what follows: where pods are pending or not created, their workload is degraded."""
         return list(dict.fromkeys(trouble.kind for trouble in self.troubles))
 

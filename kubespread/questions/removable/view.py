@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.questions.removable import NodeRemoval, RemovableReport
-from kubespread.reports.columns import Fit, Readers
+from kubespread.questions.removable import NodeRemoval, RemovableReport, held_by
+from kubespread.reports.columns import Readers
 from kubespread.reports.outcome import REFUSALS, TROUBLES, by_why, down_meanwhile, explained, phrase, phrases, uneven
 from kubespread.views.look import Sentence, Tone
 from kubespread.views.outcomes import details
-from kubespread.views.sheet import Column, Sheet, count
+from kubespread.views.sheet import Column, Sheet, columns_of
 from kubespread.views.terminal import folded, together
 from kubespread.views.view import NodeFacts, Tile, View, about, some, unwanted
 from kubespread.wording import count_of, some_of, verb_of
@@ -33,24 +33,8 @@ def _consequences(row: NodeRemoval) -> Iterator[str]:
         yield f"loses {some_of(row.lost, _MAX_PODS)} for good"
 
 
-def _words(row: NodeRemoval) -> str:
-    return ", ".join(TROUBLES[kind].word for kind in row.kinds)
-
-
 _NODE: Sequence[Column[NodeRemoval]] = (
-    Column("NODE", lambda row: row.name, fit=Fit.NAMES),
-    Column("ZONE", lambda row: row.domain, readers=Readers.TERMINAL | Readers.PIPES),
-    count("PODS", lambda row: row.pods),
-    Column("ALONE", lambda row: row.alone, tone=lambda row: Tone.GOOD if row.alone else Tone.BAD),
-    Column("TOGETHER", lambda row: row.place, is_number=True),
-    Column(
-        "HELD-BY",
-        lambda row: row.kinds,
-        text=_words,
-        fit=Fit.SENTENCE,
-        hides_empty=True,
-        readers=Readers.ALL & ~Readers.PAGES,
-    ),
+    *columns_of(NodeRemoval, "name", "domain", "pods", "alone", "place", "kinds"),
     Column(
         "WHY",
         lambda row: "; ".join((*phrases(row), *([row.kept_back] if row.stays else ()), *_consequences(row))),
@@ -93,7 +77,7 @@ def _tiles(report: RemovableReport) -> Sequence[Tile]:
 
 
 def _verdict(row: NodeRemoval) -> str:
-    return "can go alone" if row.alone else f"cannot go: {_words(row)}"
+    return "can go alone" if row.alone else f"cannot go: {held_by(row.kinds)}"
 
 
 def _word(row: NodeRemoval) -> str:
