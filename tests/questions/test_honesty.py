@@ -37,27 +37,29 @@ NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
     "a scheduling group": (
         pod(schedulingGroup={"podGroupName": "ring"}),
         [],
-        ["pod group ring (spec.schedulingGroup): pods are judged one at a time, not all or none of the group"],
+        [
+            "pod group ring (spec.schedulingGroup): pods are judged one at a time, not all or none (simulate --gang N does)"
+        ],
     ),
     "a pod group of the coscheduling plugin": (
         pod(labels={"scheduling.x-k8s.io/pod-group": "ring"}),
         [pod_group("ring", "scheduling.x-k8s.io/v1alpha1")],
         [
-            "pod group ring (label scheduling.x-k8s.io/pod-group): pods are judged one at a time, not all or none of the group"
+            "pod group ring (label scheduling.x-k8s.io/pod-group): pods are judged one at a time, not all or none (simulate --gang N does)"
         ],
     ),
     "a pod group of the coscheduling plugin's first release": (
         pod(labels={"pod-group.scheduling.sigs.k8s.io/name": "ring"}),
         [],
         [
-            "pod group ring (label pod-group.scheduling.sigs.k8s.io/name): pods are judged one at a time, not all or none of the group"
+            "pod group ring (label pod-group.scheduling.sigs.k8s.io/name): pods are judged one at a time, not all or none (simulate --gang N does)"
         ],
     ),
     "a pod group of Volcano": (
         {**pod(), "metadata": {"name": "web", "annotations": {"scheduling.k8s.io/group-name": "ring"}}},
         [],
         [
-            "pod group ring (annotation scheduling.k8s.io/group-name): pods are judged one at a time, not all or none of the group"
+            "pod group ring (annotation scheduling.k8s.io/group-name): pods are judged one at a time, not all or none (simulate --gang N does)"
         ],
     ),
     "PodGroups of the pod's namespace": (

@@ -17,7 +17,9 @@ NODES = [node(f"n{number}", zone="abc"[number % 3], cpu="2", host=f"n{number}") 
 LACKING = "0/6 nodes are available: 6 Insufficient cpu."
 TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
 WAITS = "waiting for minCount pods from a gang to be scheduled"
-ONE_AT_A_TIME = "pod group ring (spec.schedulingGroup): pods are judged one at a time, not all or none of the group"
+ONE_AT_A_TIME = (
+    "pod group ring (spec.schedulingGroup): pods are judged one at a time, not all or none (simulate --gang N does)"
+)
 EVICTS_NOBODY = "preemption for a pod group: its pods evict nobody"
 
 

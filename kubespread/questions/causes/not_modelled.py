@@ -83,7 +83,7 @@ def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
     if group is not None:
         named["spec.schedulingGroup"] = group.pod_group_name or ""
     for where, name in named.items():
-        yield f"pod group {name} ({where}): pods are judged one at a time, not all or none of the group"
+        yield f"pod group {name} ({where}): pods are judged one at a time, not all or none (simulate --gang N does)"
     in_namespace = [
         pod_group.metadata.name
         for pod_group in cluster.objects.of(PodGroup)
