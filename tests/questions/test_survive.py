@@ -507,3 +507,12 @@ def test_fault_domains_of_aks_are_told_from_zones() -> None:
     assert note in kubespread.survive(of_aks("0", "1")).notes
     assert note in kubespread.audit(of_aks("0", "1"), key="zone").notes
     assert note not in kubespread.survive(of_aks("westeurope-1", "westeurope-2")).notes
+
+
+def test_a_pod_on_a_node_that_the_snapshot_lacks_is_not_taken_to_be_on_a_silent_one() -> None:
+    snapshot = Snapshot.from_objects([*hosts("a", "b"), *stateful_set("db", ("n0", "n9"))])
+    assert kubespread.survive(snapshot, keys=["zone"]).answer == (
+        "as far as the snapshot goes: 1 of 2 zones can be lost. zone a: 1 pod not created (StatefulSet/db), 1 workload "
+        "degraded (StatefulSet/db 1 of 2 ready)",
+        "losing zone a: 1 pod not created (StatefulSet/db): waits for db-0, which is terminating",
+    )

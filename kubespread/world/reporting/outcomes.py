@@ -231,7 +231,7 @@ def _why(world: World, workload: WorkloadName, charged: Waiting | None, waiting:
         (pod, owner)
         for owner in owners
         for pod in world.book.of(owner)
-        if pod.spec.node_name and is_silent(nodes[pod.spec.node_name])
+        if pod.spec.node_name in nodes.index and is_silent(nodes[pod.spec.node_name])
     ]
     if any(is_active(pod) for pod, _ in silent):
         return _STAYS
