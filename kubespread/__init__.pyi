@@ -7,22 +7,22 @@ from typing import Literal, TypeVar, overload
 
 from kubespread.candidate.sources import ClusterWorkloads as ClusterWorkloads, PodGiven
 from kubespread.errors import KubespreadError as KubespreadError, ManifestError as ManifestError, SnapshotError as SnapshotError, UnansweredError as UnansweredError, UsageError as UsageError
-from kubespread.questions.audit.report import AuditReport as AuditReport
+from kubespread.questions.audit import AuditReport as AuditReport
 from kubespread.questions.autoscaling.autoscale import GroupsGiven
 from kubespread.questions.capacity import CapacityReport as CapacityReport
+from kubespread.questions.check import CheckFinding as CheckFinding, CheckReport as CheckReport, Severity
 from kubespread.questions.check.answer import rule as rule, rules as rules
-from kubespread.questions.check.report import CheckFinding as CheckFinding, CheckReport as CheckReport, Severity
 from kubespread.questions.compare import CompareReport as CompareReport, Side as Side
 from kubespread.questions.editing import after_edits as after_edits, connect as connect, load as load
 from kubespread.questions.explain.report import ExplainReport as ExplainReport
 from kubespread.questions.fleet import FleetReport as FleetReport, fleet as fleet
 from kubespread.questions.map.report import TopologyMap as TopologyMap
-from kubespread.questions.pending.report import PendingReport as PendingReport
+from kubespread.questions.pending import PendingReport as PendingReport
 from kubespread.questions.plan import PlanReport as PlanReport
 from kubespread.questions.plan.playing import after_steps as after_steps
-from kubespread.questions.rebalance.report import RebalanceReport as RebalanceReport
+from kubespread.questions.rebalance import RebalanceReport as RebalanceReport
 from kubespread.questions.removable import RemovableReport as RemovableReport
-from kubespread.questions.report.report import Scorecard as Scorecard
+from kubespread.questions.report import Scorecard as Scorecard
 from kubespread.questions.scene import OnProgress, OnRefused, ask as ask
 from kubespread.questions.scheduler import Scheduler as Scheduler
 from kubespread.questions.simulate import SimulateReport as SimulateReport

@@ -17,7 +17,7 @@ from kubespread.questions.registry import question
 _HEAD = '"""The library as type checkers and editors see it: `make docs` makes it from the questions."""\n'
 _TYPES = {
     "kubespread.candidate.sources": "PodGiven",
-    "kubespread.questions.check.report": "Severity",
+    "kubespread.questions.check": "Severity",
     "kubespread.questions.scene": "OnProgress OnRefused",
     "kubespread.questions.autoscaling.autoscale": "GroupsGiven",
     "kubespread.scenario.autoscaler": "InstanceTypesGiven",

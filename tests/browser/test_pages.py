@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 import kubespread
-from kubespread.questions.audit.question import Audit
+from kubespread.questions.audit import Audit
 from kubespread.reports.parts import Provenance
 from kubespread.views.page.writing import write_page
 from tests.builders import hard, hosts, node, pod

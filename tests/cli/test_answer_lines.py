@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from kubespread.questions.audit.question import Audit
+from kubespread.questions.audit import Audit
 from kubespread.questions.capacity import Capacity
-from kubespread.questions.check.question import Check
+from kubespread.questions.check import Check
 from kubespread.questions.explain.question import Explain
-from kubespread.questions.pending.question import Pending
+from kubespread.questions.pending import Pending
 from kubespread.questions.plan import Plan
 from kubespread.questions.question import Question
-from kubespread.questions.rebalance.question import Rebalance
+from kubespread.questions.rebalance import Rebalance
 from kubespread.questions.removable import Removable
 from kubespread.questions.survive import Survive
 from kubespread.questions.upgrade import Upgrade

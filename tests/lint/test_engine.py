@@ -11,7 +11,7 @@ import pytest
 import kubespread
 from kubespread import UsageError
 from kubespread.manifest.text import FieldLines
-from kubespread.questions.check.report import Severity
+from kubespread.questions.check import Severity
 from tests.builders import Data, hard, hosts, pod, soft
 from tests.world.clusters import stateful_set
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import AuditReport, Scheduler
-from kubespread.questions.audit.report import AuditedConstraint, AuditedWorkload, AuditFinding
+from kubespread.questions.audit import AuditedConstraint, AuditedWorkload, AuditFinding
 from kubespread.questions.worlds import world_of
 from tests.builders import Data
 from tests.property.rolling import HOSTNAME, ZONE, clusters

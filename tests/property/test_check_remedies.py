@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.questions.check.report import CheckFinding
+from kubespread.questions.check import CheckFinding
 from tests.builders import Data, hosts, taint
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"

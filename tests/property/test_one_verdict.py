@@ -14,7 +14,7 @@ from kubespread import Scheduler, Snapshot
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import is_active
 from kubespread.kube.taint import DrainFlags
-from kubespread.questions.audit.report import AuditedWorkload
+from kubespread.questions.audit import AuditedWorkload
 from kubespread.questions.calls import tools
 from kubespread.questions.plan import PlanReport
 from kubespread.questions.survive import LostDomain

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import RebalanceReport, Scheduler, Snapshot
 from kubespread.kube.owners import is_active
-from kubespread.questions.rebalance.report import RebalancedConstraint
+from kubespread.questions.rebalance import RebalancedConstraint
 from kubespread.questions.worlds import world_of
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.world.events.editing import apply

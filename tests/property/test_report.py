@@ -15,8 +15,8 @@ from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import Deployment
+from kubespread.questions.report import ReportLine
 from kubespread.questions.report.at_maximum import at_maximum, growing
-from kubespread.questions.report.report import ReportLine
 from kubespread.questions.worlds import world_of
 from kubespread.world.events.editing import scale
 from kubespread.world.reporting.difference import Baseline

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Snapshot, UsageError
 from kubespread.questions import scene, tasks
-from kubespread.questions.audit.question import Audit
+from kubespread.questions.audit import Audit
 from kubespread.questions.capacity import Capacity
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.fleet import FleetReport
-from kubespread.questions.pending.question import Pending
+from kubespread.questions.pending import Pending
 from kubespread.questions.question import Question, reports_in
 from kubespread.questions.simulate import Simulate
 from kubespread.questions.survive import Survive

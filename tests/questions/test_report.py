@@ -13,8 +13,7 @@ import pytest
 import kubespread
 from kubespread import Scorecard, Snapshot
 from kubespread.errors import UsageError
-from kubespread.questions.report import answer
-from kubespread.questions.report.report import LEVELS, ReportLine
+from kubespread.questions.report import LEVELS, ReportLine, answer
 from kubespread.reports.findings import AREAS
 from kubespread.views import terminal
 from kubespread.views.look import Look

@@ -19,7 +19,7 @@ from kubespread import UsageError, deadline
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions import scene, tasks
 from kubespread.questions.removable import NodeRemoval, RemovableReport
-from kubespread.questions.report.report import ReportLine
+from kubespread.questions.report import ReportLine
 from kubespread.questions.survive import Survive
 from kubespread.reports.parts import QuestionReport, Unfinished
 from tests.builders import Data, remade

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 import kubespread
 from kubespread import AuditReport, Snapshot
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.audit.report import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods
+from kubespread.questions.audit import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods
 from kubespread.reports.findings import CAUSES, Cause
 from kubespread.views import plain, terminal
 from kubespread.views.look import Look

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread import CheckReport
-from kubespread.questions.check.report import CheckFinding, Remedy, Severity
+from kubespread.questions.check import CheckFinding, Remedy, Severity
 from kubespread.views.findings import file_uri, github, junit, sarif
 from kubespread.views.look import Look
 from tests.builders import remade

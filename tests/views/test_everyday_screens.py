@@ -13,7 +13,7 @@ import pytest
 
 import kubespread
 from kubespread import ClusterWorkloads, Side, Snapshot
-from kubespread.questions.audit.question import Audit
+from kubespread.questions.audit import Audit
 from kubespread.questions.removable import Removable
 from kubespread.views import terminal
 from kubespread.views.look import Look

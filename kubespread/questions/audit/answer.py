@@ -17,9 +17,8 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.selector import from_label_selector
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.questions.audit import causes
-from kubespread.questions.audit import report as rows
-from kubespread.questions.audit.question import Audit
+from kubespread.questions import audit as rows
+from kubespread.questions.audit import Audit, causes
 from kubespread.questions.audit.standing import (
     Group,
     Outlook,

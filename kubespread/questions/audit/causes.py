@@ -18,7 +18,7 @@ from kubespread.kube.api.core import Affinity, Node, Pod, ResourceRequirements, 
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.owners import Named, controller_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
-from kubespread.questions.audit.report import AuditedConstraint, DomainPods, PlacedAfresh
+from kubespread.questions.audit import AuditedConstraint, DomainPods, PlacedAfresh
 from kubespread.questions.audit.standing import OnNodes
 from kubespread.questions.queue import Entry, run
 from kubespread.reports.findings import Cause

@@ -19,7 +19,7 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.questions.audit.report import AuditFinding, Level, RolloutState, RolloutUnderWay
+from kubespread.questions.audit import AuditFinding, Level, RolloutState, RolloutUnderWay
 from kubespread.reports.findings import Cause
 from kubespread.reports.parts import PreemptedPod
 from kubespread.reports.reason_words import reasons_in

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubespread.kube.well_known import ZONE
-from kubespread.questions.audit import report as audits
+from kubespread.questions import audit as audits
 from kubespread.views.look import Cell, Look, Sentence, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of
 from kubespread.views.terminal import HANGING, INDENT, folded

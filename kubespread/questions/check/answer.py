@@ -18,8 +18,7 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.text import STDIN
-from kubespread.questions.check.question import Check
-from kubespread.questions.check.report import CheckFinding, CheckReport, Remedy, Severity
+from kubespread.questions.check import Check, CheckFinding, CheckReport, Remedy, Severity
 from kubespread.questions.check.rule import (
     UNSEARCHED,
     AnyRule,

@@ -23,7 +23,7 @@ from kubespread.kube.api.workloads import LabelSelectingWorkload
 from kubespread.kube.owners import controller_of
 from kubespread.kube.persistent_volumes import is_for_one_pod
 from kubespread.kube.selector import Selector
-from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.trial import Mended, ReplicaTrial, Subject, with_constraints
 from kubespread.questions.remedies.change import Change
 from kubespread.reports.parts import RuleReport

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from kubespread.questions.check.report import CheckFinding, CheckReport, Severity
+from kubespread.questions.check import CheckFinding, CheckReport, Severity
 from kubespread.questions.commands import option_of
 from kubespread.reports.columns import Readers
 from kubespread.views.look import Cell, Look, Part, Rows, Text, Tone

@@ -1,1 +1,205 @@
 """Pods that find no node: why, and the least that frees them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.questions.question import AutoscalerName, InstanceTypesFile, NodeGroupsFile, WorkloadsQuestion
+from kubespread.reports.advice import Suggestion
+from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence, why_waiting
+from kubespread.reports.columns import Col
+from kubespread.reports.outcome import UnmadePods
+from kubespread.reports.parts import Judgment, OfWorkloads, Report
+from kubespread.wording import count_of, says, some_of, verb_of
+
+if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
+
+_MAX_NAMED = 3
+_LETTER = re.compile(r"(?:[A-Z]|C\d+) ")
+
+PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]
+LATER: Collection[PendingFor] = ("fits", "preempts", "nominated")
+"""Causes of pods that get a node without anybody's doing."""
+
+
+class StuckGroup(Report, frozen=True):
+    """Pods that wait for the same thing and that the same change frees."""
+
+    cause: Annotated[PendingFor, Col()]
+    """``filtered`` where no node fits; ``refused`` where the pod itself is at fault, such as a claim that is missing;
+    ``gated``, ``nominated``, ``otherScheduler`` and ``fits`` where it waits for something else; ``preempts`` where
+    kube-scheduler makes room for it.
+    """
+    why: Annotated[str, Col()]
+    """``maxSkew 1 over zone: fewest pods, 0, in zone c (nodes: 2 tainted)``."""
+    message: Annotated[str, Col()]
+    """kube-scheduler's, for the first of the pods; of gated ones that of their condition PodScheduled. Empty where
+    nobody says anything.
+    """
+    pods: Annotated[tuple[NamespacedName, ...], Col(value=len)]
+    """NAMESPACE/name, in the order kube-scheduler tries them."""
+    workloads: Annotated[tuple[WorkloadName, ...], Col()]
+    """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
+    change: Suggestion | None
+    """The least change that was found to free them. Its ``placed`` says how many of them find a node then: of an edit
+    with everyone in the queue who waits, of what is set in the pods with them alone. null where none frees any more of
+    them, and where none is looked for.
+    """
+    fitting: int = 0
+    """Number of them that find a node without any change, when they are placed one after another and no other pod
+    waits.
+    """
+    victims: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of the pods that are preempted for them, as things are or with the change."""
+    tried: int = 0
+    """Number of changes that were made and asked about."""
+    command: str = ""
+    """Command that shows the change: where it sets something in the pods, the replicas of the first workload; else what
+    is still pending then. Empty where there is none.
+    """
+
+    @property
+    def freed(self) -> Annotated[int, Col(header="FREES")]:
+        """Number of pods that the change frees."""
+        return 0 if self.change is None else self.change.placed or 0
+
+    @property
+    def sentence(self) -> str:
+        """``6 pods of Deployment/web pending: maxSkew 1 over zone: fewest pods, 0, in zone c``."""
+        whose = some_of([workload.called for workload in self.workloads], _MAX_NAMED)
+        return f"{count_of(len(self.pods), 'pod')} of {whose} pending: {self.why}"
+
+    @property
+    def remedy(self) -> str | None:
+        """``--set nodeTaintsPolicy[zone]=Honor: 6 of 6 find a node``, and what it does to others."""
+        if self.change is None or not self.freed:
+            return None
+        # A letter says nothing where its constraint is not shown.
+        is_lettered = _LETTER.match(self.change.brief)
+        change = " ".join(self.change.options) if is_lettered else self.change.brief or self.change.change
+        return "; ".join((f"{change}: {self.freed:,} of {len(self.pods):,} find a node", *self.change.consequences))
+
+
+class PendingReport(OfWorkloads, frozen=True, kw_only=True):
+    kind: str = "PendingReport"
+    nodes: int
+    """Number of nodes in the cluster."""
+    pods: int = 0
+    """Number of pods in the cluster, those that wait included."""
+    pending: int
+    """Number of pods that wait."""
+    groups: tuple[StuckGroup, ...]
+    """The largest first."""
+    not_made: tuple[UnmadePods, ...] = ()
+    """Desired pods of the same workloads that do not exist yet, or are refused."""
+    autoscaling: AutoscalingReport | None = None
+    """Nodes that the autoscaler adds for all pods that wait in the cluster, those of other workloads too; null without
+    one, and where no pod waits.
+    """
+    still_pending: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of the pods asked about that wait with the autoscaler's nodes too; empty without one."""
+
+    def judged(self) -> Judgment:
+        if self.autoscaling is None:
+            return "no" if self.groups else "yes"
+        provisioned_for = {pod for kind in self.autoscaling.pending for pod in kind.pods}
+        is_unknown = self.autoscaling.unknown_groups and provisioned_for.issuperset(self.still_pending)
+        return "yes" if not self.still_pending else "unknown" if is_unknown else "no"
+
+    def worst_finding(self) -> str:
+        return next((group.sentence for group in self.groups), "")
+
+    @property
+    def scaled(self) -> Iterator[str]:
+        """``karpenter adds 2 nodes: 3 of 4 pods placed; still waiting: web-3``, and why it waits."""
+        scaled = self.autoscaling
+        if scaled is None:
+            return
+        adds = f"{scaled.autoscaler} adds {count_of(scaled.added, 'node') if scaled.added else 'no node'}"
+        waited = {pod for group in self.groups for pod in group.pods}
+        placed = f"{len(waited.difference(self.still_pending)):,} of {count_of(self.pending, 'pod')} placed"
+        left = f"; still waiting: {some_of(self.still_pending, _MAX_NAMED)}" if self.still_pending else ""
+        yield autoscaler_sentence(scaled) if scaled.unknown_groups else f"{adds}: {placed}{left}"
+        yield from why_waiting(scaled)
+
+    def sentences(self) -> Iterator[str]:
+        yield from _sentences(self)
+
+
+def _whose(group: StuckGroup) -> str:
+    return group.workloads[0].called if len(group.workloads) == 1 else count_of(len(group.workloads), "workload")
+
+
+def _sentences(report: PendingReport) -> Iterator[str]:
+    """Say how many are stuck, and how many of them changes free; then who waits for them."""
+    if not report.groups:
+        yield "all pods have a node"
+        return
+    yield from report.scaled
+    changes = [group for group in report.groups if group.freed]
+    freed = sum(group.freed for group in changes)
+    placed = sum(len(group.pods) for group in report.groups if group.cause in ("fits", "preempts"))
+    headline = f"{count_of(report.pending, 'pod')} pending for {count_of(len(report.groups), 'cause')}"
+    if changes:
+        them = "it" if report.pending == 1 else f"{freed:,} of them"
+        yield f"{headline}; {says(len(changes), 'change', 'free')} {them}"
+    elif placed:
+        other = "" if placed == report.pending else ", and no change was found that frees any other"
+        yield f"{headline}; {placed:,} of them {verb_of(placed, 'find')} a node as things are{other}"
+    else:
+        yield f"{headline}; no change was found that frees any"
+    for group in (group for group in report.groups if group.victims):
+        change = "" if group.change is None else f" with {group.change.brief}"
+        victims = f"{count_of(len(group.victims), 'pod')}: {some_of(group.victims, _MAX_NAMED)}"
+        yield f"pods of {_whose(group)} find a node{change} by preempting {victims}"
+    for unmade in report.not_made:
+        yield f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called} not created: {unmade.message}"
+
+
+_PLACED = ("fits", "preempts")
+"""Causes of pods that find a node as things are."""
+
+
+class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
+    """Show the pods without a node, grouped by cause, with the smallest change that unblocks each group.
+
+    Each change is verified by making it and placing all pods in the group. Pods that already fit, wait behind
+    scheduling gates, lack a claim or name another scheduler form separate groups. -v also shows the pods and the
+    kubectl commands. Exits with 1 when any pod is pending; with --autoscaler when any still is with the nodes that it
+    adds.
+
+    \b
+    Examples:
+      kubespread pending -A
+      kubespread pending -n shop -l tier=web -v
+      kubespread pending -A -S cluster.json.gz --fail zone=c
+      kubespread pending -A --autoscaler karpenter --instance-types types.yaml
+      kubespread pending -A -o json | jq -r '.groups[].change.options[]?'
+    """
+
+    name = "pending"
+    summary = "Show pods without a node, by cause, and what unblocks them."
+    yes, no = "nothing is pending", "something is"
+    never_modelled = ("each group is freed by itself: what one change leaves for the others is not looked at",)
+    doing = "pods looked at"
+    outputs = {"name": "prints namespace/pod lines", "prometheus": ""}
+    is_watched = True
+
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
+
+    def next_command(self, report: PendingReport, commands: Commands) -> str:
+        tried = next((group.command for group in report.groups if group.command), "")
+        worst = next(iter(report.groups), None)
+        if tried or worst is None:
+            return tried
+        if worst.cause in _PLACED:
+            pod = worst.pods[0]
+            return commands.of("explain", quote(f"pod/{pod.name}"), namespace=pod.namespace)
+        return commands.of_workload("explain", worst.workloads[0], "--fix")

@@ -19,8 +19,7 @@ from kubespread.questions.causes import bars
 from kubespread.questions.causes.own_pods import older_revision
 from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
-from kubespread.questions.pending.question import Pending
-from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
+from kubespread.questions.pending import Pending, PendingFor, PendingReport, StuckGroup
 from kubespread.questions.remedies.change import Change, QuestionEdits
 from kubespread.questions.remedies.edited_worlds import (
     AlikePods,

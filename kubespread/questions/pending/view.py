@@ -8,7 +8,7 @@ from functools import partial
 from typing import get_args
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
+from kubespread.questions.pending import PendingFor, PendingReport, StuckGroup
 from kubespread.reports.columns import Readers
 from kubespread.views.autoscaling import scaling
 from kubespread.views.look import Cell, Look, Part, Text, Tone

@@ -1,4 +1,4 @@
-"""Everything that is about to change, at once: the cluster before and after, and the steps in between."""
+"""Everything that is about to change, step by step, and what each step does to pods, nodes and spread."""
 
 from __future__ import annotations
 

@@ -1,1 +1,222 @@
 """Pods to evict so that topology spread constraints hold again, and the order to evict them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.questions.question import Option, WorkloadsQuestion
+from kubespread.reports.columns import Col, Fit, Readers
+from kubespread.reports.outcome import PlacedPod
+from kubespread.reports.parts import DomainChange, Judgment, OfWorkloads, Report
+from kubespread.wording import count_of, short_key
+
+if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
+
+
+class RebalancedConstraint(Report, frozen=True):
+    """A constraint that is violated, or whose counts the plan changes."""
+
+    workloads: tuple[WorkloadName, ...]
+    """NAMESPACE/Kind/name of those that have it."""
+    topology_key: Annotated[str, Col(header="KEY", text=short_key)]
+    max_skew: Annotated[int, Col()]
+    when_unsatisfiable: Annotated[str, Col(header="WHENUNSATISFIABLE", readers=Readers.RECORDS)]
+    selector: str
+    skew_before: Annotated[int, Col(header="SKEW")]
+    """The fullest domain's pods minus the global minimum, which is 0 while there are fewer domains than minDomains."""
+    skew_after: Annotated[int, Col(short="AFTER")]
+    """The skew once the plan is done."""
+    domains: tuple[DomainChange, ...]
+    """Domains that count, by value."""
+
+    @property
+    def holds_after(self) -> bool:
+        return self.skew_after <= self.max_skew
+
+
+class EvictionStep(Report, frozen=True):
+    """One eviction, to be made once the replacement of the one before runs."""
+
+    number: Annotated[int, Col(header="STEP")]
+    """Number from 1."""
+    pod: Annotated[NamespacedName, Col(text=lambda pod: pod.called, fit=Fit.NAMES)]
+    """NAMESPACE/name."""
+    node: Annotated[str, Col(fit=Fit.NAMES)]
+    """Node the pod is on."""
+    lands_on: Annotated[str, Col(fit=Fit.NAMES)]
+    """The node that kube-scheduler chooses for the replacement."""
+    workload: Annotated[WorkloadName, Col(readers=Readers.RECORDS)]
+    """NAMESPACE/Kind/name."""
+    commands: tuple[str, ...]
+    """kubectl's: evict through the API, wait until the pod is gone, wait until its workload is whole."""
+
+
+class StayingPods(Report, frozen=True, gc=False):
+    """Pods that are not evicted for the same reason."""
+
+    why: str
+    """Reason that keeps them, in a few words."""
+    pods: int
+    """Number of these pods."""
+
+    def __str__(self) -> str:
+        return f"{self.pods:,} {self.why}"
+
+
+class Obstacle(Report, frozen=True):
+    """The fault of the evictions tried for constraints that stay violated."""
+
+    workloads: tuple[WorkloadName, ...]
+    """NAMESPACE/Kind/name of those that have the constraints."""
+    why: str
+    """Reason in one sentence."""
+    tried: int
+    """Number of the tried evictions, of different sorts of pods, that had this fault."""
+
+
+class DeschedulerRound(Report, frozen=True):
+    """One cycle of the descheduler, after which controllers recreate pods and kube-scheduler places them."""
+
+    number: Annotated[int, Col(header="ROUND")]
+    """Number from 1."""
+    evicted: Annotated[tuple[NamespacedName, ...], Col(value=len)]
+    """NAMESPACE/name."""
+    placed: tuple[PlacedPod, ...]
+    """The pods that come for them, and where."""
+    pending: Annotated[int, Col(bad=True)]
+    """Pods without a node afterwards."""
+    violated: Annotated[int, Col(bad=True)]
+    """Constraints of the question that do not hold afterwards."""
+    held: Annotated[tuple[StayingPods, ...], Col(value=lambda held: list(map(str, held)), fit=Fit.SENTENCE)]
+    """Chosen pods that stay, by reason."""
+
+
+class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
+    kind: str = "RebalanceReport"
+    soft: bool
+    """True if constraints with ScheduleAnyway must hold too."""
+    workloads: int
+    """Number of workloads looked at."""
+    nodes: int
+    """Number of nodes in the cluster."""
+    pending_before: int = 0
+    """Pods that are pending before anything is evicted, once the cluster has settled."""
+    constraints_in_force: int
+    """Number of constraints the workloads have, each counted once."""
+    violated_before: int
+    """Number of these constraints that do not hold now."""
+    violated_after: int
+    """Number of these constraints that do not hold once the plan is done."""
+    constraints: tuple[RebalancedConstraint, ...]
+    steps: tuple[EvictionStep, ...]
+    """The plan; empty where nothing needs to be done, or nothing helps."""
+    at_least: int
+    """No plan of any order evicts fewer pods and makes all constraints hold."""
+    is_fewest: bool
+    """True if that is the number of steps, and all constraints hold then."""
+    obstacles: tuple[Obstacle, ...]
+    """Empty where all constraints hold in the end."""
+    staying: tuple[StayingPods, ...]
+    """Pods of the workloads that no plan evicts."""
+    rounds: tuple[DeschedulerRound, ...]
+    """Rounds of the descheduler with the policy, up to the first one that evicts nothing. Empty where no policy was
+    given.
+    """
+
+    @property
+    def holds(self) -> bool:
+        """True if all constraints hold once the plan is done."""
+        return not self.violated_after
+
+    def judged(self) -> Judgment:
+        return "yes" if self.holds else "no"
+
+    def sentences(self) -> Iterator[str]:
+        """Say whether the constraints hold, or what it takes; the obstacles, and what the descheduler does."""
+        yield self._outcome
+        if self.staying:
+            pods = (f"{count_of(row.pods, 'pod')} {row.why}" for row in self.staying)
+            yield f"never evicted: {', '.join(pods)}"
+        for obstacle in self.obstacles:
+            tried = count_of(obstacle.tried, "eviction")
+            yield f"{', '.join(workload.called for workload in obstacle.workloads[:3])}: {tried} tried: {obstacle.why}"
+        if self.rounds:
+            yield self._descheduler
+
+    @property
+    def _outcome(self) -> str:
+        number = self.constraints_in_force
+        if not number:
+            return "nothing to do: no such constraint is in force"
+        whole = "the constraint holds" if number == 1 else f"all {number:,} constraints hold"
+        if not self.violated_before:
+            return f"nothing to do: {whole}"
+        evictions = count_of(len(self.steps), "eviction")
+        if self.holds:
+            fewest = "the fewest possible" if self.is_fewest else f"at least {self.at_least} of which any plan needs"
+            return f"{evictions}, {fewest}: then {whole}"
+        stays = "stays" if self.violated_after == 1 else "stay"
+        which = "the constraint" if number == 1 else f"{self.violated_after} of {number:,} constraints"
+        after = f" after {evictions}" if self.steps else ""
+        return f"{which} {stays} violated{after}, no better plan was found"
+
+    @property
+    def _descheduler(self) -> str:
+        evictions, last = sum(len(one.evicted) for one in self.rounds), self.rounds[-1]
+        stay = f"{count_of(last.violated, 'constraint')} {'stays' if last.violated == 1 else 'stay'} violated"
+        result = stay if last.violated else "all constraints hold"
+        done = f"after {count_of(len(self.rounds) - (not last.evicted), 'round')} and {count_of(evictions, 'eviction')}"
+        if not evictions:
+            return f"the descheduler evicts nothing: {result}"
+        return f"the descheduler {'does not rest' if last.evicted else 'rests'} {done}: {result}"
+
+
+class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True):
+    """Find the fewest evictions, and their order, after which the topology spread constraints hold again.
+
+    Each replacement is placed as kube-scheduler would place it, and no disruption budget is violated. The plan is
+    printed with the kubectl commands that carry it out; nothing is evicted. Only pods of Deployments, ReplicaSets,
+    ReplicationControllers and StatefulSets are evicted, each at most once.
+
+    \b
+    Examples:
+      kubespread rebalance deploy/web
+      kubespread rebalance -A -S cluster.json.gz
+      kubespread rebalance -n shop --soft --descheduler policy.yaml
+      kubespread rebalance deploy/web --uncordon node-7 -o json | jq '.steps[].pod'
+    """
+
+    name = "rebalance"
+    summary = "Find the fewest evictions after which constraints hold."
+    yes, no = "all constraints hold or can", "no plan found"
+    never_modelled = (
+        "replacements that come up while others are evicted: each step waits for the one before",
+        "plans that evict a replacement again, or pods of workloads that are not asked about",
+    )
+    doing = "trying evictions"
+    outputs = {
+        "table": "tables and commands",
+        "name": "prints the pods to evict, one namespace/pod a line",
+        "csv": "has a row per eviction",
+    }
+    by_place = "workloads"
+
+    soft: Annotated[
+        bool, Option("Also satisfy soft constraints (ScheduleAnyway), including the scheduler's built-in ones.")
+    ] = False
+    descheduler: Annotated[
+        str | None,
+        Option(
+            "Also show what the descheduler would do with this DeschedulerPolicy, round by round.",
+            metavar="FILE",
+            is_path=True,
+        ),
+    ] = None
+
+    def next_command(self, report: RebalanceReport, commands: Commands) -> str:
+        # The evictions themselves come next where there are any.
+        stuck = [] if report.steps else [name for obstacle in report.obstacles for name in obstacle.workloads]
+        return next((commands.of_workload("audit", name, "--why") for name in stuck), "")

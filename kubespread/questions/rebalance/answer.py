@@ -13,7 +13,8 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions import patches
-from kubespread.questions.rebalance import report as rows
+from kubespread.questions import rebalance as rows
+from kubespread.questions.rebalance import Rebalance
 from kubespread.questions.rebalance.descheduler import Cycle, Policy, View, choose, read_policy
 from kubespread.questions.rebalance.goals import (
     REPLACING,
@@ -27,7 +28,6 @@ from kubespread.questions.rebalance.goals import (
     search,
     together,
 )
-from kubespread.questions.rebalance.question import Rebalance
 from kubespread.questions.scene import Scene
 from kubespread.reports.outcome import PlacedPod
 from kubespread.reports.parts import DomainChange

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 from typing import Any
 
-from kubespread.questions.rebalance.report import DeschedulerRound, EvictionStep, RebalancedConstraint, RebalanceReport
+from kubespread.questions.rebalance import DeschedulerRound, EvictionStep, RebalancedConstraint, RebalanceReport
 from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Look, Part, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count

@@ -1,1 +1,264 @@
 """Everything that is wrong with a cluster, or would be, on one page: what the other questions answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
+
+from msgspec.structs import force_setattr
+
+from kubespread.errors import UsageError
+from kubespread.kube.owners import WorkloadName
+from kubespread.questions.audit import Audit
+from kubespread.questions.pending import Pending
+from kubespread.questions.question import (
+    WORKLOADS,
+    Argument,
+    AutoscalerName,
+    InstanceTypesFile,
+    NodeGroupsFile,
+    Option,
+    WorkloadsQuestion,
+)
+from kubespread.questions.survive import Survive
+from kubespread.reports import parts
+from kubespread.reports.columns import Col, Readers
+from kubespread.reports.findings import AREAS, LINES, Area
+from kubespread.reports.parts import Finding, Judgment, OfWorkloads
+from kubespread.wording import count_of, some_of
+
+if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
+
+Badness = Literal["notice", "warning", "critical"]
+LEVELS: tuple[Badness, ...] = get_args(Badness)
+"""Levels from the least to the worst."""
+
+
+_MAX_NAMED = 3
+
+
+def level_count(level: Badness, number: int) -> str:
+    """``2 critical``, ``1 warning``."""
+    return f"{number:,} critical" if level == "critical" else count_of(number, level)
+
+
+class ReportLine(Finding, frozen=True, kw_only=True, rename={"text": "what"}):
+    words: ClassVar = LINES
+
+    key: str
+    """Identity of the line, the same in later reports: ``spread/violated/shop/Deployment/web/zone``."""
+    level: Annotated[Badness, Col()]
+    """``critical``: pods are missing now. ``warning``: pods would be missing after one more failure, a hard
+    constraint does not hold, or a drain is refused. ``notice``: anything else.
+    """
+    area: Annotated[Area, Col()]
+    """Area it is about. ``running``: pods that do. ``losses``: what one failure more takes. ``scaling``: autoscalers,
+    and workloads whose next pod fits nowhere. ``budgets``, ``drains``: evictions. ``spread``: over domains.
+    """
+    question: str
+    """The question whose answer says it; ``report`` for what no other tells."""
+    text: Annotated[str, Col(header="WHAT")]
+    """The sentence, with its numbers."""
+    extent: Annotated[int, Col()]
+    """Extent: pods that wait, would be missing or are held, nodes that are, or by how much a skew exceeds maxSkew."""
+    workloads: tuple[WorkloadName, ...] = ()
+    """NAMESPACE/Kind/name of those concerned."""
+    nodes: tuple[str, ...] = ()
+    """The names of those concerned."""
+    since: Annotated[str | None, Col()] = None
+    """RFC 3339; null where nothing in the cluster says it."""
+    remedy: Annotated[str | None, Col()] = None
+    """The change that was tried and helps; null where none was found, or none was looked for."""
+    command: Annotated[str, Col(is_command=True)]
+    """Command that shows it in full."""
+
+    @property
+    def whom(self) -> Annotated[list[WorkloadName | str], Col(readers=Readers.PIPES)]:
+        return [*self.workloads, *self.nodes]
+
+    @property
+    def badness(self) -> tuple[int, int, int, str]:
+        """Order of the lines: the worst first."""
+        return -LEVELS.index(self.level), AREAS.index(self.area), -self.extent, self.key
+
+
+class AreaLines(parts.Report, frozen=True, kw_only=True):
+    """Lines of an area: how many, and whom they concern."""
+
+    area: Area
+    """Area of the lines."""
+    levels: dict[Badness, int]
+    """Number of its lines of each level."""
+    workloads: tuple[WorkloadName, ...]
+    """Workloads that its lines concern, the worst first."""
+    nodes: tuple[str, ...]
+    """Nodes that its lines concern, the worst first."""
+
+    @property
+    def worst(self) -> Badness:
+        """The worst level that it has lines of."""
+        return max((level for level in LEVELS if self.levels[level]), key=LEVELS.index)
+
+    @property
+    def counts(self) -> str:
+        """``2 critical, 1 warning``."""
+        return ", ".join(level_count(level, self.levels[level]) for level in reversed(LEVELS) if self.levels[level])
+
+    @property
+    def what(self) -> str:
+        """``shop/Deployment/web, shop/Deployment/api``."""
+        return some_of([name.called for name in self.workloads] or self.nodes, _MAX_NAMED)
+
+
+class Scorecard(OfWorkloads, frozen=True, kw_only=True):
+    kind: str = "Scorecard"
+    nodes: int
+    """Number of nodes in the cluster."""
+    workloads: int
+    """Number of workloads looked at."""
+    lines: tuple[ReportLine, ...]
+    """The worst first."""
+    levels: dict[Badness, int] = {}
+    """Number of lines of each level."""
+    by_area: tuple[AreaLines, ...] = ()
+    """Lines of each area that has any: how many, and whom they concern, the area with the worst line first."""
+    opened: tuple[Area, ...] = ()
+    """The areas that alone were asked about; empty for all."""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "levels", _levels(self.lines))
+        by_area = {area: [line for line in self.lines if line.area == area] for area in AREAS}
+        ordered = dict.fromkeys(line.area for line in self.lines)
+        force_setattr(self, "by_area", tuple(_lines_of(area, by_area[area]) for area in ordered))
+
+    def reaching(self, level: Badness) -> list[ReportLine]:
+        """The lines of a level, or of a worse one."""
+        return [line for line in self.lines if LEVELS.index(line.level) >= LEVELS.index(level)]
+
+    def judged(self) -> Judgment:
+        return "no" if self.reaching("warning") else "yes"
+
+    @property
+    def is_no(self) -> bool:
+        return bool(self.levels["critical"])
+
+    def found(self) -> Iterable[Finding]:
+        return self.lines
+
+    def worst_finding(self) -> str:
+        return next((line.text for line in self.lines), "")
+
+    def sentences(self) -> Iterator[str]:
+        counts = [level_count(level, self.levels[level]) for level in reversed(LEVELS) if self.levels[level]]
+        areas = f" in {', '.join(self.opened)}" if self.opened else ""
+        whom = f"{count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
+        found = f"{', '.join(counts)}{areas} of" if self.lines else f"nothing is wrong{areas} with"
+        yield f"{found} {whom}"
+        yield from (f"{area.area} ({area.counts}): {area.what}" for area in self.by_area)
+
+
+def _levels(lines: Sequence[ReportLine]) -> dict[Badness, int]:
+    return {level: sum(line.level == level for line in lines) for level in LEVELS}
+
+
+def _lines_of(area: Area, lines: Sequence[ReportLine]) -> AreaLines:
+    return AreaLines(
+        area=area,
+        levels=_levels(lines),
+        workloads=tuple(dict.fromkeys(name for line in lines for name in line.workloads)),
+        nodes=tuple(dict.fromkeys(node for line in lines for node in line.nodes)),
+    )
+
+
+class _AreasOrWorkloads(Argument):
+    """Areas of a report, which have no slash, and workloads."""
+
+    def decides(self, given: Any) -> Mapping[str, str]:
+        return self.says if any("/" in text for text in given) else {}
+
+
+class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
+    """Put everything that is wrong with a cluster, or would be, on one page, the worst first.
+
+    Each line says what, whose, how bad, the command that shows it, and the change that was tried and helps. Most are
+    answers of pending, audit and survive; budgets, nodes that cannot be drained and autoscalers at their maximum are
+    added. Critical: pods are missing now. Warning: pods would be missing after one more failure or scale-up, a hard
+    constraint does not hold, or a drain is refused. Notice: anything else. With --autoscaler pods are missing that
+    still are once it has added its nodes.
+
+    \b
+    Examples:
+      kubespread report -A
+      kubespread report losses drains -A
+      kubespread report shop/deploy/web
+      kubespread report -A -S cluster.json.gz -o markdown
+      kubespread report -A --fail-on warning -o html > report.html
+      kubespread report -A --autoscaler karpenter --instance-types types.yaml
+      kubespread fleet --contexts 'prod-*' report -A
+    """
+
+    name = "report"
+    summary = "Show all that is wrong with a cluster, the worst first."
+    yes, no = "nothing is at the level of --fail-on", "something is"
+    never_modelled = (
+        *Audit.never_modelled,
+        *Pending.never_modelled,
+        *Survive.never_modelled,
+        "autoscaled workloads that all find room at their maximum together are not scaled up alone",
+    )
+    hands_out = True
+    doing = "asking one question after another"
+    outputs = {"table": "a list", "name": "prints the workloads with lines, the worst first", "prometheus": ""}
+
+    workloads: Annotated[
+        tuple[str, ...],
+        _AreasOrWorkloads(
+            "Areas (running, losses ...), which alone are asked about then, or workloads as KIND/NAME (deploy/web). "
+            "Default: a page on all of the namespace.",
+            metavar="[AREA|WORKLOAD]...",
+            words=AREAS,
+            says={WORKLOADS: "by name"},
+        ),
+    ] = ()
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
+    fail_on: Annotated[
+        Literal["critical", "warning", "notice"] | None,
+        Option(
+            "Exit with 1 when a line is at this level or above: notice, warning, critical (the default).",
+            is_for_scripts=True,
+        ),
+    ] = None
+
+    @property
+    def opened(self) -> tuple[Area, ...]:
+        """The areas among what is named."""
+        return tuple(area for area in AREAS if area in self.workloads)
+
+    def is_about(self, *areas: Area) -> bool:
+        """True if one of these areas is asked about."""
+        return not self.opened or not set(areas).isdisjoint(self.opened)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        others = tuple(name for name in self.workloads if name not in self.opened)
+        if unknown := [name for name in others if "/" not in name]:
+            from kubespread.kube.api.unknown_fields import alternatives
+
+            told = alternatives(unknown[0], AREAS)
+            raise UsageError(
+                f"invalid area or workload {unknown[0]!r}: expected [NAMESPACE/]KIND/NAME or an area{told}"
+            )
+        return others
+
+    def next_command(self, report: Scorecard, _commands: Commands) -> str:
+        return next((line.command for line in report.lines), "")
+
+    def unmet(self, report: Scorecard) -> Iterator[str]:
+        if self.fail_on is not None and (reaching := report.reaching(self.fail_on)):
+            yield f"--fail-on {self.fail_on}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].text}"
+
+    def is_yes(self, report: Scorecard) -> bool:
+        return not report.is_no

@@ -18,16 +18,14 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.kube.providers import POOLS
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.questions.audit import report as audits
-from kubespread.questions.audit.question import Audit
+from kubespread.questions import audit as audits
+from kubespread.questions.audit import Audit
 from kubespread.questions.commands import Commands
-from kubespread.questions.pending.question import Pending
-from kubespread.questions.pending.report import LATER, PendingReport
+from kubespread.questions.pending import LATER, Pending, PendingReport
 from kubespread.questions.remedies.families import SHORT
 from kubespread.questions.removable.certain import KEPT, Cause, KeptNode, kept_nodes
+from kubespread.questions.report import Badness, Report, ReportLine, Scorecard
 from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
-from kubespread.questions.report.question import Report
-from kubespread.questions.report.report import Badness, ReportLine, Scorecard
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.survive import Survive, SurviveReport
 from kubespread.reports.findings import CAUSES, Area

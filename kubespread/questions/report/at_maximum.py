@@ -13,7 +13,7 @@ from kubespread.candidate.replicas import autoscalers_of
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, ScaledObject
 from kubespread.kube.owners import Named, WorkloadName
 from kubespread.questions.commands import Commands
-from kubespread.questions.report.report import ReportLine
+from kubespread.questions.report import ReportLine
 from kubespread.reports.outcome import Outcome
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.snapshot.edits.pods import Scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from kubespread.questions.report.report import LEVELS, Badness, ReportLine, Scorecard
+from kubespread.questions.report import LEVELS, Badness, ReportLine, Scorecard
 from kubespread.reports.findings import AREAS
 from kubespread.views.look import Cell, Look, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of

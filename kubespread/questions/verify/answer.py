@@ -17,8 +17,7 @@ from kubespread.kube.api.kinds import of_pods
 from kubespread.kube.owners import Named, NamespacedName, WorkloadName
 from kubespread.kube.quantity import NANO, IntOrString, parse, rounded, scaled
 from kubespread.kube.well_known import ZONE
-from kubespread.questions.audit.question import Audit
-from kubespread.questions.audit.report import AuditedWorkload, counts_text
+from kubespread.questions.audit import Audit, AuditedWorkload, counts_text
 from kubespread.questions.audit.standing import groups
 from kubespread.questions.capacity import Capacity
 from kubespread.questions.commands import Commands

@@ -19,7 +19,7 @@ from kubespread.kube.quantity import IntOrStringError
 from kubespread.kube.selector import Selector
 from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import HOSTNAME, SCHEDULE_ANYWAY
-from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding
 from kubespread.questions.check.trial import Placed, ReplicaTrial, Subject, by_domain, listed
 from kubespread.questions.queue import Entry, place

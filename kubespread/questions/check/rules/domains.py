@@ -23,7 +23,7 @@ from kubespread.kube.providers import PROVIDERS
 from kubespread.kube.taint import uncordoned
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, SCHEDULE_ANYWAY, ZONE
 from kubespread.questions.causes.bars import meant_key, near_key
-from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding, remedy_of
 from kubespread.questions.check.rules.replicas import without_nodes
 from kubespread.questions.check.trial import (

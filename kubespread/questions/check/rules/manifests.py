@@ -13,7 +13,7 @@ from kubespread.kube.api.core import RuntimeClass
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.validation.pods import MIN_DOMAINS_IF_HARD
 from kubespread.questions.causes.bars import listed
-from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, FaultRule, RefusedManifest, RuleFinding
 from kubespread.questions.check.trial import ReplicaTrial
 

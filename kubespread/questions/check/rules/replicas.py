@@ -20,7 +20,7 @@ from kubespread.kube.quantity import NANO, IntOrStringError, QuantityError, pars
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups import NODE_POOL_LABEL
-from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import UNSEARCHED, Case, ClusterRule, Declared, LastRule, Rule, RuleFinding
 from kubespread.questions.check.trial import (
     Placed,

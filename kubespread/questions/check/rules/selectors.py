@@ -15,7 +15,7 @@ from kubespread.kube.api.unknown_fields import near_miss
 from kubespread.kube.api.workloads import Workload
 from kubespread.kube.selector import Selector, from_label_selector
 from kubespread.questions.causes.own_pods import is_meant, missing_them
-from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.rules.disruption import BY_REVISION, by_revision, excess, rolled_out
 from kubespread.questions.check.trial import PodChange, Subject, by_domain, listed, own_counts, skew_of, unchanged
