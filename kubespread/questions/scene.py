@@ -24,11 +24,12 @@ from kubespread.reports.parts import ClusterReference, ClusterReport, Unfinished
 from kubespread.snapshot.edits.nodes import Drain
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import says
+from kubespread.wording import Decisive
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
     from kubespread.world.reporting.difference import Baseline, Grow
+    from kubespread.world.store.happenings import Happenings
 
 OnRefused = Callable[[KubespreadError], None]
 
@@ -198,12 +199,12 @@ class Scene(Struct, frozen=True, dict=True):
         """This cluster for a question that this one's answer is made of: edits and world are made once for all."""
         return Scene(self.given, self.scheduler, question, self.on_refused, self.budget, self)
 
-    def settled(self, before: str) -> tuple[Baseline, tuple[str, ...]]:
-        """The world once it has settled, and notes on that; ``before`` names what follows."""
+    def settled(self) -> tuple[Baseline, tuple[str, ...]]:
+        """The world once it has settled, and notes on that."""
         from kubespread.world.reporting.difference import Baseline
 
         baseline = Baseline.settled(self.world, self.grow)
-        return baseline, (*_placed_first(baseline, before), *baseline.happenings.notes)
+        return baseline, (*placed_first(baseline.happenings), *baseline.happenings.notes)
 
     def tasks(
         self,
@@ -289,15 +290,20 @@ class Inquiry:
         return tuple(dict.fromkeys(text for own in texts for text in own))
 
 
-def _placed_first(baseline: Baseline, before: str) -> Iterator[str]:
-    """A note on a cluster that has settled: how many pods got a node, and whom they preempted."""
+def placed_first(happenings: Happenings) -> Iterator[Decisive]:
+    """``2 pending and 1 missing pods are counted as placed first``, as a cluster settles, and whom they preempt."""
     from kubespread.reports.parts import preempted_pods as said_of
     from kubespread.world.reporting.happenings import preempted_pods
+    from kubespread.world.store.pod_book import key_of
 
-    if placed := len(baseline.happenings.placed):
-        made_room = tuple(preempted_pods(baseline.happenings))
+    if placed := len(happenings.placed):
+        missing = len({*map(key_of, happenings.placed)} & {*map(key_of, happenings.created)})
+        kinds = {"pending": placed - missing, "missing": missing}
+        counts = " and ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number)
+        made_room = tuple(preempted_pods(happenings))
         preempting = f", preempting {said_of(made_room, _MAX_NAMED)}" if made_room else ""
-        yield f"{says(placed, 'pod', 'were placed')} before {before}{preempting}"
+        pods = "pod is" if placed == 1 else "pods are"
+        yield Decisive(f"{counts} {pods} counted as placed first{preempting}")
 
 
 def ask(

@@ -253,13 +253,13 @@ def test_a_budget_that_is_only_broken_by_preemption_holds_the_node_whose_pods_pr
 WAITED: dict[str, tuple[tuple[str | None, ...], str, list[str]]] = {
     "a pod that is on the node only since it was placed": (
         (None, None, None),
-        "2 pods were placed before any node goes",
+        "2 pending pods are counted as placed first",
         ["n0 no"],
     ),
     "one that waits on, and takes the place of one that is evicted": (("n0", "n1", None), "", ["n0 no"]),
     "one that ran on the node, whatever waited elsewhere": (
         ("n0", None),
-        "1 pod was placed before any node goes",
+        "1 pending pod is counted as placed first",
         ["n0 no"],
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,33 @@ def test_keys_are_lost_in_the_order_asked_and_nodes_outside_are_said() -> None:
 def test_pods_that_are_pending_already_are_said_once() -> None:
     report = survived([*hosts("a", "b"), *deployment("web", ("n0", None), cpu="9")])
     assert report.pending_before == 1
+
+
+PLACED_FIRST: dict[str, tuple[tuple[str | None, ...], dict[str, Any], str]] = {
+    "none where all pods run": (("n0", "n1"), {}, ""),
+    "one that waits and finds a node": (("n0", None), {}, "1 pending pod is counted as placed first"),
+    "one that waits and one that is not there yet": (
+        ("n0", None),
+        {"replicas": 3},
+        "1 pending and 1 missing pods are counted as placed first",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PLACED_FIRST)
+def test_pods_that_are_placed_before_anything_is_lost_are_said_after_the_headline(case: str) -> None:
+    pods, more, expected = PLACED_FIRST[case]
+    report = survived([*hosts("a", "b"), *deployment("web", pods, **more)])
+    assert (report.placed_first, report.answer[1:2], report.notes) == (expected, (expected,) if expected else (), ())
+
+
+def test_the_next_command_is_about_the_same_pods(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.json"
+    for pods, verb in (("n0", "n1"), "plan"), (("n0", "n1", "n2"), "pending"):
+        items = [*hosts("a", "b", "b"), *deployment("web", pods, cpu="5", replicas=3)]
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        shown = run("survive", "-A", "-S", path, terminal=200, env={"NO_COLOR": "1"}).out
+        assert f"next: kubespread {verb} --fail" in shown
 
 
 DB = stateful_set("db", ("n0", "n0"), spec={"nodeSelector": {ZONE: "a"}})
@@ -478,7 +506,7 @@ def test_the_worst_domain_is_the_same_in_sentences_in_the_table_and_in_a_report(
     report = kubespread.survive(snapshot, ["zone"])
     screen = terminal.table(report, Look(width=120))
     assert report.answer[0].startswith("none of 3 zones can be lost. zone eu-west-1c: ")
-    assert report.answer[3].endswith(", at worst shop/Deployment/promo 2 of 4 ready (losing zone eu-west-1c)")
+    assert report.answer[4].endswith(", at worst shop/Deployment/promo 2 of 4 ready (losing zone eu-west-1c)")
     assert re.search(r"shop/Deployment/promo +4 +2 +zone eu-west-1c$", screen, re.MULTILINE)
     (line,) = (line for line in kubespread.report(snapshot).lines if line.key == "losses/zone")
     assert line.text.startswith("none of 3 zones can be lost. zone eu-west-1c: ")

@@ -110,7 +110,4 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         first = next(iter(report.advice.enough if report.advice is not None else ()), None)
         options = (option.partition(" ") for option in (() if first is None else first.options))
         words = [f"{name}{blank}{quote(value)}" for name, blank, value in options]
-        if words:
-            return self.again(commands, "simulate", *words)
-        # Plain explain would name --fix again; in full it is all that was tried.
-        return "" if report.verdict == "yes" else commands.same("-v")
+        return self.again(commands, "simulate", *words) if words else ""

@@ -464,4 +464,4 @@ def next_of(report: PlanReport, commands: Commands) -> str:
             return before.of_nodes("removable", quote(refused.name.split(" ", 1)[1].partition(" --")[0]), *options)
         if refused is None and isinstance(waiting, WorkloadName):
             return before.of_workload("explain", waiting, *options)
-    return commands.same("-v")
+    return ""

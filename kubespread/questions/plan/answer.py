@@ -85,6 +85,8 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
             # A budget that a manifest brings is not there yet.
             with suppress(KubespreadError):
                 then = _played(question, changed).report
+                if then.unfinished is not None:
+                    break
                 if not then.blocked:
                     done.append(PlanRemedy(options=change.what, left=in_brief(then.whole)))
             tried += 1
@@ -92,6 +94,7 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
     return replace(
         report,
         remedies=tuple(sorted(done, key=lambda remedy: remedy.left != "")[:1]),
+        remedies_tried=tried,
         unfinished=report.unfinished or scene.budget.unfinished("change", len(changes), untried),
     )
 

@@ -55,7 +55,7 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
         )
     policy = read_policy(question.descheduler) if question.descheduler is not None else None
     now = scene.now
-    baseline, placed_first = scene.settled("anything is evicted")
+    baseline, placed_first = scene.settled()
     world = baseline.world
     counting = CountedWorkloads(world, moving(whose.those_in(world)))
     chosen = (name for pod in world.book if (name := counting(pod)) is not None)

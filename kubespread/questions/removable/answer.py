@@ -122,7 +122,7 @@ class _Removing:
     @classmethod
     def of(cls, question: Removable, scene: Scene) -> Self:
         as_read = scene.world.fork() if question.remedies else None
-        return cls(*scene.settled("any node goes"), question.drain_flags, as_read, scene.snapshot.edits)
+        return cls(*scene.settled(), question.drain_flags, as_read, scene.snapshot.edits)
 
     def __call__(self, name: str) -> NodeRemoval:
         """The removal of one node, with what would let it go where all that keeps it are budgets."""

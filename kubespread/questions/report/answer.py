@@ -140,7 +140,7 @@ class _Asking(Inquiry):
     def _grown(self, grown: Sequence[tuple[WorkloadName, str, int]]) -> Iterator[ReportLine]:
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
         scene = self.scene
-        baseline, _ = scene.asking(scene.question).settled("anything is scaled up")
+        baseline, _ = scene.asking(scene.question).settled()
         together = at_maximum(baseline, grown)
         lacking = together.lacking
         alone = (

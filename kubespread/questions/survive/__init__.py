@@ -57,6 +57,8 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     """Number of nodes in the cluster."""
     pending_before: int
     """Their pods that are already pending before anything is lost, and stay so once those that fit are placed."""
+    placed_first: str = ""
+    """``3 pending pods are counted as placed first``, and whom they preempt; empty where none are."""
     losses: tuple[LostDomain, ...]
     """By topology key, in the order asked, and domain."""
     pairs: bool = False
@@ -94,6 +96,8 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             if standing:
                 yield self._can_be_lost(standing) if told else self.worst_of(standing)
                 told = told or in_brief(standing[0])
+        if self.placed_first:
+            yield self.placed_first
         yield from sentences(self.losses, self._losing, told)
         for _, losses in ordered:
             if gone := [loss for loss in losses if loss.already_lost]:
@@ -231,4 +235,6 @@ class Survive(WorkloadsQuestion[SurviveReport], frozen=True, kw_only=True):
             return ""
         verbs = ("fail", "delete-node") if report.nodes_deleted else ("fail",)
         words = [option_of(f"{verb} {worst.topology_key}={value}") for verb in verbs for value in worst.values]
-        return commands.of("pending", *words) if worst.pending else commands.of_nodes("plan", *words)
+        # Pods that are placed first are not in a cluster that is only edited.
+        is_edit = worst.pending and not report.placed_first
+        return commands.of("pending", *words) if is_edit else commands.of_nodes("plan", *words)

@@ -14,7 +14,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.node_groups import Autoscaler
-from kubespread.questions.scene import Scene
+from kubespread.questions.scene import Scene, placed_first
 from kubespread.questions.survive import LostDomain, Survive, SurviveReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
@@ -48,6 +48,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         workloads=sum(name.kind != "Pod" for name in workloads),
         nodes=len(world.living.nodes.objects),
         pending_before=losing.baseline.pending(losing.counts),
+        placed_first="".join(placed_first(losing.baseline.happenings)),
         losses=losses,
         pairs=question.pairs,
         nodes_deleted=question.nodes_deleted,
@@ -56,7 +57,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         not_modelled=Survive.never_modelled,
         notes=(
             *scene.notes,
-            *losing.notes,
+            *losing.baseline.happenings.notes,
             *outside_of_domains((domain.key for domain in domains), world.living.nodes.objects),
         ),
         unfinished=scene.budget.unfinished(
@@ -123,8 +124,8 @@ def _domains(world: World, key: str) -> list[_Domain]:
 class _Losing:
     """Loses domains, each in its own copy of a world."""
 
-    def __init__(self, baseline: Baseline, notes: Sequence[str], whose: WorkloadsAsked, *, nodes_deleted: bool) -> None:
-        self.baseline, self.notes, self.whose = baseline, notes, whose
+    def __init__(self, baseline: Baseline, whose: WorkloadsAsked, *, nodes_deleted: bool) -> None:
+        self.baseline, self.whose = baseline, whose
         self.assumed = baseline.world.assumed
         self._nodes_deleted, self.counts = nodes_deleted, whose.those_in(baseline.world)
         self._trial, self._moves = baseline.trial(self.counts), moving(self.counts)
@@ -132,7 +133,7 @@ class _Losing:
     @classmethod
     def of(cls, question: Survive, scene: Scene) -> Self:
         whose = question.asked_in(scene.snapshot)
-        return cls(*scene.settled("anything is lost"), whose, nodes_deleted=question.nodes_deleted)
+        return cls(scene.settled()[0], whose, nodes_deleted=question.nodes_deleted)
 
     @property
     def world(self) -> World:

@@ -79,5 +79,5 @@ class Upgrade(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
         nodes = first.name.removeprefix("replace ").split(", ")
         # Later batches are kept in a cluster that no other question can be asked about.
         if first.is_done or " more" in nodes[-1]:
-            return commands.same("-v")
+            return ""
         return commands.of_nodes("removable", *map(shlex.quote, nodes))

@@ -59,7 +59,7 @@ def answer(question: Upgrade, scene: Scene) -> PlanReport:
         cluster=scene.source,
         preemption=question.preemption,
         gaps=scene.gaps(trial.world.assumed),
-        notes=(*scene.notes, *through.notes),
+        notes=(*scene.notes, *through.baseline.happenings.notes),
     )
 
 
@@ -104,7 +104,7 @@ class _Through(Goal):
     def __init__(self, question: Upgrade, scene: Scene) -> None:
         self.question = question
         self._as_read = scene.world.fork()
-        self.baseline, self.notes = scene.settled("any node is replaced")
+        self.baseline, _ = scene.settled()
         self.assumed = self.baseline.world.assumed
 
     @classmethod

@@ -112,7 +112,7 @@ class _Asking(Inquiry):
     @cached_property
     def settled(self) -> World:
         """The cluster that nodes are drained in."""
-        baseline, _ = self.scene.asking(self.question).settled("any node is drained")
+        baseline, _ = self.scene.asking(self.question).settled()
         return baseline.world
 
 
