@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kubespread.escaping import escaped
 
@@ -41,8 +41,7 @@ class ApiError(SnapshotError):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing wrong with one file: where it is and what was expected there."""
 
     message: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from kubespread.regex import regex
 
 
 def escaped(text: str) -> str:
@@ -16,7 +16,7 @@ def escaped(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
-_COLORS = re.compile(r"(\x1b\[[0-9;]*m)")
+_COLORS = regex(r"(\x1b\[[0-9;]*m)")
 
 
 def printable(text: str, *, colored: bool = False) -> str:

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import re
 
+from kubespread.regex import regex
+
 REDACTED = "[redacted]"
 _SHORTEST = 4
 _MOST = 1000
 _remembered: dict[str, None] = {}
 """The last of them last."""
 
-_USER_INFO = re.compile(r"(?<=://)[^\s\"'<>]*@")
-_SCHEME = re.compile(r"(?i)\b(bearer|basic)\s+(?!realm\b)\S+")
-_NAMED = re.compile(
+_USER_INFO = regex(r"(?<=://)[^\s\"'<>]*@")
+_SCHEME = regex(r"(?i)\b(bearer|basic)\s+(?!realm\b)\S+")
+_NAMED = regex(
     r"(?i)([\w-]*(?:token|secret|passw|passphrase|credential|api[-_]?key|access[-_]?key|signature)[\w-]*[\"']?\s*[:=]\s*)\S+"
 )
-_FLAG = re.compile(r"(?i)(--?[\w-]*(?:token|secret|password|key)[\w-]*\s+)\S+")
-_WORD = re.compile(r"[^\s\"'`,;()\[\]{}<>]+")
-_SEGMENT = re.compile(r"[A-Za-z0-9_+=~-]+")
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d")
+_FLAG = regex(r"(?i)(--?[\w-]*(?:token|secret|password|key)[\w-]*\s+)\S+")
+_WORD = regex(r"[^\s\"'`,;()\[\]{}<>]+")
+_SEGMENT = regex(r"[A-Za-z0-9_+=~-]+")
+_TIME = regex(r"\d{4}-\d\d-\d\dT\d\d")
 _TOKEN_LENGTH, _LETTERS_ALONE = 10, 24
 
 

@@ -11,12 +11,12 @@ Source: staging/src/k8s.io/apimachinery/pkg/util/strategicpatch/patch.go, Create
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import structs
+from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate, from_manifest
 from kubespread.candidate.manifest import Manifest, choose, kind_of
@@ -74,7 +74,7 @@ def applied(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     else:
         before: Tree = msgspec.json.decode(live.last_applied or "{}")
         spec = _spec(live, given, before)
-        together = dataclasses.replace(item, content={**item.data, "spec": spec})
+        together = replace(item, content={**item.data, "spec": spec})
         candidate = from_manifest(structs.replace(manifest, chosen=together), surroundings)
         unread = _unread(live, given, before, spec)
     workload = candidate.object
@@ -170,7 +170,7 @@ def with_manifest_objects(
     quotas = with_usage(snapshot.objects.of(ResourceQuota), snapshot.pods)
     objects = snapshot.objects.with_all(ResourceQuota, quotas)
     # What is known of a snapshot stays known where nothing is added to it.
-    return snapshot if objects == snapshot.objects else dataclasses.replace(snapshot, objects=objects), tuple(notes)
+    return snapshot if objects == snapshot.objects else replace(snapshot, objects=objects), tuple(notes)
 
 
 def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
@@ -211,14 +211,12 @@ def _applied(snapshot: Snapshot, brought: Sequence[ApiObject]) -> Snapshot:
     added, stored = builder.build(), snapshot.objects
     by_type = {cls: _over(stored.of(cls), objects) for cls, objects in added.objects.by_type.items()}
     unknown = {type(obj).__name__ for obj in brought if not stored.knows(type(obj))}
-    objects = dataclasses.replace(
-        stored, by_type={**stored.by_type, **by_type}, partly_known=stored.partly_known | unknown
-    )
+    objects = replace(stored, by_type={**stored.by_type, **by_type}, partly_known=stored.partly_known | unknown)
     before = {id(claim) for claim in stored.of(PersistentVolumeClaim)}
     for claim in objects.of(PersistentVolumeClaim):
         if id(claim) not in before:
             default_storage_class(claim, objects.of(StorageClass))
-    return dataclasses.replace(snapshot, nodes=_over(snapshot.nodes, added.nodes), objects=reconcile(stored, objects))
+    return replace(snapshot, nodes=_over(snapshot.nodes, added.nodes), objects=reconcile(stored, objects))
 
 
 def _over(own: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:

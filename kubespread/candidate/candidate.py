@@ -4,7 +4,6 @@ or the next one that a workload there would make (``deploy/web``).
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -101,7 +100,7 @@ def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     edits = () if kind_of(item).kind == "DaemonSet" else surroundings.edits
     changed = settled(item.data, kind_of(item), (*edits, *surroundings.settings))
     with changed.blamed(item.written_path):
-        candidate = _candidate(manifest.place(dataclasses.replace(item, content=changed.data)), surroundings)
+        candidate = _candidate(manifest.place(replace(item, content=changed.data)), surroundings)
     return replace(candidate, gaps=manifest.gaps)
 
 

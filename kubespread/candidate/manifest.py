@@ -9,11 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from math import prod
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.decoding import DecodingError, decodable, normalized
@@ -36,10 +36,11 @@ from kubespread.kube.selector import Selector
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.objects import KubernetesObject, objects_in, read_objects
 from kubespread.manifest.text import FieldLines, MalformedError, display_name, read_file
+from kubespread.regex import regex
 from kubespread.wording import some_of
 
-_STEP = re.compile(r"\[(?P<inside>[^\]]*)\]|(?P<name>[^.\[\]]+)")
-_SUFFIX = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<prefix>[kmgtpe])(?:i?b|i)?", re.IGNORECASE)
+_STEP = regex(r"\[(?P<inside>[^\]]*)\]|(?P<name>[^.\[\]]+)")
+_SUFFIX = regex(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<prefix>[kmgtpe])(?:i?b|i)?", re.IGNORECASE)
 
 
 def decodable_object(data: Any, row: Kind) -> tuple[Any, list[DecodingError]]:
@@ -183,7 +184,7 @@ class Place(Struct, frozen=True):
 
     def undecodable(self, error: DecodingError) -> ManifestError:
         faults = self.placed([FieldFault(error.path, f"{error}{hint(error, self.item.data)}")])
-        return ManifestError(self.file, [replace(fault, expected=error.expected) for fault in faults])
+        return ManifestError(self.file, [fault._replace(expected=error.expected) for fault in faults])
 
     @contextmanager
     def decoding(self) -> Iterator[None]:
@@ -228,7 +229,7 @@ class Manifest(Struct, frozen=True):
         if twice:
             raise ManifestError(self.file, twice)
         selected = (item for item in self.workloads if selector.matches(texts_at(item, "metadata.labels")))
-        return [structs.replace(self, chosen=item) for item in selected]
+        return [replace(self, chosen=item) for item in selected]
 
     @property
     def gaps(self) -> tuple[str, ...]:

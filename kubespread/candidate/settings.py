@@ -23,7 +23,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
 from difflib import SequenceMatcher, unified_diff
 from typing import Any
 
@@ -35,14 +34,15 @@ from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.manifest.objects import KubernetesObject
+from kubespread.regex import regex
 from kubespread.snapshot.topology_keys import CONSTRAINT_FORM, SHORT_KEYS, constraint_of
 from kubespread.wording import verb_of
 
 _CONTEXT_LINES = 2
-_ENVIRONMENT = re.compile(r"""(?P<indent>\s*(?:- )*)["']?env["']?\s*:""")
-_VARIABLES = re.compile(r"""(?:^|[\s{,"'])env["']?\s*:\s*[\[{]*\s*[^\s\[{#]""")
+_ENVIRONMENT = regex(r"""(?P<indent>\s*(?:- )*)["']?env["']?\s*:""")
+_VARIABLES = regex(r"""(?:^|[\s{,"'])env["']?\s*:\s*[\[{]*\s*[^\s\[{#]""")
 """Environment variables that begin on the line of their key."""
-_STEP = re.compile(r"\[(?P<index>\d+)\]|(?P<name>[^.\[\]]+)")
+_STEP = regex(r"\[(?P<index>\d+)\]|(?P<name>[^.\[\]]+)")
 _TEMPLATE = ("spec", "template")
 
 
@@ -176,9 +176,9 @@ def _written(item: KubernetesObject, path: Sequence[str | int]) -> Sequence[str 
     return (*path_of(item.template_path), *path[len(_TEMPLATE) :]) if moved else path
 
 
-_SETTING = re.compile(r"(?P<field>[^\[\]=]+)(?:\[(?P<key>[^\[\]]+)\])?=(?P<value>.+)", re.DOTALL)
-_POSITION = re.compile(r"[0-9]{1,3}")
-_INTEGER = re.compile(r"-?[0-9]{1,18}")
+_SETTING = regex(r"(?P<field>[^\[\]=]+)(?:\[(?P<key>[^\[\]]+)\])?=(?P<value>.+)", re.DOTALL)
+_POSITION = regex(r"[0-9]{1,3}")
+_INTEGER = regex(r"-?[0-9]{1,18}")
 
 
 class Setting(Struct, frozen=True):
@@ -214,7 +214,7 @@ class Settled(Struct, frozen=True):
     def _blamed(self, fault: Fault, written_path: Callable[[str], str]) -> Fault:
         for path, setting in self.paths.items():
             if fault.field and are_related(fault.field, written_path(path)):
-                return replace(fault, message=f"{fault.message} (--set {setting})", line=None)
+                return fault._replace(message=f"{fault.message} (--set {setting})", line=None)
         return fault
 
 

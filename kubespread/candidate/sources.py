@@ -5,7 +5,6 @@ all of them.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path, PurePath
 from typing import Any
@@ -29,10 +28,11 @@ from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
 from kubespread.manifest.text import STDIN, FieldLines, display_name
+from kubespread.regex import regex
 from kubespread.snapshot.snapshot import LIST_COMMAND, Snapshot
 from kubespread.wording import count_of, some_of
 
-_REFERENCE = re.compile(r"(?P<kind>[A-Za-z0-9]+(?:\.[a-z0-9.-]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
+_REFERENCE = regex(r"(?P<kind>[A-Za-z0-9]+(?:\.[a-z0-9.-]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
 # Whether a Job or a bare pod will run again is not known; a CronJob's pods are those of its Jobs.
 _LASTING = tuple(
     POD_CREATORS[kind] for kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.cli.streams import ExitCode, emit, look_of_stdout, say, stderr_is_terminal, stdout_takes_tables
@@ -37,8 +37,7 @@ class _Note(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Choosing:
+class Choosing(Struct, frozen=True):
     """Choice of the notes that are read: few, and never without those that change what an answer means."""
 
     known: Collection[str]
@@ -151,8 +150,7 @@ def _notes(report: Any) -> list[_Note]:
     return [_Note(kind, text) for kind, texts in said_beside.items() for text in texts]
 
 
-@dataclass(frozen=True, slots=True)
-class Answering:
+class Answering(Struct, frozen=True):
     """Cluster that an answer is about, if any, and the way to print it."""
 
     cluster: Snapshot | None

@@ -5,17 +5,18 @@ reader that has gone away is no bug.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 import typer
+from msgspec import Struct
+from msgspec.structs import replace
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from kubespread.cli.streams import emit
+from kubespread.regex import regex
 
 if TYPE_CHECKING:
     from kubespread.questions.question import Rule
@@ -46,7 +47,7 @@ _IN_FULL = "kubespread.help_all"
 _WORDS = "kubespread.words"
 TYPED_ORDER = "typed_order"
 """Beside the values of the parameters: the names of the typed options, each as often as it was typed."""
-_SHORT_OPTION_WITH_VALUE = re.compile("-[A-Za-z]=.")
+_SHORT_OPTION_WITH_VALUE = regex("-[A-Za-z]=.")
 
 
 class Option(TyperOption):
@@ -122,8 +123,7 @@ def _one_of(choices: Sequence[str], text: str) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(Struct, frozen=True):
     """A command line, parsed."""
 
     values: Mapping[str, Any]

@@ -9,18 +9,18 @@ importing all of them takes longer than all the rest.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import Struct, field
 
 from kubespread import __version__
 from kubespread.config import SNAPSHOT, settings
+from kubespread.regex import regex
 from kubespread.snapshot.cache import cache_folder, recalled, remember
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
@@ -131,8 +131,7 @@ END_OF_OPTIONS = "--"
 _NONE = Command()
 
 
-@dataclass(slots=True)
-class Line:
+class Line(Struct):
     """The words of an unfinished command line."""
 
     word: str
@@ -324,16 +323,14 @@ def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     return (f"1.{minor}" for minor in range(NEWEST, OLDEST - 1, -1))
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A whole value, and what it is in a few words."""
 
     value: str
     help: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """Candidates for a word."""
 
     words: tuple[Candidate, ...] = ()
@@ -396,7 +393,7 @@ FILES = frozenset(
     }
 )
 """Metavars of values that may be a file's name."""
-_PLAIN = re.compile(r"\w[\w.:/@=,+-]*")
+_PLAIN = regex(r"\w[\w.:/@=,+-]*")
 """Text that no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
 _HELP = Candidate("--help", "Show this message and exit.")
 _VERSION = Candidate("--version", "Print the version and exit.")

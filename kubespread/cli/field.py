@@ -6,13 +6,13 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
-from msgspec.structs import FieldInfo
+from msgspec import Struct
+from msgspec.structs import FieldInfo, replace
 
 from kubespread.candidate.sources import ClusterWorkloads
 from kubespread.cli import command
@@ -33,8 +33,7 @@ Late = Callable[[Any, "Snapshot"], Any]
 """Function from the question so far and the cluster to a value; it can be sent to another process."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """One field of a question."""
 
     parameters: tuple[Parameter, ...]

@@ -5,12 +5,12 @@ files or the kubeconfig, with a sign of life on standard error where a person wa
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from kubespread.cli.command import EDITS as EDITED
 from kubespread.cli.command import TYPED_ORDER, Option, Typed, flag
@@ -19,6 +19,7 @@ from kubespread.cli.streams import complain, stderr_is_terminal
 from kubespread.errors import NoClusterError, UsageError
 from kubespread.kube.versions import NEWEST, OLDEST, RECORDED_SINCE, UPCOMING
 from kubespread.questions.question import Rule
+from kubespread.regex import regex
 from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Edit
@@ -131,7 +132,7 @@ def edits_of(typed: Typed) -> list[Edit]:
 
 
 _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_DURATION_PART = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>ms|s|m|h|)")
+_DURATION_PART = regex(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>ms|s|m|h|)")
 
 
 def parse_duration(text: str) -> float:

@@ -5,7 +5,6 @@ not go together is refused.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from kubespread.cli.streams import say, stdout_takes_tables
 from kubespread.config import CONTEXT, KEYS, OUTPUT, SNAPSHOT, Setting, Settings, settings
 from kubespread.errors import UsageError
 from kubespread.questions.question import Option, misplaced
+from kubespread.regex import regex
 from kubespread.views.formats import FORMATS, chosen_format
 
 STDIN = "-"
@@ -22,7 +22,7 @@ _CLUSTER = (CONTEXT, "kubeconfig", "live")
 """The parameters that ask for a running cluster."""
 _ONLY_SET = ("pod_node_selector", "extended_resource_toleration")
 """Settings of the scheduler that no option is for."""
-_NOT_UTF_8 = re.compile("[\ud800-\udfff]")
+_NOT_UTF_8 = regex("[\ud800-\udfff]")
 _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of what is the name of a file."""
 _WRITTEN = ("map_file", "output")

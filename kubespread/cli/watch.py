@@ -9,9 +9,11 @@ import shutil
 import time
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.cli.command import Typed, flag
 from kubespread.cli.field import DEFAULT_POD, is_piped
@@ -32,8 +34,7 @@ WATCH = flag(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     """Output of a command, and its exit code."""
 
     out: str

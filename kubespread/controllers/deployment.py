@@ -46,6 +46,7 @@ from kubespread.kube.selector import from_label_selector
 from kubespread.kube.templates import are_one_template, tree_of
 from kubespread.kube.time import format_utc
 from kubespread.kube.well_known import DESIRED_REPLICAS, ENDED_PHASES, MAX_REPLICAS, REVISION
+from kubespread.regex import regex
 
 TEMPLATE_HASH = "pod-template-hash"
 _MAX_NAME = 253
@@ -353,7 +354,7 @@ def _with_annotations(replica_set: ReplicaSet, annotations: dict[str, str]) -> R
     return replace(replica_set, metadata=replace(meta, annotations={**meta.annotations, **annotations}))
 
 
-_UNSIGNED = re.compile(r"[0-9]+", re.ASCII)
+_UNSIGNED = regex(r"[0-9]+", re.ASCII)
 _MAX_INT32 = 2**31 - 1
 
 

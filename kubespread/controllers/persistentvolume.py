@@ -10,7 +10,6 @@ Source: pkg/controller/volume/persistentvolume/index.go, findByClaim, allPossibl
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
@@ -69,7 +68,7 @@ def reconcile(before: api.ClusterObjects, objects: api.ClusterObjects) -> api.Cl
             volumes[volume.metadata.name] = bound_volume(claim, volume)
             new.pop(volume.metadata.name, None)
     if volumes and not objects.knows(api.PersistentVolume):
-        objects = dataclasses.replace(objects, partly_known=objects.partly_known | {api.PersistentVolume.__name__})
+        objects = replace(objects, partly_known=objects.partly_known | {api.PersistentVolume.__name__})
     return objects.with_all(api.PersistentVolumeClaim, claims).with_all(api.PersistentVolume, volumes.values())
 
 

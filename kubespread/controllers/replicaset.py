@@ -14,7 +14,6 @@ Source: pkg/controller/replicaset/replica_set.go, manageReplicas, getPodsToDelet
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,6 +30,7 @@ from kubespread.kube.gotext import parse_int64
 from kubespread.kube.owners import moment, ready_condition
 from kubespread.kube.pod_requests import is_sidecar
 from kubespread.kube.well_known import POD_DELETION_COST
+from kubespread.regex import regex
 
 
 def new_pod(replica_set: PodCreator[ReplicaSet]) -> NewPod:
@@ -47,7 +47,7 @@ def new_pod_of_controller(controller: PodCreator[ReplicationController]) -> NewP
 
 
 PHASE_ORDER = {"Pending": 0, "Unknown": 1, "Running": 2}
-_COST = re.compile(r"-[0-9]+|0|[1-9][0-9]*")
+_COST = regex(r"-[0-9]+|0|[1-9][0-9]*")
 _INT32 = 2**31
 _LONGEST = 2**63 - 1
 """The longest of Go's durations, in nanoseconds."""

@@ -9,6 +9,8 @@ import json
 import re
 from collections.abc import Iterable
 
+from kubespread.regex import regex
+
 _ESCAPES = {char: f"\\{letter}" for char, letter in zip('"\\\a\b\f\n\r\t\v', '"\\abfnrtv', strict=True)}
 
 
@@ -26,7 +28,7 @@ def _escaped(char: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+INTEGER = regex(r"[+-]?[0-9]+", re.ASCII)
 
 
 def parse_int64(text: str) -> int | None:

@@ -11,8 +11,9 @@ Source: pkg/apis/core/v1/helper/helpers.go, IsAttachableVolumeResourceName, IsPr
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+
+from kubespread.regex import regex
 
 NATIVE_DOMAIN = "kubernetes.io/"
 STANDARD_CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -66,9 +67,9 @@ _NAME = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
-_IS_NAME = re.compile(_NAME)
-_IS_SUBDOMAIN = re.compile(_SUBDOMAIN)
-_IS_LABEL = re.compile(_LABEL)
+_IS_NAME = regex(_NAME)
+_IS_SUBDOMAIN = regex(_SUBDOMAIN)
+_IS_LABEL = regex(_LABEL)
 
 _NAME_RULE = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "

@@ -10,7 +10,6 @@ Source: staging/src/k8s.io/component-helpers/scheduling/corev1/helpers.go, PodPr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Self
@@ -27,6 +26,7 @@ from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.well_known import CONFIG_SOURCE, ENDED_PHASES, MIRROR_POD, READY
+from kubespread.regex import regex
 
 
 def is_active(pod: Pod) -> bool:
@@ -91,7 +91,7 @@ def is_same_pod(one: Pod, other: Pod) -> bool:
     return (one.metadata.namespace, one.metadata.name) == (other.metadata.namespace, other.metadata.name)
 
 
-_NAMED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
+_NAMED = regex(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
 
 
 class NamespacedName(str):
@@ -178,7 +178,7 @@ def named(workload: str | Named, suggested: Sequence[kinds.Kind] = kinds.REFERAB
     return Named(kind.kind, match["name"], match["namespace"])
 
 
-_KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\.[a-z0-9.-]+)?")
+_KIND = regex(r"[A-Za-z][A-Za-z0-9]*(?:\.[a-z0-9.-]+)?")
 _KNOWN = frozenset(alias for row in kinds.KINDS for alias in row.aliases)
 
 

@@ -7,7 +7,6 @@ afterwards, so a pod is defaulted before it is shared.
 
 from __future__ import annotations
 
-import re
 import string
 from copy import copy
 from typing import Any, TypeVar
@@ -21,12 +20,13 @@ from kubespread.kube.api.decoding import check, check_time
 from kubespread.kube.api.meta import Int64, KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.pod_requests import RESIZE_PENDING
 from kubespread.kube.well_known import DISRUPTION_TARGET, FINALIZERS_TAKEN_OFF, READ_ANNOTATIONS, READ_OF_PODS, READY
+from kubespread.regex import regex
 
 K = TypeVar("K")
 T = TypeVar("T")
 
 _NODE_NAME = b'"nodeName"'
-_STRING_VALUE = re.compile(rb'\s*:\s*"[^"\\]*"')
+_STRING_VALUE = regex(rb'\s*:\s*"[^"\\]*"')
 # The API server adds this volume to nearly every pod, under a name of its own.
 _TOKEN_VOLUME = b"kube-api-access-"
 _SUFFIX = string.ascii_lowercase.encode() + string.digits.encode()

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from kubespread.errors import UsageError
 from kubespread.kube.gotext import INTEGER, parse_int64, quote
+from kubespread.regex import regex
 
 QuantityText = str | int | float
 """A quantity as it stands in an object: text, or a YAML/JSON number."""
@@ -42,12 +43,10 @@ OUT_OF_RANGE = "quantity out of range"
 
 Format = Literal["DecimalSI", "BinarySI", "DecimalExponent"]
 
-_SCAN = re.compile(
-    r"(?P<sign>[+-]?)0*(?P<num>[0-9]*)(?:\.(?P<den>[0-9]*))?(?P<suffix>[eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII
-)
+_SCAN = regex(r"(?P<sign>[+-]?)0*(?P<num>[0-9]*)(?:\.(?P<den>[0-9]*))?(?P<suffix>[eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
-_EXPONENT = re.compile(r"[eE]([-+]?[0-9]+)", re.ASCII)
+_EXPONENT = regex(r"[eE]([-+]?[0-9]+)", re.ASCII)
 _DECIMAL_SUFFIX = {power: suffix for suffix, power in _DECIMAL.items()}
 _BINARY_SUFFIX = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _BINARY_UNITS = tuple((2 ** _BINARY[suffix], suffix) for suffix in ("Pi", "Ti", "Gi", "Mi", "Ki"))

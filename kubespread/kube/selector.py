@@ -12,7 +12,6 @@ Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/node
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -21,6 +20,7 @@ from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, Node
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.gotext import compact_json, parse_int64, quote, quoted_list
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
+from kubespread.regex import regex
 
 LABEL_SELECTOR_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
@@ -156,11 +156,11 @@ def _notation(requirement: Requirement) -> str:
     return f"{key} {requirement.operator} {','.join(values)}"
 
 
-_COMMA = re.compile(r",(?![^()]*\))")
-_EXISTS = re.compile(r"(?P<absent>!?)\s*(?P<key>[^\s=!<>(),]+)")
-_EQUALS = re.compile(r"(?P<key>[^\s=!<>(),]+)\s*(?P<operator>==?|!=)\s*(?P<value>[^\s=!<>(),]*)")
-_IN = re.compile(r"(?P<key>[^\s=!<>(),]+)\s+(?P<operator>in|notin)\s*\((?P<values>[^()]*)\)")
-_COMPARES = re.compile(r"(?P<key>[^\s=!<>(),]+)\s*(?P<operator>[<>])\s*(?P<value>[^\s=!<>(),]+)")
+_COMMA = regex(r",(?![^()]*\))")
+_EXISTS = regex(r"(?P<absent>!?)\s*(?P<key>[^\s=!<>(),]+)")
+_EQUALS = regex(r"(?P<key>[^\s=!<>(),]+)\s*(?P<operator>==?|!=)\s*(?P<value>[^\s=!<>(),]*)")
+_IN = regex(r"(?P<key>[^\s=!<>(),]+)\s+(?P<operator>in|notin)\s*\((?P<values>[^()]*)\)")
+_COMPARES = regex(r"(?P<key>[^\s=!<>(),]+)\s*(?P<operator>[<>])\s*(?P<value>[^\s=!<>(),]+)")
 
 
 def parse_selector(text: str) -> Selector:

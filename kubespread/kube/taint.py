@@ -22,6 +22,7 @@ from kubespread.kube.api.core import Node, Taint, Toleration
 from kubespread.kube.gotext import parse_int64
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
 from kubespread.kube.well_known import CORDON_TAINT_KEY
+from kubespread.regex import regex
 
 
 class DrainFlags(Struct, frozen=True):
@@ -38,7 +39,7 @@ PREFER_NO_SCHEDULE = "PreferNoSchedule"
 COMPARING_OPERATORS = ("Lt", "Gt")
 COMPARISON_GATE = "TaintTolerationComparisonOperators"
 
-_CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
+_CANONICAL_INTEGER = regex(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 
 
 def tolerates(toleration: Toleration, taint: Taint, *, compares: bool = False) -> bool:

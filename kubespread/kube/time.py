@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from kubespread.kube.gotext import quote
+from kubespread.regex import regex
 
 SECOND = 10**9
 _UNITS = {
@@ -26,7 +27,7 @@ _UNITS = {
     "m": 60 * SECOND,
     "h": 3600 * SECOND,
 }
-_PART = re.compile(r"(?P<whole>[0-9]*)(?P<point>\.(?P<fraction>[0-9]*))?(?P<unit>[^0-9.]+)")
+_PART = regex(r"(?P<whole>[0-9]*)(?P<point>\.(?P<fraction>[0-9]*))?(?P<unit>[^0-9.]+)")
 _MAX = 2**63
 
 
@@ -78,7 +79,7 @@ def _decimal(value: int, factor: int) -> str:
     return f"{whole}.{digits}" if digits else str(whole)
 
 
-_RFC_3339 = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})")
+_RFC_3339 = regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})")
 _ZERO = datetime(1, 1, 1, tzinfo=UTC)
 
 

@@ -21,11 +21,12 @@ from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.gotext import aggregate, compact_json
+from kubespread.regex import regex
 
 Release = tuple[int, int]
 """A release by its minor and its patch."""
 FOLDER = Path(__file__).parent / "releases"
-_FILE_NAME = re.compile(r"1\.(?P<minor>\d+)(?:\.(?P<patch>\d+))?\.json")
+_FILE_NAME = regex(r"1\.(?P<minor>\d+)(?:\.(?P<patch>\d+))?\.json")
 
 
 class Changes(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -165,7 +166,7 @@ def _unmet(values: Mapping[str, bool], release: Release) -> Iterator[str]:
                 yield f"{gate} is enabled, but depends on features that are disabled: [{' '.join(off)}]"
 
 
-_VERSION = re.compile(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].*)?", re.ASCII)
+_VERSION = regex(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].*)?", re.ASCII)
 _LATEST_PATCH = 10_000
 OLDEST, NEWEST = 18, 37
 UPCOMING, MERGED_UP_TO = 38, "v1.38.0-alpha.2"

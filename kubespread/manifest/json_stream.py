@@ -28,6 +28,7 @@ from kubespread.manifest.text import (
     may_be_list,
     read_file,
 )
+from kubespread.regex import regex
 
 T = TypeVar("T")
 _WINDOW = 4 * 2**20
@@ -35,8 +36,8 @@ _MAX_VALUE_BYTES = 64 * 2**20
 _SPACES = b" \t\r\n"
 _COMMA = ord(",")
 _SEPARATOR = b"---"
-_SPACE = re.compile(rb"[ \t\r\n]*")
-_BETWEEN = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
+_SPACE = regex(rb"[ \t\r\n]*")
+_BETWEEN = regex(rb"[ \t\r\n]*,?[ \t\r\n]*")
 _OPENING = 40
 """Bytes in which the elements of a list may be alike, and what is inside is not: blanks, apiVersion and kind."""
 _GUESSES = 4
@@ -45,7 +46,7 @@ _MOST_DOUBLED = 8
 """Times that the number of elements is doubled that are read one by one after wrong guesses."""
 _SHORT_LINE = 64
 """Bytes."""
-_ERROR = re.compile(r"(?:JSON is malformed: )?(?P<reason>.*?)(?: \(byte (?P<offset>\d+)\))?", re.DOTALL)
+_ERROR = regex(r"(?:JSON is malformed: )?(?P<reason>.*?)(?: \(byte (?P<offset>\d+)\))?", re.DOTALL)
 _FOLLOWED = "JSON is malformed: trailing characters (byte "
 _CUT = "Input data was truncated"
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"

@@ -6,11 +6,11 @@ Of each its kind, its position, and its fields, decoded on demand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from kubespread.manifest.json_stream import JsonStream, decoded, json_documents, json_list_parts, json_parts
 from kubespread.manifest.text import ITEMS, Data, MalformedError, Part, is_list, mistaken_text
@@ -35,8 +35,7 @@ _TEMPLATE = "spec.template"
 _heads = msgspec.json.Decoder(Head)
 
 
-@dataclass(slots=True)
-class KubernetesObject:
+class KubernetesObject(Struct):
     """One object and its position in its text. A List comes after its items, and without them.
 
     Raises MalformedError for JSON text whose kind or apiVersion is a number too large for anything.
@@ -48,20 +47,20 @@ class KubernetesObject:
     """The index of its document."""
     path: str = ""
     """Its path inside that: ``items[3]``."""
-    line: int | None = field(default=None, compare=False)
+    line: int | None = None
     """The one it begins on, where that is known."""
-    lines: FieldLines | None = field(default=None, compare=False, repr=False)
+    lines: FieldLines | None = None
     """Lines of the fields of its document, where that is not JSON text."""
-    size: int | None = field(default=None, compare=False)
+    size: int | None = None
     """Number of items that a List had, None for everything else."""
-    template_path: str = field(default="", compare=False)
+    template_path: str = ""
     """Path of its pod template in the text, if that was moved to spec.template."""
-    api_version: str = field(init=False)
-    kind: str = field(init=False)
-    head: Head | None = field(init=False, compare=False, repr=False)
+    api_version: str = ""
+    kind: str = ""
+    head: Head | None = None
     """The parts of its JSON text, None where it is plain data."""
-    _data: Data | None = field(init=False, compare=False, repr=False)
-    _implied: Data = field(init=False, compare=False, repr=False)
+    _data: Data | None = None
+    _implied: Data = {}
 
     def __post_init__(self) -> None:
         self._implied = {}

@@ -27,8 +27,9 @@ from typing import IO, Any, NamedTuple
 from kubespread.deadline import within
 from kubespread.errors import Fault, ManifestError
 from kubespread.escaping import escaped
+from kubespread.regex import regex
 
-_STEP = re.compile(r"\[(?P<index>\d+)\]|\[(?P<key>[^\]]*)\]|(?P<name>[^.\[\]]+)")
+_STEP = regex(r"\[(?P<index>\d+)\]|\[(?P<key>[^\]]*)\]|(?P<name>[^.\[\]]+)")
 
 
 class Position(NamedTuple):
@@ -309,13 +310,13 @@ def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, offset: int, *, fi
 
 # A pattern and its message; the line is that of the last character matched.
 _MISTAKES = (
-    (re.compile(rb"\{\{"), "a Helm template, not a manifest: pipe `helm template` into kubespread"),
+    (regex(rb"\{\{"), "a Helm template, not a manifest: pipe `helm template` into kubespread"),
     (
-        re.compile(rb"\A\s*^(?:NAMESPACE\s+)?NAME\s+[A-Z][A-Z -]*$", re.MULTILINE),
+        regex(rb"\A\s*^(?:NAMESPACE\s+)?NAME\s+[A-Z][A-Z -]*$", re.MULTILINE),
         "the table that `kubectl get` prints: add -o yaml to it",
     ),
-    (re.compile(rb"^<{7} ", re.MULTILINE), "a merge conflict that is not resolved"),
-    (re.compile(rb"^ *\t\s*\S", re.MULTILINE), "indented with a tab: YAML takes spaces only"),
+    (regex(rb"^<{7} ", re.MULTILINE), "a merge conflict that is not resolved"),
+    (regex(rb"^ *\t\s*\S", re.MULTILINE), "indented with a tab: YAML takes spaces only"),
 )
 
 

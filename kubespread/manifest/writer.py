@@ -6,12 +6,12 @@ What a plain YAML scalar means to kubectl, which is neither YAML 1.2 nor what Py
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import yaml
 
 from kubespread.escaping import json_escaped
+from kubespread.regex import regex
 
 Scalar = str | int | float | bool | None
 
@@ -25,8 +25,8 @@ _NAMED: dict[str, Scalar] = {
 }
 _NUMBER_START = frozenset("+-.0123456789")
 # Go's ParseInt with base 0, after the underscores are gone: 010 and 0o10 are octal, 08 is no integer at all.
-_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INTEGER = regex(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
+_FLOAT = regex(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 # Any longer number is beyond what a float holds, and Go keeps its text.
 _MAX_DIGITS = 400
 _MAX_UINT64 = 2**64 - 1

@@ -9,13 +9,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from types import TracebackType
 from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from kubespread.deadline import Deadline
 from kubespread.errors import UsageError
@@ -142,8 +142,7 @@ def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, .
     return edits
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """A question that is called."""
 
     asks: type[Question[Any]]

@@ -6,7 +6,6 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from glob import glob
@@ -16,7 +15,7 @@ from threading import TIMEOUT_MAX, Semaphore, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
@@ -158,8 +157,7 @@ def view(report: FleetReport) -> View:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One cluster of a fleet, before anything is read of it."""
 
     name: str

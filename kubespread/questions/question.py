@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import combinations
 from operator import or_
@@ -25,7 +23,7 @@ from typing import (
 )
 
 import msgspec
-from msgspec import UNSET, Meta
+from msgspec import UNSET, Meta, Struct
 from msgspec.structs import FieldInfo
 
 from kubespread.errors import UsageError
@@ -56,11 +54,10 @@ OF_CLUSTER = {WORKLOADS: "of the cluster", REPLICAS: "their own"}
 CHOSEN = "which of several workloads is chosen"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """Conditions beside or without which an option cannot be honored."""
 
-    says: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    says: Mapping[str, str] = {}
     """Decisions of the option, and how it decides each: it does not go together with one that decides the same
     otherwise.
     """
@@ -76,8 +73,7 @@ class Rule:
         return self.says
 
 
-@dataclass(frozen=True, slots=True)
-class Option(Rule):
+class Option(Rule, frozen=True):
     """Properties of a field besides its type and its default.
 
     A text field is an option with a value, a bool is a flag, and a tuple may be repeated; a flag that is on by default
@@ -185,7 +181,7 @@ def misplaced(rules: Mapping[str, Rule], names: Mapping[str, str], given: Mappin
                 yield f"{names[option]} and {names[other]} do not go together: nothing but {rule.prints} is printed"
 
 
-class Argument(Option):
+class Argument(Option, frozen=True):
     """A positional argument on the command line."""
 
     is_subject = True
@@ -194,8 +190,7 @@ class Argument(Option):
 _FIRST = Annotated[str | None, Meta(description="Manifest that is applied first, as text.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Workload(Option):
+class Workload(Option, frozen=True):
     """Manifests, or workloads of the cluster by KIND/NAME: positional on the command line, with kubectl's ``-f`` and
     ``-k`` as alternatives; from an assistant text, never paths.
     """
@@ -224,7 +219,7 @@ class Workload(Option):
         return (passed_workload(arguments),) if is_given else field.default
 
 
-class Applied(Workload):
+class Applied(Workload, frozen=True):
     """Manifests that are applied first: kubectl's ``-f`` and ``-k`` on the command line, from an assistant the text of
     one.
     """
@@ -239,7 +234,7 @@ class Applied(Workload):
         return () if arguments.manifest is None else (passed_manifest(arguments.manifest),)
 
 
-class Scenario(Argument):
+class Scenario(Argument, frozen=True):
     """A scenario's file and steps, in their order, on the command line; from an assistant the texts of steps."""
 
     form = "scenario"
@@ -264,7 +259,7 @@ class Scenario(Argument):
         return reading.Scenario(tuple(steps)) if steps else field.default
 
 
-class Promises(Argument):
+class Promises(Argument, frozen=True):
     """Promises: a file on the command line; from an assistant its text."""
 
     has_own_field = True
@@ -284,14 +279,14 @@ class Promises(Argument):
         return promises_of(arguments.promises)
 
 
-class Settings(Option):
+class Settings(Option, frozen=True):
     """Changes of the pod, as FIELD=VALUE."""
 
     def decides(self, given: Any) -> Mapping[str, str]:
         return {REPLICAS: "a field"} if any(text.partition("=")[0].strip() == "replicas" for text in given) else {}
 
 
-class Namespace(Option):
+class Namespace(Option, frozen=True):
     """A namespace, or all: kubectl's ``-n`` and ``-A`` on the command line, where the context has a default for
     everything but manifests.
     """

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
@@ -20,8 +22,7 @@ from kubespread.wording import Decisive
 _CONFIG_TEXT = "<scheduler config>"
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduler:
+class Scheduler(Struct, frozen=True):
     """Scheduler as a value, made once and used for many questions. Everything has kube-scheduler's own default."""
 
     config: str | Path | None = None

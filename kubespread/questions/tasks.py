@@ -11,12 +11,13 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice, takewhile
 from math import inf
 from time import monotonic, process_time
 from typing import Any, Protocol, Self, TypeVar
+
+from msgspec import Struct
 
 from kubespread.deadline import Deadline
 from kubespread.errors import KubespreadError, UsageError
@@ -50,13 +51,12 @@ class Work(Protocol[Item, Result]):
     def __call__(self, item: Item, /) -> Result: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Workers:
+class Workers(Struct, frozen=True):
     """The processes that do the parts of an answer. Raises UsageError for less than one."""
 
     jobs: int | None = 1
     """1: this process alone. None: as many as there are cores, once what is left to do is worth starting them."""
-    on_lost: Callable[[str], object] = field(default=warnings.warn, compare=False)
+    on_lost: Callable[[str], object] = warnings.warn
     """Called when a worker dies."""
 
     def __post_init__(self) -> None:

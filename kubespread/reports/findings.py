@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from string import Formatter
 from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
+from kubespread.regex import regex
 from kubespread.wording import count_of, says, some_of, verb_of
 
 _MAX_NAMED = 3
-_IF_ANY = re.compile(r"\[([^\[\]]*)\]")
+_IF_ANY = regex(r"\[([^\[\]]*)\]")
 
 
 class Words(Struct, frozen=True, kw_only=True):

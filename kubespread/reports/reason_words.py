@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from msgspec import Struct
+
+from kubespread.regex import regex
 
 
 class ReasonWords(Struct, frozen=True):
@@ -77,7 +78,7 @@ _WORDS: tuple[tuple[str, ReasonWords], ...] = (
     ("Too many pods", ReasonWords("pods", "has no room for another pod", "have no room for another pod")),
 )
 _INSUFFICIENT, _TOO_LITTLE = "Insufficient ", "has too little "
-_BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
+_BEGINNING = regex(r"^0/\d+ nodes are available: ")
 
 
 @cache

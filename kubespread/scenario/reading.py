@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import Named, named
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups import Autoscaler
+from kubespread.regex import regex
 from kubespread.scenario.document import API_VERSION, Document, Faults, Field, Fields, Holds, read_document
 from kubespread.scenario.verbs import KEYS, VERBS
 from kubespread.snapshot.edits.verb import Verb
@@ -36,8 +36,7 @@ class Step(Struct, frozen=True):
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """Steps, and settings for all of them."""
 
     steps: tuple[Step, ...]
@@ -63,7 +62,7 @@ SPEC: Fields = {
 }
 READINESS: Fields = {"stuck": Field(Holds.TEXTS, "workloads whose new pods do not become ready", is_required=True)}
 
-_AFTER_VERB = re.compile(r"\s+|=")
+_AFTER_VERB = regex(r"\s+|=")
 
 
 def parse_step(text: str, directory: str | None = "") -> Step:

@@ -12,7 +12,6 @@ Words are quoted as in a shell where they hold blanks. A word with an equals sig
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -22,10 +21,11 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import Named, named
+from kubespread.regex import regex
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Form, OfNodes, Verb, parse_target, path_in
 
-_NUMBER = re.compile(r"[0-9]{1,9}")
+_NUMBER = regex(r"[0-9]{1,9}")
 ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 """The kinds whose pods are replaced when their template changes."""
 

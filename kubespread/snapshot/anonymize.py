@@ -8,16 +8,15 @@ compare ages; resourceVersions are left out.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from kubespread.kube.api import devices
 from kubespread.kube.api.cluster_objects import ClusterObjects, CSIDriver, CSINodeDriver, PersistentVolumeClaim
@@ -27,6 +26,7 @@ from kubespread.kube.api.meta import KubeObject, ObjectMeta
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.name_rules import normalized_image
 from kubespread.kube.well_known import CONFIG_SOURCE, MIGRATED_PLUGINS, NODE_SELECTOR
+from kubespread.regex import regex
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ _KEPT_WORDS = frozenset(_KEPT["words"])
 _KEPT_NAMES = (PodOS, Sysctl, CSINodeDriver, devices.DeviceRequest, devices.DeviceSubRequest)
 _DIGESTS: Mapping[str, str | None] = {"unread": None, "last_applied": ""}
 """Fields that tell of names, and what they are without."""
-_NUMBER = re.compile(r"-?\d+")
+_NUMBER = regex(r"-?\d+")
 # A volume in several zones has them in one label, with this between them.
 _BETWEEN_ZONES = "__"
 
@@ -215,7 +215,7 @@ class _Renaming:
         return ",".join(f"{name}{equals}{self._rename(value.strip())}" for name, equals, value in pairs)
 
 
-_WORD = re.compile(r"\w+")
+_WORD = regex(r"\w+")
 
 
 def _words_of_selectors(objects: ClusterObjects) -> frozenset[str]:

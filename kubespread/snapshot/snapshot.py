@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from operator import is_
+from operator import attrgetter, is_
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import force_setattr, replace
 
 from kubespread.errors import SnapshotError
 from kubespread.escaping import escaped
@@ -59,6 +60,7 @@ _CONTAINER = b'"container'
 
 
 T = TypeVar("T")
+_COMPARED = attrgetter("nodes", "pods", "objects", "skipped", "origin", "faults", "edits")
 Doubt = Literal["truncated", "clusters", "times", "errors"]
 """A list that ends before its last object; an object that came with several UIDs; sources of different hours; errors in
 the place of objects.
@@ -130,8 +132,7 @@ class Known:
         return made
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, eq=False):
     """The objects of one cluster at one moment: nodes in the order they were listed, all others by namespace and
     name.
     """
@@ -144,18 +145,22 @@ class Snapshot:
     origin: Origin = Origin()
     faults: tuple[str, ...] = ()
     """The objects that could not be read, where they stand and why; each is a gap too."""
-    files: tuple[str, ...] = field(default=(), compare=False)
+    files: tuple[str, ...] = ()
     """Files that it was read from; empty for a running cluster."""
-    kubeconfig: str = field(default="", compare=False)
+    kubeconfig: str = ""
     """The one that was named for a running cluster."""
     edits: tuple[Edit, ...] = ()
     """Edits made to it, in this order, before a question about it is answered; the objects above are without them."""
-    known: Known = field(default_factory=Known, compare=False, repr=False)
+    known: Known = field(default_factory=Known)
 
     def __post_init__(self) -> None:
         objects = self.nodes, self.pods, self.objects, self.origin
         if not self.known.is_about(*objects):
-            object.__setattr__(self, "known", Known(*objects))
+            force_setattr(self, "known", Known(*objects))
+
+    def __eq__(self, other: object) -> bool:
+        """True if the clusters are equal, wherever they were read from."""
+        return isinstance(other, Snapshot) and _COMPARED(self) == _COMPARED(other)
 
     def edited(self, *edits: str | Edit) -> Snapshot:
         """This cluster with ``edits`` to be made before a question, after those it already has.
@@ -175,7 +180,7 @@ class Snapshot:
         original = self.origin
         return replace(
             self,
-            origin=msgspec.structs.replace(
+            origin=replace(
                 original, source=original.source or escaped(source), time=original.time or format_utc(datetime.now(UTC))
             ),
         )
@@ -374,13 +379,13 @@ class SnapshotBuilder:
         """Remember something that a source could not give, and the one kind it is about, if any."""
         origin = self._origin
         unread = {**origin.unread, kind: gap} if kind else origin.unread
-        self._origin = msgspec.structs.replace(origin, gaps=(*origin.gaps, gap), unread=unread)
+        self._origin = replace(origin, gaps=(*origin.gaps, gap), unread=unread)
 
     def note_doubt(self, code: Doubt, text: str) -> None:
         """Remember why what was read may not be one cluster at one moment."""
         doubts = self._origin.doubts
         known = {**doubts, code: tuple(dict.fromkeys((*doubts.get(code, ()), text)))}
-        self._origin = msgspec.structs.replace(self._origin, doubts=known)
+        self._origin = replace(self._origin, doubts=known)
 
     def came_from(self, origin: Origin) -> None:
         """Remember where objects come from; of several sources the first that knows something is believed."""
@@ -410,7 +415,7 @@ class SnapshotBuilder:
             none = [kind for kind in _IN_FEW_CLUSTERS if kind not in listed.union(self._origin.unread)]
             listed = listed.union(none)
             if none:
-                self._origin = msgspec.structs.replace(
+                self._origin = replace(
                     self._origin, notes=(*self._origin.notes, f"no {', '.join(none)} objects: {_TAKEN_AS_NONE}")
                 )
         others = ClusterObjects(by_type, frozenset(listed), unread=self._origin.unread)
@@ -423,7 +428,7 @@ class SnapshotBuilder:
         skipped = skipped_gaps(self._without_pods(pods, others))
         gaps = (*self._origin.gaps, *skipped, *unread, *_named(_DOUBLED, self._doubled))
         kubelets = {self._origin.kubelet_version, *(node.status.node_info.kubelet_version for node in nodes)}
-        origin = msgspec.structs.replace(
+        origin = replace(
             self._origin,
             kubelet_version=max(kubelets, key=_release_order),
             listed=tuple(sorted(listed)),

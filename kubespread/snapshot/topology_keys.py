@@ -6,7 +6,6 @@ Topology spread constraints as people type them: ``zone:1``, ``zone:1:soft``.
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.core import TopologySpreadConstraint
 from kubespread.kube.providers import fault_domains
 from kubespread.kube.well_known import HOSTNAME, REGION, ZONE
+from kubespread.regex import regex
 from kubespread.wording import count_of, verb_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ SHORT_KEYS = {"hostname": HOSTNAME, "region": REGION, "zone": ZONE}
 
 CONSTRAINT_FORM = "KEY:SKEW[:soft]"
 SOFT = ":soft"
-CONSTRAINT = re.compile(rf"(?P<topologyKey>[^:=\s]+):(?P<maxSkew>[0-9]{{1,9}})(?P<soft>{SOFT})?")
+CONSTRAINT = regex(rf"(?P<topologyKey>[^:=\s]+):(?P<maxSkew>[0-9]{{1,9}})(?P<soft>{SOFT})?")
 _ACTIONS = {False: "DoNotSchedule", True: "ScheduleAnyway"}
 
 _FEW = 8

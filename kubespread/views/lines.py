@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from kubespread.regex import regex
 from kubespread.views.look import Cell, Line, Tone
 
 CUT = "…"
 _WIDEST = 2
 """Columns of the widest character."""
-_WORDS = re.compile(r"\s+|\S+")
-_LISTED = re.compile(r"[^,]+,*|,+")
+_WORDS = regex(r"\s+|\S+")
+_LISTED = regex(r"[^,]+,*|,+")
 """Pieces of a word that no line holds: a selector breaks between two of its labels."""
 _STYLES = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.FAINT: "2", Tone.STRONG: "1"}
 """Numbers that terminals give them: green, yellow, red, dim and bold."""

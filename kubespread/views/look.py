@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from kubespread.escaping import escaped
 
@@ -51,8 +51,7 @@ class Look(Struct, frozen=True, kw_only=True):
     """The cluster that a page draws, as map answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A piece of text in one tone, on one line and safe to show, whosever it is."""
 
     text: str
@@ -60,7 +59,7 @@ class Cell:
 
     def __post_init__(self) -> None:
         if not self.text.isprintable():
-            object.__setattr__(self, "text", escaped(self.text))
+            force_setattr(self, "text", escaped(self.text))
 
 
 Line = Sequence[Cell]

@@ -6,10 +6,10 @@ references, emoji and math).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubespread.escaping import escaped
+from kubespread.regex import regex
 from kubespread.views.documents import Answer
 from kubespread.views.look import Look
 from kubespread.views.sheet import is_numeric
@@ -20,9 +20,9 @@ _OPEN_ROWS, _MOST_ROWS, _MOST_COLUMNS = 20, 50, 7
 """Rows of a table that is not folded, and of any; columns of one."""
 _ROOM = 65_000
 """Characters in all: a GitHub comment holds at most 65,536, and its poster may add a line."""
-_SPECIAL = re.compile(r"([\\`*_\[\]~|$])")
-_LINKED = re.compile(r"@(?=\w)|#(?=\d)|:(?=[\w+-]+:)|:(?=//)|\bwww(?=\.)|\bGH-(?=\d)")
-_LIST_MARKER = re.compile(r"^(\d+)([.)] )|^([-+>#=])")
+_SPECIAL = regex(r"([\\`*_\[\]~|$])")
+_LINKED = regex(r"@(?=\w)|#(?=\d)|:(?=[\w+-]+:)|:(?=//)|\bwww(?=\.)|\bGH-(?=\d)")
+_LIST_MARKER = regex(r"^(\d+)([.)] )|^([-+>#=])")
 
 
 def markdown(answer: Answer, look: Look) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.regex import regex
 from kubespread.reports.columns import Declared, Fit, Readers, declared
 from kubespread.views.look import Look, Tone
 from kubespread.wording import short_key
@@ -49,7 +49,7 @@ class Table(Struct, frozen=True):
     """The columns whose cells are commands to copy."""
 
 
-_NUMBER = re.compile(r"[−-]?[\d,.]+(?:%|[kMGTPE]i?|m)?(?: (?:of|>|→) [\d,.]+%?)*")
+_NUMBER = regex(r"[−-]?[\d,.]+(?:%|[kMGTPE]i?|m)?(?: (?:of|>|→) [\d,.]+%?)*")
 _NOTHING = ("", "-", "–")
 
 

@@ -6,7 +6,6 @@ a name in a column that is too narrow is what tells it least from the others.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -19,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
+from kubespread.regex import regex
 from kubespread.reports.columns import Fit, Readers
 from kubespread.views.lines import CUT, cut_middle, line_width, rows_of, width_of, wrapped, written
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Text, Tone
@@ -36,7 +36,7 @@ GAP = 2
 """Columns between two columns of a table, unless a table says otherwise."""
 _GUTTER = "      "
 _USUAL_WIDTH = 120
-_PARTS = re.compile(r"[^-./]+|[-./]")
+_PARTS = regex(r"[^-./]+|[-./]")
 _SEPARATORS = "-./"
 _DIGITS = 6
 _LEAST_SAVED = 6

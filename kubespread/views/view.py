@@ -4,7 +4,6 @@ the report. A report without its own view: its rows.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypedDict, get_args, get_origin
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, get_args, get_origin
 from msgspec import Struct, field
 from msgspec.structs import fields, replace
 
+from kubespread.regex import regex
 from kubespread.reports.columns import Readers, declared, docstring
 from kubespread.reports.outcome import NodeLoad
 from kubespread.reports.parts import ClusterReference, OfWorkloads, scheduler_phrase
@@ -294,7 +294,7 @@ def chosen_from(namespace: str | None, selector: str) -> str:
     return f"{labels} of {'all namespaces' if namespace is None else f'namespace {namespace}'}"
 
 
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_HUMP = regex(r"(?<=[a-z])(?=[A-Z])")
 
 
 def view_of_rows(report: Any) -> View:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections import Counter
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import kubespread
 from kubespread import Snapshot
@@ -298,7 +298,7 @@ def test_an_edited_cluster_that_was_kept_answers_as_the_edited_question(objects:
     snapshot = Snapshot.from_objects(objects)
     world = world_of(snapshot, Scheduler())
     made = played(world, edits)
-    edited = dataclasses.replace(snapshot, edits=()).edited(*made)
+    edited = replace(snapshot, edits=()).edited(*made)
     kept, _ = kubespread.after_edits(edited)
     assert kept.edits == ()
     assert without_notes(answers(edited)) == without_notes(answers(kept))
@@ -315,7 +315,7 @@ def test_a_successor_goes_where_a_pod_goes_beside_one_that_terminates(objects: l
         return
     going = web[number % len(web)]
     snapshot = as_snapshot(world, Snapshot.from_objects(json.loads(json.dumps(objects))))
-    left = dataclasses.replace(
+    left = replace(
         snapshot, pods=tuple(terminating(each, world.timestamp) if each == going else each for each in snapshot.pods)
     )
     judged = [row for row in kubespread.explain(left, "deploy/web").nodes if row.total is not None]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import kubespread
 from kubespread import Scheduler
@@ -48,7 +48,7 @@ def test_rules_are_renamed_as_the_devices_that_they_select() -> None:
 def test_rules_that_could_not_be_read_are_a_gap() -> None:
     snapshot = kubespread.Snapshot.from_objects([*DEVICES, CLAIM])
     refused = {"DeviceTaintRule": "devicetaintrules could not be read (not allowed)"}
-    unread = dataclasses.replace(snapshot, objects=dataclasses.replace(snapshot.objects, unread=refused))
+    unread = replace(snapshot, objects=replace(snapshot.objects, unread=refused))
     said = "devicetaintrules could not be read (not allowed): no rules are taken to taint devices"
     assert [said in kubespread.explain(each, using(claims=("c",))).gaps for each in (snapshot, unread)] == [False, True]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 
 import kubespread
 from tests.builders import hosts

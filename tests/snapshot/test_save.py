@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import gzip
 import json
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 import kubespread
 from kubespread.kube.api.workloads import Deployment
@@ -43,14 +43,12 @@ def saved(snapshot: kubespread.Snapshot, path: Path) -> kubespread.Snapshot:
 @pytest.mark.parametrize("cluster", CLUSTERS, ids=lambda path: path.stem)
 def test_a_saved_snapshot_reads_back_as_it_was(cluster: Path, form: str, tmp_path: Path) -> None:
     known = kubespread.load(cluster)
-    snapshot = dataclasses.replace(
-        known, origin=msgspec.structs.replace(ORIGIN, listed=(*known.origin.listed, *ORIGIN.listed))
-    )
+    snapshot = replace(known, origin=msgspec.structs.replace(ORIGIN, listed=(*known.origin.listed, *ORIGIN.listed)))
     again = saved(snapshot, tmp_path / f"saved.{form}")
     kinds = snapshot.objects.listed | {"Service"}
-    listed = dataclasses.replace(snapshot.objects, listed=kinds)
+    listed = replace(snapshot.objects, listed=kinds)
     origin = msgspec.structs.replace(ORIGIN, listed=tuple(sorted(kinds)))
-    assert again == dataclasses.replace(snapshot, objects=listed, origin=origin, skipped={})
+    assert again == replace(snapshot, objects=listed, origin=origin, skipped={})
 
 
 AMBIGUOUS = [
@@ -168,7 +166,7 @@ def test_pods_that_have_ended_are_not_saved(tmp_path: Path) -> None:
 
 def test_the_same_snapshot_is_the_same_file(tmp_path: Path) -> None:
     for name in ("a.json.gz", "b.json.gz"):
-        save(dataclasses.replace(kubespread.load(CLUSTER), origin=ORIGIN), str(tmp_path / name))
+        save(replace(kubespread.load(CLUSTER), origin=ORIGIN), str(tmp_path / name))
     assert (tmp_path / "a.json.gz").read_bytes() == (tmp_path / "b.json.gz").read_bytes()
 
 

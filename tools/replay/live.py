@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 import kubespread
 from kubespread.kube.api.kinds import KEPT
@@ -28,8 +29,8 @@ class Outcome(NamedTuple):
 def ours(case: Data) -> Outcome:
     """What we say of a recorded manifest; every kind was listed, though only what matters was kept."""
     snapshot = kubespread.Snapshot.from_objects(case["before"])
-    objects = dataclasses.replace(snapshot.objects, listed=frozenset(row.kind for row in KEPT.values()))
-    snapshot = dataclasses.replace(snapshot, objects=objects)
+    objects = replace(snapshot.objects, listed=frozenset(row.kind for row in KEPT.values()))
+    snapshot = replace(snapshot, objects=objects)
     with tempfile.TemporaryDirectory() as folder:
         manifest = Path(folder) / "manifest.yaml"
         manifest.write_text(case["manifest"])

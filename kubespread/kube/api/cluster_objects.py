@@ -8,11 +8,12 @@ nodes, HorizontalPodAutoscalers for pods.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import TypeVar, cast
 
-from msgspec import field
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubespread.kube.api import core
 from kubespread.kube.api.meta import ApiObject, Int32, Int64, KubeObject, LabelSelector, ResourceList, StringMap
@@ -306,22 +307,22 @@ class VolumeAttachment(ApiObject):
 T = TypeVar("T", bound=ApiObject)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ClusterObjects:
+class ClusterObjects(Struct, frozen=True, dict=True):
     """The objects of one cluster by type, those of a type in the order they were listed."""
 
-    by_type: Mapping[type[ApiObject], tuple[ApiObject, ...]] = dataclasses.field(default_factory=dict)
+    by_type: Mapping[type[ApiObject], tuple[ApiObject, ...]] = field(default_factory=dict)
     """Only types that have objects."""
     listed: frozenset[str] = frozenset()
     """The kinds that are here completely, even if there are no objects."""
     partly_known: frozenset[str] = frozenset()
     """The kinds of which only those objects are here that came with the question; the cluster's own were not read."""
-    unread: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
     """The kinds that were asked for and not given, and what was said instead."""
-    _by_name: dict[type[ApiObject], dict[str, list[ApiObject]]] = dataclasses.field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    """Objects by name, for the types that were looked through by name."""
+
+    @cached_property
+    def _by_name(self) -> dict[type[ApiObject], dict[str, list[ApiObject]]]:
+        """Objects by name, for the types that were looked through by name."""
+        return {}
 
     def of(self, cls: type[T]) -> tuple[T, ...]:
         """All objects of a type."""
@@ -340,14 +341,14 @@ class ClusterObjects:
     def with_all(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
         """A copy in which ``objects`` are all of their type."""
         by_type: dict[type[ApiObject], tuple[ApiObject, ...]] = {**self.by_type, cls: tuple(objects)}
-        return dataclasses.replace(self, by_type={kind: kept for kind, kept in by_type.items() if kept})
+        return replace(self, by_type={kind: kept for kind, kept in by_type.items() if kept})
 
     def with_some(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
         """A copy with ``objects`` of their type, of which there may be others if it was not listed."""
         more = self.with_all(cls, objects)
         if self.knows(cls) or cls not in more.by_type:
             return more
-        return dataclasses.replace(more, partly_known=more.partly_known | {cls.__name__})
+        return replace(more, partly_known=more.partly_known | {cls.__name__})
 
     def knows(self, kind: type[ApiObject]) -> bool:
         """True if something can be said about objects of ``kind``: some are here, or there are known to be none."""

@@ -38,6 +38,7 @@ from kubespread.kube.quantity import parse
 from kubespread.kube.validation.faults import FieldFault, annotations_faults, labels_faults, selector_faults
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import MIRROR_POD, POD_DELETION_COST
+from kubespread.regex import regex
 from kubespread.wording import describe
 
 Data = Mapping[str, Any]
@@ -130,8 +131,8 @@ def each(field: Field) -> Iterator[tuple[Any, str]]:
         yield field.value, field.path
 
 
-_RANGE = re.compile(r"(\d+)\.\.(\d*)")
-_CONDITION = re.compile(r"(?P<path>[^=~]+)(?:=(?P<value>.*)|~(?P<pattern>.*))?")
+_RANGE = regex(r"(\d+)\.\.(\d*)")
+_CONDITION = regex(r"(?P<path>[^=~]+)(?:=(?P<value>.*)|~(?P<pattern>.*))?")
 
 
 @cache
@@ -323,7 +324,7 @@ _SECCOMP_OF_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
 _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 _LOCAL = "localhost/"
 _NAMES = {"runtime/default": "RuntimeDefault", "docker/default": "RuntimeDefault", "unconfined": "Unconfined"}
-_CANONICAL_INT = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
+_CANONICAL_INT = regex(r"0|-?[1-9][0-9]*", re.ASCII)
 
 
 def one_controller(field: Field) -> Faults:
@@ -469,7 +470,7 @@ def within_grace_period(field: Field) -> Faults:
         yield expected(f"at most terminationGracePeriodSeconds, {grace_period}", field.value)
 
 
-_SUBSCRIPTED = re.compile(r"(metadata\.(?:annotations|labels))\['(.*)'\]", re.DOTALL)
+_SUBSCRIPTED = regex(r"(metadata\.(?:annotations|labels))\['(.*)'\]", re.DOTALL)
 
 
 def field(field: Field, *supported: str) -> Faults:

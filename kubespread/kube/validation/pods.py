@@ -21,7 +21,6 @@ Source: pkg/apis/core/validation/validation.go, ValidatePodTemplateSpecForRC, Va
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -39,6 +38,7 @@ from kubespread.kube.validation.fields import Data, field_faults
 from kubespread.kube.validation.resources import overhead_faults, pod_claim_faults, pod_level_faults, resource_faults
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, SELECTOR_MERGE_GATE
+from kubespread.regex import regex
 
 ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
 MIN_DOMAINS_IF_HARD = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}"
@@ -355,8 +355,8 @@ def _name_taken(container: core.Container, names: set[str], path: str) -> Iterat
     names.update(filter(None, [container.name]))
 
 
-_PORT_NAME = re.compile(r"[-a-z0-9]+")
-_LETTER = re.compile(r"[a-z]")
+_PORT_NAME = regex(r"[-a-z0-9]+")
+_LETTER = regex(r"[a-z]")
 
 
 def _port_name_rule(name: str) -> Iterator[str]:

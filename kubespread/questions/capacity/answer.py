@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from kubespread.candidate.sources import Surroundings
 from kubespread.errors import UsageError
@@ -221,11 +220,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     objects = snapshot.objects.with_all(LimitRange, ())
     source = _manifest(request or {}, snapshot, question.tolerate)
     resolved = resolve(
-        dataclasses.replace(snapshot, objects=objects),
-        [source],
-        scene.scheduler,
-        Surroundings(one_only=True),
-        counts_quotas=False,
+        replace(snapshot, objects=objects), [source], scene.scheduler, Surroundings(one_only=True), counts_quotas=False
     )
     (candidate,), (profile,) = resolved.candidates, resolved.profiles
     if NodeResourcesFit.name not in profile.filters:

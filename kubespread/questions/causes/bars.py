@@ -9,7 +9,6 @@ minimum of a hard constraint: nodeTaintsPolicy Honor.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -23,6 +22,7 @@ from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerat
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, DO_NOT_SCHEDULE, HOSTNAME, REGION, ZONE
 from kubespread.questions.causes.own_pods import OF_VOLUMES, older_revision, placed_volumes
+from kubespread.regex import regex
 from kubespread.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Mask, distinct
@@ -112,7 +112,7 @@ def listed(phrases: Sequence[str]) -> str:
 
 _OTHER_NAMES = {"az": ZONE, "host": HOSTNAME, "node": HOSTNAME}
 _USUAL = (ZONE, REGION, HOSTNAME, BETA_ZONE, BETA_REGION)
-_SEPARATORS = re.compile(r"[-_.]")
+_SEPARATORS = regex(r"[-_.]")
 _SHORT = 3
 """Words up to this length differ by a letter without being typos."""
 

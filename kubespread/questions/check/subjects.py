@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -48,6 +47,7 @@ from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.resolving import replicas_of, told_apart
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
+from kubespread.regex import regex
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.edits.verb import Edit
@@ -59,7 +59,7 @@ from kubespread.world.store.pod_book import key_of
 _NAMES_SHOWN = 3
 _DIRECTIVE = "$patch"
 _CONSTRAINTS = ".topologySpreadConstraints["
-_MENDABLE = re.compile(
+_MENDABLE = regex(
     "Required value|(?i:not found)|must specify one|`selector` does not match template `labels`|when |without |"
     r"\brequired\b|found none|the name of an? |needs |where |sidecars|all containers|no such|GracePeriodSeconds,"
 )

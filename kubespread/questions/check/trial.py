@@ -5,7 +5,6 @@ A rollout is rehearsed on a cluster where nothing else happens: the replicas are
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -402,7 +401,7 @@ def _rehearsed(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sc
     """
     # Only its own ReplicaSets are read, and it makes them itself.
     by_type = {cls: objects for cls, objects in cluster.objects.by_type.items() if cls not in WORKLOADS}
-    objects = dataclasses.replace(cluster.objects, by_type=by_type)
+    objects = replace(cluster.objects, by_type=by_type)
     surroundings = Surroundings(
         lambda _: scheduled,
         _making_none,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from msgspec import Meta
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.questions.question import (
@@ -176,8 +176,7 @@ def is_worse(change: CellChange) -> bool:
     return is_bad and isinstance(before, int) and isinstance(after, int) and after > before
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One of two questions that are compared: BEFORE or AFTER."""
 
     snapshot: Snapshot
@@ -192,7 +191,7 @@ class Side:
 _TEXTS = list[Annotated[str, Meta(min_length=1)]]
 
 
-class Sides(Workload):
+class Sides(Workload, frozen=True):
     """A workload BEFORE and one AFTER, or one for both, each with its cluster, scheduler and settings."""
 
     form = "sides"

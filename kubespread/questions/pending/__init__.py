@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.question import AutoscalerName, InstanceTypesFile, NodeGroupsFile, WorkloadsQuestion
+from kubespread.regex import regex
 from kubespread.reports.advice import Suggestion
 from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence, why_waiting
 from kubespread.reports.columns import Col
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
 
 _MAX_NAMED = 3
-_LETTER = re.compile(r"(?:[A-Z]|C\d+) ")
+_LETTER = regex(r"(?:[A-Z]|C\d+) ")
 
 PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]
 LATER: Collection[PendingFor] = ("fits", "preempts", "nominated")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from shlex import quote, split
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import msgspec
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
@@ -433,7 +431,7 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
 
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
         """A page draws what is there before, and each step from then on."""
-        return ((dataclasses.replace(opened, edits=()), scheduler),)
+        return ((replace(opened, edits=()), scheduler),)
 
     @property
     def names_in(self) -> str | None:
@@ -446,7 +444,7 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
             command, *words = commands.typed
             # Budgets are changed before nodes are drained.
             typed = (command, *split(report.remedies[0].options), *words)
-            return msgspec.structs.replace(commands, typed=typed).same()
+            return replace(commands, typed=typed).same()
         return next_of(report, commands)
 
 
@@ -459,7 +457,7 @@ def next_of(report: PlanReport, commands: Commands) -> str:
     options = [option_of(step.name) for step in steps]
     waiting = next((trouble.subject for trouble in report.whole.of("pending")), None)
     if commands.cluster is not None and all(options):
-        before = msgspec.structs.replace(commands, cluster=dataclasses.replace(commands.cluster, edits=()))
+        before = replace(commands, cluster=replace(commands.cluster, edits=()))
         if refused is not None and refused.name.startswith("drain "):
             return before.of_nodes("removable", quote(refused.name.split(" ", 1)[1].partition(" --")[0]), *options)
         if refused is None and isinstance(waiting, WorkloadName):

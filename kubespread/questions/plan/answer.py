@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -55,7 +54,7 @@ class _Played(Struct, frozen=True):
 
 def _played(question: Plan, scene: Scene) -> _Played:
     """Raises UsageError where there is nothing to play."""
-    unedited = scene.of(dataclasses.replace(scene.snapshot, edits=()))
+    unedited = scene.of(replace(scene.snapshot, edits=()))
     steps = planned(question, unedited, scene.snapshot.edits)
     if not steps:
         raise UsageError("no autoscaler may ask for more than its workload has" if question.hpa_max else _NOTHING)
@@ -72,7 +71,7 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
     refused = {trouble.subject for trouble in report.whole.of("blocked")}
     if report.judged() == "yes" or not refused:
         return report
-    before = Baseline.settled(scene.of(dataclasses.replace(scene.snapshot, edits=())).world).world
+    before = Baseline.settled(scene.of(replace(scene.snapshot, edits=())).world).world
     pods = {NamespacedName.of(pod): pod for world in (played.scene.world, before) for pod in world.book}
     changes = looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())])
     done, tried = list[PlanRemedy](), 0
@@ -80,7 +79,7 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
         if scene.budget.is_over:
             break
         edits = (*change.edits, *scene.snapshot.edits)
-        changed = scene.of(dataclasses.replace(scene.snapshot, edits=edits))
+        changed = scene.of(replace(scene.snapshot, edits=edits))
         with scene.budget.deadline():
             # A budget that a manifest brings is not there yet.
             with suppress(KubespreadError):
@@ -122,8 +121,8 @@ def scenario_of(question: Plan, steps: Sequence[Step]) -> Scenario:
     scenario = question.scenario or Scenario((), namespace=question.namespace)
     if (autoscaler := asked_autoscaler(question)) is not None:
         groups, types = question.node_groups, question.instance_types
-        scenario = dataclasses.replace(scenario, autoscaler=autoscaler, node_groups=groups, instance_types=types)
-    return dataclasses.replace(scenario, steps=tuple(steps), preemption=question.makes_room)
+        scenario = replace(scenario, autoscaler=autoscaler, node_groups=groups, instance_types=types)
+    return replace(scenario, steps=tuple(steps), preemption=question.makes_room)
 
 
 def _grown(question: Plan, scene: Scene, steps: Sequence[Step]) -> Iterator[Step]:

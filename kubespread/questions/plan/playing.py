@@ -7,7 +7,6 @@ Source of the order of events within a step: `World.settle`.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import monotonic
 from typing import Any, Self
@@ -134,7 +133,7 @@ def after_steps(
     read = read_scenario(scenario)
     if steps is not None and not 0 <= steps <= len(read.steps):
         raise UsageError(f"step {steps}: the scenario has {count_of(len(read.steps), 'step')}")
-    question = Steps(dataclasses.replace(read, steps=read.steps[:steps]), namespace, runs=1)
+    question = Steps(replace(read, steps=read.steps[:steps]), namespace, runs=1)
     scene = Scene(snapshot, scheduler or Scheduler(), question)
     question.answer(scene)
     return as_snapshot(scene.world, scene.now)

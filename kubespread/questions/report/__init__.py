@@ -171,7 +171,7 @@ def _lines_of(area: Area, lines: Sequence[ReportLine]) -> AreaLines:
     )
 
 
-class _AreasOrWorkloads(Argument):
+class _AreasOrWorkloads(Argument, frozen=True):
     """Areas of a report, which have no slash, and workloads."""
 
     def decides(self, given: Any) -> Mapping[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from functools import cached_property, partial
@@ -28,6 +27,7 @@ from kubespread.questions.report import Badness, Report, ReportLine, Scorecard
 from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.survive import Survive, SurviveReport
+from kubespread.regex import regex
 from kubespread.reports.findings import CAUSES, Area
 from kubespread.reports.outcome import badness
 from kubespread.wording import count_of, domain_noun, short_key, some_of
@@ -333,7 +333,7 @@ class _Asking(Inquiry):
 
 
 _MAX_NAMED = 3
-_NUMBER = re.compile(r"\d[\d,]*")
+_NUMBER = regex(r"\d[\d,]*")
 
 
 def _judged(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> tuple[Area, Badness, str, int]:

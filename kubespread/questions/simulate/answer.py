@@ -4,7 +4,6 @@ reports of it. Where replicas are left pending, an autoscaler adds nodes for the
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -440,7 +439,7 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
         for companion in simulation.demand.candidate.companions
     ]
     objects = with_companions(snapshot.objects, companions)
-    snapshot = dataclasses.replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects)
+    snapshot = replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects)
     world = world_of(snapshot, scheduler, preempts=False)
     preempted = (gone.pod for simulation in simulated for gone in simulation.report.preempted)
     victims = [key for pod in preempted if (key := (pod.namespace, pod.name)) in world.book]
@@ -468,7 +467,7 @@ def with_autoscaling(scene: Scene, posed: Posed, reports: Sequence[SimulateRepor
     """
     resolved, cluster = posed.resolved, posed.cluster
     simulated = list(map(Simulated, posed.demands, reports))
-    snapshot = dataclasses.replace(resolved.snapshot, pods=tuple(cluster.running.pods))
+    snapshot = replace(resolved.snapshot, pods=tuple(cluster.running.pods))
     world = world_with(snapshot, scene.scheduler, simulated)
     grow = scene.grow_in(resolved.snapshot)
     if grow is not None and world.waiting:

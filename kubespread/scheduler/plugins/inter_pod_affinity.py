@@ -8,11 +8,11 @@ Source: pkg/scheduler/framework/plugins/interpodaffinity/scoring.go, PreScore, p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
 from itertools import chain
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
+from msgspec import field
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Namespace, Pod

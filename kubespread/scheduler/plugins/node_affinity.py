@@ -8,11 +8,11 @@ Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go, ValidateN
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.api import core as kube
 from kubespread.kube.api.core import NodeSelector, NodeSelectorTerm, Pod, PreferredSchedulingTerm
@@ -97,8 +97,7 @@ def _node_affinity_of(pod: Pod) -> kube.NodeAffinity | None:
     return pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
 
 
-@dataclass
-class NodeAffinityState(ScaledToHighest, Fixed):
+class NodeAffinityState(Struct, ScaledToHighest, Fixed, dict=True):
     nodes: Nodes
     pod: Pod
     added_required: NodeSelector | None

@@ -21,11 +21,11 @@ Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, Score, 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from kubespread.kube.admission.plugins import for_extended_resources
 from kubespread.kube.api.core import Container, Node, Pod, Taint
@@ -101,8 +101,7 @@ def _image_volumes(pod: Pod) -> list[str]:
     return [volume.image.reference for volume in pod.spec.volumes if volume.image is not None]
 
 
-@dataclass
-class ImageLocalityState(Fixed):
+class ImageLocalityState(Struct, Fixed, dict=True):
     nodes: Nodes
     images: list[str]
     expected: int
@@ -167,8 +166,7 @@ def _needed(pod: Pod) -> frozenset[str]:
     return frozenset(needed)
 
 
-@dataclass
-class NodeDeclaredFeaturesState(Fixed):
+class NodeDeclaredFeaturesState(Struct, Fixed, dict=True):
     nodes: Nodes
     needed: frozenset[str]
 
@@ -225,8 +223,7 @@ class NodePorts(Plugin, frozen=True):
         return NodePortsState(requested) if requested else SKIP
 
 
-@dataclass
-class NodePortsState(OnNode):
+class NodePortsState(Struct, OnNode, dict=True):
     requested: frozenset[HostPort]
 
     def judge(self, held: Holdings) -> Verdicts:
@@ -296,8 +293,7 @@ class TaintToleration(Plugin, frozen=True):
         return TaintTolerationState(cluster.nodes, pod, self.naming, self.compares)
 
 
-@dataclass
-class TaintTolerationState(ScaledToHighest, Fixed):
+class TaintTolerationState(Struct, ScaledToHighest, Fixed, dict=True):
     reverses: ClassVar[bool] = True
 
     nodes: Nodes
@@ -364,8 +360,7 @@ class NodeUnschedulable(Plugin, frozen=True):
         )
 
 
-@dataclass
-class NodeUnschedulableState(Fixed):
+class NodeUnschedulableState(Struct, Fixed, dict=True):
     nodes: Nodes
     tolerated: bool
 
@@ -395,8 +390,7 @@ class NodeName(Plugin, frozen=True):
         return NodeNameState(cluster.nodes, pod.spec.node_name)
 
 
-@dataclass
-class NodeNameState(Fixed):
+class NodeNameState(Struct, Fixed, dict=True):
     nodes: Nodes
     node_name: str
 

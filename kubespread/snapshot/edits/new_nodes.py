@@ -44,6 +44,7 @@ from kubespread.kube.well_known import (
 )
 from kubespread.manifest.objects import read_objects
 from kubespread.manifest.text import display_name, faults_of, read_file
+from kubespread.regex import regex
 from kubespread.snapshot.edits.nodes import check_label
 from kubespread.snapshot.edits.verb import Edit, Form, NodeChange, path_in
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys
@@ -90,12 +91,12 @@ def checked_node(data: Mapping[str, Any], path: str = "", name: str = "") -> tup
 MAX_COPIES = 10_000
 """Nodes that one edit adds at most: about twice what a cluster may have."""
 _EXPECTED_COUNT = f"expected a number of nodes from 1 to {MAX_COPIES}"
-_TEMPLATE = re.compile(
+_TEMPLATE = regex(
     r"(?P<template>.+?)(?::(?P<count>[^:@/]*))?(?:@(?P<size>[0-9][^@=/]*))?(?P<labels>(?:@[^@=,/]+(?:/[^@=,]+)?=[^@]*)*)"
 )
-_SIZE = re.compile(r"(?P<cpu>[0-9]{1,5}(?:\.[0-9]{1,3})?)x(?P<memory>[0-9]{1,6}(?:\.[0-9]{1,3})?)")
-_LIKE_A_SIZE = re.compile(r"[0-9][0-9.]*x[0-9][0-9.]*")
-_COUNT = re.compile(r"[1-9][0-9]{0,4}")
+_SIZE = regex(r"(?P<cpu>[0-9]{1,5}(?:\.[0-9]{1,3})?)x(?P<memory>[0-9]{1,6}(?:\.[0-9]{1,3})?)")
+_LIKE_A_SIZE = regex(r"[0-9][0-9.]*x[0-9][0-9.]*")
+_COUNT = regex(r"[1-9][0-9]{0,4}")
 _SUFFIXES = (".yaml", ".yml", ".json")
 # Taints that say in what state a machine is, and those of cluster-autoscaler.
 _STATE_TAINTS = frozenset(

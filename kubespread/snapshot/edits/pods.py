@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, ClassVar
 
 from kubespread.errors import UsageError
 from kubespread.kube.name_rules import dns_label_faults, subdomain_faults
 from kubespread.kube.selector import SelectorError, parse_selector
+from kubespread.regex import regex
 from kubespread.snapshot.edits.verb import Edit, Form
 from kubespread.snapshot.topology_keys import CONSTRAINT, CONSTRAINT_FORM, constraint_of
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from kubespread.kube.api.kinds import Kind
     from kubespread.kube.selector import Selector
 
-_NAMESPACE = re.compile(r"(?P<namespace>[^/.=!<>(),\s]+)/(?P<labels>.+)")
-_POD = re.compile(r"(?:(?P<namespace>[^/\s]+)/)?(?P<name>[^/\s]+)")
-_WORKLOAD = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
-_SCALED = re.compile(rf"(?P<workload>{_WORKLOAD.pattern})=(?P<replicas>[0-9]{{1,9}})")
+_NAMESPACE = regex(r"(?P<namespace>[^/.=!<>(),\s]+)/(?P<labels>.+)")
+_POD = regex(r"(?:(?P<namespace>[^/\s]+)/)?(?P<name>[^/\s]+)")
+_WORKLOAD = regex(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
+_SCALED = regex(rf"(?P<workload>{_WORKLOAD.pattern})=(?P<replicas>[0-9]{{1,9}})")
 
 
 class DeletePods(Edit, frozen=True):
@@ -113,7 +113,7 @@ class SetMaxUnavailable(Edit, frozen=True):
 
 MAX_UNAVAILABLE, MIN_AVAILABLE = "maxUnavailable", "minAvailable"
 _NONE = "none"
-_BUDGET = re.compile(
+_BUDGET = regex(
     rf"(?P<budget>(?:[^/:=\s]+/){{0,2}}[^/:=\s]+):(?:(?P<field>{MAX_UNAVAILABLE}|{MIN_AVAILABLE})=(?P<value>[0-9]{{1,9}}%?)|{_NONE})"
 )
 
@@ -164,7 +164,7 @@ class SetBudget(Edit, frozen=True):
         return f"budget {whose}:{f'{self.field}={self.value}' if self.field else _NONE}"
 
 
-_SPREAD = re.compile(rf"(?:(?P<workload>[^:=\s]+)=)?(?P<constraint>{CONSTRAINT.pattern})")
+_SPREAD = regex(rf"(?:(?P<workload>[^:=\s]+)=)?(?P<constraint>{CONSTRAINT.pattern})")
 
 
 class Spread(Edit, frozen=True):

@@ -7,7 +7,6 @@ labels as kubectl's ``-l`` has them.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -20,6 +19,7 @@ from kubespread.kube.api.core import Node
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.selector import Requirement, Selector, SelectorError, parse_selector
+from kubespread.regex import regex
 from kubespread.snapshot.topology_keys import SHORT_KEYS, full_topology_key, label_keys, near_keys
 from kubespread.wording import Decisive
 
@@ -114,7 +114,7 @@ def _value_hint(requirement: Requirement, nodes: Sequence[Node]) -> str | None:
     return alternatives(requirement.values[0], values)
 
 
-FLAG = re.compile(r"(?<!\S)--\S*")
+FLAG = regex(r"(?<!\S)--\S*")
 
 
 class Form(Struct, frozen=True):

@@ -36,12 +36,13 @@ from kubespread.manifest.text import (
     text_chunks,
     unchanged,
 )
+from kubespread.regex import regex
 from kubespread.snapshot.snapshot import LIST_COMMAND, DamagedError, Snapshot, SnapshotBuilder, check_whole, object_name
 
 if TYPE_CHECKING:
     from kubespread.snapshot.files.decoded import DecodedFile
 
-_OF_OBJECTS = re.compile(r"(?:^|/)(?!\._)[^/]*\.(?:json|ya?ml)(?:\.gz)?$", re.IGNORECASE)
+_OF_OBJECTS = regex(r"(?:^|/)(?!\._)[^/]*\.(?:json|ya?ml)(?:\.gz)?$", re.IGNORECASE)
 """Names of files that may hold objects; macOS keeps one that begins with ``._`` beside each file of an archive."""
 MAX_ENTRIES = 1_000_000
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
@@ -186,14 +187,14 @@ def archive_errors(archive: str, *others: type[Exception]) -> Iterator[None]:
 
 _BEGINNING = rb"(?:Error from server|error: |Unable to connect to the server|Warning: |[EWIF]\d{4} \d\d:\d\d:)"
 """Beginning of the messages of kubectl, and of the client that it is made of."""
-_MESSAGE = re.compile(_BEGINNING)
-_LAST_MESSAGE = re.compile(rb"(?:^|(?<=\}))" + _BEGINNING + rb"[^\n]*\n?\Z", re.MULTILINE)
-_WARNING = re.compile(r"Warning: |[WI]\d{4} ")
+_MESSAGE = regex(_BEGINNING)
+_LAST_MESSAGE = regex(rb"(?:^|(?<=\}))" + _BEGINNING + rb"[^\n]*\n?\Z", re.MULTILINE)
+_WARNING = regex(r"Warning: |[WI]\d{4} ")
 """Messages that do not mean that something is missing."""
 _LAST = 2**12
 """Bytes at the end of a text in which the last messages stand."""
-_BUNDLED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/.]+)(?:/[^/]+)?\.json$")
-_COLLECTION_FAILED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-errors\.json$")
+_BUNDLED = regex(r"(?:^|/)cluster-resources/(?P<resource>[^/.]+)(?:/[^/]+)?\.json$")
+_COLLECTION_FAILED = regex(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-errors\.json$")
 
 
 _LOGS_BEGIN = b"\n==== START logs for container "
@@ -201,8 +202,8 @@ _LOGS_END = b"\n==== END logs for container "
 _RULE = b"===="
 """Bytes that follow the line break in both markers."""
 _FEW = 1000
-_DUMPED = re.compile(r"(?:^|/)[^/]+/replication-controllers\.(?:json|yaml)$")
-_BACKED_UP = re.compile(r"(?:^|/)resources/[^/]+/(?:cluster|namespaces)/")
+_DUMPED = regex(r"(?:^|/)[^/]+/replication-controllers\.(?:json|yaml)$")
+_BACKED_UP = regex(r"(?:^|/)resources/[^/]+/(?:cluster|namespaces)/")
 _LACKING = (
     "a kubectl cluster-info dump holds no StatefulSet, Namespace, PersistentVolumeClaim, PersistentVolume or "
     "StorageClass, and without --all-namespaces only the pods of kube-system and one more namespace"

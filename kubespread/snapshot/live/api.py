@@ -12,7 +12,6 @@ import contextlib
 import http.client
 import math
 import os
-import re
 import ssl
 from collections.abc import Mapping
 from functools import partial
@@ -26,6 +25,7 @@ from kubespread import __version__
 from kubespread.deadline import within
 from kubespread.errors import ApiError, KubespreadError, NoClusterError, SnapshotError, UsageError
 from kubespread.redaction import masked, remember_secret, shown_url, without_secrets
+from kubespread.regex import regex
 from kubespread.snapshot.live.credential_plugin import plugin_name, run_plugin
 from kubespread.snapshot.live.kubeconfig import AuthInfo, Named
 
@@ -43,8 +43,8 @@ _REDIRECTS = range(300, 400)
 _CHECK_PROXY = "check proxy-url in the kubeconfig and HTTPS_PROXY"
 _CHECK_CLUSTER = "check that the cluster runs and --context is right, or read a file with -S"
 # UTF-8 goes out as kubectl sends it; each of its bytes is a Latin-1 character to Python's HTTP client.
-_SENDABLE = re.compile(r"[\x20-\x7e\x80-\xff]*")
-_SECRET_NAME = re.compile(r"(?i)token|secret|passw|key|credential")
+_SENDABLE = regex(r"[\x20-\x7e\x80-\xff]*")
+_SECRET_NAME = regex(r"(?i)token|secret|passw|key|credential")
 
 
 class _PassingError(ApiError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -25,6 +24,7 @@ from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.objects import read_objects
 from kubespread.manifest.text import MAX_CLUSTER_BYTES, MalformedError
 from kubespread.redaction import without_secrets
+from kubespread.regex import regex
 from kubespread.snapshot.files.reader import collector_paused
 from kubespread.snapshot.live.api import FORBIDDEN, NOT_FOUND, Api
 from kubespread.snapshot.live.kubeconfig import Access, choose
@@ -130,7 +130,7 @@ def _page(body: bytes, resource: Kind, reader: TypedReader, name: str) -> tuple[
 
 _CONNECTIONS = 6
 _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
-_RELEASE = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}(\.\d{1,4}(?!\d).{0,60})?")
+_RELEASE = regex(r"v[1-9]\d{0,3}\.\d{1,4}(\.\d{1,4}(?!\d).{0,60})?")
 
 
 def load_cluster(access: Access, on_page: OnPage | None = None) -> Snapshot:

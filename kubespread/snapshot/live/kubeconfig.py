@@ -9,9 +9,7 @@ Source of the rules: https://kubernetes.io/docs/concepts/configuration/organize-
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +20,10 @@ from kubespread.kube.api.decoding import DecodingError, decode
 from kubespread.kube.api.meta import KubeObject
 from kubespread.manifest.objects import read_documents
 from kubespread.manifest.text import FieldLines, MalformedError, read_file
+from kubespread.regex import regex
 
 _MAX_TOKEN = 2**20
-_QUOTED = re.compile(r"'[^']*'")
+_QUOTED = regex(r"'[^']*'")
 
 
 class Access(Struct, frozen=True):
@@ -174,7 +173,7 @@ def _read(file: Path) -> Config:
     except MalformedError as error:
         # What the parser quotes could be a credential.
         quoted = _QUOTED.sub("'...'", error.fault.message)
-        raise ManifestError(str(file), [replace(error.fault, message=quoted)]) from None
+        raise ManifestError(str(file), [error.fault._replace(message=quoted)]) from None
     except DecodingError as error:
         fault = Fault(str(error), error.path, FieldLines(text).line(0, error.path))
         raise ManifestError(str(file), [fault]) from None

@@ -8,11 +8,11 @@ import base64
 import gzip
 import html
 import json
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kubespread.escaping import escaped
+from kubespread.regex import regex
 from kubespread.views.sheet import Drawn, Row, Table, is_numeric
 from kubespread.views.view import Bar, Bars, Tile, View
 from kubespread.wording import count_of
@@ -27,7 +27,7 @@ def text(value: object) -> str:
     return html.escape(escaped(str(value)))
 
 
-_PARTS = re.compile(r"(?<=[./_=:,])|(?<=[a-z0-9]-)(?=[a-z0-9])|(?<=[a-z])(?=[A-Z])")
+_PARTS = regex(r"(?<=[./_=:,])|(?<=[a-z0-9]-)(?=[a-z0-9])|(?<=[a-z])(?=[A-Z])")
 _WHOLE = 24
 """Letters of a name that is never broken."""
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
@@ -82,8 +82,7 @@ class _Journal:
         return Moves(*self._rows[:, self._row(since) : self._row(until)])
 
 
-@dataclass(slots=True, eq=False)
-class _Asked:
+class _Asked(Struct, eq=False):
     """Pods that forks ask for, prepared from the second time on."""
 
     plugins: Framework
@@ -382,8 +381,7 @@ SchedulerOf = Callable[[Pod], Scheduled | None]
 CurrentBudgets = Callable[[], Sequence[PodDisruptionBudget]]
 
 
-@dataclass(slots=True)
-class Waiting:
+class Waiting(Struct):
     """A pod without a node."""
 
     pod: Pod

@@ -16,6 +16,7 @@ from kubespread.questions.causes.bars import listed
 from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, FaultRule, RefusedManifest, RuleFinding
 from kubespread.questions.check.trial import ReplicaTrial
+from kubespread.regex import regex
 
 
 class Unreadable(FaultRule, code="KS001", name="unreadable", severity=Severity.ERROR):
@@ -38,30 +39,30 @@ class Unreadable(FaultRule, code="KS001", name="unreadable", severity=Severity.E
 
 
 _WAYS = (
-    (re.compile(r"Unsupported value: .*: supported values: (?P<values>.+)$"), "set {field} to one of {values}"),
-    (re.compile(r"must be greater than zero$"), "set {field} to 1 or more"),
-    (re.compile(r"must be greater than or equal to (?P<least>\d+)"), "set {field} to {least} or more"),
-    (re.compile(r"^Required value|: Required value|^required\b"), "add {field}"),
-    (re.compile(r"^expected (?P<what>.+), found "), "set {field} to {what}"),
-    (re.compile(r"^(?P<why>(?:only|not) allowed .+)$"), "remove {field}: {why}"),
-    (re.compile(re.escape(MIN_DOMAINS_IF_HARD)), "remove minDomains, or set whenUnsatisfiable: DoNotSchedule"),
+    (regex(r"Unsupported value: .*: supported values: (?P<values>.+)$"), "set {field} to one of {values}"),
+    (regex(r"must be greater than zero$"), "set {field} to 1 or more"),
+    (regex(r"must be greater than or equal to (?P<least>\d+)"), "set {field} to {least} or more"),
+    (regex(r"^Required value|: Required value|^required\b"), "add {field}"),
+    (regex(r"^expected (?P<what>.+), found "), "set {field} to {what}"),
+    (regex(r"^(?P<why>(?:only|not) allowed .+)$"), "remove {field}: {why}"),
+    (regex(re.escape(MIN_DOMAINS_IF_HARD)), "remove minDomains, or set whenUnsatisfiable: DoNotSchedule"),
     (
-        re.compile("exists in both matchLabelKeys and labelSelector"),
+        regex("exists in both matchLabelKeys and labelSelector"),
         "take the key out of the labelSelector: matchLabelKeys adds it",
     ),
-    (re.compile(r"must not be specified when labelSelector is not set"), "add labelSelector: {selector}"),
-    (re.compile(r'Duplicate value: "\{.*(?:DoNotSchedule|ScheduleAnyway)'), "merge constraints {pair} into one"),
-    (re.compile(r"Duplicate value: |^duplicate: "), "remove {field}, which is there twice"),
-    (re.compile(r"unknown field "), "{misplaced}"),
-    (re.compile(r"Forbidden: (?P<why>.+)$"), "remove {field}: {why}"),
-    (re.compile(r"Invalid value: .*: (?P<why>[^:]+)$"), "change {field}: {why}"),
+    (regex(r"must not be specified when labelSelector is not set"), "add labelSelector: {selector}"),
+    (regex(r'Duplicate value: "\{.*(?:DoNotSchedule|ScheduleAnyway)'), "merge constraints {pair} into one"),
+    (regex(r"Duplicate value: |^duplicate: "), "remove {field}, which is there twice"),
+    (regex(r"unknown field "), "{misplaced}"),
+    (regex(r"Forbidden: (?P<why>.+)$"), "remove {field}: {why}"),
+    (regex(r"Invalid value: .*: (?P<why>[^:]+)$"), "change {field}: {why}"),
 )
 """Remedies by patterns of messages, the API server's and ours."""
-_MEANT = re.compile(r'did you mean "(?P<kind>[^"]+)" in "(?P<apiVersion>[^"]+)"')
-_UNKNOWN = re.compile(r'unknown field "(?P<path>[^"]+)"(?:, did you mean "(?P<meant>[^"]+)")?')
+_MEANT = regex(r'did you mean "(?P<kind>[^"]+)" in "(?P<apiVersion>[^"]+)"')
+_UNKNOWN = regex(r'unknown field "(?P<path>[^"]+)"(?:, did you mean "(?P<meant>[^"]+)")?')
 _NAMED: Mapping[type[PriorityClass] | type[RuntimeClass], tuple[re.Pattern[str], str]] = {
-    PriorityClass: (re.compile(r"no PriorityClass with name (?P<name>\S+) was found"), "priorityClassName"),
-    RuntimeClass: (re.compile(r'RuntimeClass "(?P<name>[^"]+)" not found'), "runtimeClassName"),
+    PriorityClass: (regex(r"no PriorityClass with name (?P<name>\S+) was found"), "priorityClassName"),
+    RuntimeClass: (regex(r'RuntimeClass "(?P<name>[^"]+)" not found'), "runtimeClassName"),
 }
 """Pattern of the API server's message for a class that is not there, and the field that names it."""
 

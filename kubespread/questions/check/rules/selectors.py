@@ -19,6 +19,7 @@ from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.rules.disruption import BY_REVISION, by_revision, excess, rolled_out
 from kubespread.questions.check.trial import PodChange, Subject, by_domain, listed, own_counts, skew_of, unchanged
+from kubespread.regex import regex
 from kubespread.wording import count_of
 
 _REVISION = "controller-revision-hash"
@@ -27,7 +28,7 @@ _OWN = "kubespread.dev/own"
 _MOST_OTHERS = 3
 """The other workloads of which a constraint says what they do to it."""
 # Everything else is quoted: numbers, what is empty, and the words that YAML takes for booleans.
-_PLAIN = re.compile(r"(?!(?:y|yes|n|no|true|false|on|off|null)$)[A-Za-z][-A-Za-z0-9_.]*", re.IGNORECASE)
+_PLAIN = regex(r"(?!(?:y|yes|n|no|true|false|on|off|null)$)[A-Za-z][-A-Za-z0-9_.]*", re.IGNORECASE)
 
 
 class GhostPods(Rule, code="KS101", name="ghost-pods", severity=Severity.ERROR):

@@ -12,7 +12,6 @@ Source: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go, Pr
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
 
@@ -100,8 +99,7 @@ class NodeResourcesBalancedAllocation(Plugin, frozen=True):
         return [classes[name] for name in scored if name in classes]
 
 
-@dataclass
-class NodeResourcesBalancedAllocationState(OnNode):
+class NodeResourcesBalancedAllocationState(Struct, OnNode, dict=True):
     plugin: NodeResourcesBalancedAllocation
     requested: dict[str, int]
     devices: Rules | None = None
@@ -256,8 +254,7 @@ class _Room(Struct, frozen=True):
             yield place, ResourceDetail(self.resource, *amounts)
 
 
-@dataclass
-class NodeResourcesFitState(OnNode):
+class NodeResourcesFitState(Struct, OnNode, dict=True):
     plugin: NodeResourcesFit
     requested: dict[str, int]
     scored: dict[str, int]

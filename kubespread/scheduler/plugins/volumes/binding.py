@@ -15,7 +15,6 @@ Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, AssumePodVolume
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -203,8 +202,7 @@ class _Problem(Struct, frozen=True):
     nodes: Mask
 
 
-@dataclass
-class VolumeBindingState(Fixed):
+class VolumeBindingState(Struct, Fixed, dict=True):
     cluster: Cluster
     bound: Sequence[api.PersistentVolumeClaim]
     waiting: Sequence[api.PersistentVolumeClaim]

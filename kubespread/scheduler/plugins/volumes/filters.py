@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -134,8 +133,7 @@ def _topologies(volume: PersistentVolume) -> Iterator[tuple[str, tuple[str, ...]
             yield key, tuple(parts)
 
 
-@dataclass
-class VolumeZoneState(Fixed):
+class VolumeZoneState(Struct, Fixed, dict=True):
     cluster: Cluster
     required: list[_Topology]
 
@@ -251,8 +249,7 @@ def _unknown_claim(pod: Pod, name: str | None) -> Status | None:
     return Status(Code.UNRESOLVABLE, (f'looking up PVC {claim}: persistentvolumeclaim "{name}" not found',))
 
 
-@dataclass
-class NodeVolumeLimitsState(OnNode):
+class NodeVolumeLimitsState(Struct, OnNode, dict=True):
     added: Mapping[str, str]
     unknown: Status | None
     lacking: Sequence[tuple[str, Mask]] = ()

@@ -13,6 +13,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
+from kubespread.regex import regex
 from kubespread.scheduler.plugins.dynamicresources.cel.types import UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError
 
@@ -26,7 +27,7 @@ _RE2_SAYS = {
     "invalid perl operator": "invalid or unsupported Perl syntax",
     "invalid named capture group": "invalid named capture",
 }
-_COMMON = re.compile(
+_COMMON = regex(
     r"\^? (?: \( (?!\?) | \) (?![*+?]) | \| | (?: [\w\ /:@%&,;=<>!~\#'\"-] | \\[dw.+*?()|\[\]{}^$/-] | \."
     r" | \[ \^? (?: \w-\w | [\w\ ./:] )+ -? \] ) [*+?]? )* \$?",
     re.ASCII | re.VERBOSE,

@@ -12,6 +12,7 @@ import operator
 import re
 from collections.abc import Callable
 
+from kubespread.regex import regex
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Run, declared
 from kubespread.scheduler.plugins.dynamicresources.cel.types import BOOL, DOUBLE, INT, STRING, UINT, Type
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
@@ -167,8 +168,8 @@ def _uint(value: Value) -> Uint:
     return Uint(within(int(value), Uint))
 
 
-_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?|nan", re.ASCII | re.IGNORECASE)
-_HEXADECIMAL = re.compile(r"[+-]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d+", re.ASCII | re.IGNORECASE)
+_DECIMAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?|nan", re.ASCII | re.IGNORECASE)
+_HEXADECIMAL = regex(r"[+-]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d+", re.ASCII | re.IGNORECASE)
 
 
 def _double(value: Value) -> float:

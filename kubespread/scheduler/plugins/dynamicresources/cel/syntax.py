@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn
 
 from msgspec import Struct
 
+from kubespread.regex import regex
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import Uint, Value
 
@@ -29,7 +30,7 @@ _ESCAPED = r"""\\(?:[abfnrtv"'\\?`]|[0-3][0-7]{2}|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F
 _STRING = rf"""(?:[rR](?:\"\"\".*?\"\"\"|'''.*?'''|"[^"\n\r]*"|'[^'\n\r]*')
     |\"\"\"(?:{_ESCAPED}|[^\\])*?\"\"\"|'''(?:{_ESCAPED}|[^\\])*?'''
     |"(?:{_ESCAPED}|[^\\"\n\r])*"|'(?:{_ESCAPED}|[^\\'\n\r])*')"""
-_TOKENS = re.compile(
+_TOKENS = regex(
     rf"""(?P<hidden>[\t\ \r\n\f]+|//[^\n]*)
       | (?P<BYTES>[bB]{_STRING}) | (?P<STRING>{_STRING})
       | (?P<NUM_FLOAT>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)
@@ -58,9 +59,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 _LETTERS = dict(zip("abfnrtv\\'\"`?", "\a\b\f\n\r\t\v\\'\"`?", strict=True))
-_ESCAPE = re.compile(
-    r"\\(?:[xX]([0-9a-fA-F]{2})|(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))|([0-3][0-7]{2})|(.))", re.DOTALL
-)
+_ESCAPE = regex(r"\\(?:[xX]([0-9a-fA-F]{2})|(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))|([0-3][0-7]{2})|(.))", re.DOTALL)
 
 
 def unquoted(token: Token) -> str | bytes:

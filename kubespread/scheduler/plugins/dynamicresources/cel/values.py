@@ -11,9 +11,7 @@ Source: vendor/github.com/google/cel-go/common/types/compare.go, compareDoubleIn
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, total_ordering
 from typing import Any
@@ -21,6 +19,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubespread.kube.quantity import Quantity
+from kubespread.regex import regex
 from kubespread.scheduler.plugins.dynamicresources.cel import types
 from kubespread.scheduler.plugins.dynamicresources.cel.types import Type
 
@@ -59,8 +58,7 @@ NONE = Optional(is_set=False)
 
 
 @total_ordering
-@dataclass(frozen=True, slots=True)
-class Semver:
+class Semver(Struct, frozen=True):
     """A semantic version; what follows a ``+`` does not count."""
 
     release: tuple[int, int, int]
@@ -94,7 +92,7 @@ def quoted(text: str) -> str:
     return f'"{"".join(_ESCAPES.get(character, character) for character in text)}"'
 
 
-_NUMBERS, _WORDS = re.compile(r"[0-9]+"), re.compile(r"[0-9A-Za-z-]*")
+_NUMBERS, _WORDS = regex(r"[0-9]+"), regex(r"[0-9A-Za-z-]*")
 
 
 def _version_number(which: str, text: str) -> int:
