@@ -13,7 +13,7 @@ from kubespread.questions.registry import QUESTIONS
 
 PACKAGE = Path(__file__).parents[1] / "kubespread"
 
-# room -> rooms it may import; every room may import deadline, errors, escaping and wording.
+# room -> rooms it may import; every room may import deadline, errors, escaping, regex and wording.
 ROOMS: dict[str, set[str]] = {
     "deadline": set(),
     "errors": set(),
@@ -149,7 +149,7 @@ def allowed(module: str, room: str) -> bool:
     inside = module.removeprefix("kubespread").removeprefix(".")
     return any(
         inside == other or inside.startswith(f"{other}.")
-        for other in {*ROOMS[room], room, "deadline", "errors", "escaping", "wording"}
+        for other in {*ROOMS[room], room, "deadline", "errors", "escaping", "regex", "wording"}
     )
 
 

@@ -8,11 +8,9 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import typer
-from msgspec import Struct
-from msgspec.structs import replace
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from kubespread.cli.streams import emit
@@ -123,17 +121,25 @@ def _one_of(choices: Sequence[str], text: str) -> str:
     )
 
 
-class Typed(Struct, frozen=True):
+class Typed:
     """A command line, parsed."""
 
-    values: Mapping[str, Any]
-    """By parameter; also what only a configuration sets."""
-    parameters: Sequence[Any] = ()
-    again: Callable[[], Typed] | None = None
-    """Parser of these words anew, with what configuration files set by now."""
-    before: Mapping[str, Any] | None = None
-    """The values of the command that this one belongs to: of a fleet, its clusters."""
-    words: Sequence[str] = ()
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        parameters: Sequence[Any] = (),
+        again: Callable[[], Typed] | None = None,
+        before: Mapping[str, Any] | None = None,
+        words: Sequence[str] = (),
+    ) -> None:
+        self.values = values
+        """By parameter; also what only a configuration sets."""
+        self.parameters = parameters
+        self.again = again
+        """Parser of these words anew, with what configuration files set by now."""
+        self.before = before
+        """The values of the command that this one belongs to: of a fleet, its clusters."""
+        self.words = words
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -142,8 +148,8 @@ class Typed(Struct, frozen=True):
         """The value of a parameter, None where the command has no such."""
         return self.values.get(name)
 
-    def having(self, **values: Any) -> Self:
-        return replace(self, values={**self.values, **values})
+    def having(self, **values: Any) -> Typed:
+        return Typed({**self.values, **values}, self.parameters, self.again, self.before, self.words)
 
 
 class Command(TyperCommand):

@@ -8,11 +8,11 @@ afterwards, so a pod is defaulted before it is shared.
 from __future__ import annotations
 
 import string
-from copy import copy
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, field
+from msgspec.structs import replace
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.api.core import Pod, PodSpec, PodStatus, PodTemplateSpec
@@ -25,8 +25,7 @@ from kubespread.regex import regex
 K = TypeVar("K")
 T = TypeVar("T")
 
-_NODE_NAME = b'"nodeName"'
-_STRING_VALUE = regex(rb'\s*:\s*"[^"\\]*"')
+_NODE_NAME = regex(rb'"nodeName"(?:\s*:\s*"(?P<value>[^"\\]*)")?')
 # The API server adds this volume to nearly every pod, under a name of its own.
 _TOKEN_VOLUME = b"kube-api-access-"
 _SUFFIX = string.ascii_lowercase.encode() + string.digits.encode()
@@ -85,7 +84,10 @@ class PodSharing:
     def __init__(self) -> None:
         self._encode = msgspec.msgpack.Encoder().encode
         self._texts: dict[tuple[Any, bytes], Any] = {}
+        self._metadata: dict[tuple[str, str, bytes, bytes], ObjectMeta] = {}
         self._specs: dict[bytes, PodSpec] = {}
+        self._last_spec: tuple[bytes, bytes, PodSpec | None] = b"", b"", None
+        """The text before and after the name of the node of the last pod, which mostly is the next one's."""
         self._parts: dict[tuple[str, bytes], Any] = {}
         self._names: dict[str, str] = {}
         self._no_annotations: dict[str, str] = self.part("annotations", {})
@@ -96,28 +98,14 @@ class PodSharing:
 
         Raises msgspec.DecodeError for a null or a wrong type, and DecodingError for what cannot be parsed.
         """
-        meta = _METADATA.decode(metadata)
-        made = ObjectMeta(
-            name=meta.name,
-            generate_name=self._name(meta.generate_name),
-            namespace=self._name(meta.namespace or DEFAULT_NAMESPACE),
-            uid=meta.uid,
-            resource_version=meta.resource_version,
-            creation_timestamp=meta.creation_timestamp,
-            deletion_timestamp=meta.deletion_timestamp,
-            deletion_grace_period_seconds=meta.deletion_grace_period_seconds,
-            annotations=self._annotations(meta.annotations),
-            labels=self._from_text("labels", _LABELS, meta.labels),
-            owner_references=self._from_text("owner_references", _OWNERS, meta.owner_references),
-            finalizers=self._finalizers(meta.finalizers) if meta.finalizers else self._no_finalizers,
-        )
-        _check_times(made)
         text = bytes(status) or b"{}"
         if len(text) <= _SHORT_STATUS:
             kept = self._from_text("status", _STATUS, text)
         else:
             kept = self.part("status", _STATUS.decode(text))
-        return Pod(metadata=made, spec=self._spec_from_text(bytes(spec) or b"{}"), status=kept)
+        return Pod(
+            metadata=self._metadata_from_text(metadata), spec=self._spec_from_text(bytes(spec) or b"{}"), status=kept
+        )
 
     def share(self, pod: Pod) -> None:
         """Default ``pod``, drop what scheduling does not read, and replace its parts by equal ones seen before.
@@ -143,9 +131,44 @@ class PodSharing:
         template.spec.forget_unread_volumes()
         template.spec = self.part("template", template.spec)
 
+    def _metadata_from_text(self, text: Raw) -> ObjectMeta:
+        meta = _METADATA.decode(text)
+        key = meta.namespace, meta.generate_name, bytes(meta.labels), bytes(meta.owner_references)
+        template = self._metadata.get(key)
+        if template is None:
+            template = ObjectMeta(
+                generate_name=self._name(meta.generate_name),
+                namespace=self._name(meta.namespace or DEFAULT_NAMESPACE),
+                labels=self._from_text("labels", _LABELS, meta.labels),
+                annotations=self._no_annotations,
+                owner_references=self._from_text("owner_references", _OWNERS, meta.owner_references),
+                finalizers=self._no_finalizers,
+            )
+            _remember(self._metadata, key, template)
+        made = replace(template, name=meta.name, uid=meta.uid, resource_version=meta.resource_version)
+        if meta.creation_timestamp != template.creation_timestamp:
+            check_time(meta.creation_timestamp, "metadata.creationTimestamp")
+            # Many pods of one template are made in the same second.
+            template.creation_timestamp = made.creation_timestamp = meta.creation_timestamp
+        if meta.deletion_timestamp:
+            check_time(meta.deletion_timestamp, "metadata.deletionTimestamp")
+        if meta.annotations:
+            made.annotations = self._annotations(meta.annotations)
+        if meta.finalizers:
+            made.finalizers = self._finalizers(meta.finalizers)
+        made.deletion_timestamp = meta.deletion_timestamp
+        made.deletion_grace_period_seconds = meta.deletion_grace_period_seconds
+        return made
+
     def _spec_from_text(self, text: bytes) -> PodSpec:
+        before, after, template = self._last_spec
+        if template is not None and text.startswith(before) and text.endswith(after):
+            name = text[len(before) : -len(after)]
+            if b'"' not in name and b"\\" not in name and len(before) + len(name) + len(after) == len(text):
+                return replace(template, node_name=self._name(name.decode()))
         node_name = _PLACEMENT.decode(text).node_name
-        key = _without_node_name(text) if node_name else text
+        before, after = _around_node_name(text) if node_name else (text, b"")
+        key = before + after
         has_token = _TOKEN_VOLUME in key
         if has_token:
             key = _without_suffixes(key)
@@ -157,9 +180,9 @@ class PodSharing:
             template = self._spec(pod.spec)
             if not (has_token and self._keeps_token(template)):
                 _remember(self._specs, key, template)
-        spec = copy(template)
-        spec.node_name = self._name(node_name)
-        return spec
+        if after and not has_token:
+            self._last_spec = before, after, template
+        return replace(template, node_name=self._name(node_name))
 
     def _spec(self, spec: PodSpec) -> PodSpec:
         """A spec that shares everything but its node's name. ``spec`` is defaulted."""
@@ -169,9 +192,7 @@ class PodSharing:
         if template is spec:
             for name in SPEC_COLLECTIONS:
                 setattr(spec, name, self.part(name, getattr(spec, name)))
-        shared = copy(template)
-        shared.node_name = node_name
-        return shared
+        return replace(template, node_name=node_name)
 
     def _keeps_token(self, template: PodSpec) -> bool:
         """True if the name of the token's volume, or what is called alike, is left in what is read."""
@@ -228,11 +249,12 @@ def _checked(name: str, part: T) -> T:
     return part
 
 
-def _without_node_name(spec: bytes) -> bytes:
-    """The text without the value of ``nodeName``, where it can only be the spec's own."""
-    before, _, after = spec.partition(_NODE_NAME)
-    value = _STRING_VALUE.match(after)
-    return before + after[value.end() :] if value is not None and _NODE_NAME not in after else spec
+def _around_node_name(spec: bytes) -> tuple[bytes, bytes]:
+    """The text around the value of ``nodeName``, where it can only be the spec's own; else all of it and nothing."""
+    value = _NODE_NAME.search(spec)
+    if value is None or value["value"] is None or _NODE_NAME.search(spec, value.end()) is not None:
+        return spec, b""
+    return spec[: value.start("value")], spec[value.end("value") :]
 
 
 def _without_suffixes(spec: bytes) -> bytes:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -66,42 +65,41 @@ _BY_RESOURCE = frozenset({"requests", "limits", "overhead"})
 @lru_cache(maxsize=2**14, typed=True)
 def digest(value: Any) -> str:
     """Digest of a value that is no map and no list."""
+    # Its library takes four megabytes, and many clusters have no templates.
+    from hashlib import blake2b
+
     return blake2b(repr(value).encode(), digest_size=_BYTES).hexdigest()
 
 
 _FALSY = dict.fromkeys(("stdin", "stdinOnce", "tty", "readOnly", "hostNetwork", "hostPID", "hostIPC"), (False,))
-_DEFAULTS: Mapping[str, frozenset[str]] = {
-    name: frozenset(map(digest, values))
-    for name, values in {
-        **_FALSY,
-        "terminationMessagePath": ("/dev/termination-log",),
-        "terminationMessagePolicy": ("File",),
-        "dnsPolicy": ("ClusterFirst",),
-        "schedulerName": ("default-scheduler",),
-        "protocol": ("TCP",),
-        "defaultMode": (0o644,),
-        "initialDelaySeconds": (0,),
-        # Go does not tell 0 from nothing here.
-        "timeoutSeconds": (1, 0),
-        "periodSeconds": (10, 0),
-        "successThreshold": (1, 0),
-        "failureThreshold": (3, 0),
-        "hostPort": (0,),
-        "scheme": ("HTTP",),
-        "apiVersion": ("v1",),
-        "divisor": (0,),
-        "expirationSeconds": (3600,),
-        "volumeMode": ("Filesystem",),
-    }.items()
+_DEFAULTS: Mapping[str, tuple[object, ...]] = {
+    **_FALSY,
+    "terminationMessagePath": ("/dev/termination-log",),
+    "terminationMessagePolicy": ("File",),
+    "dnsPolicy": ("ClusterFirst",),
+    "schedulerName": ("default-scheduler",),
+    "protocol": ("TCP",),
+    "defaultMode": (0o644,),
+    "initialDelaySeconds": (0,),
+    # Go does not tell 0 from nothing here.
+    "timeoutSeconds": (1, 0),
+    "periodSeconds": (10, 0),
+    "successThreshold": (1, 0),
+    "failureThreshold": (3, 0),
+    "hostPort": (0,),
+    "scheme": ("HTTP",),
+    "apiVersion": ("v1",),
+    "divisor": (0,),
+    "expirationSeconds": (3600,),
+    "volumeMode": ("Filesystem",),
 }
 _OF_SPEC: Mapping[str, object] = {
-    "restartPolicy": digest("Always"),
-    "terminationGracePeriodSeconds": digest(30),
+    "restartPolicy": "Always",
+    "terminationGracePeriodSeconds": 30,
     "securityContext": {},
     _ANNOTATIONS: {},
 }
 """Defaults of fields that have others, or none, where they stand further down."""
-_EMPTY = digest("")
 _SET_EMPTY = frozenset({"storageClassName", "runtimeClassName"})
 """Strings that may be there and empty."""
 
@@ -149,7 +147,7 @@ def normal(tree: Any) -> Any:
 
 
 def _is_default(name: str, value: str) -> bool:
-    return value in _DEFAULTS.get(name, ()) or (value == _EMPTY and name not in _SET_EMPTY)
+    return value in map(digest, _DEFAULTS.get(name, ())) or (value == digest("") and name not in _SET_EMPTY)
 
 
 def unread_of(spec: Tree | bytes, annotations: Mapping[str, str]) -> str | None:
@@ -185,7 +183,7 @@ def template_part(data: Tree) -> tuple[Tree, Tree]:
 
 
 def _normal_spec(spec: Tree) -> Tree:
-    return {name: value for name, value in normal(spec).items() if _OF_SPEC.get(name) != value}
+    return {name: value for name, value in normal(spec).items() if tree_of(_OF_SPEC.get(name)) != value}
 
 
 def text_of(unread: Tree, spec: Tree) -> str:

@@ -11,7 +11,6 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 from itertools import islice, takewhile
 from math import inf
 from time import monotonic, process_time
@@ -150,6 +149,8 @@ WorkerResults = Iterator[tuple[tuple[Any, ...], list[str]]]
 
 def _in_processes(made: bytes, items: Sequence[Any], jobs: int, until: float) -> WorkerResults:
     """Raises BrokenProcessPool."""
+    from hashlib import sha256
+
     import numpy as np
     from joblib import Parallel, delayed, parallel_config
 

@@ -101,7 +101,7 @@ def _rules() -> Mapping[str, Any]:
 @cache
 def _passing(name: str) -> Callable[[str], bool]:
     """A pattern of ``rules.toml``; it sees bytes, which are what Kubernetes counts."""
-    pattern = re.compile(_rules()["patterns"][name][0].encode(), re.DOTALL)
+    pattern = regex(_rules()["patterns"][name][0].encode(), re.DOTALL)
     return lambda text: pattern.fullmatch(text.encode()) is not None
 
 
