@@ -189,3 +189,79 @@ def test_what_both_sides_are_given_is_read_once(tmp_path: Path) -> None:
     report = kubespread.compare(Side(EMPTY, pipe), Side(EMPTY, pipe, set=["cpu=1"]))
     assert (report.after.manifest, report.before.settings, report.after.settings) == (str(pipe), (), ("cpu=1",))
     assert report.answer[1:] == ("fields set: – → cpu=1",)
+
+
+ROLLED_OUT: dict[str, tuple[str, int, Data | None, tuple[int, int, int], list[str], list[str]]] = {
+    "a new template that fits once an old pod is gone": (
+        "6",
+        3,
+        {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
+        (3, 0, 0),
+        [],
+        [],
+    ),
+    "a new template that has no room beside the old one, which stays": (
+        "6",
+        3,
+        None,
+        (0, 1, 3),
+        ["placed 3 → 0", "pending 0 → 1", "old pods – → 3"],
+        ["no rollout completes"],
+    ),
+    "a new template that fits nowhere, with one old pod less": (
+        "9",
+        3,
+        {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
+        (0, 1, 2),
+        ["placed 3 → 0", "pending 0 → 1", "old pods – → 2", "on n0 1 → –"],
+        ["none of its 3 replicas finds a node, all placed anew"],
+    ),
+    "a new template without the old pods": (
+        "9",
+        3,
+        {"type": "Recreate"},
+        (0, 3, 0),
+        ["placed 3 → 0", "pending 0 → 3", "on n0 1 → –", "on n1 1 → –", "on n2 1 → –"],
+        ["none of its 3 replicas finds a node, all placed anew"],
+    ),
+    "more replicas of the template that runs": (
+        "5",
+        4,
+        None,
+        (3, 1, 0),
+        ["pending 0 → 1"],
+        ["1 of 4 replicas finds no node, all placed anew"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ROLLED_OUT)
+def test_a_manifest_of_a_workload_that_runs_has_the_counts_of_simulate_and_check_says_which_it_counts(
+    case: str,
+) -> None:
+    cpu, replicas, strategy, (placed, pending, old), cells, found = ROLLED_OUT[case]
+    running = cluster(*deployment("web", ("n0", "n1", "n2"), cpu="5"), nodes=hosts("a", "b", "c"))
+    manifest = deployment("web", replicas=replicas, cpu=cpu, strategy=strategy)[0]
+    simulated = kubespread.simulate(running, manifest)
+    assert (simulated.running, simulated.pending) == (placed, pending)
+    assert sum(node.present for node in simulated.nodes) - simulated.present == old
+    report = kubespread.compare(Side(running, "deploy/web"), Side(running, manifest))
+    counts = [change.cell for change in report.changes if change.key == "default/Deployment/web"]
+    assert [cell for cell in counts if not cell.startswith("message")] == cells
+    checked = kubespread.check(running, [manifest], select=["KS209", "KS406"])
+    assert [finding.text.partition(":")[0].partition(" with")[0] for finding in checked.findings] == found
+    note = (
+        "Deployment/web runs with another template: all replicas are placed anew, without those that run; plan -f "
+        "plays the rollout to this one"
+    )
+    assert (note in checked.notes) is (cpu != "5")
+
+
+def test_every_pass_of_a_rollout_is_seen_where_a_new_pod_waits_for_the_room_of_an_old_one() -> None:
+    running = cluster(*deployment("web", ("n0", "n1", "n2"), cpu="5"), nodes=hosts("a", "b", "c"))
+    in_place = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}}
+    (manifest, *_) = deployment("web", replicas=3, cpu="6", strategy=in_place)
+    rollout = kubespread.simulate(running, manifest).rollout
+    assert rollout is not None
+    assert rollout.complete
+    assert [(row.running.old, row.running.new) for row in rollout.passes] == [(2, 0), (2, 0), (1, 1), (1, 1), (0, 2)]

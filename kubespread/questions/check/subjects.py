@@ -12,7 +12,14 @@ from msgspec.structs import replace
 from kubespread.candidate.applied import with_companions, with_manifest_objects
 from kubespread.candidate.candidate import Candidate, NotInClusterError, from_cluster, from_manifest, unserved
 from kubespread.candidate.manifest import Manifest, field_at, kind_of, texts_at
-from kubespread.candidate.replicas import autoscaler_gaps, autoscalers_of, bounded, first_missing, growth_gaps
+from kubespread.candidate.replicas import (
+    autoscaler_gaps,
+    autoscalers_of,
+    bounded,
+    first_missing,
+    growth_gaps,
+    runs_another_template,
+)
 from kubespread.candidate.settings import parse_settings
 from kubespread.candidate.sources import (
     PodGiven,
@@ -57,6 +64,7 @@ from kubespread.world.events.world import World
 from kubespread.world.store.pod_book import key_of
 
 _NAMES_SHOWN = 3
+_ANEW = "all replicas are placed anew, without those that run"
 _DIRECTIVE = "$patch"
 _CONSTRAINTS = ".topologySpreadConstraints["
 _MENDABLE = regex(
@@ -237,6 +245,9 @@ class Gatherer:
         if why:
             so_many = count_of(replicas, "replica")
             gathered.notes.append(f"{name.kind}/{name.name} is checked with {so_many}: {why}")
+        if isinstance(source, Manifest) and runs_another_template(candidate, self._snapshot):
+            label = f"{name.kind}/{name.name}"
+            gathered.notes.append(f"{label} runs with another template: {_ANEW}; plan -f plays the rollout to this one")
         gathered.gaps += (*candidate.gaps, *candidate.admission_gaps)
         if self._has_cluster:
             gathered.gaps += autoscaler_gaps(name, gathered.objects)

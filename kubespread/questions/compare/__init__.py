@@ -123,9 +123,10 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
     workloads: int
     """Number of workloads that either side has."""
     changes: tuple[CellChange, ...]
-    """Changes of workloads, then those of nodes. A workload: replicas ``placed`` and ``pending``, ``skew KEY``,
-    kube-scheduler's ``message`` for the first that stays pending, the pods it ``preempts``, and replicas ``on NODE``.
-    A node: ``fits``, ``reason``, ``score``, ``place`` in the order of nodes.
+    """Changes of workloads, then those of nodes. A workload: replicas ``placed``, ``pending``, ``not created`` and
+    ``not created yet`` as `simulate` counts them, the ``old pods`` that a rollout leaves, ``skew KEY``, the
+    scheduler's ``message`` for the first that stays pending, the pods it ``preempts``, and its pods ``on NODE``. A
+    node, for one more pod beside those that run now: ``fits``, ``reason``, ``score``, ``place`` in the order of nodes.
     """
 
     @property
@@ -163,16 +164,21 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
         )
 
 
+_NONE_WHERE_ZERO = ("not created", "not created yet", "old pods")
+
+
 def is_worse(change: CellChange) -> bool:
-    """True if a node no longer fits, more replicas lack a node, a skew is larger, pods are preempted that were not, or
-    a node or workload is gone.
+    """True if a node no longer fits, more replicas lack a node or are not made, a rollout leaves more old pods, a skew
+    is larger, pods are preempted that were not, or a node or workload is gone.
     """
     before, after = change.before, change.after
     if change.column == "preempts":
         return before is None
     if change.column in ("fits", "placed"):
         return bool(before) and (after is None or after is False)
-    is_bad = change.column == "pending" or change.column.startswith("skew ")
+    if before is None and change.column in _NONE_WHERE_ZERO:
+        before = 0
+    is_bad = change.column in ("pending", *_NONE_WHERE_ZERO) or change.column.startswith("skew ")
     return is_bad and isinstance(before, int) and isinstance(after, int) and after > before
 
 
@@ -231,8 +237,9 @@ class Compare(PodQuestion[CompareReport], frozen=True, kw_only=True):
 
     BEFORE is what explain and simulate answer for the same arguments. AFTER is the same except for what you change: a
     second POD, --to- options, edits of the cluster (--cordon, --drain ...) and --set, in any combination. Rows are the
-    nodes, and the workload with its replicas. It is worse where a node no longer fits, more replicas lack a node, a
-    skew is larger, or pods are preempted where none were.
+    nodes, each judged for one more pod beside those that run, and the workload with its replicas: where its template
+    changes they are rolled out, as in simulate. It is worse where a node no longer fits, more replicas lack a node or
+    are not created, a rollout leaves old pods, a skew is larger, or pods are preempted where none were.
 
     With -A or --all the replicas of all workloads are placed from scratch on both sides, as simulate does it; rows are
     the workloads.

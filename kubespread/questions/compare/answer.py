@@ -135,9 +135,13 @@ def _nodes(report: ExplainReport, *, is_scored: bool) -> Rows:
 
 def _workload(report: SimulateReport) -> Mapping[str, Cell]:
     keys = dict.fromkeys(skew.topology_key for skew in report.skew)
+    old = 0 if report.rollout is None else sum(node.present for node in report.nodes)
     return {
         "placed": report.running,
-        "pending": max(0, (report.replicas or 0) - report.running),
+        "pending": report.pending,
+        "not created": report.not_created or None,
+        "not created yet": report.not_made_yet or None,
+        "old pods": old or None,
         **{
             f"skew {short_key(key)}": max(skew.after for skew in report.skew if skew.topology_key == key)
             for key in keys

@@ -94,7 +94,7 @@ class NodeReplicas(Report, frozen=True):
     domains: dict[str, str]
     """The node's value of each topology key of ``worstLoss`` that it has."""
     present: int
-    """Number of replicas that ran there already."""
+    """Number of replicas that ran there already; of a rollout, the old pods that still do."""
     placed: int
     """Number of replicas placed there."""
 

@@ -262,7 +262,9 @@ def report_of(posed: Posed, demand: Demand, shown: ScheduleResult, full: Cluster
         deleted=tuple(DeletedReplica(pod=gone.metadata.name, node=names[node]) for gone, node in deleted),
         rollout=None if change.played is None else change.played.report,
         worst_loss=worst_loss,
-        nodes=tuple(_nodes_of_replicas(cluster, placed, present, list(worst_loss))),
+        nodes=tuple(
+            _nodes_of_replicas(cluster, placed, present if change.played is None else change.played.old, worst_loss)
+        ),
         sampling=sampled,
         gang=shown.gang and _gang_of(demand, shown, shown.gang),
         preemption=_preemption(demand, shown, preempts=preempts),

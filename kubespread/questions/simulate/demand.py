@@ -221,6 +221,8 @@ class Played(Struct, frozen=True):
     """The pods that its new pods preempted."""
     names: Sequence[str]
     """Names of its new pods, in the order they were placed."""
+    old: Sequence[int]
+    """The nodes of the old pods that it leaves, by position."""
 
 
 class ControlledChange(Struct, frozen=True):
@@ -349,8 +351,10 @@ def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Pro
         outcome.stopped, outcome.stuck = report.wedged_on, bool(report.pending)
         outcome.unplaced = evaluation if report.pending else None
     names = [pod.metadata.name for pod, _ in new]
-    preempted = list(preempted_pods(world.happenings))
-    return ControlledChange(played=Played(outcome, report, preempted, names), happened=world.next_step())
+    preempted, index = list(preempted_pods(world.happenings)), world.cluster.nodes.index
+    left = (pod for owner in map(name_of, rollout.replica_sets) if owner != own for pod in world.book.of(owner))
+    old = [index[pod.spec.node_name] for pod in left if pod.spec.node_name in index]
+    return ControlledChange(played=Played(outcome, report, preempted, names, old), happened=world.next_step())
 
 
 def as_left(before: Cluster, world: World) -> Cluster:

@@ -103,7 +103,8 @@ class _Way(ABC):
                 pass
             fewest_ready = min(fewest_ready, _ready(self._all))
             while controllers.schedule(world) or world.reconcile(BELOW - {self.name.kind}):
-                pass
+                # Once what waited runs, the controller may go on.
+                wrote = True
             active = self._active
             after = self._state(active)
             if after != before:

@@ -311,6 +311,8 @@ class PendingReplicas(LastRule, code="KS209", name="pending-replicas", severity=
         if trial is None or not trial.placed.pending or (mended and not trial.placed_with(together(mended)).pending):
             return
         waits = _waits(trial.placed.desired, trial.placed.pending)
+        if any(pod.spec.node_name for pod in case.subject.running):
+            waits += ", all placed anew"
         if groups := _meant_for(case, trial):
             intended = Remedy(text="nothing, if that is intended; otherwise lower minDomains, or add nodes there")
             message = f"{waits} until {listed(groups)} {verb_of(len(groups), 'add')} one, because of minDomains"
