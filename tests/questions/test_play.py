@@ -217,25 +217,11 @@ ROLLED: dict[str, tuple[Data, list[str], str]] = {
         ["rollout sts/new cpu=1"],
         "1/1/0/0 0->0 2 passes complete [1]",
     ),
-    "a DaemonSet goes node by node": (
-        workload("DaemonSet", "new"),
-        ["rollout ds/new"],
-        "6/6/0/0 12 passes complete [0]",
-    ),
-    "a DaemonSet may miss half of its pods": (
-        workload("DaemonSet", "new", updateStrategy={"rollingUpdate": {"maxUnavailable": "50%"}}),
-        ["rollout ds/new"],
-        "6/6/0/0 4 passes complete [0]",
-    ),
-    "a DaemonSet with surge has the new pod before the old one goes": (
-        workload("DaemonSet", "new", updateStrategy={"rollingUpdate": {"maxSurge": 2, "maxUnavailable": 0}}),
-        ["rollout ds/new"],
-        "6/6/0/0 6 passes complete [0]",
-    ),
-    "a DaemonSet that is replaced by hand waits": (
+    "a DaemonSet has all its pods replaced at once": (workload("DaemonSet", "new"), ["rollout ds/new"], "6/6/0/0"),
+    "a DaemonSet whose pods are replaced by hand keeps them": (
         workload("DaemonSet", "new", updateStrategy={"type": "OnDelete"}),
         ["rollout ds/new"],
-        "0/0/0/0 0 passes wedged [0]",
+        "0/0/0/0",
     ),
     "a Deployment that is recreated": (
         workload("Deployment", "new", 3, strategy={"type": "Recreate"}),
@@ -250,6 +236,14 @@ def test_how_what_was_applied_is_rolled_out(case: str, tmp_path: Path) -> None:
     obj, steps, expected = ROLLED[case]
     report = play({"apply": [write(tmp_path / "new.json", obj)]}, *steps)
     assert told(report.steps[-1]) == expected
+
+
+def test_that_daemons_go_a_few_at_a_time_is_said_not_to_be_modeled(tmp_path: Path) -> None:
+    report = play({"apply": [write(tmp_path / "new.json", workload("DaemonSet", "new"))]}, "rollout ds/new")
+    assert report.steps[-1].notes == (
+        "DaemonSet/new: its pods are replaced all at once: that maxSurge and maxUnavailable let a few go at a time is "
+        "not modeled",
+    )
 
 
 def test_daemons_of_new_nodes_have_the_new_template(tmp_path: Path) -> None:

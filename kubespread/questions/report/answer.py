@@ -9,8 +9,10 @@ from itertools import accumulate
 from shlex import quote
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.controllers.disruption import LET_THROUGH, Expectation, disruptions_allowed, evict
 from kubespread.controllers.outage import is_silent
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Pod
@@ -31,8 +33,9 @@ from kubespread.regex import regex
 from kubespread.reports.findings import CAUSES, Area
 from kubespread.reports.outcome import badness
 from kubespread.wording import count_of, domain_noun, short_key, some_of
+from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import everything
-from kubespread.world.reporting.happenings import TightBudget, tight_budgets, whose
+from kubespread.world.reporting.happenings import WorkloadOf, whose
 
 MOST_DOMAINS, MOST_PODS = 24, 50_000
 """Most domains of a key that are lost, each by itself, and most pods they hold together: of more, those with the most
@@ -73,6 +76,49 @@ def _distinct(found: Iterable[ReportLine]) -> list[ReportLine]:
         number = seen[line.key]
         distinct.append(line if number == 1 else replace(line, key=f"{line.key}/{number}"))
     return distinct
+
+
+class _TightBudget(Struct, frozen=True):
+    """A budget that lets no pod go now."""
+
+    name: NamespacedName
+    pods: tuple[NamespacedName, ...]
+    """Pods on nodes that it protects."""
+    nodes: tuple[str, ...]
+    """Nodes where they run."""
+    workloads: tuple[WorkloadName, ...]
+    message: str
+    """The API server's."""
+    is_for_good: bool
+    """True if it lets none go either when all the pods it expects are healthy."""
+
+
+def _tight_budgets(world: World, workload: WorkloadOf) -> Iterator[_TightBudget]:
+    """By namespace and name; a budget that protects no pod on a node holds nothing."""
+    protected: dict[NamespacedName, list[tuple[Pod, WorkloadName]]] = {}
+    for pod in world.book:
+        if pod.spec.node_name and (name := workload(pod)) is not None:
+            for budget in world.budgets.protecting(pod, world.time):
+                protected.setdefault(NamespacedName.of(budget), []).append((pod, name))
+    budgets = {NamespacedName.of(budget): budget for budget in world.budgets.current(world.time)}
+    for key in sorted(protected):
+        budget, pods = budgets[key], [pod for pod, _ in protected[key]]
+        status = budget.status
+        if status.disruptions_allowed > 0:
+            continue
+        # One of several pods may go all the same: it is not ready, say.
+        answers = [evict(pod, [budget], world.time) for pod in pods]
+        refused = next((answer for answer in answers if answer.code != LET_THROUGH), None)
+        if refused is not None:
+            healthy = Expectation(status.expected_pods, status.desired_healthy)
+            yield _TightBudget(
+                name=key,
+                pods=tuple(map(NamespacedName.of, pods)),
+                nodes=tuple(dict.fromkeys(pod.spec.node_name for pod in pods)),
+                workloads=tuple(dict.fromkeys(workload for _, workload in protected[key])),
+                message=refused.cause or refused.message or "",
+                is_for_good=disruptions_allowed(healthy, status.expected_pods) == 0,
+            )
 
 
 class _Asking(Inquiry):
@@ -133,7 +179,7 @@ class _Asking(Inquiry):
             return known[id(pod)]
 
         # A node is drained or not, whoever asks about which workloads.
-        kept, tight = list(kept_nodes(world, whose(world, everything))), list(tight_budgets(world, workload))
+        kept, tight = list(kept_nodes(world, whose(world, everything))), list(_tight_budgets(world, workload))
         yield from map(self._held_by, tight)
         yield from self._kept(kept)
 
@@ -296,7 +342,7 @@ class _Asking(Inquiry):
                     nodes=(worst.domain,) if key == HOSTNAME else (),
                 )
 
-    def _held_by(self, budget: TightBudget) -> ReportLine:
+    def _held_by(self, budget: _TightBudget) -> ReportLine:
         """The line for a budget that lets no pod go."""
         return ReportLine.of(
             "neverLets" if budget.is_for_good else "letsNone",

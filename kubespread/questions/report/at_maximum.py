@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from shlex import quote
 
-from msgspec.structs import replace
-
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, ScaledObject
 from kubespread.kube.owners import Named, WorkloadName
@@ -33,8 +31,8 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
 
     scaled: tuple[tuple[WorkloadName, str, int], ...]
     """Workloads, each with its autoscaler, ``HorizontalPodAutoscaler web``, and its maximum."""
-    withheld: dict[WorkloadName, int]
-    """Number of pods of each workload that were counted without making them: they wait where one like them does."""
+    beyond: dict[WorkloadName, int]
+    """Number of pods of each workload that were not asked for: like the last ones they wait, or are not made."""
 
     @property
     def lacking(self) -> Counter[WorkloadName]:
@@ -43,14 +41,18 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
         for trouble in self.of("pending", "unmade"):
             assert isinstance(trouble.subject, WorkloadName)
             lacking[trouble.subject] += trouble.count
-            lacking[trouble.subject] += self.withheld.get(trouble.subject, 0) if trouble.kind == "pending" else 0
-        return lacking
+        return lacking + Counter({name: count for name, count in self.beyond.items() if name in lacking})
+
+    @property
+    def not_made(self) -> int:
+        """Number of pods that the API server refuses, those that were not asked for among them."""
+        refused = {trouble.subject for trouble in self.of("unmade")}
+        return self.unmade + sum(count for name, count in self.beyond.items() if name in refused)
 
     @property
     def untold(self) -> int:
-        """Number of pods that were not made, and may find a node on those that an autoscaler adds."""
-        waiting = {trouble.subject for trouble in self.of("pending")}
-        return sum(count for name, count in self.withheld.items() if name not in waiting)
+        """Number of pods that were not asked for, and may find a node on those that an autoscaler adds."""
+        return sum(count for name, count in self.beyond.items() if name not in self.lacking)
 
 
 def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[tuple[WorkloadName, str, int]]:
@@ -83,16 +85,17 @@ def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int
     trial = baseline.trial()
     world = trial.world
     has_growth = baseline.grow is not None
-    world.surroundings = replace(world.surroundings, most_waiting=_most_waiting(world, scaled, has_growth=has_growth))
-    scales = (Scale(name.kind, name.name, most, name.namespace) for name, _, most in scaled)
+    most_more, asked = _most_more(world, scaled, has_growth=has_growth), dict[WorkloadName, int]()
+    for name, _, most in scaled:
+        asked[name] = most if most_more is None else min(most, desired_replicas(world, name) + most_more)
+    scales = (Scale(name.kind, name.name, replicas, name.namespace) for name, replicas in asked.items())
     events = [partial(apply, edit=scale, namespace="") for scale in scales]
-    row = tried(AtMaximum, "at the maximum", trial, *events, scaled=tuple(scaled), withheld={})
-    withheld = {name: sum(map(world.withheld, world.owners_below(name))) for name, _, _ in scaled}
-    return replace(row, withheld={name: count for name, count in withheld.items() if count})
+    beyond = {name: most - asked[name] for name, _, most in scaled if most > asked[name]}
+    return tried(AtMaximum, "at the maximum", trial, *events, scaled=tuple(scaled), beyond=beyond)
 
 
-def _most_waiting(world: World, scaled: Sequence[tuple[WorkloadName, str, int]], *, has_growth: bool) -> int | None:
-    """One pod more than all nodes together may take, with some that an autoscaler adds: the next ones wait like it.
+def _most_more(world: World, scaled: Sequence[tuple[WorkloadName, str, int]], *, has_growth: bool) -> int | None:
+    """One replica more than all nodes together may take, with some that an autoscaler adds: the next ones wait like it.
     None where a profile does not look at what fits.
     """
     pods = (pod for name, _, _ in scaled for owner in world.owners_below(name) for pod in world.book.of(owner))
@@ -144,8 +147,8 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
 
 
 def _missing(grown: AtMaximum) -> str:
-    waiting = grown.lacking.total() - grown.unmade
-    parts = [(waiting, "without a node"), (grown.unmade, "not created"), (grown.untold, "not looked at")]
+    waiting = grown.lacking.total() - grown.not_made
+    parts = [(waiting, "without a node"), (grown.not_made, "not created"), (grown.untold, "not looked at")]
     missing = " and ".join(f"{count_of(pods, 'pod')} {how}" for pods, how in parts if pods)
     joined = len(grown.nodes.joined)
     return f"{missing}, with {count_of(joined, 'node')} added" if joined else missing
@@ -154,5 +157,5 @@ def _missing(grown: AtMaximum) -> str:
 def _scaling(grown: AtMaximum) -> Iterator[str]:
     """To as many replicas as were made: what more say is the same."""
     for name, _, most in grown.scaled:
-        replicas = most - grown.withheld.get(name, 0)
+        replicas = most - grown.beyond.get(name, 0)
         yield f"--scale {quote(f'{Named(name.kind, name.name, name.namespace)}={replicas}')}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import repeat
 
 from msgspec import Struct
@@ -16,17 +17,13 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import WorkloadName, controller_of, static_notes
+from kubespread.kube.owners import WorkloadName, controller_of, is_active, static_notes
 from kubespread.reports.rollout import RolloutReport
 from kubespread.world.events import controllers
 from kubespread.world.events.editing import exists, rollout_of, scale
-from kubespread.world.events.rollouts import (
-    NewTemplate,
-    roll_out_daemon_set,
-    roll_out_deployment,
-    roll_out_stateful_set,
-)
+from kubespread.world.events.rollouts import NewTemplate, roll_out_deployment, roll_out_stateful_set
 from kubespread.world.events.world import World
+from kubespread.world.store.happenings import REPLACED
 from kubespread.world.store.owners import Rollout, StatefulSetRollout, name_of
 from kubespread.world.store.pod_book import as_template, copy_of, key_of
 
@@ -77,13 +74,7 @@ def create(world: World, applied: AppliedWorkload) -> None:
             owner.template, owner.replicas = as_template(applied.pod), replicas
             world.dirty[name] = None
         case api.DaemonSet():
-            template = as_template(applied.pod)
-            nodes = [
-                node.metadata.name
-                for node in world.living.nodes.objects
-                if should_run(template, node, compares=world.compares)
-            ]
-            controllers.create_copies(world, world.owner(name), (pinned_to(template, node) for node in nodes))
+            _create_daemons(world, name, as_template(applied.pod))
         case api.Job():
             _create_job(world, name, obj, applied)
         case api.CronJob() | api.PodTemplate():
@@ -199,12 +190,43 @@ def _revised(world: World, name: WorkloadName, applied: AppliedWorkload) -> Roll
             world.resize(name, world.owner(name).replicas if applied.replicas is None else applied.replicas)
             return roll_out_stateful_set(world, name, applied.object, applied.pod)
         case api.DaemonSet():
-            return roll_out_daemon_set(world, name, applied.object, applied.pod)
+            _replace_daemons(world, name, applied.object, applied.pod)
+            return None
     # A ReplicaSet or ReplicationController leaves the pods that it has as they are.
     world.owner(name).template = as_template(applied.pod)
     world.happenings.note(f"{name.kind}/{name.name}: only new pods get the new template")
     _same_template(world, name, applied)
     return None
+
+
+def _replace_daemons(world: World, name: WorkloadName, daemon_set: api.DaemonSet, pod: Pod) -> None:
+    """Give all nodes a pod of the new template at once."""
+    world.add_objects([daemon_set])
+    if daemon_set.spec.update_strategy is not None and daemon_set.spec.update_strategy.type == "OnDelete":
+        world.happenings.note(
+            f"DaemonSet/{name.name}: updateStrategy OnDelete: its pods stay until somebody deletes them"
+        )
+        return
+    world.happenings.note(
+        f"DaemonSet/{name.name}: its pods are replaced all at once: that maxSurge and maxUnavailable let a few go at a "
+        "time is not modeled"
+    )
+    world.delete([pod for pod in world.book.of(name) if is_active(pod)], REPLACED)
+    world.let_go()
+    world.owner(name).gone.clear()
+    staying = {pod.spec.node_name for pod in world.book.of(name)}
+    _create_daemons(world, name, as_template(pod), staying)
+    world.settle()
+
+
+def _create_daemons(world: World, name: WorkloadName, template: Pod, but: Collection[str] = ()) -> None:
+    """One pod for each node that should run one."""
+    nodes = (
+        node.metadata.name
+        for node in world.living.nodes.objects
+        if node.metadata.name not in but and should_run(template, node, compares=world.compares)
+    )
+    controllers.create_copies(world, world.owner(name), (pinned_to(template, node) for node in nodes))
 
 
 def _deployment(

@@ -234,9 +234,7 @@ def _with_status(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
     """
     pods = [pod for pod in world.book.of(name_of(replica_set)) if is_active(pod)]
     ready = sum(map(is_ready, pods))
-    # Those that are withheld are there, and not ready.
-    there = len(pods) + world.withheld(name_of(replica_set))
-    status = replace(replica_set.status, replicas=there, ready_replicas=ready, available_replicas=ready)
+    status = replace(replica_set.status, replicas=len(pods), ready_replicas=ready, available_replicas=ready)
     return replace(replica_set, status=status)
 
 
@@ -272,23 +270,12 @@ def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
     owner = world.owner(name)
     owner.gone.clear()
     world.api_server.take_refused(name)
-    missing = owner.replicas - owner.withheld - world.book.count(name).active
+    missing = owner.replicas - world.book.count(name).active
     if missing > 0:
         if (template := template_of(world, owner)) is None:
             return False
-        matter = _those_that_matter(world, name, missing)
         # Whoever is refused one pod is refused all that are like it.
-        created = sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(matter))))
-        if created == matter < missing:
-            counted = world.api_server.count(template, missing - matter)
-            owner.withheld += counted
-            if matter + counted < missing:
-                create_copy(world, owner, template)  # Which quotas refuse.
-        return created > 0
-    if missing < 0 and owner.withheld and owner.template is not None:
-        # Pods without a node are deleted first.
-        owner.withheld += world.api_server.count(owner.template, max(missing, -owner.withheld))
-        missing = owner.replicas - owner.withheld - world.book.count(name).active
+        return sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(missing)))) > 0
     if missing < 0:
         active = [pod for pod in world.book.of(name) if is_active(pod)]
         chosen = victims(active, -missing, related_pods(world, name), world.time, world.surroundings.chance.pick)
@@ -300,15 +287,6 @@ def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
             )
         world.delete(chosen.pods, SCALED_DOWN)
     return missing != 0
-
-
-def _those_that_matter(world: Store, name: WorkloadName, missing: int) -> int:
-    """Count the missing pods that are made, the others being like one that waits for a node whatever happens."""
-    most = world.surroundings.most_waiting
-    if most is None:
-        return missing
-    waiting = sum(is_active(pod) and not pod.spec.node_name for pod in world.book.of(name))
-    return min(missing, max(most - waiting, 0))
 
 
 def template_of(world: Store, owner: Owner) -> Pod | None:

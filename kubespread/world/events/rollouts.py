@@ -1,9 +1,6 @@
 """Workloads rolled out from one template to another, pass by pass, and what can be said of the way.
 
-A StatefulSet's pods are replaced one by one from the highest ordinal, those of a DaemonSet node by node, by name: which
-nodes come first is arbitrary in a cluster.
-
-Source: pkg/controller/daemon/update.go, rollingUpdate, findUpdatedPodsOnNode, updatedDesiredNodeCounts
+A StatefulSet's pods are replaced one by one from the highest ordinal.
 """
 
 from __future__ import annotations
@@ -15,20 +12,17 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.controllers.daemonset import pinned_to, should_continue, should_run
 from kubespread.controllers.deployment import TEMPLATE_HASH, limits, new_replica_set, replicas_of, strategy_of
 from kubespread.controllers.statefulset import REVISION_LABEL, Revisions, UpdateRules, max_unavailable, ordinal_of
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, RollingUpdate, StatefulSet, UpdateStrategy
+from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet, UpdateStrategy
 from kubespread.kube.owners import WorkloadName, is_active, is_ready
-from kubespread.kube.quantity import scaled
 from kubespread.reports import rollout as reports
 from kubespread.reports.parts import ConstraintReport, skew_now, skew_of
 from kubespread.world.events import controllers
 from kubespread.world.events.world import Unmade, World, unmade, what_is_not_up
-from kubespread.world.store.happenings import DELETED, REPLACED
 from kubespread.world.store.owners import Rollout, name_of
-from kubespread.world.store.pod_book import as_template, key_of, node_of
+from kubespread.world.store.pod_book import as_template, key_of
 from kubespread.world.store.store import BELOW
 from kubespread.world.store.waiting import Waiting, constraints_on, per_domain
 
@@ -345,8 +339,21 @@ class _OfDeployment(_Way):
         return controllers.reconcile_deployment(self.world, self.name)
 
 
-class _ByRevision(_Way):
-    """Rollout of a workload that makes its pods itself: a label of each says of which revision it is."""
+def roll_out_stateful_set(
+    world: World, name: WorkloadName, stateful_set: StatefulSet, pod: Pod
+) -> reports.RolloutReport:
+    """Give a StatefulSet a new template (``pod`` is an admitted pod of it) and let its controller work."""
+    rollout = controllers.rollout_of_stateful_set(world, name)
+    revision, template = pod.metadata.labels.get(REVISION_LABEL, ""), as_template(pod)
+    rollout.stateful_set = replace(stateful_set, status=rollout.stateful_set.status)
+    rollout.revisions = Revisions(rollout.revisions.current, revision)
+    rollout.templates[revision] = template
+    world.add_objects([rollout.stateful_set])
+    return _OfStatefulSet(world, name, template, stateful_set.spec.update_strategy).report()
+
+
+class _OfStatefulSet(_Way):
+    """A label of each pod says of which revision it is."""
 
     def __init__(self, world: World, name: WorkloadName, template: Pod, strategy: UpdateStrategy | None) -> None:
         super().__init__(world, name)
@@ -379,26 +386,8 @@ class _ByRevision(_Way):
     def why_waiting(self) -> str:
         if self.strategy == _ON_DELETE:
             return "updateStrategy OnDelete: pods are replaced when somebody deletes them"
-        return self._why_halted()
+        return what_is_not_up(self.world, self.name) or _NEVER_READY
 
-    @abstractmethod
-    def _why_halted(self) -> str: ...
-
-
-def roll_out_stateful_set(
-    world: World, name: WorkloadName, stateful_set: StatefulSet, pod: Pod
-) -> reports.RolloutReport:
-    """Give a StatefulSet a new template (``pod`` is an admitted pod of it) and let its controller work."""
-    rollout = controllers.rollout_of_stateful_set(world, name)
-    revision, template = pod.metadata.labels.get(REVISION_LABEL, ""), as_template(pod)
-    rollout.stateful_set = replace(stateful_set, status=rollout.stateful_set.status)
-    rollout.revisions = Revisions(rollout.revisions.current, revision)
-    rollout.templates[revision] = template
-    world.add_objects([rollout.stateful_set])
-    return _OfStatefulSet(world, name, template, stateful_set.spec.update_strategy).report()
-
-
-class _OfStatefulSet(_ByRevision):
     @property
     def _stateful_set(self) -> StatefulSet:
         return self.world.stateful_sets[self.name].stateful_set
@@ -423,104 +412,5 @@ class _OfStatefulSet(_ByRevision):
         below = controllers.ordinals_of(self.world, self.name, min(partition, self.replicas))
         return sum(is_active(pod) and ordinal_of(pod, self.name.name) in below for pod in old)
 
-    def _why_halted(self) -> str:
-        return what_is_not_up(self.world, self.name) or _NEVER_READY
-
     def reconcile(self) -> bool:
         return controllers.reconcile_stateful_set(self.world, self.name)
-
-
-def roll_out_daemon_set(world: World, name: WorkloadName, daemon_set: DaemonSet, pod: Pod) -> reports.RolloutReport:
-    """Give a DaemonSet a new template (``pod`` is an admitted pod of it, without its pin) and let its controller
-    work.
-    """
-    world.add_objects([daemon_set])
-    return _OfDaemonSet(world, name, as_template(pod), daemon_set.spec.update_strategy).report()
-
-
-class _OfDaemonSet(_ByRevision):
-    def __init__(self, world: World, name: WorkloadName, template: Pod, strategy: UpdateStrategy | None) -> None:
-        super().__init__(world, name, template, strategy)
-        nodes = (node for node in world.living.nodes.objects if should_run(template, node, compares=world.compares))
-        self._nodes = sorted(node.metadata.name for node in nodes)
-        """Names of the nodes that its pods belong on."""
-
-    @property
-    def replicas(self) -> int:
-        return len(self._nodes)
-
-    @property
-    def limits(self) -> tuple[int, int]:
-        """Both percentages are rounded up."""
-        rolling, nodes = self._strategy.rolling_update or RollingUpdate(), self.replicas
-        surge = scaled(rolling.max_surge or 0, nodes, round_up=True)
-        max_unavailable = 1 if rolling.max_unavailable is None else rolling.max_unavailable
-        unavailable = scaled(max_unavailable, nodes, round_up=True)
-        return surge, 1 if surge == unavailable == 0 else unavailable
-
-    def _why_halted(self) -> str:
-        return "pods of the old revision wait for a node that its new pod cannot use"
-
-    def reconcile(self) -> bool:
-        """Pods where there are none or must be none; once that is so, the next nodes of the update."""
-        self.world.api_server.take_refused(self.name)
-        # Their successors are made from the new template, here.
-        self.world.owner(self.name).gone.clear()
-        by_node: dict[str, list[Pod]] = {}
-        for pod in self.world.book.of(self.name):
-            by_node.setdefault(node_of(pod), []).append(pod)
-        return self._manage(by_node) or (self.strategy != _ON_DELETE and self._roll(by_node))
-
-    def _manage(self, by_node: dict[str, list[Pod]]) -> bool:
-        nodes = self.world.living.nodes
-        daemon_nodes = {name: nodes[name] for name in by_node if name in nodes.index}
-        astray = [
-            pod
-            for name, node in daemon_nodes.items()
-            if not should_continue(self._template, node, compares=self.world.compares)
-            for pod in by_node[name]
-            if is_active(pod)
-        ]
-        # Only with maxSurge is there a pod beside one that terminates.
-        taken = [name for name, pods in by_node.items() if not self.limits[0] or any(map(is_active, pods))]
-        missing = [name for name in self._nodes if name not in taken]
-        self.world.delete(astray, DELETED)
-        return self._create(missing) or bool(astray)
-
-    def _roll(self, by_node: dict[str, list[Pod]]) -> bool:
-        surge, unavailable = self.limits
-        active = {name: [pod for pod in pods if is_active(pod)] for name, pods in by_node.items()}
-        nodes = [active[name] for name in self._nodes if name in active]
-        return self._with_surge(nodes, surge) if surge else self._in_place(nodes, unavailable)
-
-    def _in_place(self, nodes: list[list[Pod]], max_unavailable: int) -> bool:
-        """Old pods that are not ready go at once; of the others, as many as maxUnavailable allows."""
-        old = [pods[0] for pods in nodes if pods and not any(map(self._is_new, pods))]
-        unready = [pod for pod in old if not is_ready(pod)]
-        unavailable = sum(not any(map(is_ready, pods)) for pods in nodes)
-        others = [pod for pod in old if is_ready(pod)]
-        doomed = [*unready, *others[: max(0, max_unavailable - unavailable)]]
-        self.world.delete(doomed, REPLACED)
-        return bool(doomed)
-
-    def _with_surge(self, nodes: list[list[Pod]], max_surge: int) -> bool:
-        """New pods come beside old ones, which go once the new ones are ready."""
-        both = [pods for pods in nodes if len({self._is_new(pod) for pod in pods}) > 1]
-        doomed = [
-            pod
-            for pods in both
-            if any(self._is_new(pod) and is_ready(pod) for pod in pods)
-            for pod in pods
-            if not self._is_new(pod)
-        ]
-        old = [pods[0] for pods in nodes if pods and not any(map(self._is_new, pods))]
-        unready = [node_of(pod) for pod in old if not is_ready(pod)]
-        others = [node_of(pod) for pod in old if is_ready(pod)]
-        chosen = [*unready, *others[: max(0, max_surge - len(both))]]
-        self.world.delete(doomed, REPLACED)
-        return self._create(chosen) or bool(doomed)
-
-    def _create(self, nodes: list[str]) -> bool:
-        """True if any pod was created."""
-        owner = self.world.owner(self.name)
-        return controllers.create_copies(self.world, owner, (pinned_to(self._template, node) for node in nodes)) > 0

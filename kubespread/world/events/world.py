@@ -130,7 +130,7 @@ def _replicas(world: World, name: WorkloadName) -> int:
 
 
 def _of_replica_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
-    replicas = _replicas(world, name) - world.withheld(name)
+    replicas = _replicas(world, name)
     missing = replicas - world.book.count(name).active if replicas else 0
     if missing > 0:
         refused = world.api_server.refused.get(name)

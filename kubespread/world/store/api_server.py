@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from kubespread.controllers.disruption import Eviction, Scales, budget_status, evict, reads_scale, selector_of
 from kubespread.deadline import check
 from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, admitted_again, gaps_again
-from kubespread.kube.admission.quota import Ledger, allowance, is_charged, with_usage
+from kubespread.kube.admission.quota import Ledger, is_charged, with_usage
 from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
 from kubespread.kube.api.core import Pod, ResourceQuota
 from kubespread.kube.api.meta import ApiObject
@@ -179,16 +179,6 @@ class ApiServer(Forking):
     def refuse(self, pod: Pod, template: Pod, owner: WorkloadName, message: str) -> None:
         """Remember a pod that is not stored."""
         self.refused.setdefault(owner, Refused(message)).pods.append((pod, template))
-
-    def count(self, template: Pod, copies: int) -> int:
-        """Count up to ``copies`` pods of ``template`` that are not made, fewer than 0 to count them no more; how many
-        quotas allow.
-        """
-        allowed = allowance(template, self._ledger.quotas).copies if self._ledger and copies > 0 else None
-        counted = copies if allowed is None else min(copies, allowed)
-        if self._ledger.charge(template, counted) and counted < 0:
-            self._has_room(template)
-        return counted
 
     def takes_one_more(self, template: Pod) -> bool:
         """True if another pod of a template would be stored unchanged, and none waits for quota."""

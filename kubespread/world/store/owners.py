@@ -91,8 +91,6 @@ class Owner(Struct):
     """Pods it lost and makes again each as it was: those of a StatefulSet and of a Job are not alike."""
     number: int = 0
     """Number of its last new pod."""
-    withheld: int = 0
-    """Pods that are counted and not made, since no node could take them (`Surroundings.most_waiting`)."""
     failures: int = 0
     """Number of pods that a Job lost here."""
     has_ended: bool = False

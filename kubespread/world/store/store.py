@@ -82,10 +82,6 @@ class Surroundings(Struct, frozen=True):
     preempts: bool = True
     stuck: frozenset[WorkloadName] = frozenset()
     """Workloads, and ReplicaSets of Deployments, whose new pods never become ready."""
-    most_waiting: int | None = None
-    """Most pods of a ReplicaSet that wait for a node at once: those beyond are withheld, as they are like one that
-    waits whatever happens. None where all are made.
-    """
     chance: Chance = Chance()
     admission: AdmissionPlugins = AdmissionPlugins(enabled=False)
     """Admission by the API server of the pods that controllers create."""
@@ -207,11 +203,6 @@ class Store(Forking):
     def objects(self) -> ClusterObjects:
         """All objects other than nodes and pods, including claims bound meanwhile and what quotas count as used."""
         return self.api_server.quotas_in(self.cluster.storage.in_objects(self.workloads.objects))
-
-    def withheld(self, name: WorkloadName) -> int:
-        """Number of pods of a controller that are counted and not made."""
-        owner = self.owners.get(name)
-        return 0 if owner is None else owner.withheld
 
     def resize(self, name: WorkloadName, replicas: int) -> None:
         """ClusterChange how many pods a ReplicaSet, ReplicationController or StatefulSet should have."""
