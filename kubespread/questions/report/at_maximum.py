@@ -9,6 +9,7 @@ from shlex import quote
 
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, ScaledObject
+from kubespread.kube.api.core import ResourceQuota
 from kubespread.kube.owners import Named, WorkloadName
 from kubespread.questions.commands import Commands
 from kubespread.questions.report import ReportLine
@@ -86,8 +87,12 @@ def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int
     world = trial.world
     has_growth = baseline.grow is not None
     most_more, asked = _most_more(world, scaled, has_growth=has_growth), dict[WorkloadName, int]()
+    # How many pods quotas allow is known of those that are made.
+    counted = {quota.metadata.namespace for quota in world.workloads.objects.of(ResourceQuota)}
     for name, _, most in scaled:
-        asked[name] = most if most_more is None else min(most, desired_replicas(world, name) + most_more)
+        asked[name] = most
+        if most_more is not None and name.namespace not in counted:
+            asked[name] = min(most, desired_replicas(world, name) + most_more)
     scales = (Scale(name.kind, name.name, replicas, name.namespace) for name, replicas in asked.items())
     events = [partial(apply, edit=scale, namespace="") for scale in scales]
     beyond = {name: most - asked[name] for name, _, most in scaled if most > asked[name]}

@@ -27,7 +27,7 @@ from kubespread.wording import count_of, some_of
 from kubespread.world.events.controllers import bring_to_number, rollout_of_cluster, sized
 from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_replicas, workload_of
-from kubespread.world.store.happenings import DELETED, EVICTED, PREEMPTED, Blocked, Gone, Happenings, RefusedDrain
+from kubespread.world.store.happenings import DELETED, EVICTED, Blocked, Gone, Happenings
 from kubespread.world.store.owners import Rollout, in_order, name_of
 from kubespread.world.store.waiting import Waiting
 
@@ -320,34 +320,20 @@ class Difference(Struct, frozen=True, dict=True):
         return counts
 
     @cached_property
-    def gone(self) -> Sequence[Gone]:
-        """The pods that have left, or are on their way out."""
-        return self._gone(lambda _: True)
-
-    def _gone(self, is_meant: Callable[[Gone], bool]) -> Sequence[Gone]:
-        gone = (pod for step in self.happened for pod in step.gone if is_meant(pod))
+    def _gone(self) -> Sequence[Gone]:
+        gone = (pod for step in self.happened for pod in step.gone)
         return [pod for pod in gone if self.counts(workload_of(self.world, pod.pod))]
 
     @property
-    def lost(self) -> Sequence[Gone]:
-        """Pods that no controller makes again."""
-        return self._gone(lambda gone: gone.is_lost_for_good)
-
-    @property
     def lost_unasked(self) -> Sequence[Gone]:
-        """Pods of them that nobody evicted or deleted."""
-        return [gone for gone in self.lost if gone.why not in _ASKED_FOR]
-
-    @property
-    def preempted(self) -> Sequence[Gone]:
-        """Pods that others took the room of."""
-        return self._gone(lambda gone: gone.why == PREEMPTED)
+        """Pods that no controller makes again, and that nobody evicted or deleted."""
+        return [gone for gone in self._gone if gone.is_lost_for_good and gone.why not in _ASKED_FOR]
 
     @property
     def broken_budgets(self) -> Mapping[str, Sequence[Gone]]:
         """The disruption budgets that preemption broke, NAMESPACE/name, with the pods that they did not let go."""
         broken: dict[str, list[Gone]] = {}
-        for gone in self.preempted:
+        for gone in self._gone:
             for name in gone.broken_budgets:
                 broken.setdefault(f"{gone.pod.metadata.namespace}/{name}", []).append(gone)
         return broken
@@ -356,11 +342,6 @@ class Difference(Struct, frozen=True, dict=True):
     def blocked(self) -> Sequence[Blocked]:
         """The pods whose eviction was refused, or that finalizers keep."""
         return [blocked for step in self.happened for blocked in step.blocked]
-
-    @property
-    def refused(self) -> Sequence[RefusedDrain]:
-        """The nodes that kubectl would not drain."""
-        return [refused for step in self.happened for refused in step.refused]
 
     @cached_property
     def short(self) -> Sequence[ShortWorkload]:
@@ -398,20 +379,9 @@ class Difference(Struct, frozen=True, dict=True):
         return any(is_kept(pod) and self.world.waits_for_the_end(pod, owner) for pod in self.world.book.of(owner))
 
     @property
-    def worse(self) -> set[WorkloadName]:
-        """The workloads that have more pods pending or not made, fewer ready, or lost pods for good."""
-        lost = (workload_of(self.world, gone.pod) for gone in self.lost_unasked)
-        return {*self.pending, *self.not_made, *(short.workload for short in self.short), *lost}
-
-    @property
     def is_worse(self) -> bool:
-        """True if anything that counts is worse than before."""
-        return bool(self.worse or self.broken_budgets)
-
-    @property
-    def is_done(self) -> bool:
-        """True if nothing that was asked for was refused."""
-        return not (self.blocked or self.refused)
+        """True if anything that counts is worse than before: more pods pending or not made, fewer ready, or lost."""
+        return bool(self.pending or self.not_made or self.short or self.lost_unasked or self.broken_budgets)
 
 
 def ready_pods(world: World, workload: WorkloadName) -> int:
