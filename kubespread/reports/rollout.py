@@ -43,17 +43,6 @@ class KeyRevisions(Report, frozen=True):
     """The fullest domain's matching pods minus the global minimum."""
 
 
-class NodeRevisions(Report, frozen=True):
-    """The pods of the workload on one node."""
-
-    name: str
-    """The node's."""
-    old: int
-    """Pods of older revisions there."""
-    new: int
-    """Pods of the new one there."""
-
-
 class RolloutPass(Report, frozen=True):
     """One pass of the controller that changed a size, once its pods were deleted, placed and ready as far as they can
     be.
@@ -69,8 +58,6 @@ class RolloutPass(Report, frozen=True):
     """Pods that are ready."""
     constraints: tuple[KeyRevisions, ...]
     """Constraints of the new template."""
-    nodes: tuple[NodeRevisions, ...] = ()
-    """The nodes on which that changed since the pass before, by name."""
 
 
 class RevisionSkew(Report, frozen=True):
@@ -132,8 +119,6 @@ class RolloutReport(Report, frozen=True):
     """``final`` had the constraints matchLabelKeys: [pod-template-hash]; null where they have it, or there are none."""
     constraints: tuple[ConstraintReport, ...]
     """Constraints as they stand in the end."""
-    start: tuple[NodeRevisions, ...] = ()
-    """The nodes that hold pods of the workload before the first pass, by name."""
     not_created: int = 0
     """New pods that the API server refuses in the end, as a quota does."""
     kept: int = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -207,22 +206,3 @@ def _skew_header(rollout: RolloutReport, place: int) -> str:
 def _skew(key: KeyRevisions, constraint: ConstraintReport) -> Cell:
     exceeds = f" > {constraint.max_skew}" if key.skew > constraint.max_skew else ""
     return Cell(f"{key.skew}{exceeds}", Tone.BAD if exceeds and constraint.is_hard else Tone.PLAIN)
-
-
-def pass_frames(whose: str, rollout: RolloutReport, now: Counter[str]) -> Iterator[Frame]:
-    """Each pass of the rollout that ``whose`` names, with the nodes it changed. ``now`` holds the number of pods drawn
-    on each node so far, and is updated.
-    """
-    held = {node.name: node.old + node.new for node in rollout.start}
-    for row in rollout.passes:
-        for node in row.nodes:
-            now[node.name] += node.old + node.new - held.get(node.name, 0)
-            held[node.name] = node.old + node.new
-        pods = {node.name: now[node.name] for node in row.nodes}
-        yield Frame(f"{whose} pass {row.number}", _pass_text(row), pods)
-
-
-def _pass_text(row: RolloutPass) -> str:
-    running, ready = row.running, row.ready.old + row.ready.new
-    skews = "".join(f"; {short_key(key.topology_key)} skew {key.skew}" for key in row.constraints)
-    return f"{running.old} old and {running.new} new pods running, {ready} ready{skews}"

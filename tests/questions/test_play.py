@@ -469,15 +469,3 @@ def test_a_step_says_which_nodes_take_no_pods_any_more_and_which_do_again() -> N
         {"node-b1": ()},
         {},
     ]
-
-
-def test_the_passes_of_a_rollout_say_which_nodes_hold_other_pods() -> None:
-    (step,) = play("rollout deploy/web").steps
-    (rollout,) = step.rollouts
-    held = {node.name: (node.old, node.new) for node in rollout.start}
-    assert held == dict.fromkeys(held, (1, 0))
-    for each in rollout.passes:
-        held.update({node.name: (node.old, node.new) for node in each.nodes})
-        both = [sum(column) for column in zip(*held.values(), strict=True)]
-        assert [each.running.old, each.running.new] == both
-    assert sum(old for old, _ in held.values()) == 0

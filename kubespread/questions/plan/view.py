@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,7 +11,7 @@ from kubespread.questions.plan import PlanReport, PlanStep
 from kubespread.reports.columns import Readers
 from kubespread.reports.rollout import RolloutReport, rollout_sentence
 from kubespread.views.look import Cell, Line, Look, Part, Sentence, Text, Tone
-from kubespread.views.outcomes import details, frame, pass_frames, passes, tone
+from kubespread.views.outcomes import details, frame, passes, tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import INDENT, tabled
 from kubespread.views.view import Frame, Tile, View, about, held_before, unwanted
@@ -92,23 +90,16 @@ def _moves_first(report: PlanReport) -> bool:
 
 def _frames_of(report: PlanReport) -> Mapping[int, int]:
     """Map each step to the one of `_frames`, counted from 1, that shows the cluster after it."""
-    each = (1 + sum(len(rollout.passes) for rollout in step.rollouts) for step in report.steps)
-    past = islice(accumulate(each, initial=int(_moves_first(report))), 1, None)
-    return dict(zip((step.number for step in report.steps), past, strict=True))
+    return {step.number: place for place, step in enumerate(report.steps, start=1 + _moves_first(report))}
 
 
 def _frames(report: PlanReport, drawn: TopologyMap) -> Iterator[Frame]:
-    """One frame per step, with what each node holds after it, behind those of the passes of its rollouts."""
+    """One frame per step, with what each node holds after it."""
     held = held_before(drawn)
     if _moves_first(report):
         yield frame(report.start, held, drawn)
     for step in report.steps:
-        label = f"step {step.number}: {step.title or step.name}"
-        pods = Counter({name: now[0] or 0 for name, now in held.items()})
-        for rollout in step.rollouts:
-            # The step's own frame repeats all of it, and tells more than the passes of one workload.
-            yield from pass_frames(f"{label}:", rollout, Counter(pods))
-        yield replace(frame(step, held, drawn), label=label)
+        yield replace(frame(step, held, drawn), label=f"step {step.number}: {step.title or step.name}")
 
 
 def _parts(report: PlanReport, look: Look) -> Iterator[Part]:

@@ -6,7 +6,6 @@ A StatefulSet's pods are replaced one by one from the highest ordinal.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -40,8 +39,6 @@ class _Way(ABC):
         self.world, self.name = world, name
         self._passes: list[reports.RolloutPass] = []
         self._worst: dict[int, reports.RevisionSkew] = {}
-        self._on_nodes: dict[str, reports.NodeRevisions] = {}
-        """Revisions on nodes at the last pass."""
 
     @property
     @abstractmethod
@@ -87,7 +84,7 @@ class _Way(ABC):
     def report(self) -> reports.RolloutReport:
         """Run until the controller has nothing left to do, or waits for something that never comes."""
         world = self.world
-        fewest_ready, start = _ready(self._all), self._changed_nodes(self._active)
+        fewest_ready = _ready(self._all)
         wrote, before = True, self._state(self._active)
         for _ in range(_MAX_PASSES):
             if not wrote:
@@ -105,7 +102,7 @@ class _Way(ABC):
                 self._note_pass(active)
             before, wrote = after, wrote or world.let_go()
         world.settle()
-        return self.ended(fewest_ready, start)
+        return self.ended(fewest_ready)
 
     @property
     def _all(self) -> list[Pod]:
@@ -136,18 +133,8 @@ class _Way(ABC):
                 running=reports.RevisionPods(old=_running(old), new=_running(new)),
                 ready=reports.RevisionPods(old=_ready(old), new=_ready(new)),
                 constraints=tuple(rows),
-                nodes=self._changed_nodes(active),
             )
         )
-
-    def _changed_nodes(self, active: _Revisions) -> tuple[reports.NodeRevisions, ...]:
-        """List the nodes on which pods changed since the last call, with what they hold."""
-        old, new = (Counter(pod.spec.node_name for pod in pods if pod.spec.node_name) for pods in active)
-        now = {name: reports.NodeRevisions(name=name, old=old[name], new=new[name]) for name in sorted({*old, *new})}
-        emptied = (reports.NodeRevisions(name=name, old=0, new=0) for name in self._on_nodes.keys() - now.keys())
-        changed = [on_node for on_node in now.values() if self._on_nodes.get(on_node.name) != on_node]
-        self._on_nodes = now
-        return tuple(sorted((*changed, *emptied), key=lambda node: node.name))
 
     def _constraints(self) -> list[ConstraintReport]:
         return constraints_on(self.world.cluster, self.template, self.world.surroundings.scheduler_of)
@@ -160,7 +147,7 @@ class _Way(ABC):
             reports.DomainRevisions(value=value, old=old.get(value, 0), new=new.get(value, 0)) for value in values
         )
 
-    def ended(self, fewest_ready: int, start: tuple[reports.NodeRevisions, ...]) -> reports.RolloutReport:
+    def ended(self, fewest_ready: int) -> reports.RolloutReport:
         """Report how it went, as things stand now."""
         constraints, (surge, unavailable), (old, new) = self._constraints(), self.limits, self._active
         unplaced = {key_of(pod) for pod in new if not pod.spec.node_name}
@@ -193,7 +180,6 @@ class _Way(ABC):
             ),
             with_match_label_keys=None,
             constraints=tuple(constraints),
-            start=start,
         )
 
     def _why_wedged(self, new: Sequence[Pod], waiting: Sequence[Waiting], refused: Sequence[Unmade]) -> str:
@@ -271,7 +257,7 @@ def resumed(world: World, stopped: reports.RolloutReport) -> reports.RolloutRepo
         way = _OfStatefulSet(world, name, template, rollout.stateful_set.spec.update_strategy)
     if way is None or stopped.complete:
         return stopped
-    now = way.ended(min(stopped.fewest_ready, max(0, stopped.replicas - stopped.max_unavailable)), stopped.start)
+    now = way.ended(min(stopped.fewest_ready, max(0, stopped.replicas - stopped.max_unavailable)))
     return replace(now, passes=stopped.passes, worst_skew=stopped.worst_skew)
 
 
