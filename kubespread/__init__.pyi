@@ -12,7 +12,7 @@ from kubespread.questions.autoscaling.autoscale import GroupsGiven
 from kubespread.questions.capacity import CapacityReport as CapacityReport
 from kubespread.questions.check import CheckFinding as CheckFinding, CheckReport as CheckReport, Severity
 from kubespread.questions.check.answer import rule as rule, rules as rules
-from kubespread.questions.compare import CompareReport as CompareReport, Side as Side
+from kubespread.questions.compare import CompareReport as CompareReport
 from kubespread.questions.editing import after_edits as after_edits, connect as connect, load as load
 from kubespread.questions.explain.report import ExplainReport as ExplainReport
 from kubespread.questions.fleet import FleetReport as FleetReport, fleet as fleet
@@ -23,7 +23,7 @@ from kubespread.questions.plan.playing import after_steps as after_steps
 from kubespread.questions.rebalance import RebalanceReport as RebalanceReport
 from kubespread.questions.removable import RemovableReport as RemovableReport
 from kubespread.questions.report import Scorecard as Scorecard
-from kubespread.questions.scene import OnProgress, OnRefused, ask as ask
+from kubespread.questions.scene import OnProgress, OnRefused, Side as Side, ask as ask
 from kubespread.questions.scheduler import Scheduler as Scheduler
 from kubespread.questions.simulate import SimulateReport as SimulateReport
 from kubespread.questions.survive import SurviveReport as SurviveReport

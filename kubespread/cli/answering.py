@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
@@ -11,17 +11,15 @@ from msgspec.structs import replace
 
 from kubespread.cli.streams import ExitCode, emit, look_of_stdout, say, stderr_is_terminal, stdout_takes_tables
 from kubespread.escaping import escaped
-from kubespread.questions.provenance import CODES, drawn_for, with_provenance
-from kubespread.reports.parts import outcome
+from kubespread.questions.provenance import drawn_for, with_provenance
 from kubespread.views import lines
-from kubespread.views.formats import Format, chosen_format
+from kubespread.views.formats import IN_PIPE, Format, Writer, chosen_format
 from kubespread.wording import Decisive, count_of
 
 if TYPE_CHECKING:
     from kubespread import Scheduler
     from kubespread.cli.command import Typed
     from kubespread.snapshot.snapshot import Snapshot
-    from kubespread.views.formats import Writer
     from kubespread.views.look import Look
 
 _MOST_NOTES = 3
@@ -151,13 +149,11 @@ def _notes(report: Any) -> list[_Note]:
 
 
 class Answering(Struct, frozen=True):
-    """Cluster that an answer is about, if any, and the way to print it."""
+    """Clusters that an answer is about, and the way to print it."""
 
-    cluster: Snapshot | None
-    scheduler: Scheduler
     typed: Typed
-    others: Sequence[tuple[Snapshot, Scheduler]] = ()
-    """Further clusters that the answer is about, in order, before that one."""
+    clusters: Sequence[tuple[Snapshot, Scheduler]] = ()
+    """In order; a page draws the last."""
     never_modelled: Sequence[str] = ()
     """Circumstances that the help of the command says already, and notes need not say again."""
 
@@ -166,50 +162,27 @@ class Answering(Struct, frozen=True):
         """The format that is asked for, else the one that standard output calls for."""
         return chosen_format(self.typed["output"], is_terminal=stdout_takes_tables())
 
-    def look(self, *, in_full: bool = False) -> Look:
-        """Look of the answer, in full where -v or ``in_full`` asks for that."""
-        look = look_of_stdout(headers=not self.typed["no_headers"])
-        in_full = in_full or self.typed["verbose"] > 0
+    def look(self) -> Look:
+        """Look of the answer, in full where -v asks for that."""
+        look, in_full = look_of_stdout(headers=not self.typed["no_headers"]), self.typed["verbose"] > 0
         return replace(look, in_full=in_full, rows=None if in_full else look.rows)
-
-    def give(
-        self,
-        answer: Any,
-        parts: Sequence[tuple[str, Any]],
-        *,
-        writer: Writer,
-        is_yes: bool | None = None,
-        look: Look | None = None,
-        beside: Sequence[tuple[str, Any]] = (),
-    ) -> ExitCode:
-        """Write ``answer`` as `show` does. The exit code is that of its `outcome`, and NO_CLUSTER where there are gaps
-        and --strict was asked for.
-        """
-        reports = [report for _, report in parts]
-        is_in_part = any(snapshot.faults for snapshot, _ in self._clusters)
-        code = ExitCode(CODES[outcome(reports, is_yes, is_in_part=is_in_part)])
-        if self.typed["strict"] and any(report.gaps or report.snapshot_findings for report in reports):
-            code = ExitCode.NO_CLUSTER
-        self.show(answer, parts, code, writer=writer, look=look, beside=beside)
-        return code
 
     def show(
         self,
         answer: Any,
         parts: Sequence[tuple[str, Any]],
         code: ExitCode,
-        *,
-        writer: Writer,
-        look: Look | None = None,
+        writers: Mapping[str, Writer],
+        look: Look,
         beside: Sequence[tuple[str, Any]] = (),
     ) -> None:
         """Write ``answer``, which ends with ``code``, and below it what is beside it. ``parts`` holds each report in it
         with the prefix of its notes; ``beside`` those that have the notes instead.
         """
         answer = with_provenance(answer, sys.argv[1:])
-        look, write = look or self.look(), writer.load()
-        if self.written.is_page:
-            look = replace(look, drawn=drawn_for(answer, self.cluster, self.scheduler))
+        write = writers.get(self.written.name, IN_PIPE).load()
+        if self.written.is_page and self.clusters:
+            look = replace(look, drawn=drawn_for(answer, *self.clusters[-1]))
         width = look.width if look.rows is not None and self.written.name == "table" else None
         said = [*self._said(parts, beside or parts, code, is_short=width is not None)]
         if width is not None and look.rows is not None and stderr_is_terminal():
@@ -232,20 +205,16 @@ class Answering(Struct, frozen=True):
             for requirement in report.unmet:
                 yield f"requirement not met: {whose}{requirement}"
 
-    @property
-    def _clusters(self) -> Sequence[tuple[Snapshot, Scheduler]]:
-        return self.others if self.cluster is None else (*self.others, (self.cluster, self.scheduler))
-
     def _notes(
         self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, *, is_short: bool
     ) -> Iterator[str]:
         """The notes that matter to the answer, and what its format lacks of it."""
         choosing = None
         if self.typed["verbose"]:
-            for (snapshot, _), (_, part) in zip(self._clusters, beside, strict=False):
+            for (snapshot, _), (_, part) in zip(self.clusters, beside, strict=False):
                 yield from source_of(snapshot, part)
         else:
-            origins = [(scheduler, snapshot.origin) for snapshot, scheduler in self._clusters]
+            origins = [(scheduler, snapshot.origin) for snapshot, scheduler in self.clusters]
             choosing = Choosing(
                 known=self.never_modelled,
                 of_clusters={text for scheduler, origin in origins for text in scheduler.notes(origin)},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +16,17 @@ from kubespread.cli.command import Command, Option, Parameter, Typed
 from kubespread.cli.field import Late, field_of
 from kubespread.cli.options import open_cluster_if_any, waiting
 from kubespread.cli.streams import ExitCode, complain, emit, epilog, say
-from kubespread.cli.watch import WATCH, watched
 from kubespread.errors import KubespreadError
 from kubespread.questions.commands import Commands
+from kubespread.questions.provenance import CODES
 from kubespread.questions.question import Question, options_of, parts_in, reports_in
+from kubespread.questions.scene import Side
 from kubespread.questions.tasks import ALONE, Workers
-from kubespread.views.formats import IN_PIPE, Writer, writers_of
+from kubespread.reports.parts import outcome
+from kubespread.views.formats import Writer, writers_of
 
 if TYPE_CHECKING:
+    from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
 
 
@@ -69,7 +72,7 @@ def _settled(settling: Mapping[str, Late], question: Question[Any], cluster: Sna
 def command_of(question: type[Question[Any]]) -> Command:
     """The question's own command."""
     cluster = [*options.CLUSTER, *([options.LIVE] if question.may_lack_cluster else [])]
-    parameters, run = asking(question, _answer, writers_in(question), cluster)
+    parameters, run = asking(question, _answer, writers_of(question.outputs), cluster)
     return Command(
         question.name,
         run,
@@ -94,7 +97,7 @@ def asking(
     declared = {
         field.name: field_of(field, kind, option)
         for field, kind, option in options_of(question)
-        if option.is_typed and (is_alone or not option.is_for_one)
+        if option.is_typed and (is_alone or not option.prints)
     }
     parameters = [
         *(parameter for field in declared.values() for parameter in field.parameters),
@@ -107,13 +110,12 @@ def asking(
         *cluster,
         *options.CHANGES,
         *options.SPEAKING,
-        *([WATCH] if question.is_watched and is_alone else []),
     ]
-    endings = [field.name for field, _, option in options_of(question) if option.prints and is_alone]
+    endings = [declared[field.name] for field, _, option in options_of(question) if option.prints and is_alone]
 
     def run(typed: Typed) -> ExitCode:
-        if ends := {name: typed[name] for name in endings if typed[name]}:
-            emit(question(**ends).ending())
+        for text in filter(None, (field.value(typed) for field in endings)):
+            emit(text)
             return ExitCode.YES
         if typed["output"] is None and "github" in question.outputs and os.environ.get("GITHUB_ACTIONS") == "true":
             typed = typed.having(output="github")
@@ -121,7 +123,7 @@ def asking(
         settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
         return answer(Asked(asked, settling, typed, *_limits(typed)))
 
-    return parameters, partial(watched, run) if question.is_watched and is_alone else run
+    return parameters, run
 
 
 def _limits(typed: Typed) -> tuple[Workers, float | None]:
@@ -137,45 +139,41 @@ def _limits(typed: Typed) -> tuple[Workers, float | None]:
 
 
 def _answer(asked: Asked) -> ExitCode:
-    """About the one cluster that is named, if any."""
-    question, typed = asked.question, asked.typed
-    scheduler, others = options.scheduler_of(typed), list[tuple[Any, Any]]()
-    opened = cluster = open_cluster_if_any(typed, is_needed=question.needs_cluster, quiet=typed["quiet"])
-    if opened is not None:
-        question = asked.settle(question, opened)
-        *others, (cluster, scheduler) = question.clusters(opened, scheduler)
-    return _answered(question, opened, Answering(cluster, scheduler, typed, others, question.never_modelled), asked)
-
-
-def _answered(question: Question[Any], opened: Snapshot | None, answering: Answering, asked: Asked) -> ExitCode:
-    """Ask and print the answer. Reports what the API server would refuse, with the exit code BAD_INPUT."""
+    """Ask about the one cluster that is named, if any, and print the answer. Reports what the API server would refuse,
+    with the exit code BAD_INPUT.
+    """
     import kubespread
 
-    typed, refused = asked.typed, list[KubespreadError]()
+    question, typed, refused = asked.question, asked.typed, list[KubespreadError]()
+    scheduler = options.scheduler_of(typed)
+    opened = open_cluster_if_any(typed, is_needed=question.needs_cluster, quiet=typed["quiet"])
+    if opened is not None:
+        question = asked.settle(question, opened)
 
     def on_refused(error: KubespreadError) -> None:
         complain(str(error))
         refused.append(error)
 
-    question = question.written_in(answering.written)
     with waiting(question.doing, quiet=typed["quiet"]) as on_progress:
-        answer = kubespread.ask(
-            opened, question, answering.scheduler, on_progress, on_refused, asked.workers, asked.timeout
-        )
-    look = question.shown(answering.look())
+        answer = kubespread.ask(opened, question, scheduler, on_progress, on_refused, asked.workers, asked.timeout)
+    answering = Answering(typed, [*_clusters(question, opened, scheduler)], question.never_modelled)
+    look, parts = answering.look(), reports_in(answer)
     if look.width is not None:
-        commands = Commands(opened, answering.scheduler, question, sys.argv[1:])
+        commands = Commands(opened, scheduler, question, sys.argv[1:])
         look = structs.replace(look, next_command=question.next_command(answer, commands))
-    code = answering.give(
-        answer,
-        reports_in(answer),
-        writer=writers_in(type(question)).get(answering.written.name, IN_PIPE),
-        is_yes=question.passes(answer),
-        look=look,
-        beside=parts_in(answer),
-    )
+    reports, is_in_part = [report for _, report in parts], any(cluster.faults for cluster, _ in answering.clusters)
+    code = ExitCode(CODES[outcome(reports, has_bar=question.has_bar, is_in_part=is_in_part)])
+    if typed["strict"] and any(report.gaps or report.snapshot_findings for report in reports):
+        code = ExitCode.NO_CLUSTER
+    answering.show(answer, parts, code, writers_of(question.outputs), look, parts_in(answer))
     return ExitCode.BAD_INPUT if refused else code
 
 
-def writers_in(question: type[Question[Any]]) -> Mapping[str, Writer]:
-    return writers_of(question.outputs)
+def _clusters(
+    question: Question[Any], opened: Snapshot | None, scheduler: Scheduler
+) -> Iterator[tuple[Snapshot, Scheduler]]:
+    """The clusters in question, each with its scheduler."""
+    sides = [side for side in getattr(question, "pods", ()) if isinstance(side, Side)]
+    yield from ((side.snapshot, side.scheduler) for side in sides)
+    if opened is not None and not sides:
+        yield (structs.replace(opened, edits=()) if question.judges_edits else opened), scheduler

@@ -128,15 +128,12 @@ class Typed:
         self,
         values: Mapping[str, Any],
         parameters: Sequence[Any] = (),
-        again: Callable[[], Typed] | None = None,
         before: Mapping[str, Any] | None = None,
         words: Sequence[str] = (),
     ) -> None:
         self.values = values
         """By parameter; also what only a configuration sets."""
         self.parameters = parameters
-        self.again = again
-        """Parser of these words anew, with what configuration files set by now."""
         self.before = before
         """The values of the command that this one belongs to: of a fleet, its clusters."""
         self.words = words
@@ -149,7 +146,7 @@ class Typed:
         return self.values.get(name)
 
     def having(self, **values: Any) -> Typed:
-        return Typed({**self.values, **values}, self.parameters, self.again, self.before, self.words)
+        return Typed({**self.values, **values}, self.parameters, self.before, self.words)
 
 
 class Command(TyperCommand):
@@ -201,13 +198,8 @@ class Command(TyperCommand):
         return rest
 
     def typed(self, ctx: Any) -> Typed:
-        words = ctx.meta[_WORDS]
-
-        def again() -> Typed:
-            return self.typed(self.make_context(ctx.info_name, [*words], parent=ctx.parent))
-
         before = None if ctx.parent is None else ctx.parent.params
-        return Typed(ctx.params, self.params, again, before, words)
+        return Typed(ctx.params, self.params, before, ctx.meta[_WORDS])
 
     def invoke(self, ctx: Any) -> Any:
         return self.run(self.typed(ctx))

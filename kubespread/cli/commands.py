@@ -36,7 +36,7 @@ _INSTEAD = {
     "describe": "kubespread explain POD",
     "why": "kubespread explain POD",
     "get": "kubespread map, or kubespread audit",
-    "top": "kubespread map --by load",
+    "top": "kubespread map",
     "lint": "kubespread check FILE",
     "validate": "kubespread check FILE",
 }

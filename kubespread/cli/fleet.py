@@ -19,7 +19,7 @@ from kubespread.cli.streams import ExitCode, epilog
 from kubespread.errors import UsageError
 from kubespread.questions.provenance import CODES
 from kubespread.questions.registry import QUESTIONS, question
-from kubespread.views.formats import IN_PIPE, writers_of
+from kubespread.views.formats import writers_of
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
@@ -80,18 +80,18 @@ def _answer(asked: Asked) -> ExitCode:
     from kubespread.questions.scene import Budget
 
     typed = asked.typed
-    answering = Answering(None, scheduler_of(typed), typed, (), asked.question.never_modelled)
+    answering, scheduler = Answering(typed, (), asked.question.never_modelled), scheduler_of(typed)
     edits, clusters = edits_of(typed), _members(typed)
     with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed["quiet"]) as on_progress:
         budget = Budget(on_progress, asked.workers, asked.timeout)
-        report = answers(clusters, asked.question, answering.scheduler, budget, asked.settle, edits)
+        report = answers(clusters, asked.question, scheduler, budget, asked.settle, edits)
     is_in_doubt = typed["strict"] and any(part.gaps for row in report.clusters for part in row.reports)
     code = ExitCode(CODES["unknown" if is_in_doubt and report.passes == "yes" else report.passes])
     look, wrong = answering.look(), [row.name for row in report.clusters if row.passes != "yes" and row.reports]
     for worst_of_all in (member for member in clusters if member.name in wrong[:1]):
         alone = ["kubespread", asked.question.name, *typed.words, *worst_of_all.option]
         look = structs.replace(look, next_command=shlex.join(alone))
-    answering.show(report, [("", report)], code, writer=_WRITERS.get(answering.written.name, IN_PIPE), look=look)
+    answering.show(report, [("", report)], code, _WRITERS, look)
     return code
 
 

@@ -4,17 +4,14 @@ files or the kubeconfig, with a sign of life on standard error where a person wa
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from kubespread.cli.command import EDITS as EDITED
 from kubespread.cli.command import TYPED_ORDER, Option, Typed, flag
-from kubespread.cli.parsing import readers, texts_of
 from kubespread.cli.streams import complain, stderr_is_terminal
 from kubespread.errors import NoClusterError, UsageError
 from kubespread.kube.versions import NEWEST, OLDEST, RECORDED_SINCE, UPCOMING
@@ -229,19 +226,3 @@ def _connected(typed: Typed, *, quiet: bool) -> Snapshot:
 
     with DownloadProgress() as progress:
         return replace(kubespread.connect(access, progress.page_came), kubeconfig=kubeconfig)
-
-
-def files_read(typed: Typed) -> Iterator[Path]:
-    """The files that a parsed command reads, a directory standing for its content; some may be missing.
-
-    Raises UsageError and ManifestError for invalid edits.
-    """
-    from kubespread.config import candidates
-    from kubespread.snapshot.edits.new_nodes import AddNode
-
-    named = [text for name in readers(typed.parameters) for text in texts_of(typed.get(name))]
-    yield from map(Path, named)
-    for edit in map(AddNode.read, texts_of(typed.get("add_node"))):
-        if isinstance(edit, AddNode) and edit.manifest is not None:
-            yield Path(edit.template)
-    yield from candidates(os.environ)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kubespread.cli import options
 from kubespread.cli.answering import read_of
 from kubespread.cli.command import Command, Option, Typed, flag
-from kubespread.cli.options import files_read, open_cluster
+from kubespread.cli.options import open_cluster
 from kubespread.cli.streams import ExitCode, emit, epilog, say, stdout_is_terminal
 from kubespread.errors import UsageError
 from kubespread.questions.question import Rule
@@ -159,12 +159,18 @@ def _checked(path: str, *, strict: bool) -> ExitCode:
 
 def _refuse_overwriting(typed: Typed) -> None:
     """Raise UsageError where the command would write over what it reads, or write one file twice."""
+    from kubespread.config import candidates
+    from kubespread.snapshot.edits.new_nodes import AddNode
+
     typed_paths = {"-o/--output": typed["output"], "--map": typed["map_file"]}
     written = {name: Path(path) for name, path in typed_paths.items() if path not in (None, _STDOUT)}
     if len({os.path.realpath(path) for path in written.values()}) < len(written):
         raise UsageError(f"{' and '.join(written)} name the same file")
+    templates = [edit.template for edit in options.edits_of(typed) if isinstance(edit, AddNode) and edit.manifest]
+    named = (*options.sources_of(typed), *filter(None, [typed["kubeconfig"]]), *templates)
+    paths = [*map(Path, named), *candidates(os.environ)]
     # Two folders deep, which is as deep as a mistake reaches.
-    read = [file for path in files_read(typed) for file in (path, *path.glob("*"), *path.glob("*/*"))]
+    read = [file for path in paths for file in (path, *path.glob("*"), *path.glob("*/*"))]
     for name, path in written.items():
         for file in read if path.is_file() else ():
             if file.is_file() and file.samefile(path):

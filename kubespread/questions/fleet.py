@@ -384,7 +384,7 @@ class _Asking:
         told = FleetCluster(
             name=name,
             verdict=verdict,
-            passes=outcome([report for _, report in reports], question.passes(answer), is_in_part=bool(faults)),
+            passes=outcome([report for _, report in reports], has_bar=question.has_bar, is_in_part=bool(faults)),
             headline=f"{whose}{worst_report.answer[0]}",
             finding=f"{whose}{finding}" if verdict == "no" and finding else "",
             nodes=len(snapshot.nodes),

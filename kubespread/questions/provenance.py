@@ -25,11 +25,11 @@ _MOST_DIGITS = 10
 """Maximum number of digits of a time in seconds: until the year 2286."""
 
 
-def drawn_for(answer: Any, cluster: Snapshot | None, scheduler: Scheduler) -> Any:
-    """The ``cluster`` that a page draws with ``answer``, if that is about one."""
+def drawn_for(answer: Any, cluster: Snapshot, scheduler: Scheduler) -> Any:
+    """The ``cluster`` that a page draws with ``answer``."""
     map_of = question("map")
-    if isinstance(answer, map_of.report()) or cluster is None:
-        return answer if isinstance(answer, map_of.report()) else None
+    if isinstance(answer, map_of.report()):
+        return answer
     # The pods that matter to the answer, where it is about some alone.
     selector, namespace = getattr(answer, "marks", None) or ("", None)
     return ask(cluster, map_of(selector=selector, namespace=namespace), scheduler)

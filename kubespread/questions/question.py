@@ -14,7 +14,6 @@ from typing import (
     ClassVar,
     Generic,
     Literal,
-    Self,
     TypeVar,
     cast,
     get_args,
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from kubespread.questions.workloads_asked import WorkloadsAsked
     from kubespread.snapshot.edits.verb import Edit
     from kubespread.snapshot.snapshot import Snapshot
-    from kubespread.views.formats import Format
-    from kubespread.views.look import Look
 
 A = TypeVar("A")
 Text = Annotated[str, Meta(min_length=1)]
@@ -120,11 +117,6 @@ class Option(Rule, frozen=True):
     @property
     def is_for_assistants(self) -> bool:
         return not (self.is_for_scripts or self.is_path)
-
-    @property
-    def is_for_one(self) -> bool:
-        """True if it is about how one report is shown, or about a file that one report is written to."""
-        return bool(self.prints) or (self.is_for_scripts and (bool(self.shown_in) or self.metavar == "FILE"))
 
     def read(self, text: str) -> Any:
         """Value of what is typed, before any cluster is read. Raises UsageError and ManifestError."""
@@ -372,16 +364,12 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """Meaning of exit code 1; None where it has none."""
     never_modelled: ClassVar[Sequence[str]] = ()
     """Circumstances that none of its answers takes into account, whatever the cluster: in its help and in reports."""
-    verdict_counts: ClassVar[bool] = True
-    """True if the report's verdict decides between these, and not only its requirements."""
     doing: ClassVar[str] = "working on the answer"
     """The text shown while working."""
     outputs: ClassVar[Mapping[str, str]] = {}
     """Its own formats besides those that every report has, with their help for ``-o`` where it is not the format's."""
-    is_watched: ClassVar[bool] = False
-    """True if it has ``-w``, which repeats it."""
     judges_edits: ClassVar[bool] = False
-    """True if its own rows say what edits were not done in full."""
+    """True if edits are steps of its answer, whose rows say what was not done in full: a page draws what was before."""
     hands_out: ClassVar[bool] = False
     """True if its answer is made of independent parts, which `Workers` do; the command has ``--jobs``."""
     may_lack_cluster: ClassVar[bool] = False
@@ -433,50 +421,27 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """The fields that differ from their defaults, as in JSON; neither files nor manifests."""
         options = ((field, getattr(self, field.name)) for field, _, option in options_of(type(self)) if option.is_told)
         return {
-            "name": self.name,
             **{field.encode_name: msgspec.to_builtins(value) for field, value in options if value != field.default},
+            # A workload's name, which reports have in a field of their own, is encoded like this one.
+            "name": self.name,
         }
 
-    def is_yes(self, report: A) -> bool | None:
-        """True if the exit code is 0, as long as all requirements are met; None: that depends on the verdict."""
-        return None if self.verdict_counts else True
-
-    def passes(self, answer: A) -> bool | None:
-        """Judge the answer as `is_yes` does; what is required of an answer that is in doubt is not known to be met."""
-        is_yes = self.is_yes(answer)
-        is_asked = self.verdict_counts or bool(getattr(self, "fail_on", None))
-        in_doubt = any(report.verdict == "unknown" and report.doubts for _, report in reports_in(answer))
-        return None if is_yes and is_asked and in_doubt else is_yes
-
-    def written_in(self, _form: Format) -> Self:
-        """This question for an answer in this format."""
-        return self
-
-    def shown(self, look: Look) -> Look:
-        """Look of the answer on a terminal."""
-        return look
+    @property
+    def has_bar(self) -> bool:
+        """True if ``--fail-on``, and not the verdict, says what a no is."""
+        return any(
+            field.name == "fail_on" and option.is_for_scripts and bool(getattr(self, field.name))
+            for field, _, option in options_of(type(self))
+        )
 
     # Typed as Any since Commands is made of questions: subclasses say Commands.
     def next_command(self, _report: A, _commands: Any) -> str:
         """Command to type after this answer; empty where its rows say so, or nothing is to be done."""
         return ""
 
-    def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
-        """The clusters in question, each with its scheduler; a page draws the last."""
-        return ((opened, scheduler),)
-
-    def ending(self) -> str:
-        """The output that an `Ending` requests. Raises UsageError."""
-        raise NotImplementedError
-
     @property
     def needs_cluster(self) -> bool:
         return True
-
-    @property
-    def names_in(self) -> str | None:
-        """The namespace of names without one, in edits too; None: the context's."""
-        return None
 
     @property
     def makes_room(self) -> bool:
@@ -587,10 +552,6 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
         ),
     ] = None
 
-    @property
-    def names_in(self) -> str | None:
-        return self.namespace
-
     def again(self, commands: Any, question: str, *words: str) -> str:
         """The command that asks another ``question`` of the same pods; empty where they are not told by name."""
         named = [pod for pod in self.pods if isinstance(pod, str) and pod != "-"]
@@ -674,7 +635,3 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
     def named(self) -> tuple[str, ...]:
         """The workloads among what is named."""
         return self.workloads
-
-    @property
-    def names_in(self) -> str | None:
-        return self.namespace

@@ -27,6 +27,7 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import Decisive
 
 if TYPE_CHECKING:
+    from kubespread.candidate.sources import PodGiven
     from kubespread.world.events.world import World
     from kubespread.world.reporting.difference import Baseline, Grow
     from kubespread.world.store.happenings import Happenings
@@ -51,11 +52,20 @@ _CONTEXT = "context "
 """Beginning of the name of a source that is a context of a kubeconfig."""
 
 
+class Side(Struct, frozen=True):
+    """One of two questions that are compared: BEFORE or AFTER."""
+
+    snapshot: Snapshot
+    """The cluster, with its edits."""
+    pod: PodGiven | Sequence[PodGiven]
+    """Pod as `explain` takes it; `ClusterWorkloads` for all workloads."""
+    scheduler: Scheduler = Scheduler()
+    set: Sequence[str] = ()
+    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
+
+
 class Askable(Protocol[A]):
     """The parts of a question that its scene depends on."""
-
-    @property
-    def names_in(self) -> str | None: ...
 
     @property
     def makes_room(self) -> bool: ...
@@ -140,8 +150,9 @@ class Scene(Struct, frozen=True, dict=True):
     def _edited(self) -> tuple[Snapshot, tuple[str, ...]]:
         if self.parent is not None:
             return self.parent._edited
-        question = self.question
-        return edited(self.snapshot, self.scheduler, question.names_in, preempts=question.makes_room)
+        # Names without a namespace, in edits too, are in the question's; None: in the context's.
+        namespace = getattr(self.question, "namespace", None)
+        return edited(self.snapshot, self.scheduler, namespace, preempts=self.question.makes_room)
 
     @property
     def now(self) -> Snapshot:

@@ -275,7 +275,9 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     is_yes_or_no: ClassVar[bool] = True
-    """True if the question is a yes-or-no one; otherwise nothing is shown of the verdict."""
+    """True if the question is a yes-or-no one; otherwise nothing is shown of the verdict, and it does not count."""
+    only_no_counts: ClassVar[bool] = False
+    """True if whatever is not enough for a no is a yes, once nothing is in doubt."""
 
     def concluded(
         self,
@@ -330,6 +332,15 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         """True if enough is wrong for a no, where the question itself sets no other bar."""
         return self.verdict == "no"
 
+    def outcome(self, *, has_bar: bool) -> Judgment:
+        """The verdict as far as it counts where all requirements are met; ``has_bar`` is True where an option says what
+        a no is. A yes with a part missing is unknown.
+        """
+        is_in_doubt = self.verdict == "unknown" and bool(self.doubts)
+        is_met = has_bar or (self.only_no_counts and not self.is_no)
+        verdict: Judgment = "yes" if not self.is_yes_or_no or (is_met and not is_in_doubt) else self.verdict
+        return "unknown" if verdict == "yes" and self.unfinished is not None else verdict
+
     @property
     def word(self) -> str:
         """Beginning of the answer where people read it; machines have the verdict beside it."""
@@ -378,22 +389,18 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return None
 
 
-def outcome(reports: Sequence[QuestionReport], is_yes: bool | None, *, is_in_part: bool) -> Judgment:
-    """Verdict of a question: unknown where its cluster was read in part, no where a requirement is not met, else
-    unknown where some verdict is. Else the verdicts decide, or ``is_yes`` for a question whose options define what a no
-    is, regardless of the verdict; a yes with a part missing is unknown.
+def outcome(reports: Sequence[QuestionReport], *, has_bar: bool, is_in_part: bool) -> Judgment:
+    """Verdict of a question: unknown where its cluster was read in part, no where a requirement is not met, else that
+    of its reports.
     """
     if is_in_part:
         return "unknown"
     if any(report.unmet for report in reports):
         return "no"
-    if is_yes is not True and any(report.verdict == "unknown" for report in reports):
+    outcomes = [report.outcome(has_bar=has_bar) for report in reports]
+    if "unknown" in outcomes:
         return "unknown"
-    if is_yes is None:
-        is_yes = all(report.verdict == "yes" for report in reports)
-    if is_yes and any(report.unfinished for report in reports):
-        return "unknown"
-    return "yes" if is_yes else "no"
+    return "no" if "no" in outcomes else "yes"
 
 
 def release_phrase(kube_version: str) -> str:

@@ -12,13 +12,6 @@ from msgspec.structs import force_setattr
 from kubespread.escaping import escaped
 
 
-class MapBy(StrEnum):
-    """Meaning of the colors of a map."""
-
-    LOAD = "load"
-    SKEW = "skew"
-
-
 class Tone(StrEnum):
     """Degree to which something is good or bad; every place that colors it says it in words too."""
 
@@ -44,9 +37,6 @@ class Look(Struct, frozen=True, kw_only=True):
     wide: bool = False
     in_full: bool = False
     """True if all there is to say is shown: every row, and several answers in full instead of one line each."""
-    in_sentences: bool = False
-    """True if each row is a paragraph, where an answer has that form."""
-    map_by: MapBy = MapBy.LOAD
     drawn: Any = None
     """The cluster that a page draws, as map answers."""
 

@@ -24,7 +24,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 def plain(answer: Answer, look: Look) -> str:
     """A blank line between blocks; a sheet without rows is left out, but for the first where none has any."""
     view, readers = view_of(answer), Readers.COLUMNS | Readers.WIDE if look.wide else Readers.COLUMNS
-    if look.in_sentences and view.sentences is not None:
+    if view.sentences is not None:
         return view.sentences()
     sheets = [sheet for sheet in sheets_in(view) if sheet.readers & readers]
     return "\n".join(_block(sheet, look, readers) for sheet in [sheet for sheet in sheets if sheet.rows] or sheets[:1])

@@ -201,7 +201,7 @@ _LEAD, _LEAST = 3, 3
 def table(answer: Answer, look: Look) -> str:
     """The answer in the colors of ``look``: all of it, or what a terminal of so many rows shows first."""
     view = view_of(answer)
-    if look.in_sentences and view.sentences is not None:
+    if view.sentences is not None:
         return view.sentences()
     parts = screen(view, look) if view.picture is None else chain(doubts(view), view.picture(look))
     # Folded it could not be copied.

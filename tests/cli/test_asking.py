@@ -58,10 +58,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
         ["explain", "deploy/web", "--fix", "--replicas", "many"],
         "invalid --replicas 'many': expected a number from 0",
     ),
-    "a map of nobody's skew": (
-        ["map", "--by", "skew", "-o", "table"],
-        "--by skew shows how pods are spread: name their WORKLOAD",
-    ),
+    "a name of nothing": (["map", "--name", "web"], "name and set are for a workload: name one, or leave them out"),
 }
 
 

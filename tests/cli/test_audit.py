@@ -1,4 +1,4 @@
-"""``kubespread audit``: exit codes, streams, the schema and the watch."""
+"""``kubespread audit``: exit codes, streams and the schema."""
 
 from __future__ import annotations
 
@@ -68,11 +68,6 @@ CODES: dict[str, tuple[list[str], int, str]] = {
         2,
         "error: no workloads in namespace shop; there is default\n",
     ),
-    "standard input that is watched": (
-        ["-S", "-", "-w"],
-        2,
-        "error: standard input can be read only once: --watch needs files or a running cluster\n",
-    ),
 }
 
 
@@ -100,7 +95,7 @@ def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
 
 
 def test_why_shows_what_was_tried() -> None:
-    out = run("audit", "deploy/cache", "-S", CLUSTER, "--why", "-o", "table").out
+    out = run("audit", "deploy/cache", "-S", CLUSTER, "-v", "-o", "table").out
     assert "placed afresh without the score of NodeAffinity: 3/3/2, skew 1" in out
 
 

@@ -104,11 +104,11 @@ CASES = {
     "a manifest that does not exist": Case(
         "-S '*.yaml' explain web.yaml", 2, "", "error: web.yaml: No such file or directory\n"
     ),
-    "what is about one answer": Case(
-        "-S '*.yaml' audit -A --why",
+    "what is about no cluster": Case(
+        "-S '*.yaml' check --explain KS101",
         2,
         "",
-        "error: No such option: --why (Possible options: --key) (see 'kubespread fleet audit --help')\n",
+        "error: No such option: --explain (Possible options: --drain, --taint) (see 'kubespread fleet check --help')\n",
     ),
 }
 

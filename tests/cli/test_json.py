@@ -69,6 +69,11 @@ def test_a_command_says_what_made_its_answer() -> None:
     }
 
 
+def test_a_workload_that_is_chosen_by_its_name_is_not_the_questions_name() -> None:
+    command = ("explain", POD, "--name", "mypod", "--set", "cpu=1", "-S", CLUSTER, "-o", "json", "-q")
+    assert json.loads(run(*command).out)["question"] == {"name": "explain", "set": ["cpu=1"]}
+
+
 @pytest.mark.parametrize("epoch", ["", "soon", "-1", "1e9", "9" * 30])
 def test_a_time_that_is_none_is_not_taken_for_the_answers(epoch: str) -> None:
     printed = json.loads(run("audit", "-A", "-S", AUDITED, "-o", "json", "-q", env={"SOURCE_DATE_EPOCH": epoch}).out)

@@ -16,11 +16,6 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "the cluster": (["-S", SHOP], 0, ""),
     "a workload of the cluster": (["deploy/web", "-S", SHOP], 0, ""),
     "a manifest": ([POD, "-S", CLUSTER], 0, ""),
-    "skew of nobody": (
-        ["-S", SHOP, "--by", "skew", "-o", "table"],
-        2,
-        "error: --by skew shows how pods are spread: name their WORKLOAD\n",
-    ),
     "a namespace of nobody": (
         ["-n", "shop", "-S", SHOP],
         2,

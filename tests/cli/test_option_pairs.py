@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 import kubespread
 from kubespread.assistants import server
-from kubespread.cli import parsing, watch
+from kubespread.cli import parsing
 from kubespread.cli.command import TYPED_ORDER, Typed
 from kubespread.cli.commands import _made
 from kubespread.cli.parsing import faults, spelled
@@ -62,7 +62,6 @@ INDEPENDENT = {
     ("--no-headers", "--explain"): "and it has no headers",
     ("-v", "-q"): "-q leaves notes out, those of -v too",
     ("--pods", "--node"): "the sentences about a node always name the pods",
-    ("--why", "-v"): "-v shows everything, what was tried too",
     ("--fail-on", "--strict"): "gaps end with 3 whatever the answer is",
     ("--live", "--context"): "a context names a running cluster by itself",
     ("--live", "--kubeconfig"): "so does a kubeconfig",
@@ -93,18 +92,12 @@ class Recorder:
         monkeypatch.setattr(save, "save_map", self._noted("save_map"))
         monkeypatch.setattr(anonymize, "anonymize", self._noted("anonymize", (self.snapshot, {})))
         monkeypatch.setattr(server, "serve", self._serve)
-        monkeypatch.setattr(watch, "_changed", self._interrupted)
-        monkeypatch.setattr(watch, "_show", self._noted("show"))
-
-    def _interrupted(self, *_arguments: object) -> None:
-        self.log.append("waits")
-        raise KeyboardInterrupt
 
     def asked(self, command: Any, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """What is asked, said and ended with. Raises KubespreadError for what is refused."""
         self.log.clear()
         with redirect_stdout(Terminal()) as out, redirect_stderr(io.StringIO()) as err:
-            code = command.run(Typed(values, command.params, lambda: Typed(values, command.params)))
+            code = command.run(Typed(values, command.params))
         return code, [*self.log], out.getvalue(), err.getvalue()
 
     def _load(self, *paths: str) -> Snapshot:

@@ -31,7 +31,7 @@ ASKED: dict[str, tuple[str, ...]] = {
         "survive deploy/web",
         "pending -A",
         "audit -A",
-        "audit deploy/web --why",
+        "audit deploy/web -v",
         "simulate deploy/web --replicas 40",
         "simulate deploy/web --replicas 20",
         "explain deploy/web --set cpu=99",

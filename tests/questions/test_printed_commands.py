@@ -25,7 +25,7 @@ DUMPS = [
     "06-limitrange-refuses/cluster.json",
     "16-report-names-commands-that-fail/cluster.json",
 ]
-ASKED = ("report -A", "pending -A", "audit -A --why", "survive -A", "removable", "rebalance -A")
+ASKED = ("report -A", "pending -A", "audit -A -v", "survive -A", "removable", "rebalance -A")
 
 
 def _texts(value: Any) -> Iterator[str]:

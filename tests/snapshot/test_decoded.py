@@ -95,7 +95,7 @@ def test_every_answer_is_the_same_byte_for_byte(tmp_path: Path, cache: Path) -> 
     file = cluster(tmp_path)
 
     def answers(**environment: str) -> list[tuple[int, str, str]]:
-        asked = [["explain", POD, "-o", "json"], ["audit", "-A", "--fail-on", "violated"], ["map", "--by", "hostname"]]
+        asked = [["explain", POD, "-o", "json"], ["audit", "-A", "--fail-on", "violated"], ["map", "--key", "hostname"]]
         return [run(*words, "-S", str(file), env=environment) for words in asked]
 
     without = answers(XDG_CACHE_HOME=os.devnull)

@@ -9,7 +9,7 @@ from functools import cache
 import kubespread
 from kubespread import TopologyMap
 from kubespread.views import plain, terminal
-from kubespread.views.look import Look, MapBy
+from kubespread.views.look import Look
 from tests.views.clusters import candidate, cluster
 from tests.views.kept import Screen, check, keep
 from tests.views.test_survive_screens import cluster as busy_cluster
@@ -43,14 +43,14 @@ def screens() -> list[Screen]:
         (5000, "gke", 4),
     ):
         for width in (80, 120):
-            look = Look(width=width, map_by=MapBy.SKEW)
+            look = Look(width=width)
             text = terminal.table(of_pod(nodes, cloud, constraints), look)
             found.append(Screen(f"map-skew-{nodes}-{cloud}-{width}", width, text))
     for nodes, cloud in ((12, "aws"), (12, "gke"), (1000, "aws")):
         for width in (60, 80, 120):
             text = terminal.table(whole(nodes, cloud), Look(width=width))
             found.append(Screen(f"map-load-{nodes}-{cloud}-{width}", width, text))
-    unlabelled = terminal.table(of_pod(12, "gke", 1, 4), Look(width=80, map_by=MapBy.SKEW))
+    unlabelled = terminal.table(of_pod(12, "gke", 1, 4), Look(width=80))
     return [
         *found,
         *(
@@ -76,15 +76,15 @@ def test_what_takes_no_pods_is_gray_and_what_it_holds_keeps_its_color() -> None:
 
 def test_in_full_every_node_of_a_large_cluster_has_a_row() -> None:
     report = of_pod(300, "aws", 1)
-    text = terminal.table(report, Look(width=80, in_full=True, map_by=MapBy.SKEW))
+    text = terminal.table(report, Look(width=80, in_full=True))
     bare = sum(not node.marked for node in report.nodes)
     assert (text.count("●") - 1, text.count("∙") - 1) == (report.marked, bare), "but for those of the legend"
 
 
 def test_what_color_says_is_also_written() -> None:
     report = of_pod(12, "aws", 2)
-    colored = terminal.table(report, Look(width=80, map_by=MapBy.SKEW, color=True))
-    plain_text = terminal.table(report, Look(width=80, map_by=MapBy.SKEW))
+    colored = terminal.table(report, Look(width=80, color=True))
+    plain_text = terminal.table(report, Look(width=80))
     assert "\x1b[31m" in colored
     assert "6−0 = 6 > 1" in plain_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
@@ -17,7 +17,6 @@ from kubespread.wording import count_of, says, short_key, some_of
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
-    from kubespread.views.look import Look
 
 Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -307,6 +306,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
 
 class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "AuditReport"
+    only_no_counts = True
     nodes: int
     """Number of nodes in the cluster."""
     topology_key: str = ZONE
@@ -472,11 +472,10 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     \b
     Examples:
       kubespread audit -A
-      kubespread audit -n shop deploy/web --why
+      kubespread audit -n shop deploy/web -v
       kubespread audit -A --key karpenter.sh/capacity-type
       kubespread audit -A --fail-on risk -S cluster.json.gz
       kubespread audit -A -q -o prometheus > /var/lib/node_exporter/textfile/kubespread.prom
-      kubespread audit -A -w
     """
 
     name = "audit"
@@ -486,7 +485,6 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     hands_out = True
     doing = "auditing workloads"
     outputs = {"name": "prints the workloads with findings, the worst first", "prometheus": ""}
-    is_watched = True
     by_place = "workloads"
 
     key: Annotated[
@@ -505,24 +503,10 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
             is_for_scripts=True,
         ),
     ] = None
-    why: Annotated[
-        bool,
-        Option(
-            "Show what was tried to find each cause, and the result.",
-            is_for_scripts=True,
-            shown_in=("table", "columns", "json", "yaml"),
-        ),
-    ] = False
 
     def unmet(self, report: AuditReport) -> Iterator[str]:
         if self.fail_on is not None and (number := report.reaches(self.fail_on)):
             yield f"--fail-on {self.fail_on}: {count_of(number, 'workload')} at this level or above"
-
-    def is_yes(self, report: AuditReport) -> bool:
-        return not report.is_no
-
-    def shown(self, look: Look) -> Look:
-        return replace(look, in_full=look.in_full or self.why)
 
     def next_command(self, report: AuditReport, commands: Commands) -> str:
         worst = next((row for row in report.workloads if row.level != "ok"), None)
@@ -531,4 +515,4 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         # Placed afresh it is even: moving pods is what helps.
         if any(finding.code == "drift" for finding in worst.findings):
             return commands.of_workload("rebalance", worst.workload)
-        return "" if self.why else commands.of_workload("audit", worst.workload, "--why")
+        return "" if "-v" in commands.typed else commands.of_workload("audit", worst.workload, "-v")

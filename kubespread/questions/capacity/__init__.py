@@ -237,7 +237,6 @@ class Capacity(Question[CapacityReport], frozen=True, kw_only=True):
         "csv": "has a row per node",
         "prometheus": "",
     }
-    is_watched = True
     by_place = "request"
 
     request: Annotated[

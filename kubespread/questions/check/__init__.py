@@ -188,6 +188,14 @@ def _counted(number: int, severity: Severity) -> str:
     return f"{number} info" if severity is Severity.INFO else count_of(number, str(severity))
 
 
+class _PageOfRule(Option, frozen=True):
+    """A rule by its code or name, whose page is printed."""
+
+    def read(self, text: str) -> str:
+        page: str = part("check", "answer", "rule")(text).page
+        return page
+
+
 class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     """Find what will go wrong with the topology spread constraints of manifests, or of a cluster's workloads, each
     finding with a code, numbers and a remedy.
@@ -254,7 +262,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     ] = None
     explain: Annotated[
         str | None,
-        Option(
+        _PageOfRule(
             "Describe a rule and exit.",
             metavar="CODE",
             is_for_scripts=True,
@@ -262,10 +270,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
             beside=("no_headers", "quiet"),
         ),
     ] = None
-
-    def ending(self) -> str:
-        text: str = part("check", "answer", "rule")(self.explain).page
-        return text
 
     @property
     def needs_cluster(self) -> bool:

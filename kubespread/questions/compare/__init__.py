@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
@@ -21,6 +21,7 @@ from kubespread.questions.question import (
     passed_manifest,
     passed_workload,
 )
+from kubespread.questions.scene import Side
 from kubespread.questions.scheduler import Scheduler
 from kubespread.reports import parts as reports
 from kubespread.reports.columns import Col, Readers
@@ -29,7 +30,6 @@ from kubespread.wording import count_of, verb_of
 if TYPE_CHECKING:
     from msgspec.structs import FieldInfo
 
-    from kubespread.candidate.sources import PodGiven
     from kubespread.snapshot.snapshot import Snapshot
 
 Cell = str | int | bool | None
@@ -182,18 +182,6 @@ def is_worse(change: CellChange) -> bool:
     return is_bad and isinstance(before, int) and isinstance(after, int) and after > before
 
 
-class Side(Struct, frozen=True):
-    """One of two questions that are compared: BEFORE or AFTER."""
-
-    snapshot: Snapshot
-    """The cluster, with its edits."""
-    pod: PodGiven | Sequence[PodGiven]
-    """Pod as `explain` takes it; `ClusterWorkloads` for all workloads."""
-    scheduler: Scheduler = Scheduler()
-    set: Sequence[str] = ()
-    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
-
-
 _TEXTS = list[Annotated[str, Meta(min_length=1)]]
 
 
@@ -292,6 +280,3 @@ class Compare(PodQuestion[CompareReport], frozen=True, kw_only=True):
     def given(self) -> dict[str, Any]:
         """Parameters without ``set``, which is a side's, whose report says it."""
         return {name: value for name, value in super().given.items() if name != "set"}
-
-    def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
-        return [(side.snapshot, side.scheduler) for side in self.pods]

@@ -13,12 +13,12 @@ from kubespread.errors import KubespreadError
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
-from kubespread.questions.compare import Cell, Compare, CompareReport, Rows, Side, SideReport, changes_between
+from kubespread.questions.compare import Cell, Compare, CompareReport, Rows, SideReport, changes_between
 from kubespread.questions.editing import edited
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.resolving import given_pods
-from kubespread.questions.scene import Scene, ask, cluster_reference
+from kubespread.questions.scene import Scene, Side, ask, cluster_reference
 from kubespread.questions.simulate import Simulate, SimulateReport
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.wording import short_key

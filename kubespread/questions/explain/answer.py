@@ -95,7 +95,7 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
         resolved,
         scene.source,
         preemption=question.preemption,
-        pods=question.with_pods,
+        pods=question.with_pods or bool(question.nodes),
         revise=reviser(resolved),
         asked=QuestionEdits(scene.snapshot.edits, question.settings, resolved.candidates[0].workload),
     )

@@ -5,15 +5,11 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec.structs import replace
-
 from kubespread.questions.question import REPLICAS, Option, PodQuestion
-from kubespread.views.look import Look
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
     from kubespread.questions.explain.report import ExplainReport
-    from kubespread.views.formats import Format
 
 
 _SHOWN = "what is shown"
@@ -54,7 +50,6 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         "combinations of changes beyond a few hundred: those of small changes are tried first",
     )
     outputs = {"wide": "", "name": "prints the nodes that fit, best first"}
-    is_watched = True
     by_place = "pods"
 
     preemption: Annotated[bool, Option("When no node fits, predict what preemption would do.", heading="Scheduler")] = (
@@ -97,12 +92,6 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
             needs=("fix",),
         ),
     ] = None
-
-    def written_in(self, form: Format) -> Explain:
-        return replace(self, with_pods=True) if self.nodes and form.is_for_people else self
-
-    def shown(self, look: Look) -> Look:
-        return replace(look, in_sentences=bool(self.nodes))
 
     def next_command(self, report: ExplainReport, commands: Commands) -> str:
         if not self.fix:

@@ -54,7 +54,7 @@ def view(report: ExplainReport) -> View:
             Tile("nodes fit", f"{len(report.feasible):,} of {len(report.nodes):,}", tone),
             Tile("constraints", f"{len(report.constraints):,}"),
         ],
-        sentences=lambda: _in_sentences(report),
+        sentences=(lambda: _in_sentences(report)) if "nodes" in report.question else None,
         is_wide_on_terminals=True,
         bars=[asked_bars(constraint, position) for position, constraint in enumerate(report.constraints)],
         nodes_of=lambda: _facts(report),

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from kubespread.errors import UsageError
 from kubespread.questions.question import Option, PodQuestion, Workload
 
 if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
-    from kubespread.views.look import Look
 
 
 class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
@@ -25,7 +22,7 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     Examples:
       kubespread map
       kubespread map deploy/web -n shop
-      kubespread map deploy/web --by load --key zone --key pool -S cluster.json.gz
+      kubespread map deploy/web --key zone --key pool -S cluster.json.gz
       kubespread map --drain zone=a
       kubespread map -o csv -S cluster.json.gz
     """
@@ -33,9 +30,7 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     name = "map"
     summary = "Draw the topology of a cluster, its load or its skew."
     yes = "the map is drawn"
-    verdict_counts = False
     outputs = {"table": "a map", "name": "prints the nodes"}
-    is_watched = True
     by_place = "pods"
 
     pods: Annotated[
@@ -54,14 +49,6 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
             needs=("workload", "filename", "manifest", "evict", "delete_pods", "scale"),
         ),
     ] = None
-    by: Annotated[
-        Literal["load", "skew"] | None,
-        Option(
-            "Show how full nodes are, or the pods of WORKLOAD and their skew (default: skew with a WORKLOAD).",
-            is_for_scripts=True,
-            shown_in=("table",),
-        ),
-    ] = None
     keys: Annotated[
         tuple[str, ...],
         Option(
@@ -76,12 +63,5 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     ] = ""
 
     def __post_init__(self) -> None:
-        if self.by == "skew" and not self.pods:
-            raise UsageError("--by skew shows how pods are spread: name their WORKLOAD")
         if (self.named or self.settings) and not self.pods:
             raise UsageError("name and set are for a workload: name one, or leave them out")
-
-    def shown(self, look: Look) -> Look:
-        from kubespread.views.look import MapBy
-
-        return replace(look, map_by=MapBy(self.by or ("skew" if self.pods else "load")))

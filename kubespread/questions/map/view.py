@@ -28,7 +28,7 @@ from kubespread.reports.columns import Readers
 from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.views.constraints import asked_bars
 from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
-from kubespread.views.look import Cell, Line, Look, MapBy, Text, Tone
+from kubespread.views.look import Cell, Line, Look, Text, Tone
 from kubespread.views.sheet import NONE, Column, Sheet, columns_of
 from kubespread.views.terminal import GAP, aim, flowed, told_apart
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
@@ -80,13 +80,13 @@ class Box(Struct, frozen=True):
 
 
 def box_of(
-    report: TopologyMap, levels: Levels, value: str | None, nodes: Sequence[MapNode], lines: Sequence[Line], by: MapBy
+    report: TopologyMap, levels: Levels, value: str | None, nodes: Sequence[MapNode], lines: Sequence[Line]
 ) -> Box:
     """A box, with what stands above it: ``zone-a · 4−1 = 3 > 1``."""
     name = "all nodes" if levels.box is None else f"no {short_key(report.keys[levels.box])}"
     name = escaped(name if value is None else value or EMPTY)
     counted = count_of(len(nodes), "node")
-    if by is MapBy.LOAD:
+    if report.workload is None:
         paths = {node.path[: (levels.box or 0) + 1] for node in nodes}
         # A value that stands in several wider domains has no load of its own.
         own = [domain.load for domain in report.domains if {domain.path} == paths]
@@ -256,7 +256,7 @@ class _Drawing(Struct, frozen=True, dict=True):
         return max(1, self.columns[1] - self.label_width - self._beside_name)
 
     def box(self, value: str | None, nodes: Sequence[MapNode]) -> Box:
-        return box_of(self.report, self.levels, value, nodes, [*self._rows(nodes)], self.look.map_by)
+        return box_of(self.report, self.levels, value, nodes, [*self._rows(nodes)])
 
     def _rows(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
         inner = self.columns[1]
@@ -280,7 +280,7 @@ class _Drawing(Struct, frozen=True, dict=True):
 
     def _figures(self, node: MapNode) -> Cell:
         """The text next to a node's name: a bar and a percentage, or its marked pods."""
-        if self.look.map_by is MapBy.SKEW:
+        if self.report.workload is not None:
             return Cell(marks(len(node.marked)), tone_of_skew(self.report, node))
         filled = percent(node)
         full = min(_BAR, (filled * _BAR + 50) // 100)
@@ -293,7 +293,7 @@ class _Drawing(Struct, frozen=True, dict=True):
         return [Cell(shown, Tone.FAINT), Cell(" " * (width - width_of(shown)))] if width else []
 
     def legend(self) -> Iterator[str]:
-        if self.look.map_by is MapBy.LOAD:
+        if self.report.workload is None:
             yield "bar: requested of the fullest resource of a node"
         else:
             whose = f"matching {self.report.selector}" if self.report.selector else "of the workload"

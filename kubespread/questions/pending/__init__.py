@@ -188,7 +188,6 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     never_modelled = ("each group is freed by itself: what one change leaves for the others is not looked at",)
     doing = "pods looked at"
     outputs = {"name": "prints namespace/pod lines", "prometheus": ""}
-    is_watched = True
 
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None

@@ -48,8 +48,6 @@ from kubespread.wording import count_of, says, some_of, verb_of
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
-    from kubespread.questions.scheduler import Scheduler
-    from kubespread.snapshot.snapshot import Snapshot
 
 FailOn = Literal["pending", "blocked", "nothing"]
 _MAX_NAMED, _MAX_STEPS = 3, 8
@@ -423,19 +421,8 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
     ] = None
     seed: Seed = None
 
-    def is_yes(self, report: PlanReport) -> bool | None:
-        return True if self.fail_on else None
-
     def unmet(self, report: PlanReport) -> Iterator[str]:
         yield from report.failures(self.fail_on)
-
-    def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
-        """A page draws what is there before, and each step from then on."""
-        return ((replace(opened, edits=()), scheduler),)
-
-    @property
-    def names_in(self) -> str | None:
-        return self.namespace
 
     def next_command(self, report: PlanReport, commands: Commands) -> str:
         if report.verdict == "yes":

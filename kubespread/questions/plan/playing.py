@@ -74,10 +74,6 @@ class Steps(Struct, frozen=True):
     seed: int | None = None
 
     @property
-    def names_in(self) -> str | None:
-        return self.namespace
-
-    @property
     def makes_room(self) -> bool:
         return self.scenario.preemption
 

@@ -244,7 +244,6 @@ class Removable(DrainingQuestion[RemovableReport], frozen=True, kw_only=True):
     hands_out = True
     doing = "draining nodes"
     outputs = {"name": "prints a line for each group of nodes to drain together and delete before the next"}
-    is_watched = True
     by_place = "nodes"
 
     nodes: Annotated[

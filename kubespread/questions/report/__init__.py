@@ -113,6 +113,7 @@ class AreaLines(parts.Report, frozen=True, kw_only=True):
 
 class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "Scorecard"
+    only_no_counts = True
     nodes: int
     """Number of nodes in the cluster."""
     workloads: int
@@ -259,6 +260,3 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     def unmet(self, report: Scorecard) -> Iterator[str]:
         if self.fail_on is not None and (reaching := report.reaching(self.fail_on)):
             yield f"--fail-on {self.fail_on}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].text}"
-
-    def is_yes(self, report: Scorecard) -> bool:
-        return not report.is_no

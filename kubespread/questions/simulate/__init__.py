@@ -50,7 +50,6 @@ from kubespread.wording import count_of, says, short_key, some_of, verb_of
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Surroundings
     from kubespread.questions.commands import Commands
-    from kubespread.views.look import Look
 
 
 class Placement(Report, frozen=True, gc=False):
@@ -461,7 +460,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     yes, no = "all replicas are placed, or as many as required", "fewer are"
     doing = "placing replicas"
     outputs = {"table": "a picture", "name": "prints namespace/pod<TAB>node lines"}
-    is_watched = True
     by_place = "pods replicas"
 
     pods: Annotated[
@@ -559,9 +557,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             yield f"--require-placed all: {lacking} of {count_of(report.replicas or 0, 'replica')} {what}"
         elif isinstance(placed, int) and report.running < placed:
             yield f"--require-placed {placed}: {says(report.running, 'replica', 'are placed')}"
-
-    def shown(self, look: Look) -> Look:
-        return replace(look, in_full=look.in_full or self.named is not None)
 
     @property
     def surroundings(self) -> Surroundings:

@@ -51,6 +51,7 @@ class LostDomain(Outcome, frozen=True, kw_only=True):
 
 class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
+    only_no_counts = True
     workloads: int
     """Number of workloads that the question is about."""
     nodes: int
@@ -188,7 +189,6 @@ class Survive(WorkloadsQuestion[SurviveReport], frozen=True, kw_only=True):
     hands_out = True
     doing = "losing domains"
     outputs = {"name": "prints the degraded workloads, the worst first", "prometheus": ""}
-    is_watched = True
     by_place = "keys"
 
     keys: Annotated[
@@ -216,9 +216,6 @@ class Survive(WorkloadsQuestion[SurviveReport], frozen=True, kw_only=True):
             is_for_scripts=True,
         ),
     ] = ()
-
-    def is_yes(self, report: SurviveReport) -> bool:
-        return bool(self.fail_on) or not report.is_no
 
     def unmet(self, report: SurviveReport) -> Iterator[str]:
         losses = sorted(report.losses, key=badness)
