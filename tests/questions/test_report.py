@@ -288,7 +288,7 @@ def test_a_stuck_rollout_is_critical_and_so_are_pods_that_are_not_ready() -> Non
     report = reported(*hosts("a", "b", "c"), told, made[1], *former, *down)
     stuck = named(report, "running/stuckRollout/default/Deployment/web")
     assert (stuck.level, stuck.text) == ("critical", "Deployment/web: rollout stuck: ProgressDeadlineExceeded")
-    assert stuck.command == "kubespread audit deploy/web -v -n default"
+    assert stuck.command == "kubespread audit deploy/web -n default"
     unready = named(report, "running/notReady/default/Deployment/api")
     assert (unready.level, unready.extent) == ("critical", 1)
     assert report.levels["critical"] == 2

@@ -515,4 +515,4 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         # Placed afresh it is even: moving pods is what helps.
         if any(finding.code == "drift" for finding in worst.findings):
             return commands.of_workload("rebalance", worst.workload)
-        return "" if "-v" in commands.typed else commands.of_workload("audit", worst.workload, "-v")
+        return "" if self.workloads else commands.of_workload("audit", worst.workload)

@@ -219,4 +219,4 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
     def next_command(self, report: RebalanceReport, commands: Commands) -> str:
         # The evictions themselves come next where there are any.
         stuck = [] if report.steps else [name for obstacle in report.obstacles for name in obstacle.workloads]
-        return next((commands.of_workload("audit", name, "-v") for name in stuck), "")
+        return next((commands.of_workload("audit", name) for name in stuck), "")

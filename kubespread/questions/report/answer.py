@@ -294,7 +294,7 @@ class _Asking(Inquiry):
                         level=level,
                         text=f"{row.called}: {finding.text}",
                         extent=extent,
-                        command=self.commands.of_workload("audit", row.workload, "-v"),
+                        command=self.commands.of_workload("audit", row.workload),
                         workloads=(row.workload,),
                         remedy=finding.remedy,
                     )
