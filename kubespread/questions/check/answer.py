@@ -316,7 +316,8 @@ def _way_out(goal: _AllPlaced, search: SharedSearch, asked: QuestionEdits) -> Re
     trial, placed = goal.trial, goal.trial.placed
     if trial.subject.is_daemon or placed.unplaced is None or not len(trial.cluster):
         return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
-    stuck = Stuck(placed.unplaced, trial.subject.profile.version, placed.pending, placed.count, asked=asked)
+    told_apart, version = trial.subject.told_apart is not None, trial.subject.profile.version
+    stuck = Stuck(placed.unplaced, version, placed.pending, placed.count, asked=asked, told_apart=told_apart)
     found, none = search.least(goal, stuck)
     if found is None:
         return Remedy(text=none)

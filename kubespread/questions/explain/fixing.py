@@ -288,8 +288,9 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Tried:
     lacking = partial(Tried, Fix(demand.workload, wanted, placed), goal, message=message, notes=demand.notes)
     if evaluation is None or not demand.growth.further:
         return lacking()
-    most = None if started else wanted
-    return lacking(stuck=Stuck(evaluation, demand.profile.version, wanted - placed, placed, most, asked))
+    most, told_apart = None if started else wanted, demand.told_apart is not None
+    stuck = Stuck(evaluation, demand.profile.version, wanted - placed, placed, most, asked, told_apart)
+    return lacking(stuck=stuck)
 
 
 def _most_running(cluster: Cluster, demand: Demand) -> int:

@@ -103,6 +103,8 @@ class Stuck(Struct, frozen=True, dict=True):
     """
     asked: QuestionEdits = QuestionEdits()
     """Edits of the question itself, which no remedy changes back."""
+    told_apart: bool = False
+    """True if they are not copies: each is judged by itself."""
 
     @cached_property
     def _decided(self) -> frozenset[Hashable]:

@@ -33,7 +33,11 @@ _AT_ONCE, _COMBINED = 4, 8
 """The changes tried of one family before those of the next, and those used in combinations."""
 _SHARE, _MOST_SHARED = 4, 8
 """One of several searches takes at most a part of so many of what may be tried, and so many changes of a family."""
-_MOST_COMBINED = {2: 300, 3: 200}
+_MOST_COMBINED = {2: 300, 3: 100}
+_COMBINED_TIMES_PODS = 900
+"""Most combinations tried, times the pods that they are about: ten copies, or one pod that is judged by itself and
+finds no node, take as long as all else of a trial.
+"""
 _ENOUGH_COMBINED = 3
 
 
@@ -232,7 +236,9 @@ def combined(
     may not after another change, so nothing is ruled out.
     """
     stuck = replace(stuck, lacking=stuck.lacking or 1, in_free_room=None)
-    trials = replace(trials, fitting=trials.fitting or 0)
+    pods = stuck.fitting + (stuck.lacking or 0) * (_PODS if stuck.told_apart else 1)
+    most = min(trials.most, trials.count + _COMBINED_TIMES_PODS // (1 + pods // _PODS))
+    trials = replace(trials, fitting=trials.fitting or 0, most=most)
     ladders = [ladder for family in families for ladder in islice(family.changes(stuck), _COMBINED)]
     strongest = sorted(_strongest(ladders), key=lambda ladder: ladder.most.cost)
     untried = 0

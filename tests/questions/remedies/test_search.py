@@ -6,13 +6,14 @@ import pytest
 
 from kubespread.kube.api.core import Container, Pod, PodSpec
 from kubespread.kube.versions import LATEST
-from kubespread.questions.remedies.families import Stuck
-from kubespread.questions.remedies.search import most_trials
+from kubespread.questions.remedies.change import Answer, Change
+from kubespread.questions.remedies.families import FAMILIES, Stuck
+from kubespread.questions.remedies.search import advice, most_trials
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.snapshot.snapshot import Snapshot
-from tests.builders import node
+from tests.builders import node, pod, pods_on
 
 CASES = {
     "one pod on ten nodes": (10, 1, 1, 600),
@@ -30,3 +31,33 @@ def test_as_many_changes_are_tried_as_an_answer_can_wait_for(case: str) -> None:
     snapshot = Snapshot.from_objects([node(f"n{number}") for number in range(nodes)])
     evaluation = evaluate(framework(Profile()), Cluster.of(snapshot.nodes, []), pod)
     assert most_trials(Stuck(evaluation, LATEST, lacking=pods)) == most
+
+
+class NothingHelps:
+    def ask(self, change: Change) -> Answer:
+        return Answer(0)
+
+
+COMBINED: dict[str, tuple[int, bool, int]] = {
+    "one pod": (1, False, 400),
+    "nine replicas": (9, False, 400),
+    "ninety replicas": (90, False, 90),
+    "nine replicas, each with claims of its own": (9, True, 90),
+    "ninety replicas, each with claims of its own": (90, True, 9),
+}
+"""Replicas, whether they are told apart, and the combinations tried."""
+
+
+@pytest.mark.parametrize("case", COMBINED)
+def test_fewer_combinations_are_tried_of_more_pods_that_are_judged_one_by_one(case: str) -> None:
+    lacking, told_apart, tried = COMBINED[case]
+    nodes = [node(f"n{number}", unschedulable=True, cpu="1") for number in range(9)]
+    stuck_pod = pod(requests={"cpu": "2", "memory": "1Gi"}, nodeSelector={"pool": "x"})
+    snapshot = Snapshot.from_objects([*nodes, *pods_on({f"n{number}": 1 for number in range(9)}), stuck_pod])
+    evaluation = evaluate(framework(Profile()), Cluster.of(snapshot.nodes, snapshot.pods[:-1]), snapshot.pods[-1])
+    stuck = Stuck(evaluation, LATEST, lacking, told_apart=told_apart)
+    found, _ = advice(stuck, FAMILIES, NothingHelps())
+    alone, _ = advice(stuck, FAMILIES, NothingHelps(), combines=False)
+    assert (found.enough, found.tried - alone.tried) == ((), tried)
+    # Pairs and triples of 28 changes: what is not tried is counted.
+    assert found.untried["combination"] + tried == 378 + 3276
