@@ -1,8 +1,8 @@
 """``--set``: fields of a pod, or of its workload, changed in the manifest before the API server sees it.
 
 Brackets are left out where there is only one constraint, container, label or key. ``null`` removes a field of a
-constraint, a label of nodeSelector, and what is required of affinity. The effect of set fields on an object: as a JSON
-Patch, and as a unified diff of its text.
+constraint, a label of nodeSelector, and what is required of affinity. The effect of set fields on an object is a JSON
+Patch.
 
     maxSkew[KEY]=N  minDomains[KEY]=N  whenUnsatisfiable[KEY]=ACTION  nodeTaintsPolicy[KEY]=POLICY
     nodeAffinityPolicy[KEY]=POLICY     of the topology spread constraint over KEY, or of the one at that position
@@ -23,7 +23,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from difflib import SequenceMatcher, unified_diff
 from typing import Any
 
 from msgspec import Struct, field
@@ -33,17 +32,9 @@ from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.taint import TaintError, parse_taint
-from kubespread.manifest.objects import KubernetesObject
 from kubespread.regex import regex
 from kubespread.snapshot.topology_keys import CONSTRAINT_FORM, SHORT_KEYS, constraint_of
 from kubespread.wording import verb_of
-
-_CONTEXT_LINES = 2
-_ENVIRONMENT = regex(r"""(?P<indent>\s*(?:- )*)["']?env["']?\s*:""")
-_VARIABLES = regex(r"""(?:^|[\s{,"'])env["']?\s*:\s*[\[{]*\s*[^\s\[{#]""")
-"""Environment variables that begin on the line of their key."""
-_STEP = regex(r"\[(?P<index>\d+)\]|(?P<name>[^.\[\]]+)")
-_TEMPLATE = ("spec", "template")
 
 
 class Operation(Struct, frozen=True):
@@ -81,99 +72,6 @@ def differences(old: Any, new: Any, path: tuple[str | int, ...] = ()) -> Iterato
                 yield Operation((*path, place), item)
     elif old != new:
         yield Operation(path, new)
-
-
-def text_diff(file: str, text: bytes, item: KubernetesObject, changed: Sequence[Operation]) -> str | None:
-    """A unified diff of a manifest; None for text that is written in a way that is not changed line by line."""
-    try:
-        before = text.decode()
-    except UnicodeDecodeError:
-        return None
-    after = with_operations(before, item, changed)
-    return None if after is None else diff_of(file, file, before, after)
-
-
-def with_operations(text: str, item: KubernetesObject, changed: Sequence[Operation]) -> str | None:
-    """The text in which an object stands, with its fields changed; None where `with_field` gives up."""
-    # JSON is read without a parser of YAML, and most texts are not edited.
-    from kubespread.manifest.editing import with_field
-
-    for operation in changed:
-        path = (*path_of(item.path), *_written(item, operation.path))
-        edited = with_field(text, item.document, path, operation.value, removes=operation.removes)
-        if edited is None:
-            return None
-        text = edited
-    return text
-
-
-def path_of(dotted: str) -> tuple[str | int, ...]:
-    """``items[3].spec`` in steps."""
-    return tuple(int(step["index"]) if step["index"] is not None else step["name"] for step in _STEP.finditer(dotted))
-
-
-def diff_of(old_file: str, new_file: str, before: str, after: str) -> str | None:
-    """The lines that differ, as `git apply` and `patch` read them; empty where none do.
-
-    Never with the environment of a container, which is nobody's business who reads a patch; None where it cannot do
-    without.
-    """
-    old, new = _lines(before), _lines(after)
-    hidden, said = _environment(old), list[str]()
-    for (_, start, first, new_start, _), *_, (_, last, end, _, new_end) in map(
-        _between_equals, SequenceMatcher(None, old, new).get_grouped_opcodes(_CONTEXT_LINES)
-    ):
-        # Lines before the first change may be missing; without one behind the last, git looks for the file's end.
-        head = max((number + 1 for number in hidden if start <= number < first), default=start)
-        tail = min((number for number in hidden if last <= number < end), default=end)
-        if hidden & {*range(first, last)} or (tail == last < len(old)):
-            return None
-        new_start, new_end = new_start + head - start, new_end + tail - end
-        said.append(f"@@ -{_range(head, tail)} +{_range(new_start, new_end)} @@\n")
-        said += [*unified_diff(old[head:tail], new[new_start:new_end], n=len(old))][3:]
-    names = [f"{sign} {name}{chr(9) if ' ' in name else ''}\n" for sign, name in (("---", old_file), ("+++", new_file))]
-    lines = [*names, *said] if said else []
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-_Opcode = tuple[str, int, int, int, int]
-
-
-def _between_equals(group: list[_Opcode]) -> list[_Opcode]:
-    """A group of changes with lines that are equal, which may be none, before and behind."""
-    (kind, old, _, new, _), (last_kind, _, old_end, _, new_end) = group[0], group[-1]
-    before: list[_Opcode] = [] if kind == "equal" else [("equal", old, old, new, new)]
-    behind: list[_Opcode] = [] if last_kind == "equal" else [("equal", old_end, old_end, new_end, new_end)]
-    return [*before, *group, *behind]
-
-
-def _range(start: int, end: int) -> str:
-    return f"{start + (end > start)},{end - start}"
-
-
-def _environment(lines: Sequence[str]) -> set[int]:
-    """The lines with variables of containers, in any way of writing them that is indented."""
-    found, width = set[int](), None
-    for number, line in enumerate(lines):
-        text = line.lstrip()
-        indent = len(line) - len(text)
-        is_inside = width is not None and (not text or indent > width or (indent == width and text.startswith("- ")))
-        if not is_inside:
-            key = _ENVIRONMENT.match(line)
-            width = None if key is None else len(key["indent"])
-            is_inside = _VARIABLES.search(line) is not None
-        if is_inside:
-            found.add(number)
-    return found
-
-
-def _lines(text: str) -> list[str]:
-    return [f"{line}\n" for line in text.split("\n")[:-1]] + ([last] if (last := text.rpartition("\n")[2]) else [])
-
-
-def _written(item: KubernetesObject, path: Sequence[str | int]) -> Sequence[str | int]:
-    moved = bool(item.template_path) and tuple(path[: len(_TEMPLATE)]) == _TEMPLATE
-    return (*path_of(item.template_path), *path[len(_TEMPLATE) :]) if moved else path
 
 
 _SETTING = regex(r"(?P<field>[^\[\]=]+)(?:\[(?P<key>[^\[\]]+)\])?=(?P<value>.+)", re.DOTALL)

@@ -32,9 +32,7 @@ class Suggestion(Report, frozen=True):
     alternatives: tuple[str, ...] = ()
     """Options for other changes of the same kind that also suffice."""
     commands: tuple[str, ...] = ()
-    """kubectl commands that make the change, where it changes something in the cluster."""
-    diff: str | None = None
-    """Unified diff of the manifest, where its text is known."""
+    """kubectl commands that make the change in the cluster, or print the manifest with it."""
     constraints: tuple[str, ...] = ()
     """The constraints it changes, by their letters."""
     brief: str = ""

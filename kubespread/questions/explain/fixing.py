@@ -7,23 +7,24 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
 
-from kubespread.candidate.manifest import Manifest, choose
-from kubespread.candidate.settings import Operation, operations, text_diff
+from kubespread.candidate.manifest import Manifest, choose, kind_of
+from kubespread.candidate.settings import Operation, operations
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
+from kubespread.kube.api.kinds import Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, priority_of
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.versions import KubeVersion
-from kubespread.manifest.objects import KubernetesObject
 from kubespread.questions.editing import edited
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import Fix
@@ -316,10 +317,9 @@ class _Patched(Struct, frozen=True):
 
     data: Mapping[str, Any]
     row: Kind
-    reference: str = ""
-    """KIND/NAME and namespace for kubectl, of what is in the cluster."""
-    manifest: Manifest | None = None
-    item: KubernetesObject | None = None
+    reference: str
+    """KIND/NAME and namespace for kubectl, or a manifest's file; empty where that has more objects, or is none."""
+    is_stored: bool = True
 
 
 def changes_found(stuck: Stuck, goal: Goal, question: Explain, resolved: Resolved) -> Advice:
@@ -339,21 +339,17 @@ def _with_patch(
     made = [] if change.family == WAIT else list(commands(change, snapshot))
     notes = suggestion.notes
     changed: list[Operation] = []
-    diff = None
     if change.settings and patched is not None:
         try:
             changed = operations(patched.data, patched.row, (*settings, *change.settings))
         except UsageError:
             # During a rollout, a pod of an old revision has fields that the workload's template no longer has.
             notes = (*notes, _ANOTHER_TEMPLATE)
-        if patched.reference and not _can_be_set(patched.row, changed):
+        if patched.is_stored and not _can_be_set(patched.row, changed):
             changed, notes = [], (*notes, _IMMUTABLE)
-    if changed and patched is not None:
-        if patched.manifest is not None and patched.item is not None and patched.manifest.text is not None:
-            diff = text_diff(patched.manifest.file, patched.manifest.text, patched.item, changed)
-        if patched.reference:
-            made.insert(0, patch_command(patched.reference, changed))
-    return msgspec.structs.replace(suggestion, commands=tuple(made), diff=diff, notes=notes)
+    if changed and patched is not None and patched.reference:
+        made.insert(0, patch_command(patched.reference, changed))
+    return msgspec.structs.replace(suggestion, commands=tuple(made), notes=notes)
 
 
 def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
@@ -366,7 +362,9 @@ def _patched(resolved: Resolved, name: str | None) -> _Patched | None:
     source, snapshot = resolved.source, resolved.snapshot
     if isinstance(source, Manifest):
         item = source.chosen or choose(source, name, snapshot.origin.namespace or DEFAULT_NAMESPACE)
-        return _Patched(item.data, pod_creator(item.api_version, item.kind) or UNKNOWN, manifest=source, item=item)
+        is_alone = len(source.items) == 1 and not item.template_path and Path(source.file).is_file()
+        file = f"--local -o yaml -f {quote(source.file)}" if is_alone else ""
+        return _Patched(item.data, kind_of(item), file, is_stored=False)
     namespace = source.namespace or resolved.candidates[0].pod.metadata.namespace
     obj, row = named(source.kind, namespace, source.name, snapshot), source.kind
     if obj is None:

@@ -277,18 +277,15 @@ def _with_whole_option(line: Text, look: Look) -> Sequence[Text]:
 
 
 def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Text]:
-    """Its remarks and its patch; of a diff only what changes and where. Commands, to be copied, stay in one line."""
+    """Its remarks and its patch. Commands, to be copied, stay in one line."""
     inside = partial(folded, indent=" " * _INSIDE, hanging=_INSIDE + 2)
     yield folded(Cell(f"{suggestion.change}:", Tone.STRONG))
     for text in _remarks(suggestion):
         yield inside(text)
     yield from ([Cell(" " * _INSIDE + command)] for command in suggestion.commands)
-    for line in (suggestion.diff or "").splitlines():
-        tone = Tone.GOOD if line.startswith("+") else Tone.BAD if line.startswith("-") else Tone.FAINT
-        yield [Cell(" " * _INSIDE), Cell(line, tone)]
     for other in suggestion.alternatives if look.in_full else ():
         yield inside(Cell(f"or {other}", Tone.FAINT))
-    if not suggestion.commands and not suggestion.diff:
+    if not suggestion.commands:
         yield inside(" ".join(suggestion.options))
 
 
