@@ -29,10 +29,7 @@ spec:
 """
 
 CASES: dict[str, tuple[list[str], list[tuple[str, object]]]] = {
-    "a number": (
-        ["maxSkew=2"],
-        [("/spec/topologySpreadConstraints/0/maxSkew", 2)],
-    ),
+    "a number": (["maxSkew=2"], [("/spec/topologySpreadConstraints/0/maxSkew", 2)]),
     "a field that was not there": (
         ["nodeTaintsPolicy=Honor"],
         [("/spec/topologySpreadConstraints/0/nodeTaintsPolicy", "Honor")],
