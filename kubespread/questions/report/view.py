@@ -21,7 +21,7 @@ def view(report: Scorecard) -> View:
     """Lines first: they are the answer."""
     lines = Sheet(
         title="Lines",
-        columns=columns_of(ReportLine, "level", "area", "text", "extent", "whom", "since", "remedy", "command"),
+        columns=columns_of(ReportLine, "level", "area", "text", "extent", "since", "remedy", "command", "whom"),
         rows=report.lines,
         tone=lambda row: _TONES[row.level],
         noun="finding",
