@@ -71,20 +71,21 @@ class Cluster:
         """The columns of a snapshot's objects, with a new record of assumptions unless another's is passed as
         ``assumed``. Raises SnapshotError for an amount that cannot be parsed.
         """
-        columns, waiting, running = Nodes(tuple(nodes)), list[Pod](), list[tuple[Pod, int]]()
+        columns, waiting, running, places = Nodes(tuple(nodes)), list[Pod](), list[Pod](), list[int]()
         for pod in pods:
             if pod.status.phase in ENDED_PHASES:
                 continue
             node = columns.index.get(pod.spec.node_name)
             if node is not None:
-                running.append((pod, node))
+                running.append(pod)
+                places.append(node)
             elif not pod.spec.node_name and pod.status.nominated_node_name in columns.index:
                 waiting.append(pod)
         _ = columns.allocatable  # Read now, so that an amount that cannot be parsed is reported for every question.
         objects, kinds = objects or ClusterObjects(), KindTable()
-        nobody = RunningPods.none(kinds, len(columns))
-        cluster = cls(columns, objects, StorageIndex(objects), kinds, nobody)
-        cluster.running = nobody.changed((), running, cluster.moves(ClusterChange(come=running)).kind)
+        cluster = cls(
+            columns, objects, StorageIndex(objects), kinds, RunningPods.of(kinds, running, places, len(columns))
+        )
         cluster.nominated = tuple(waiting)
         if assumed is not None:
             cluster.assumed = assumed

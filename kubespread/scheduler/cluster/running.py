@@ -191,8 +191,15 @@ class Taken(Struct, frozen=True):
     """Amounts that scores count, with stand-ins for pods that ask for nothing."""
 
     @classmethod
-    def nothing(cls, nodes: int) -> Taken:
-        return cls(np.zeros(nodes, dtype=np.int64), {}, {})
+    def of(cls, kinds: KindTable, nodes_of_kind: Mapping[KindNumber, Codes], nodes: int) -> Taken:
+        """Amounts of all pods of a cluster."""
+        pod_count, summed = np.zeros(nodes, dtype=np.int64), (dict[str, Counts](), dict[str, Counts]())
+        for number, on in nodes_of_kind.items():
+            np.add.at(pod_count, on, 1)
+            for amounts, columns in zip(kinds[number].requests, summed, strict=True):
+                for name, amount in amounts.items():
+                    np.add.at(columns.setdefault(name, np.zeros_like(pod_count)), on, amount)
+        return cls(pod_count, *summed)
 
     def moved(self, kinds: KindTable, moves: Moves) -> Taken:
         """Once pods came to nodes or left them; sums wrap as Go's do."""
@@ -245,8 +252,12 @@ class RunningPods:
         self._used_ports: Mapping[int, frozenset[HostPort]] | None = None
 
     @classmethod
-    def none(cls, kinds: KindTable, nodes: int) -> RunningPods:
-        return cls(kinds, PodList((), NO_PODS, NO_PODS), Taken.nothing(nodes), {})
+    def of(cls, kinds: KindTable, pods: Sequence[Pod], places: Sequence[int], nodes: int) -> RunningPods:
+        """The pods that are on the nodes at ``places``, of as many ``nodes``."""
+        kind = np.fromiter(map(kinds.number_of, pods), dtype=np.int32, count=len(pods))
+        node = np.array(places, dtype=np.int32)
+        nodes_of_kind = _by_kind(kind, node)
+        return cls(kinds, PodList(tuple(pods), kind, node), Taken.of(kinds, nodes_of_kind, nodes), nodes_of_kind)
 
     def among(self, kinds: KindTable) -> RunningPods:
         """Pods with the kinds of another table that has the same numbers."""
