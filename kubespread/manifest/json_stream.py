@@ -31,7 +31,7 @@ from kubespread.manifest.text import (
 from kubespread.regex import regex
 
 T = TypeVar("T")
-_WINDOW = 4 * 2**20
+_WINDOW = 2**20
 _MAX_VALUE_BYTES = 64 * 2**20
 _SPACES = b" \t\r\n"
 _COMMA = ord(",")
@@ -132,13 +132,16 @@ class JsonStream:
 
     def _with_lines(self, texts: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
         """The elements after the cursor, and the line each begins on; moves behind the last."""
-        window, (counted, line), at = self._text, self._counted, self._at
+        window, line, at, between = self._text, self.line, self._at, b""
         for text in texts:
-            start = _BETWEEN.match(window, at).end()  # type: ignore[union-attr]  # it always matches
-            line += _line_breaks(window, counted, start)
-            counted, at = start, start + len(text)
+            # Mostly the same stands between any two.
+            if not window.startswith(between, at) or window[at + len(between)] != text[0]:
+                between = _BETWEEN.match(window, at)[0]  # type: ignore[index]  # it always matches
+            line += between.count(b"\n")
             yield text, line
-        self._counted, self._at = (counted, line), at
+            at += len(between) + len(text)
+            line += _line_breaks(text, 0, len(text))
+        self._counted, self._at = (at, line), at
 
     def _alike(self, opening: bytes) -> list[bytes] | None:
         """The elements after the cursor, which is behind one, that end in the window; None if none was found.

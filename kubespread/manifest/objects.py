@@ -60,14 +60,12 @@ class KubernetesObject(Struct):
     head: Head | None = None
     """The parts of its JSON text, None where it is plain data."""
     _data: Data | None = None
-    _implied: Data = {}
+    _implied: Data | None = None
 
     def __post_init__(self) -> None:
-        self._implied = {}
         if isinstance(self.content, bytes):
-            self._data = None
-            self.head = _head(self.content, self.line)
-            api_version, kind = self.head.api_version, self.head.kind
+            self.head = head = _head(self.content, self.line)
+            api_version, kind = head.api_version, head.kind
         else:
             self._data, self.head = self.content, None
             api_version, kind = self.content.get("apiVersion"), self.content.get("kind")
@@ -83,7 +81,7 @@ class KubernetesObject(Struct):
     def data(self) -> Data:
         """The object as plain data. Raises MalformedError for a number that no field of Kubernetes holds."""
         if self._data is None:
-            self._data = {**decoded(self.json, self.line), **self._implied}
+            self._data = {**decoded(self.json, self.line), **(self._implied or {})}
         return self._data
 
     @property
@@ -293,15 +291,18 @@ class _Reader:
 
     def _item(self, part: Part) -> KubernetesObject:
         item = self._object(part)
-        item.belongs_to(part.owner or {})
+        if not (item.kind and item.api_version):
+            item.belongs_to(part.owner or {})
         return item
 
     def _object(self, part: Part) -> KubernetesObject:
-        path = f"{self._path}.{part.path}" if self._path and part.path else self._path or part.path
-        if not _is_object(part.value):
+        path, value = part.path, part.value
+        if self._path:
+            path = f"{self._path}.{path}" if path else self._path
+        if not _is_object(value):
             line = part.line if self._lines is None else self._lines.line(self._document, path)
             raise NotAnObjectError(path, _plain(part), line)
-        return KubernetesObject(part.value, self._document, path, line=part.line, lines=self._lines)
+        return KubernetesObject(value, self._document, path, part.line, self._lines)
 
 
 def _opened(item: KubernetesObject) -> Iterator[KubernetesObject]:

@@ -24,6 +24,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from msgspec import Struct
+
 from kubespread.deadline import within
 from kubespread.errors import Fault, ManifestError
 from kubespread.escaping import escaped
@@ -113,7 +115,7 @@ class MalformedError(Exception):
         self.fault = Fault(message, line=line)
 
 
-class Part(NamedTuple):
+class Part(Struct, gc=False):
     """A document, or before it one of its items, which the document is then without: a list may be very long.
 
     ``value`` is JSON text as bytes, or plain data; None is an empty document. ``path`` is where it stands in its

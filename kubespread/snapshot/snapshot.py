@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter, is_
@@ -295,7 +295,8 @@ class SnapshotBuilder:
     """Collects objects from any number of sources; of an object that comes twice the newest version counts."""
 
     def __init__(self) -> None:
-        self._objects: dict[type[ApiObject], dict[tuple[str, str], Any]] = {cls: {} for cls in KEPT}
+        self._objects: dict[type[ApiObject], dict[str, dict[str, Any]]] = {cls: defaultdict(dict) for cls in KEPT}
+        """By type, namespace and name."""
         self._reader = TypedReader()
         self._skipped: Counter[str] = Counter()
         self._with_pods: list[tuple[str, str, str]] = []
@@ -306,7 +307,8 @@ class SnapshotBuilder:
         self._listed: set[str] = set()
         self._doubled: list[str] = []
         self._replaced: list[str] = []
-        self._of_earlier_sources: set[tuple[type[ApiObject], tuple[str, str]]] = set()
+        self._of_earlier_sources: set[int] = set()
+        """The identities of objects that are still there."""
         self._origin = Origin()
         self.nodes_listed = False
         """True if a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not.
@@ -345,30 +347,31 @@ class SnapshotBuilder:
     def add(self, obj: ApiObject) -> None:
         """Take one typed object of a known kind."""
         meta = obj.metadata
-        key = (meta.namespace or DEFAULT_NAMESPACE if KEPT[type(obj)].is_namespaced else "", meta.name)
-        same_kind = self._objects[type(obj)]
-        stored = same_kind.get(key)
+        namespace = meta.namespace or DEFAULT_NAMESPACE if KEPT[type(obj)].is_namespaced else ""
+        neighbors = self._objects[type(obj)][namespace]
+        stored = neighbors.get(meta.name)
         if stored is not None and meta.uid != stored.metadata.uid and meta.uid and stored.metadata.uid:
             # What others are in or on keeps its UID as long as there is the cluster; what comes and goes does not.
             code: Doubt = "clusters" if isinstance(obj, Node | Namespace) else "times"
-            self.note_doubt(code, f"two of {KEPT[type(obj)].kind} {'/'.join(filter(None, key))}")
+            self.note_doubt(code, f"two of {KEPT[type(obj)].kind} {'/'.join(filter(None, (namespace, meta.name)))}")
         if stored is None or _is_newer(meta.resource_version, stored.metadata.resource_version):
-            same_kind[key] = obj
+            neighbors[meta.name] = obj
             if stored is not None:
-                self._note_again(obj, stored, key)
+                self._note_again(obj, stored, namespace)
 
     def begin_source(self) -> None:
         """Objects added from now on may be meant to replace earlier ones."""
         self._reader.whole.clear()
-        self._of_earlier_sources = {(cls, key) for cls, objects in self._objects.items() for key in objects}
+        kinds = self._objects.values()
+        self._of_earlier_sources = {id(obj) for kind in kinds for named in kind.values() for obj in named.values()}
 
-    def _note_again(self, obj: ApiObject, stored: ApiObject, key: tuple[str, str]) -> None:
+    def _note_again(self, obj: ApiObject, stored: ApiObject, namespace: str) -> None:
         """Note an object that replaced another, unless its version explains that."""
-        is_of_earlier_source = (type(obj), key) in self._of_earlier_sources
-        self._of_earlier_sources.discard((type(obj), key))
+        is_of_earlier_source = id(stored) in self._of_earlier_sources
+        self._of_earlier_sources.discard(id(stored))
         is_older = not _is_newer(stored.metadata.resource_version, obj.metadata.resource_version)
         if not is_older and obj != stored:
-            name = f"{KEPT[type(obj)].kind} {'/'.join(filter(None, key))}"
+            name = f"{KEPT[type(obj)].kind} {'/'.join(filter(None, (namespace, obj.metadata.name)))}"
             (self._replaced if is_of_earlier_source else self._doubled).append(name)
 
     def skip(self, kind: str) -> None:
@@ -499,11 +502,12 @@ def check_whole(obj: ApiObject) -> None:
             raise DamagedError("Required value", "spec.selector")
 
 
-def _listed(cls: type[ApiObject], objects: Mapping[tuple[str, str], Any]) -> Iterator[Any]:
+def _listed(cls: type[ApiObject], objects: Mapping[str, Mapping[str, Any]]) -> Iterator[Any]:
     """Sort objects by namespace and name, as the API server lists them, whatever order a file has: where kube-scheduler
     finds two pods equal, it takes the first. Nodes keep theirs, by which it samples them.
     """
-    return map(objects.__getitem__, objects if cls is Node else sorted(objects))
+    for _, named in sorted(objects.items()):
+        yield from map(named.__getitem__, named if cls is Node else sorted(named))
 
 
 def are_apart(one: str, other: str) -> bool:

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubespread.manifest.text import MAX_DEPTH, MalformedError
+from kubespread.manifest.text import MAX_DEPTH, MalformedError, Part
 from kubespread.manifest.writer import resolve_plain, to_yaml
 from kubespread.manifest.yaml_stream import yaml_documents, yaml_parts
 
@@ -168,7 +168,7 @@ def test_the_bound_on_aliases_is_for_each_item_of_a_list(monkeypatch: pytest.Mon
     monkeypatch.setattr("kubespread.manifest.yaml_stream.MAX_ALIASED_VALUES", 10)
     text = "items:\n" + "- {a: &a [1, 2, 3], b: *a}\n" * 50
     *items, document = yaml_parts(text.encode())
-    assert document == ({"items": []}, None, "", None)
+    assert document == Part({"items": []})
     assert [(item.value, item.line) for item in items] == [
         ({"a": [1, 2, 3], "b": [1, 2, 3]}, line) for line in range(2, 52)
     ]
