@@ -14,6 +14,7 @@ from bench.evaluating import evaluating
 from bench.fleets import asking_fleets
 from bench.growing import SIZES, growing
 from bench.handing_out import handing_out
+from bench.largest import largest
 from bench.live import live
 from bench.loading import loading
 from bench.many import growing_things
@@ -47,6 +48,7 @@ ROWS = {
     "check": checking,
     "pending": pending,
     "loading": loading,
+    "largest": largest,
     "live": live,
     "jobs": handing_out,
 }

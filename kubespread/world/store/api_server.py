@@ -49,7 +49,7 @@ class Budgets:
         """With the labels themselves: as long as they are kept no others have their id."""
         self._pods: list[dict[PodKey, Pod]] = [{} for _ in budgets]
         self._stale = set(range(len(budgets)))
-        for pod in pods:
+        for pod in pods if budgets else ():
             self.changed(pod)
 
     def _of(self, pod: Pod) -> tuple[int, ...]:
