@@ -38,6 +38,11 @@ class Suggestion(Report, frozen=True):
     brief: str = ""
     """The change without the names of nodes that its options have: ``3 more nodes in zone a``."""
 
+    @property
+    def as_told(self) -> str:
+        """Its options, ``set maxSkew[zone]=2`` for fields of the pod: not every command has ``--set``."""
+        return " ".join(option.removeprefix("--") if option.startswith("--set ") else option for option in self.options)
+
 
 class NotEnough(Report, frozen=True):
     """Changes that were tried alone, at their largest, and do not suffice."""

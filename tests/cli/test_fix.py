@@ -38,6 +38,14 @@ def test_exit_codes(case: str) -> None:
     assert (result.code, result.err) == (code, err)
 
 
+def test_a_change_is_folded_between_words_and_never_cut() -> None:
+    screen = run("explain", "--fix", POD, "-S", CORDONED, "-q", terminal=60, env={"NO_COLOR": "1"}).out
+    report = json.loads(run("explain", "--fix", POD, "-S", CORDONED, "-q", "-o", "json").out)
+    told = " ".join(screen.split())
+    assert "…" not in screen
+    assert all(f": {' '.join(each['options'])}" in told for each in report["advice"]["enough"])
+
+
 def test_no_change_at_all() -> None:
     manifest = b"""
         {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: x, resources: {limits: {gpu.example.com/a: 1}}}]}}

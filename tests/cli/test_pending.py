@@ -60,5 +60,5 @@ def test_names_are_the_pods() -> None:
 def test_a_terminal_has_the_change_below_its_cause() -> None:
     for width in (80, 180):
         shown = run("pending", "-n", "shop", "-S", STUCK, "-q", env={"NO_COLOR": "1"}, terminal=width).out
-        assert "    --set nodeTaintsPolicy[zone]=Honor   frees 6" in shown.splitlines()
+        assert "    set nodeTaintsPolicy[zone]=Honor   frees 6" in shown.splitlines()
         assert shown.splitlines()[0] == "No: 12 pods pending for 5 causes; 2 changes free 9 of them"

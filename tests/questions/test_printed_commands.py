@@ -56,6 +56,15 @@ def test_what_is_printed_of_a_dump_runs(dump: str) -> None:
     assert _fail(_printed(str(EVERYDAY / dump))) == []
 
 
+@pytest.mark.parametrize("asked", ["pending -A", "check -A", "report -A", "pending -A -v", "check -A -v"])
+def test_fields_of_pods_are_set_only_by_commands_that_have_the_option(asked: str) -> None:
+    shown = run(*asked.split(), "-S", EVERYDAY / "aws12.json.gz", terminal=80, env={"NO_COLOR": "1"}).out
+    lines = [line.strip() for line in shown.splitlines() if "minDomains" in line and "kubectl" not in line]
+    options = [line.partition(": ")[2].split()[:2] for line in lines if "--set" in line]
+    assert lines
+    assert all(words == ["kubespread", "simulate"] for words in options)
+
+
 @pytest.mark.parametrize("verb", ["fail", "fail-hard"])
 def test_of_a_cluster_with_an_edit_that_is_no_option_no_command_is_printed(verb: str) -> None:
     edited = kubespread.load(EVERYDAY / "aws12.json.gz").edited(f"{verb} zone=eu-west-1c")

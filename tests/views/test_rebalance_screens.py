@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
+
 import kubespread
 from kubespread import RebalanceReport, Snapshot
 from kubespread.views import plain, terminal
@@ -67,11 +69,12 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
     check(screens())
 
 
-def test_everything_is_shown_where_that_is_asked_for() -> None:
-    report = planned(1000, "aws")
-    text = terminal.table(report, Look(width=120, in_full=True))
-    assert all(f"evict {step.pod.replace('/', ' ')} &&" in text for step in report.steps)
-    assert "(-v)" not in text
+@pytest.mark.parametrize(("rows", "shown"), [(24, False), (60, True), (None, True)])
+def test_the_script_is_shown_whole_or_not_at_all(rows: int | None, shown: bool) -> None:
+    report = planned(12, "aws")
+    text = terminal.table(report, Look(width=120, rows=rows))
+    evictions = [f"evict {step.pod.replace('/', ' ')} &&" in text for step in report.steps]
+    assert ({*evictions}, "evict() {" in text, "1 more script" in text) == ({shown}, shown, not shown)
 
 
 if __name__ == "__main__":

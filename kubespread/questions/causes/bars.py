@@ -21,7 +21,7 @@ from kubespread.kube.selector import Selector, from_map, parse_term, required_no
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, DO_NOT_SCHEDULE, HOSTNAME, REGION, ZONE
-from kubespread.questions.causes.own_pods import OF_VOLUMES, older_revision, placed_volumes
+from kubespread.questions.causes.own_pods import OF_VOLUMES, claims_at_fault, older_revision, placed_volumes
 from kubespread.regex import regex
 from kubespread.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -218,8 +218,10 @@ def bars(evaluation: Evaluation) -> str | None:
 
     None for a pod that fits somewhere, and where different things bar it on different nodes.
     """
-    if not len(evaluation.cluster) or evaluation.error or evaluation.rejection or evaluation.feasible.any():
+    if not len(evaluation.cluster) or evaluation.error or evaluation.feasible.any():
         return None
+    if evaluation.rejection:
+        return claims_at_fault(evaluation) or None
     return "; ".join(filter(None, [_bars(evaluation), *map(str, filter(None, [older_revision(evaluation)]))])) or None
 
 

@@ -21,8 +21,9 @@ from kubespread.scheduler.causes import VolumeNodeDetail, VolumeZoneDetail
 from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.plugins.dynamicresources.plugin import DynamicResources
 from kubespread.scheduler.plugins.volumes.binding import NODE_CONFLICT, VolumeBinding
-from kubespread.scheduler.plugins.volumes.filters import NO_ZONE, VolumeZone
+from kubespread.scheduler.plugins.volumes.filters import NO_ZONE, VolumeRestrictions, VolumeZone
 from kubespread.wording import count_of, verb_of
 
 
@@ -107,6 +108,26 @@ def older_revision(evaluation: Evaluation) -> OlderRevision | None:
 
 OF_VOLUMES = (words_of(NODE_CONFLICT), words_of(NO_ZONE.reasons[0]))
 """The reasons of nodes that do not reach a volume."""
+
+
+_OF_CLAIMS = frozenset({VolumeRestrictions.name, VolumeBinding.name, VolumeZone.name, DynamicResources.name})
+
+
+def claims_at_fault(evaluation: Evaluation) -> str:
+    """``PersistentVolumeClaim gone has to be created``, where the pod's claims keep it from all nodes whatever else is
+    changed; empty where they do not.
+    """
+    rejection, pod, storage = evaluation.rejection, evaluation.pod, evaluation.cluster.storage
+    if rejection is None or rejection.plugin not in _OF_CLAIMS:
+        return ""
+    claims = (volume.persistent_volume_claim for volume in pod.spec.volumes)
+    missing = {
+        claim.claim_name for claim in claims if claim is not None and storage.claim(pod, claim.claim_name) is None
+    }
+    if missing:
+        plural, verb = ("", "has") if len(missing) == 1 else ("s", "have")
+        return f"PersistentVolumeClaim{plural} {', '.join(sorted(missing))} {verb} to be created"
+    return "its claims are at fault: no change of nodes, of other pods or of constraints helps"
 
 
 class PlacedVolume(Struct, frozen=True):

@@ -73,7 +73,7 @@ def _finding(finding: CheckFinding, look: Look) -> Iterator[Text]:
     inside = partial(folded, indent=" " * HANGING)
     yield inside(finding.text)
     yield inside(f"→ {remedy.text}", hanging=HANGING + 2)
-    options = [*(f"--set {setting}" for setting in remedy.settings), *map(option_of, remedy.edits)]
+    options = [*(f"set {setting}" for setting in remedy.settings), *map(option_of, remedy.edits)]
     deeper = " " * (HANGING + 2)
     for option in options:
         yield folded(Cell(option, Tone.FAINT), indent=deeper, hanging=HANGING + 2)

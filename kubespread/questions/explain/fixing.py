@@ -25,6 +25,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, priority_of
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.versions import KubeVersion
+from kubespread.questions.causes.own_pods import claims_at_fault
 from kubespread.questions.editing import edited
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import Fix
@@ -118,7 +119,7 @@ def _of_pod(resolved: Resolved, scene: Scene, asked: QuestionEdits) -> Tried:
     except SchedulingError:
         # Without a judgment nothing suggests what to change.
         return with_notes(Fix(workload))
-    if evaluation.error is None and evaluation.feasible.any():
+    if claims_at_fault(evaluation) or (evaluation.error is None and evaluation.feasible.any()):
         return with_notes(Fix(workload))
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
         return with_notes(
@@ -287,7 +288,7 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Tried:
             evaluation = evaluate(framework(demand.profile), posed.cluster, demand.pod)
     message = outcome.stopped or demand.growth.created.refusal
     lacking = partial(Tried, Fix(demand.workload, wanted, placed), goal, message=message, notes=demand.notes)
-    if evaluation is None or not demand.growth.further:
+    if evaluation is None or not demand.growth.further or claims_at_fault(evaluation):
         return lacking()
     most, told_apart = None if started else wanted, demand.told_apart is not None
     stuck = Stuck(evaluation, demand.profile.version, wanted - placed, placed, most, asked, told_apart)

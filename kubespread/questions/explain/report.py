@@ -280,7 +280,7 @@ def _changes(report: ExplainReport, fix: Fix) -> Iterator[str]:
 
 def _without_change(report: ExplainReport, fix: Fix) -> str:
     if not report.fits:
-        return f"nothing tells what could be changed: {report.message}"
+        return f"no change is tried: {report.conclusion or report.message}"
     if fix.victims:
         return f"{fix.subject} {fix.verb} by preempting {some_of(fix.victims, 3)}: no change is needed"
     found = summary(report) if fix.replicas is None else f"{fix.subject} {fix.verb}"

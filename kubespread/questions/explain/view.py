@@ -17,10 +17,9 @@ from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, NodeReport
 from kubespread.reports.parts import ConstraintReport, CountedPod, letter
 from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, formula, policies, score_steps
-from kubespread.views.lines import line_width
 from kubespread.views.look import Cell, Look, Part, Rows, Sentence, Text, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
-from kubespread.views.terminal import aim, folded, remarks, shared_suffix, subject, tabled
+from kubespread.views.terminal import folded, remarks, shared_suffix, subject, tabled
 from kubespread.views.view import NodeFacts, Tile, View, about, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -202,6 +201,10 @@ def _summary(suggestion: Suggestion) -> str:
     return suggestion.brief
 
 
+def _with_options(suggestion: Suggestion) -> str:
+    return ": ".join(filter(None, (_summary(suggestion), " ".join(suggestion.options))))
+
+
 def _remarks(suggestion: Suggestion) -> tuple[str, ...]:
     """Notes on it, and what happens to other pods."""
     return (*suggestion.notes, *suggestion.consequences)
@@ -213,10 +216,10 @@ def _fits(suggestion: Suggestion) -> int:
 
 _CHANGES: Sequence[Column[Suggestion]] = (
     Column("CHANGE", lambda row: row.change, Readers.RECORDS, tone=lambda _: Tone.STRONG),
-    Column("CHANGE", _summary, Readers.TERMINAL, fit=Fit.NAMES, tone=lambda _: Tone.STRONG),
     count("FITS", _fits),
     # Options are meant to be copied, so they are never cut.
-    Column("OPTIONS", lambda row: " ".join(row.options), short="OPTION"),
+    Column("CHANGE", _with_options, Readers.TERMINAL, fit=Fit.SENTENCE),
+    Column("OPTIONS", lambda row: " ".join(row.options), Readers.RECORDS),
     Column("NOTES", lambda row: "; ".join(_remarks(row)), Readers.RECORDS),
     Column("COMMANDS", lambda row: "; ".join(row.commands), Readers.PAGES),
 )
@@ -239,9 +242,16 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
     return replace(
         seen,
         provenance=_source(report),
-        answer=[*report.said, *([] if report.fits else filter(None, (report.message, report.conclusion)))],
+        answer=[*report.said, *_why_not(report)],
         tone=Tone.GOOD if report.fits else Tone.WARN if enough else Tone.BAD,
     )
+
+
+def _why_not(report: ExplainReport) -> Iterator[str]:
+    """kube-scheduler's message and what bars the pod, unless it fits or that is said already."""
+    for text in (report.message, report.conclusion):
+        if text and not report.fits and text not in report.said[0]:
+            yield text
 
 
 def _asked(report: ExplainReport, fix: Fix) -> str:
@@ -262,31 +272,22 @@ def _changes(report: ExplainReport, fix: Fix, enough: Sequence[Suggestion], look
         yield from constraint_lines(_constraints(report), look.width)
     fits = "NODES" if fix.replicas is None else "PLACED"
     columns = [replace(column, short=fits) if column.header == "FITS" else column for column in _CHANGES]
-    table = tabled(columns, enough, look) if enough else Rows([], [])
-    yield replace(table, rows=[[part for line in row for part in _with_whole_option(line, look)] for row in table.rows])
+    yield tabled(columns, enough, look) if enough else Rows([], [])
     for suggestion in enough if look.in_full else enough[:1]:
         yield from _in_full(suggestion, look)
 
 
-def _with_whole_option(line: Text, look: Look) -> Sequence[Text]:
-    """The option, which is last, below the row that has no room for it."""
-    if isinstance(line, Sentence) or line_width(line) <= aim(look):
-        return [line]
-    *row, _, option = line
-    return [row, folded(option, indent=" " * _INSIDE, hanging=_INSIDE)]
-
-
 def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Text]:
-    """Its remarks and its patch. Commands, to be copied, stay in one line."""
+    """Its remarks and its patch, if it has any. Commands, to be copied, stay in one line."""
     inside = partial(folded, indent=" " * _INSIDE, hanging=_INSIDE + 2)
-    yield folded(Cell(f"{suggestion.change}:", Tone.STRONG))
+    others = suggestion.alternatives if look.in_full else ()
+    if _remarks(suggestion) or suggestion.commands or others:
+        yield folded(Cell(f"{suggestion.change}:", Tone.STRONG))
     for text in _remarks(suggestion):
         yield inside(text)
     yield from ([Cell(" " * _INSIDE + command)] for command in suggestion.commands)
-    for other in suggestion.alternatives if look.in_full else ():
+    for other in others:
         yield inside(Cell(f"or {other}", Tone.FAINT))
-    if not suggestion.commands:
-        yield inside(" ".join(suggestion.options))
 
 
 def _in_sentences(report: ExplainReport) -> str:

@@ -56,8 +56,8 @@ class StuckGroup(Report, frozen=True):
     """
     victims: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods that are preempted for them, as things are or with the change."""
-    tried: int = 0
-    """Number of changes that were made and asked about."""
+    no_change: str = ""
+    """Reason why there is no change, ``none of 12 changes tried gets all of them placed``; empty where there is one."""
     command: str = ""
     """Command that shows the change: where it sets something in the pods, the replicas of the first workload; else what
     is still pending then. Empty where there is none.
@@ -76,12 +76,12 @@ class StuckGroup(Report, frozen=True):
 
     @property
     def remedy(self) -> str | None:
-        """``--set nodeTaintsPolicy[zone]=Honor: 6 of 6 find a node``, and what it does to others."""
+        """``set nodeTaintsPolicy[zone]=Honor: 6 of 6 find a node``, and what it does to others."""
         if self.change is None or not self.freed:
             return None
         # A letter says nothing where its constraint is not shown.
         is_lettered = _LETTER.match(self.change.brief)
-        change = " ".join(self.change.options) if is_lettered else self.change.brief or self.change.change
+        change = self.change.as_told if is_lettered else self.change.brief or self.change.change
         return "; ".join((f"{change}: {self.freed:,} of {len(self.pods):,} find a node", *self.change.consequences))
 
 
@@ -161,10 +161,6 @@ def _sentences(report: PendingReport) -> Iterator[str]:
         yield f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called} not created: {unmade.message}"
 
 
-_PLACED = ("fits", "preempts")
-"""Causes of pods that find a node as things are."""
-
-
 class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     """Show the pods without a node, grouped by cause, with the smallest change that unblocks each group.
 
@@ -198,7 +194,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
         worst = next(iter(report.groups), None)
         if tried or worst is None:
             return tried
-        if worst.cause in _PLACED:
+        if worst.cause in ("fits", "preempts"):
             pod = worst.pods[0]
             return commands.of("explain", quote(f"pod/{pod.name}"), namespace=pod.namespace)
-        return commands.of_workload("explain", worst.workloads[0], "--fix")
+        return commands.of_workload("explain", worst.workloads[0], "--fix") if worst.cause == "filtered" else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from shlex import quote
 
@@ -16,7 +16,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import rounded
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.causes import bars
-from kubespread.questions.causes.own_pods import older_revision
+from kubespread.questions.causes.own_pods import claims_at_fault, older_revision
 from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
 from kubespread.questions.pending import Pending, PendingFor, PendingReport, StuckGroup
@@ -49,6 +49,14 @@ from kubespread.world.store.waiting import Waiting
 
 _MAX_DOMAINS, _MAX_WRONG, _MAX_NODES, _MAX_REASONS = 2, 2, 2, 4
 _INSUFFICIENT = "Insufficient "
+_NO_CHANGE: Mapping[PendingFor, str] = {
+    "refused": "none: no node is at fault",
+    "gated": "none: waits behind its gate",
+    "nominated": "none: waits for its node",
+    "otherScheduler": "not judged: another scheduler places them",
+    "fits": "none: should schedule by itself",
+    "preempts": "none: room is made for it",
+}
 _GATED = "Scheduling is blocked due to non-empty scheduling gates"
 """The message of the condition PodScheduled of a pod with gates, as the API server writes it."""
 
@@ -62,7 +70,7 @@ class Waits(Struct, frozen=True):
     message: str = ""
     """kube-scheduler's, where it says something."""
     evaluation: Evaluation | None = None
-    """Evaluation where nodes were judged and none fits."""
+    """Evaluation where none fits."""
     victims: tuple[NamespacedName, ...] = ()
     """The pods preempted for it."""
 
@@ -87,7 +95,7 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
     if pod.status.nominated_node_name:
         return Waits("nominated", f"nominated to {pod.status.nominated_node_name}, waits for room there", message)
     if evaluation.rejection is not None:
-        return Waits("refused", ", ".join(evaluation.rejection.reasons), message)
+        return Waits("refused", ", ".join(evaluation.rejection.reasons), message, evaluation)
     if evaluation.error is not None or not len(evaluation.cluster):
         return Waits("refused", message, message)
     causes = [_decisive(evaluation), *map(str, filter(None, [older_revision(evaluation)]))]
@@ -382,7 +390,8 @@ class _Freeing(Struct, dict=True):
         """One group; or several, where a change frees all pods of some kinds and not all of the others."""
         waits = alike[0].waits
         if waits.cause != "filtered":
-            yield self._group(alike, None, 0)
+            fault = "" if waits.evaluation is None else claims_at_fault(waits.evaluation)
+            yield self._group(alike, None, f"none: {fault}" if fault else _NO_CHANGE[waits.cause])
             return
         ranked = sorted(alike, key=lambda stuck: -len(stuck.kind))
         goal = AllFreed(self._worlds, [stuck.kind for stuck in ranked], self._revise)
@@ -402,10 +411,17 @@ class _Freeing(Struct, dict=True):
             yield from self.groups(whole)
             yield from self.groups([stuck for stuck in alike if stuck not in whole])
             return
-        yield self._group(alike, best, trials.count, goal.victims(best.change) if best is not None else ())
+        if best is None:
+            yield self._group(alike, None, trials.why_none)
+        else:
+            yield self._group(alike, best, victims=goal.victims(best.change))
 
     def _group(
-        self, alike: Sequence[_Stuck], best: TriedChange | None, tried: int, victims: Sequence[NamespacedName] = ()
+        self,
+        alike: Sequence[_Stuck],
+        best: TriedChange | None,
+        no_change: str = "",
+        victims: Sequence[NamespacedName] = (),
     ) -> StuckGroup:
         """``victims`` are those of the change."""
         waits = alike[0].waits
@@ -420,7 +436,7 @@ class _Freeing(Struct, dict=True):
             change=None if best is None else self._suggestion(best, alike[0], len(pods), tuple(workloads)),
             fitting=sum(stuck.fitting for stuck in alike),
             victims=tuple(dict.fromkeys((*(pod for stuck in alike for pod in stuck.waits.victims), *victims))),
-            tried=tried,
+            no_change=no_change,
             command=""
             if best is None
             else self._command(best.change, next(iter(workloads)), NamespacedName.of(pods[0])),

@@ -18,15 +18,6 @@ from kubespread.views.view import Metric, Tile, View, about, chosen_from, unwant
 from kubespread.wording import count_of, some_of
 
 _INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
-_NO_CHANGE = {
-    "filtered": "none of {} tried",
-    "refused": "none: no node is at fault",
-    "gated": "none: waits behind its gate",
-    "nominated": "none: waits for its node",
-    "otherScheduler": "not judged: another scheduler places them",
-    "fits": "none: should schedule by itself",
-    "preempts": "none: room is made for it",
-}
 
 
 def _options(group: StuckGroup) -> str:
@@ -37,10 +28,11 @@ def _options(group: StuckGroup) -> str:
 def _change(group: StuckGroup) -> str:
     """The change with its remarks, or the reason why nothing helps."""
     if group.change is None:
-        return _NO_CHANGE[group.cause].format(group.tried)
+        return group.no_change
     preempting = [f"preempts {count_of(len(group.victims), 'pod')}"] if group.victims else []
     remarks = "; ".join([*group.change.notes, *preempting])
-    return f"{_options(group)} ({remarks})" if remarks else _options(group)
+    change = group.change.as_told or group.change.change
+    return f"{change} ({remarks})" if remarks else change
 
 
 def _frees(group: StuckGroup) -> str:

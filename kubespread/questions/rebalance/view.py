@@ -11,13 +11,12 @@ from typing import Any
 
 from kubespread.questions.rebalance import DeschedulerRound, EvictionStep, RebalancedConstraint, RebalanceReport
 from kubespread.reports.columns import Fit, Readers
-from kubespread.views.look import Cell, Look, Part, Tone
+from kubespread.views.look import Cell, Part, Rows, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import INDENT, folded
 from kubespread.views.view import Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, some_of
 
-_MAX_COMMANDS = 10
 _MAX_DOMAINS = 6
 _FUNCTION = """\
 evict() {
@@ -84,7 +83,7 @@ def view(report: RebalanceReport) -> View:
             rounds,
         ],
         names=[step.pod for step in report.steps],
-        parts=lambda look: _parts(report, look, [evictions, constraints], rounds),
+        parts=lambda _: _parts(report, [evictions, constraints], rounds),
         tiles=[
             Tile("constraints violated", f"{report.violated_before} → {report.violated_after}", tone),
             Tile("evictions", f"{len(report.steps):,}"),
@@ -94,25 +93,23 @@ def view(report: RebalanceReport) -> View:
 
 
 def _parts(
-    report: RebalanceReport, look: Look, sheets: Sequence[Sheet[Any]], rounds: Sheet[DeschedulerRound]
+    report: RebalanceReport, sheets: Sequence[Sheet[Any]], rounds: Sheet[DeschedulerRound]
 ) -> Iterator[Sheet[Any] | Part]:
-    """Show in full every step and command."""
     yield from sheets
     if report.steps:
-        yield from _evictions(report, look)
+        yield _script(report)
     if report.rounds:
         yield folded(Cell("The descheduler, round by round:", Tone.STRONG), indent="")
         yield rounds
 
 
-def _evictions(report: RebalanceReport, look: Look) -> Iterator[Part]:
-    """A shell function that evicts through the API, and the steps, each waiting until its workload is whole again."""
+def _script(report: RebalanceReport) -> Rows:
+    """A shell function that evicts through the API, and the steps, each waiting until its workload is whole again: all
+    or nothing of it is shown.
+    """
     heading = "To carry it out, one step after another (evictions respect budgets, kubectl delete would not):"
-    yield folded(Cell(heading, Tone.STRONG), indent="")
-    yield from ([Cell(f"{INDENT}{line}")] for line in _FUNCTION.split("\n"))
-    shown = report.steps if look.in_full else report.steps[:_MAX_COMMANDS]
-    for step in shown:
-        yield [Cell(f"{INDENT}evict {quote(step.pod.namespace)} {quote(step.pod.name)} &&")]
-        yield [Cell(f"{INDENT}{INDENT}{step.commands[-1]}")]
-    if more := len(report.steps) - len(shown):
-        yield [Cell(f"{INDENT}{count_of(more, 'more eviction')} (-v)", Tone.FAINT)]
+    script = _FUNCTION.split("\n")
+    for step in report.steps:
+        script += (f"evict {quote(step.pod.namespace)} {quote(step.pod.name)} &&", f"{INDENT}{step.commands[-1]}")
+    lines = [[Cell(f"{INDENT}{line}")] for line in script]
+    return Rows([], [[folded(Cell(heading, Tone.STRONG), indent=""), *lines]], "script")

@@ -15,10 +15,12 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from kubespread.questions.causes.own_pods import claims_at_fault
 from kubespread.questions.commands import option_of
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
 from kubespread.questions.remedies.families import FAMILIES, Family, Stuck, notes_on
 from kubespread.reports.advice import COMBINATION, SCHEDULE_ANYWAY, Advice, Costly, NotEnough, Suggestion
+from kubespread.wording import count_of
 
 _MOST_TRIALS, _LEAST_TRIALS, _TRIALS_TIMES_NODES = 600, 24, 150_000
 """Most changes an answer may try, on small clusters and at least, and changes times nodes: the more nodes there are,
@@ -76,6 +78,15 @@ class Attempts(Struct):
     @property
     def is_over(self) -> bool:
         return self.count >= self.most
+
+    @property
+    def why_none(self) -> str:
+        """Reason why no change suffices."""
+        if not self.most:
+            return "kubespread explain --fix tries what would help: too much was tried for other workloads"
+        if not self.count:
+            return "none to try: no constraint, request or label to change, and no working node to copy"
+        return f"none of {count_of(self.count, 'change')} tried gets all of them placed"
 
     def ask(self, change: Change) -> Answer | None:
         if change.key not in self.tried:
@@ -266,6 +277,8 @@ def least_change(
     """The cheapest change that suffices alone, ``most`` as for `search`, else a combination: of the first of
     ``combining`` (default: all ``families``) that have one.
     """
+    if trials.is_over:
+        return None
     if (alone := search_least(stuck, families, trials, most)) is not None:
         return alone
     for some in combining or (families,):
@@ -283,25 +296,16 @@ class SharedSearch(Struct):
 
     def least(self, goal: Goal, stuck: Stuck) -> tuple[TriedChange | None, str]:
         """The least change, or a few together, that suffices; else why there is none, and what helps most."""
+        if fault := claims_at_fault(stuck.evaluation):
+            return None, fault
         most = most_trials(stuck)
-        if self.tried >= most:
-            return None, "kubespread explain --fix tries what would help: too much was tried for other workloads"
-        trials = Attempts.of(goal, stuck, min(max(1, most // _SHARE), most - self.tried))
+        trials = Attempts.of(goal, stuck, max(0, min(max(1, most // _SHARE), most - self.tried)))
         # Pods that make way for others are made again elsewhere, or are missed: no manifest should be edited for that.
         families = [family for family in FAMILIES if family.of != "other pod"]
         of_the_pod = [family for family in families if family.of != "node"]
         least = least_change(stuck, trials, families, _MOST_SHARED, (of_the_pod, families))
         self.tried += trials.count
-        if least is not None:
-            return least, ""
-        if not trials.count:
-            return None, "none of the changes that kubespread explain --fix tries applies here"
-        none = (
-            "the one change that was tried does not get all of them placed"
-            if trials.count == 1
-            else f"none of {trials.count} changes that were tried gets all of them placed"
-        )
-        return trials.best_of_those_that_help(), none
+        return (least, "") if least is not None else (trials.best_of_those_that_help(), trials.why_none)
 
 
 def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:

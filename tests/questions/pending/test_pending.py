@@ -10,7 +10,7 @@ import pytest
 
 import kubespread
 from kubespread import PendingReport, Snapshot
-from tests.builders import Data, hard, node, owned_by, pod, pods_on, taint
+from tests.builders import Data, hard, hosts, node, owned_by, pod, pods_on, taint
 from tests.cli.support import FIXTURES, run
 from tests.world.clusters import gone_to_sleep
 
@@ -206,6 +206,52 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
 def test_groups_and_what_frees_them(case: str) -> None:
     objects, expected = CASES[case]
     assert lines(asked(objects)) == expected
+
+
+def mounting(*names: str) -> Data:
+    return {"volumes": [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]}
+
+
+CLAIM: Data = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "x", "namespace": "default"}}
+UNHELPED: dict[str, tuple[list[Data], int, str]] = {
+    "a claim that is missing": (
+        [node("a"), CLAIM, *waiting(1, **mounting("gone"))],
+        600,
+        "none: PersistentVolumeClaim gone has to be created",
+    ),
+    "two claims that are missing": (
+        [node("a"), CLAIM, *waiting(1, **mounting("x", "old", "gone"))],
+        600,
+        "none: PersistentVolumeClaims gone, old have to be created",
+    ),
+    "a claim that is not bound": (
+        [node("a"), {**CLAIM, "spec": {"volumeName": "late"}}, *waiting(1, **mounting("x"))],
+        600,
+        "none: its claims are at fault: no change of nodes, of other pods or of constraints helps",
+    ),
+    "all nodes are lost": (
+        [{**hosts("a")[0], "spec": {"taints": [taint("node.kubernetes.io/unreachable")]}}, *waiting(1)],
+        600,
+        "none to try: no constraint, request or label to change, and no working node to copy",
+    ),
+    "nothing that is tried helps": (
+        [node("a"), *waiting(1, requests={"example.com/gpu": "1"})],
+        600,
+        "none of 1 change tried gets all of them placed",
+    ),
+    "too much is tried for others": (
+        [node("a"), *waiting(1, requests={"example.com/gpu": "1"})],
+        1,
+        "kubespread explain --fix tries what would help: too much was tried for other workloads",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNHELPED)
+def test_why_there_is_no_change(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    objects, most, expected = UNHELPED[case]
+    monkeypatch.setattr("kubespread.questions.remedies.search._MOST_TRIALS", most)
+    assert [group.no_change for group in asked(objects).groups] == [expected]
 
 
 def test_victims_are_those_of_pods_that_fit_and_of_the_change() -> None:

@@ -281,3 +281,13 @@ def test_a_change_after_which_replicas_preempt_others_is_at_their_cost() -> None
     told = [(each.family, each.harm) for each in report.advice.costly]
     assert ("tolerate", ("preempting default/low",)) in told
     assert "tolerate" not in {each.family for each in report.advice.enough}
+
+
+def test_no_change_is_tried_for_a_claim_that_has_to_be_created() -> None:
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "gone"}}]
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "x", "namespace": "default"}}
+    snapshot = Snapshot.from_objects([*hosts("a"), claim, *deployment("web", (None, None), spec={"volumes": volumes})])
+    for asked in "deploy/web", "pod/web-a":
+        report = kubespread.explain(snapshot, asked, fix=True)
+        assert (report.verdict, report.advice) == ("no", None)
+        assert report.answer == ("no change is tried: PersistentVolumeClaim gone has to be created",)
