@@ -30,7 +30,7 @@ def taking_devices() -> None:
     print(f"  {'nodes':>6}{'devices':>9}{'first':>12}{'again':>12}{'a placement':>14}")
     for nodes in (100, 1_000):
         snapshot = Snapshot.from_objects(_cluster(nodes))
-        pod = from_manifest(manifest_of(_pod()), Surroundings(snapshot.objects)).pod
+        pod = from_manifest(manifest_of(_pod()), Surroundings(snapshot)).pod
         plugins = framework(default_profile())
 
         def fresh(known: Snapshot = snapshot) -> Cluster:

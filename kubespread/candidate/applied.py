@@ -147,14 +147,14 @@ _STAY: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim, *
 
 
 def with_manifest_objects(
-    snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str
-) -> tuple[Snapshot, tuple[str, ...]]:
+    surroundings: Surroundings, manifests: Iterable[Manifest]
+) -> tuple[Surroundings, tuple[str, ...]]:
     """The cluster with all objects of the manifests that scheduling reads, except pods and workloads, and notes on it.
 
-    All quotas, new ones too, get their used amounts. ``namespace`` is that of objects that set none. Raises
-    ManifestError for values of the wrong type, and SnapshotError if admission would compute with invalid amounts.
+    All quotas, new ones too, get their used amounts. Raises ManifestError for values of the wrong type, and
+    SnapshotError if admission would compute with invalid amounts.
     """
-    notes: list[str] = []
+    snapshot, namespace, notes = surroundings.snapshot, surroundings.default_namespace, list[str]()
     for manifest in manifests:
         notes += manifest.notes
         brought = _typed(manifest, namespace)
@@ -170,7 +170,8 @@ def with_manifest_objects(
     quotas = with_usage(snapshot.objects.of(ResourceQuota), snapshot.pods)
     objects = snapshot.objects.with_all(ResourceQuota, quotas)
     # What is known of a snapshot stays known where nothing is added to it.
-    return snapshot if objects == snapshot.objects else replace(snapshot, objects=objects), tuple(notes)
+    snapshot = snapshot if objects == snapshot.objects else replace(snapshot, objects=objects)
+    return replace(surroundings, snapshot=snapshot), tuple(notes)
 
 
 def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from kubespread.candidate.manifest import Manifest, Place, are_related, choose, decodable_object, field_at, kind_of
 from kubespread.candidate.settings import Settled, settled
-from kubespread.candidate.sources import Reference, Surroundings, missing_namespace, reference_kinds
+from kubespread.candidate.sources import Reference, Source, Surroundings, missing_namespace, reference_kinds
 from kubespread.controllers.deployment import age_order, current_replica_set, replica_sets_of, revision_hash
 from kubespread.controllers.pod_creation import NewPod, PodCreator, ephemeral_claims, generated_name
 from kubespread.controllers.registry import another, new_pod, next_name, replicas
@@ -58,6 +58,10 @@ class Candidate(Struct, frozen=True):
     """A pod ready to be scheduled, and what its controller would have created beside it."""
 
     pod: Pod
+    surroundings: Surroundings
+    """The cluster and settings that it was made with."""
+    source: Source | None = None
+    """Its manifest or its name; None where a pod at hand is asked about again."""
     companions: tuple[ApiObject, ...] = ()
     notes: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()
@@ -81,7 +85,8 @@ class Candidate(Struct, frozen=True):
     is_stored: bool = False
     """True if the pod is in the cluster already: questions take it out of the cluster first."""
     gaps: tuple[str, ...] = ()
-    """Other content of the manifest that matters but is not read."""
+    """Gaps for any question: of the cluster's source, and other content of the manifest that matters but is not read.
+    """
     admission_gaps: tuple[str, ...] = ()
     """Gaps in the cluster's source that bear on the admission of the pod."""
 
@@ -92,6 +97,15 @@ class Candidate(Struct, frozen=True):
 
 class NotInClusterError(UsageError):
     """A workload or a pod that is named is not in the cluster."""
+
+
+def candidate_of(source: Source, surroundings: Surroundings) -> Candidate:
+    """Raises ManifestError, SnapshotError and UsageError."""
+    if isinstance(source, Manifest):
+        made = from_manifest(source, surroundings)
+    else:
+        made = from_cluster(source, surroundings)
+    return replace(made, source=source)
 
 
 def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
@@ -219,12 +233,12 @@ def _meant(row: Kind | None) -> str:
     return f', did you mean "{row.kind}" in "{row.api_version}"?' if row is not None else ""
 
 
-def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
+def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
     """The candidate that ``reference`` names. Raises UsageError, SnapshotError and ManifestError.
 
     A pod that has no node yet is taken unchanged; a running one as if it were scheduled again.
     """
-    kind, name = reference.kind, reference.name
+    kind, name, snapshot = reference.kind, reference.name, surroundings.snapshot
     namespace = reference.namespace or surroundings.default_namespace
     if kind.kind == "Pod":
         return from_stored_pod(_find(snapshot, snapshot.pods, kind, namespace, name), surroundings)
@@ -232,7 +246,7 @@ def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroun
     if kind.foreign or snapshot.objects.named(kind.cls, name, namespace) is None:
         owner = owner_meant(workload_name, (*snapshot.pods, *snapshot.objects.of(ReplicaSet)))
         if owner is not None:
-            return _of_owner(owner, snapshot, surroundings)
+            return _of_owner(owner, surroundings)
     if kind.foreign:
         kinds = f"and KIND is else one of {reference_kinds()}"
         raise NotInClusterError(f'{kind.kind} "{name}" controls no pod in namespace {namespace}, {kinds}')
@@ -266,14 +280,15 @@ def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroun
     )
 
 
-def _of_owner(owner: WorkloadName, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
+def _of_owner(owner: WorkloadName, surroundings: Surroundings) -> Candidate:
     """The next pod of a workload that is known only by what it controls: ReplicaSets, else pods."""
+    snapshot = surroundings.snapshot
     pods = [pod for pod in snapshot.pods if pod.metadata.namespace == owner.namespace and is_active(pod)]
     replica_sets = sorted(replica_sets_of(owner, snapshot.objects.of(ReplicaSet)), key=age_order)
     if replica_sets:
         # An Argo Rollout goes from one to the next, and has replicas of both meanwhile.
         current = next((each for each in reversed(replica_sets) if each.spec.replicas), replica_sets[-1])
-        made = from_cluster(Reference(KEPT[ReplicaSet], current.metadata.name, owner.namespace), snapshot, surroundings)
+        made = from_cluster(Reference(KEPT[ReplicaSet], current.metadata.name, owner.namespace), surroundings)
         others = sum(each.spec.replicas or 0 for each in replica_sets if each is not current)
         note = f"{owner.kind}/{owner.name}: evaluated as another pod of its ReplicaSet {current.metadata.name}"
         return replace(made, workload=owner, replicas=made.replicas + others, notes=(note, *made.notes))
@@ -412,7 +427,7 @@ def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
     # Its parts are shared with other pods.
     pod = deepcopy(pod)
     notes = (*static_notes(stored), *notes, *drop_fields(pod, surroundings.version))
-    return Candidate(pod, notes=notes, is_stored=True)
+    return Candidate(pod, surroundings, notes=notes, is_stored=True)
 
 
 def _from_creator(
@@ -475,6 +490,7 @@ def _from_pod(place: Place, new: NewPod, plain: Any, surroundings: Surroundings,
     place.refuse(faults + field_faults(plain, admitted.pod, template_path, surroundings.version, is_pod=True))
     return Candidate(
         pod=admitted.pod,
+        surroundings=surroundings,
         companions=new.companions,
         notes=(*new.notes, *admitted.dropped, *notes),
         admission=tuple(admitted.changes),

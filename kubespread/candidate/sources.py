@@ -178,7 +178,8 @@ _NAMES_SHOWN = 5
 class Surroundings(Struct, frozen=True):
     """Everything besides manifests that decides which of their workloads are meant, and which pods these yield."""
 
-    objects: ClusterObjects = field(default_factory=ClusterObjects)
+    snapshot: Snapshot = field(default_factory=Snapshot)
+    """The cluster, once its edits are made, with what the manifests bring along."""
     version: KubeVersion = LATEST
     name: str | None = None
     """Name of the workload that is meant, where there are several."""
@@ -199,6 +200,10 @@ class Surroundings(Struct, frozen=True):
     """True if several workloads are refused."""
     none_will_do: bool = False
     """True if manifests may hold other objects alone."""
+
+    @property
+    def objects(self) -> ClusterObjects:
+        return self.snapshot.objects
 
     @property
     def default_namespace(self) -> str:
@@ -255,7 +260,7 @@ class Sources(Struct):
         return [*named] if named else [*self.bearing[:1]]
 
 
-def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, surroundings: Surroundings) -> Sources:
+def read_sources(pods: Iterable[PodGiven], surroundings: Surroundings) -> Sources:
     """Read what was given. Of a directory what is malformed or holds no workload is left out and named.
 
     Raises ManifestError and UsageError.
@@ -264,7 +269,7 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, surroundings: Sur
     for pod in pods:
         named, once = _named(pod) if isinstance(pod, str | Path) else pod, dict[str, str | Reference]()
         if isinstance(named, Reference | ClusterWorkloads):
-            _take_named(read, named, snapshot, surroundings)
+            _take_named(read, named, surroundings)
             once = {_label(named): named} if isinstance(named, Reference) else {}
         elif isinstance(named, str):
             paths = manifest_files(named, recursive=surroundings.recursive) if Path(named).is_dir() else [named]
@@ -283,9 +288,7 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, surroundings: Sur
     return read
 
 
-def _take_named(
-    read: Sources, named: Reference | ClusterWorkloads, snapshot: Snapshot, surroundings: Surroundings
-) -> None:
+def _take_named(read: Sources, named: Reference | ClusterWorkloads, surroundings: Surroundings) -> None:
     label = _label(named) if isinstance(named, Reference) else "all workloads of the cluster"
     if surroundings.name is not None:
         raise UsageError(f"--name and {label} do not go together: it chooses among the workloads of manifests")
@@ -293,6 +296,7 @@ def _take_named(
         _refuse_selector(named, surroundings.selector)
         read.bearing.append(named)
         return
+    snapshot = surroundings.snapshot
     read.gaps += named.gaps(snapshot)
     references = list(named.references(snapshot, surroundings.default_namespace, selector_of(surroundings)))
     if not references:

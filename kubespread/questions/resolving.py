@@ -1,4 +1,4 @@
-"""A question resolved: the candidates, the cluster they are placed in, and what their source lacks."""
+"""The candidates of a question, and the cluster they are placed in."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.candidate.applied import with_companions, with_manifest_objects
-from kubespread.candidate.candidate import Candidate, from_cluster, from_manifest
+from kubespread.candidate.candidate import Candidate, candidate_of
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.replicas import autoscaling_notes, others, replica_names
 from kubespread.candidate.settings import parse_settings
@@ -26,33 +25,11 @@ from kubespread.questions.remedies.change import Revise, Revised
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import claim_names
-from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.edits.pods import Spread
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.store.claims import Replicas, replicas_called
 
 Refused = Callable[[KubespreadError], None]
-
-
-class Resolved(Struct, frozen=True):
-    """Candidates in the order given, each with its profile, and one cluster with all objects they bring along."""
-
-    snapshot: Snapshot
-    version: KubeVersion
-    candidates: Sequence[Candidate]
-    profiles: Sequence[Profile]
-    cluster: Cluster
-    lacking: tuple[str, ...]
-    """Gaps of the source for any question."""
-    revised: Callable[[Sequence[str]], Candidate]
-    """The first of the candidates with further fields set, as ``--set`` has them. Raises ManifestError, UsageError."""
-    source: Source
-    """The first candidate's source."""
-
-    def gaps_of(self, candidate: Candidate) -> tuple[str, ...]:
-        """Gaps of the source that matter to the answer about a candidate, as far as known by now."""
-        needed = (*self.lacking, *candidate.gaps, *candidate.admission_gaps, *self.cluster.assumed)
-        return tuple(dict.fromkeys(needed))
 
 
 def resolve(
@@ -65,66 +42,57 @@ def resolve(
     counts_quotas: bool = True,
     preempts: bool = True,
     on_refused: Refused | None = None,
-) -> Resolved:
-    """Read the pods given. ``counts_quotas`` is False where the caller counts quotas itself, ``preempts`` where nobody
-    is evicted to make room for what edits displace.
+) -> tuple[Sequence[Candidate], Cluster]:
+    """Candidates in the order given, and one cluster with all objects they bring along.
 
-    ``settings`` are fields of each pod or workload to change first, as ``--set`` has them.
-
+    ``counts_quotas`` is False where the caller counts quotas itself, ``preempts`` where nobody is evicted to make room
+    for what edits displace. ``settings`` are fields of each pod or workload to change first, as ``--set`` has them.
     ``on_refused`` is called with workloads that the API server would refuse, as long as others remain; without it the
     first one raises. Raises ManifestError, SnapshotError and UsageError.
     """
     origin = snapshot.origin
-    version = scheduler.release(origin.release)
     # Edits of all workloads are of those too that only the question's manifests bring.
     spreading = (edit for edit in snapshot.edits if isinstance(edit, Spread) and not edit.kind)
     spread = [f"topologySpreadConstraints={edit.constraint}" for edit in spreading]
     snapshot, edit_notes = edited(snapshot, scheduler, surroundings.namespace, preempts=preempts)
     surroundings = replace(
         surroundings,
-        version=version,
+        snapshot=snapshot,
+        version=scheduler.release(origin.release),
         context_namespace=origin.namespace or DEFAULT_NAMESPACE,
         admission=scheduler.admission_plugins(resource_quota=counts_quotas),
         settings=parse_settings(settings),
         edits=parse_settings(spread),
     )
-    read = read_sources(pods, snapshot, surroundings)
+    read = read_sources(pods, surroundings)
     chosen = read.chosen(surroundings)
-    before = snapshot
-    snapshot, notes = with_manifest_objects(snapshot, read.manifests, surroundings.default_namespace)
-    surroundings = replace(surroundings, objects=snapshot.objects)
+    before = surroundings.snapshot
+    surroundings, notes = with_manifest_objects(surroundings, read.manifests)
+    snapshot = surroundings.snapshot
+    notes, gaps = (*edit_notes, *read.notes, *notes), (*scheduler.source_gaps(snapshot.origin), *read.gaps)
 
-    def candidate(source: Source, surroundings: Surroundings = surroundings) -> Candidate:
+    def candidate(source: Source) -> Candidate:
+        made = candidate_of(source, surroundings)
         if isinstance(source, Manifest):
-            made = from_manifest(source, surroundings)
             made = replace(made, notes=(*namespace_notes(snapshot, made.pod.metadata.namespace), *made.notes))
-        else:
-            made = from_cluster(source, snapshot, surroundings)
-        notes_of_all = (*edit_notes, *read.notes, *notes)
-        return replace(made, notes=(*notes_of_all, *made.notes, *autoscaling_notes(made.workload, snapshot.objects)))
+        own = (*made.notes, *autoscaling_notes(made.workload, snapshot.objects))
+        return replace(made, notes=(*notes, *own), gaps=(*gaps, *made.gaps))
 
     candidates = _taken(chosen, candidate, read.errors, on_refused)
-    names = [taken.pod.spec.scheduler_name for taken in candidates]
-    profile_of = {name: scheduler.profile_for(name, version) for name in dict.fromkeys(names)}
     companions = [companion for taken in candidates for companion in taken.companions]
-    return Resolved(
-        snapshot,
-        version,
-        candidates,
-        [profile_of[name] for name in names],
-        _cluster(before, snapshot, version, candidates, with_companions(snapshot.objects, companions)),
-        (*scheduler.source_gaps(snapshot.origin), *read.gaps),
-        lambda further: candidate(
-            chosen[0], replace(surroundings, settings=(*surroundings.settings, *parse_settings(further)))
-        ),
-        chosen[0],
-    )
+    return candidates, _cluster(before, surroundings, candidates, with_companions(snapshot.objects, companions))
+
+
+def gaps_of(candidate: Candidate, cluster: Cluster) -> tuple[str, ...]:
+    """Gaps of the source that matter to the answer about a candidate, as far as known by now."""
+    return tuple(dict.fromkeys((*candidate.gaps, *candidate.admission_gaps, *cluster.assumed)))
 
 
 def _cluster(
-    before: Snapshot, snapshot: Snapshot, version: KubeVersion, candidates: Sequence[Candidate], objects: ClusterObjects
+    before: Snapshot, surroundings: Surroundings, candidates: Sequence[Candidate], objects: ClusterObjects
 ) -> Cluster:
     """Without the candidates that are among its pods; ``before`` is without what manifests bring along."""
+    snapshot, version = surroundings.snapshot, surroundings.version
     if snapshot.nodes is before.nodes and not any(candidate.is_stored for candidate in candidates):
         cluster = cluster_of(before, version)
         return cluster if objects == before.objects else cluster.with_objects(objects)
@@ -165,15 +133,18 @@ def given_pods(pod: PodGiven | Sequence[PodGiven]) -> Sequence[PodGiven]:
     return pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
 
 
-def reviser(resolved: Resolved) -> Revise:
-    """Recreates the first candidate with settings; results are kept."""
-    revisions: dict[tuple[str, ...], Revised | None] = {(): _revised(resolved.candidates[0])}
+def reviser(candidate: Candidate) -> Revise:
+    """Recreates the candidate with settings; results are kept."""
+    revisions: dict[tuple[str, ...], Revised | None] = {(): _revised(candidate)}
+    source, surroundings = candidate.source, candidate.surroundings
+    assert source is not None
 
     def revise(settings: Sequence[str]) -> Revised | None:
         key = tuple(settings)
         if key not in revisions:
+            further = (*surroundings.settings, *parse_settings(settings))
             try:
-                revisions[key] = _revised(resolved.revised(settings))
+                revisions[key] = _revised(candidate_of(source, replace(surroundings, settings=further)))
             except (ManifestError, UsageError):
                 revisions[key] = None
         return revisions[key]

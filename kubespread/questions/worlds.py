@@ -57,14 +57,13 @@ def world_of(
         from kubespread.candidate.sources import Surroundings as CandidateSurroundings
 
         surroundings = CandidateSurroundings(
-            objects,
+            replace(snapshot, objects=objects),
             version,
             namespace=name.namespace,
             # The world counts quotas itself.
             admission=scheduler.admission_plugins(resource_quota=False),
         )
-        source = replace(snapshot, objects=objects)
-        made = from_cluster(Reference(of_pods(name.kind), name.name, name.namespace), source, surroundings)
+        made = from_cluster(Reference(of_pods(name.kind), name.name, name.namespace), surroundings)
         world.assume(made.admission_gaps)
         return Made(made.pod, made.companions)
 

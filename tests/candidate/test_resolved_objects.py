@@ -39,7 +39,7 @@ ASKED: dict[str, list[Data | str]] = {
 
 def resolved(asked: list[Data | str]) -> ClusterObjects:
     snapshot = kubespread.Snapshot.from_objects(CLUSTER)
-    return resolve(snapshot, asked, kubespread.Scheduler(), Surroundings()).cluster.objects
+    return resolve(snapshot, asked, kubespread.Scheduler(), Surroundings())[1].objects
 
 
 @pytest.mark.parametrize("case", ASKED)

@@ -190,7 +190,7 @@ def attached(cluster: Cluster) -> Any:
 @settings(max_examples=60, deadline=None)
 def test_placing_equals_binding_by_hand(objects: list[Data], manifest: Data, data: st.DataObject) -> None:
     snapshot = kubespread.Snapshot.from_objects(objects)
-    candidate = from_object(manifest, Surroundings(snapshot.objects))
+    candidate = from_object(manifest, Surroundings(snapshot))
     known = with_companions(snapshot.objects, candidate.companions)
     living, by_hand = LivingCluster(Cluster.of(snapshot.nodes, snapshot.pods, known)), ByHand([*objects, manifest])
     spec = manifest["spec"]

@@ -55,7 +55,7 @@ def spread_questions(draw: st.DrawFn) -> Question:
     spec, matched = draw(st.sampled_from(SPREAD)), {"foo": "bar"}
     pods = [pod(f"p{at}", draw(st.sampled_from(["n0", "n1", "n2", "n3"])), labels=matched) for at in range(3)]
     snapshot = kubespread.Snapshot.from_objects([*nodes, *pods])
-    candidate = from_object(pod("candidate", labels=matched, **spec), Surroundings(snapshot.objects)).pod
+    candidate = from_object(pod("candidate", labels=matched, **spec), Surroundings(snapshot)).pod
     return Question(list(snapshot.nodes), list(snapshot.pods), snapshot.objects, candidate)
 
 

@@ -78,7 +78,7 @@ def test_recorded_clusters(family: str) -> None:
     placed = 0
     for position, case in enumerate(cases[:: max(1, len(cases) // 25)]):
         snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *(case.get("objects") or [])])
-        candidate = from_object(case["pod"], Surroundings(snapshot.objects)).pod
+        candidate = from_object(case["pod"], Surroundings(snapshot)).pod
         try:
             placed += check(
                 PLUGINS,
@@ -162,7 +162,7 @@ def questions(draw: st.DrawFn) -> tuple[list[Data], Data]:
 def test_any_cluster(question: tuple[list[Data], Data], seed: int) -> None:
     objects, manifest = question
     snapshot = kubespread.Snapshot.from_objects(objects)
-    candidate = from_object(manifest, Surroundings(snapshot.objects)).pod
+    candidate = from_object(manifest, Surroundings(snapshot)).pod
     check(PLUGINS, Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects), candidate, 6, random.Random(seed))
 
 

@@ -17,6 +17,7 @@ from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
+from kubespread.snapshot.snapshot import Snapshot
 from tests.candidate.objects import from_object
 from tests.scheduler.random_clusters import Question, World, plain_candidates, profiles, questions
 
@@ -55,7 +56,7 @@ def best(profile: Framework, world: World, pod: Pod) -> int | None:
 def test_a_queue_places_what_one_evaluation_after_another_would(
     profile: Framework, question: Question, data: st.DataObject
 ) -> None:
-    surroundings = Surroundings(question.objects)
+    surroundings = Surroundings(Snapshot(objects=question.objects))
     made = [from_object(data.draw(plain_candidates()), surroundings).pod for _ in range(data.draw(st.integers(1, 2)))]
     # Twice the same: they share everything.
     pods = [question.candidate, *made, msgspec.structs.replace(made[0])]

@@ -217,7 +217,7 @@ def questions(draw: st.DrawFn) -> Question:
     if draw(st.sampled_from([False, False, True])):
         pods.append({**draw(plain_pods("nominated")), "status": {"nominatedNodeName": draw(st.sampled_from(names))}})
     snapshot = kubespread.Snapshot.from_objects([*nodes, *pods, *OBJECTS])
-    candidate = from_object(draw(plain_candidates()), Surroundings(snapshot.objects)).pod
+    candidate = from_object(draw(plain_candidates()), Surroundings(snapshot)).pod
     return Question(list(snapshot.nodes), list(snapshot.pods), snapshot.objects, candidate)
 
 

@@ -265,7 +265,7 @@ def test_a_filter_that_the_profile_switches_off_is_kept_up_with_placements_too()
     disabled = {"filter": {"disabled": [{"name": "PodTopologySpread"}]}}
     profile = framework(load_profiles({**HEAD, "profiles": [{"plugins": disabled}]}, LATEST)[0])
     snapshot = kubespread.Snapshot.from_objects([node("n0", zone="a"), node("n1", zone="b")])
-    candidate = from_object(pod(constraints=[hard()]), Surroundings(snapshot.objects)).pod
+    candidate = from_object(pod(constraints=[hard()]), Surroundings(snapshot)).pod
     placing = Placing(profile.prepare(Cluster.of(snapshot.nodes, snapshot.pods), candidate))
     placing.place(0)
     evaluation = placing.evaluation()

@@ -138,7 +138,7 @@ def test_several_workloads_see_what_others_took() -> None:
 
 
 def admitted(snapshot: kubespread.Snapshot, candidate: Data) -> Pod:
-    return from_object(candidate, Surroundings(snapshot.objects)).pod
+    return from_object(candidate, Surroundings(snapshot)).pod
 
 
 @st.composite

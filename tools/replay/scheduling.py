@@ -224,16 +224,11 @@ def _explained(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.
         metadata = case["pod"]["metadata"]
         pod, namespace = f"pod/{metadata['name']}", metadata.get("namespace", "default")
     surroundings = Surroundings(namespace=namespace, one_only=True)
-    resolved = resolve(snapshot, [pod], scheduler, surroundings)
-    candidate, profile = resolved.candidates[0], resolved.profiles[0]
+    (candidate, *_), cluster = resolve(snapshot, [pod], scheduler, surroundings)
+    profile = scheduler.profile_for(candidate.pod.spec.scheduler_name, candidate.surroundings.version)
     # As kubespread.explain does, but for its advice: that is not recorded, and takes as long as all the rest.
     report = explain_pod(
-        resolved.cluster,
-        candidate.pod,
-        profile,
-        candidate.notes,
-        candidate.admission,
-        preemption=case.get("preempt", False),
+        cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=case.get("preempt", False)
     ).to_dict()
     return {
         "fitError": report["message"],

@@ -219,16 +219,16 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     # A namespace's limits say nothing about nodes.
     objects = snapshot.objects.with_all(LimitRange, ())
     source = _manifest(request or {}, snapshot, question.tolerate)
-    resolved = resolve(
+    (candidate,), cluster = resolve(
         replace(snapshot, objects=objects), [source], scene.scheduler, Surroundings(one_only=True), counts_quotas=False
     )
-    (candidate,), (profile,) = resolved.candidates, resolved.profiles
+    profile = scene.scheduler.profile_for(candidate.pod.spec.scheduler_name, candidate.surroundings.version)
     if NodeResourcesFit.name not in profile.filters:
         raise UsageError(
             f"profile {profile.scheduler_name} does not run {NodeResourcesFit.name}: any number of pods fits"
         )
-    cluster, pod, plugins = resolved.cluster, candidate.pod, framework(profile)
-    key = _topology_key(question.by, resolved.snapshot.nodes)
+    pod, plugins = candidate.pod, framework(profile)
+    key = _topology_key(question.by, candidate.surroundings.snapshot.nodes)
     names = resource_names(cluster)
     names += [name for name in request or () if name not in names]
     full, copies, notes, conclusion = cluster, np.zeros(len(cluster), dtype=np.int64), candidate.notes, None
@@ -266,7 +266,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
         domains=tuple(_domains(totals, key, fits)),
         node_rows=tuple(_nodes(totals, key, fits, held_off)),
         not_modelled=(*Capacity.never_modelled, *not_modelled_of(profile)),
-        gaps=tuple(dict.fromkeys((*resolved.lacking, *cluster.assumed))),
+        gaps=tuple(dict.fromkeys((*candidate.gaps, *cluster.assumed))),
         notes=notes,
     )
 

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.candidate.applied import with_companions, with_manifest_objects
-from kubespread.candidate.candidate import Candidate, NotInClusterError, from_cluster, from_manifest, unserved
+from kubespread.candidate.candidate import Candidate, NotInClusterError, candidate_of, unserved
 from kubespread.candidate.manifest import Manifest, field_at, kind_of, texts_at
 from kubespread.candidate.replicas import (
     autoscaler_gaps,
@@ -99,12 +99,13 @@ class Gatherer:
     def __init__(self, snapshot: Snapshot | None, scheduler: Scheduler, surroundings: Surroundings) -> None:
         self._has_cluster = snapshot is not None
         self._scheduler = scheduler
-        self._snapshot = Snapshot() if snapshot is None else snapshot
-        origin = self._snapshot.origin
+        snapshot = Snapshot() if snapshot is None else snapshot
+        origin = snapshot.origin
         self.gathered = Gathered(scheduler.release(origin.release))
         plugins = scheduler.admission_plugins(resource_quota=False)
         self._surroundings = replace(
             surroundings,
+            snapshot=snapshot,
             version=self.gathered.version,
             context_namespace=origin.namespace or DEFAULT_NAMESPACE,
             admission=plugins if self._has_cluster else replace(plugins, enabled=False),
@@ -114,11 +115,16 @@ class Gatherer:
         self._profiles: dict[str, Profile] = {}
         self._parts: list[str] = []
 
+    @property
+    def _snapshot(self) -> Snapshot:
+        return self._surroundings.snapshot
+
     def gather(self, sources: Iterable[PodGiven]) -> Gathered:
         """Raises UsageError and SnapshotError."""
         gathered = self.gathered
         gathered.edits = self._snapshot.edits
-        self._snapshot, edits = edited(self._snapshot, self._scheduler, self._surroundings.namespace)
+        snapshot, edits = edited(self._snapshot, self._scheduler, self._surroundings.namespace)
+        self._surroundings = replace(self._surroundings, snapshot=snapshot)
         if self._has_cluster:
             gathered.gaps += self._scheduler.source_gaps(self._snapshot.origin)
         read = self._read(sources)
@@ -128,7 +134,7 @@ class Gatherer:
         # Their other objects belong to the cluster.
         for manifest in read.manifests:
             try:
-                self._snapshot, _ = with_manifest_objects(self._snapshot, [manifest], self._namespace)
+                self._surroundings, _ = with_manifest_objects(self._surroundings, [manifest])
             except ManifestError as error:
                 gathered.refused.append(_refused(error, _file(manifest), manifest.file))
         gathered.objects = self._snapshot.objects
@@ -168,7 +174,7 @@ class Gatherer:
         self.gathered.sources = readable
         if not readable:
             return Sources()
-        read = read_sources(readable, self._snapshot, self._surroundings)
+        read = read_sources(readable, self._surroundings)
         self.gathered.refused += (RefusedManifest(malformed.file, None, malformed.faults) for malformed in read.errors)
         return read
 
@@ -199,10 +205,8 @@ class Gatherer:
 
     def _made(self, source: Source, settings: Sequence[str] = ()) -> Candidate:
         """Raises ManifestError and UsageError."""
-        surroundings = replace(self._surroundings, objects=self._snapshot.objects, settings=parse_settings(settings))
-        if isinstance(source, Manifest):
-            return from_manifest(source, surroundings)
-        return from_cluster(source, self._snapshot, surroundings)
+        surroundings = replace(self._surroundings, settings=parse_settings(settings))
+        return candidate_of(source, surroundings)
 
     def _revised(self, source: Source, settings: Sequence[str]) -> Pod | None:
         try:

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import waiting_pods
 from kubespread.candidate.sources import read_once
 from kubespread.controllers.adoption import pods_of
@@ -25,7 +26,7 @@ from kubespread.questions.explain.report import ExplainReport, WhyHere, by_score
 from kubespread.questions.remedies.change import Answer, Change, Goal, QuestionEdits, Revise
 from kubespread.questions.remedies.families import FAMILIES, Stuck
 from kubespread.questions.remedies.search import advice
-from kubespread.questions.resolving import Resolved, resolve, reviser
+from kubespread.questions.resolving import gaps_of, resolve, reviser
 from kubespread.questions.scene import Scene
 from kubespread.reports import judged_nodes
 from kubespread.reports.advice import Advice
@@ -88,37 +89,39 @@ def advice_on_constraints(
 def answer(question: Explain, scene: Scene) -> ExplainReport:
     """The requested nodes, in the requested order; or what has to change for the pod to fit."""
     pods = [read_once(pod) for pod in question.pods]
-    resolved = resolve(scene.snapshot, pods, scene.scheduler, question.surroundings, settings=question.settings)
+    (candidate, *_), cluster = resolve(
+        scene.snapshot, pods, scene.scheduler, question.surroundings, settings=question.settings
+    )
     if question.fix:
-        return _fixed(msgspec.structs.replace(question, pods=tuple(pods)), resolved, scene)
+        return _fixed(msgspec.structs.replace(question, pods=tuple(pods)), candidate, cluster, scene)
     report = answer_of(
-        resolved,
-        scene.source,
+        candidate,
+        cluster,
+        scene,
         preemption=question.preemption,
         pods=question.with_pods or bool(question.nodes),
-        revise=reviser(resolved),
-        asked=QuestionEdits(scene.snapshot.edits, question.settings, resolved.candidates[0].workload),
+        revise=reviser(candidate),
+        asked=QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload),
     )
     if report.waiting and report.schedulable and not question.settings:
         report = msgspec.structs.replace(report, waiting_fit=_fitting(scene.world.fork(), report.waiting))
     if question.why_here:
-        node = _own_node(resolved)
+        node = _own_node(candidate, cluster)
         here = WhyHere.of(node, report.nodes) if report.nodes else None
         report = msgspec.structs.replace(report, here=here)
     return report.only(question.nodes) if question.nodes else report
 
 
-def _fixed(question: Explain, resolved: Resolved, scene: Scene) -> ExplainReport:
+def _fixed(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> ExplainReport:
     """About the pod, or the first replica that finds no node; where all find one, about one more."""
     # Whoever only explains a pod needs no world to try changes in.
     from kubespread.questions.explain.fixing import changes_found, tried
 
-    judged = tried(question, resolved, scene)
-    stuck, candidate = judged.stuck, resolved.candidates[0]
-    report = answer_of(
-        resolved, scene.source, preemption=question.preemption, evaluation=None if stuck is None else stuck.evaluation
-    )
-    found = None if stuck is None else changes_found(stuck, judged.goal, question, resolved)
+    judged = tried(question, candidate, cluster, scene)
+    stuck = judged.stuck
+    evaluation = None if stuck is None else stuck.evaluation
+    report = answer_of(candidate, cluster, scene, preemption=question.preemption, evaluation=evaluation)
+    found = None if stuck is None else changes_found(stuck, judged.goal, question, candidate)
     return msgspec.structs.replace(
         report,
         fix=judged.fix,
@@ -127,7 +130,7 @@ def _fixed(question: Explain, resolved: Resolved, scene: Scene) -> ExplainReport
         notes=judged.notes,
         not_modelled=report.not_modelled if stuck is None else (*report.not_modelled, *Explain.never_modelled),
         # After the search: what each part assumes of the cluster is a gap.
-        gaps=resolved.gaps_of(candidate),
+        gaps=gaps_of(candidate, cluster),
     )
 
 
@@ -139,21 +142,21 @@ def _fitting(world: World, waiting: Collection[NamespacedName]) -> int:
     return len(keys) - len(keys & world.queue.waiting.keys())
 
 
-def _own_node(resolved: Resolved) -> str:
+def _own_node(candidate: Candidate, cluster: Cluster) -> str:
     """The node that the pod runs on. Raises UsageError."""
-    candidate = resolved.candidates[0]
     key = key_of(candidate.pod)
-    node = next((pod.spec.node_name for pod in resolved.snapshot.pods if key_of(pod) == key), "")
+    node = next((pod.spec.node_name for pod in candidate.surroundings.snapshot.pods if key_of(pod) == key), "")
     if not candidate.is_stored or not node:
         raise UsageError("--why-here is about a pod that runs: name it as pod/NAME")
-    if node not in resolved.cluster.nodes.index:
+    if node not in cluster.nodes.index:
         raise UsageError(f"the pod runs on {node}, which is not among the nodes")
     return node
 
 
 def answer_of(
-    resolved: Resolved,
-    source: ClusterReference | None,
+    candidate: Candidate,
+    cluster: Cluster,
+    scene: Scene,
     *,
     preemption: bool = False,
     pods: bool = False,
@@ -161,32 +164,29 @@ def answer_of(
     asked: QuestionEdits = _NOTHING,
     evaluation: Evaluation | None = None,
 ) -> ExplainReport:
-    """The answer to a question whose pods are resolved."""
-    candidate = resolved.candidates[0]
     return explained(
-        resolved.cluster,
+        cluster,
         candidate.pod,
-        resolved.profiles[0],
+        scene.scheduler.profile_for(candidate.pod.spec.scheduler_name, candidate.surroundings.version),
         (*candidate.notes, *filter(None, [candidate.waits_behind])),
         candidate.admission,
-        source=source,
-        gaps=lambda: resolved.gaps_of(candidate),
+        source=scene.source,
+        gaps=lambda: gaps_of(candidate, cluster),
         preemption=preemption,
         pods=pods,
         revise=revise,
         asked=asked,
-        waiting=_waiting(resolved),
+        waiting=_waiting(candidate),
         evaluation=evaluation,
     )
 
 
-def _waiting(resolved: Resolved) -> tuple[NamespacedName, ...]:
+def _waiting(candidate: Candidate) -> tuple[NamespacedName, ...]:
     """The pods of the workload in question that have no node."""
-    candidate = resolved.candidates[0]
     if candidate.workload is None or candidate.is_stored:
         return ()
-    waiting = waiting_pods(resolved.snapshot)
-    replica_sets = resolved.snapshot.objects.of(ReplicaSet)
+    waiting = waiting_pods(candidate.surroundings.snapshot)
+    replica_sets = candidate.surroundings.objects.of(ReplicaSet)
     return tuple(map(NamespacedName.of, pods_of(candidate.workload, candidate.companions, replica_sets, waiting)))
 
 

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.manifest import Manifest, choose, kind_of
 from kubespread.candidate.settings import Operation, operations
 from kubespread.errors import KubespreadError, UsageError
@@ -42,7 +43,7 @@ from kubespread.questions.remedies.edited_worlds import (
 )
 from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck
 from kubespread.questions.remedies.search import advice
-from kubespread.questions.resolving import Resolved, reviser
+from kubespread.questions.resolving import reviser
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
@@ -81,15 +82,15 @@ class Tried(Struct, frozen=True):
     notes: Sequence[str] = ()
 
 
-def tried(question: Explain, resolved: Resolved, scene: Scene) -> Tried:
+def tried(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> Tried:
     """The pod, or the replicas of its workload. Raises UsageError for replicas of a DaemonSet."""
-    candidate, replicas = resolved.candidates[0], question.replicas
+    replicas = question.replicas
     asked = QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload)
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
         # Of a workload of no replicas the next one is asked about.
         replicas = candidate.replicas or None
     if replicas is None:
-        return _of_pod(resolved, scene, asked)
+        return _of_pod(candidate, cluster, scene, asked)
     if candidate.is_daemon:
         raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
     placing = Simulate(
@@ -100,18 +101,18 @@ def tried(question: Explain, resolved: Resolved, scene: Scene) -> Tried:
         recursive=question.recursive,
         settings=question.settings,
     )
-    assumed = resolved.cluster.assumed
-    goal = Replicas(placing, replicas, scene.snapshot, scene.scheduler, assumed, candidate.workload)
+    goal = Replicas(placing, replicas, scene.snapshot, scene.scheduler, cluster.assumed, candidate.workload)
     return _of_replicas(goal, asked)
 
 
-def _of_pod(resolved: Resolved, scene: Scene, asked: QuestionEdits) -> Tried:
-    candidate, profile, cluster = resolved.candidates[0], resolved.profiles[0], resolved.cluster
-    pod, plugins = candidate.pod, framework(profile)
+def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: QuestionEdits) -> Tried:
+    pod, surroundings = candidate.pod, candidate.surroundings
+    profile = scene.scheduler.profile_for(pod.spec.scheduler_name, surroundings.version)
+    plugins = framework(profile)
     worlds = EditedWorlds(
-        lambda: world_of(resolved.snapshot, scene.scheduler, assumed=cluster.assumed), pod.metadata.namespace
+        lambda: world_of(surroundings.snapshot, scene.scheduler, assumed=cluster.assumed), pod.metadata.namespace
     )
-    goal = OnePod(pod, cluster, plugins, reviser(resolved), worlds)
+    goal = OnePod(pod, cluster, plugins, reviser(candidate), worlds)
     workload = None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
     with_notes = partial(Tried, goal=goal, notes=candidate.notes)
     try:
@@ -249,7 +250,7 @@ class Replicas(PlayedGoal):
     def placed(self, posed: Posed) -> PlacedReplicas:
         (demand,) = posed.demands
         (outcome,), _ = posed.placed(Chance())
-        self.assumed.update(dict.fromkeys((*posed.resolved.lacking, *posed.cluster.assumed)))
+        self.assumed.update(dict.fromkeys((*demand.candidate.gaps, *posed.cluster.assumed)))
         if (played := demand.change.played) is not None:
             count = self.replicas - played.report.pending - played.report.not_created
             return PlacedReplicas(count, outcome, tuple(victim.pod for victim in played.preempted))
@@ -277,7 +278,7 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Tried:
     goal: Goal = replicas
     wanted, started = replicas.replicas, placed or demand.change.played is not None
     if demand.growth.outdated:
-        goal = awaited = replicas.awaited(demand, posed.resolved.version)
+        goal = awaited = replicas.awaited(demand, posed.surroundings.version)
         wanted, placed, started = len(awaited), len(outcome.choices), bool(outcome.choices)
     if placed >= wanted:
         return Tried(Fix(demand.workload, wanted, placed, replicas.victims), goal, notes=demand.notes)
@@ -323,12 +324,12 @@ class _Patched(Struct, frozen=True):
     is_stored: bool = True
 
 
-def changes_found(stuck: Stuck, goal: Goal, question: Explain, resolved: Resolved) -> Advice:
+def changes_found(stuck: Stuck, goal: Goal, question: Explain, candidate: Candidate) -> Advice:
     """Find what suffices, each with its patch, and what does not. The question's own settings belong to each patch."""
     found, changes = advice(stuck, FAMILIES, goal)
-    patched = _patched(resolved, question.named)
+    patched = _patched(candidate, question.named)
     enough = tuple(
-        _with_patch(suggestion, change, patched, question.settings, resolved.snapshot)
+        _with_patch(suggestion, change, patched, question.settings, candidate.surroundings.snapshot)
         for suggestion, change in zip(found.enough, changes, strict=True)
     )
     return msgspec.structs.replace(found, enough=enough)
@@ -358,15 +359,16 @@ def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
     return row.cls is not Pod or all(operation.path[1] == "tolerations" for operation in changed)
 
 
-def _patched(resolved: Resolved, name: str | None) -> _Patched | None:
+def _patched(candidate: Candidate, name: str | None) -> _Patched | None:
     """Find what a patch would change; None where the source is no longer in the cluster."""
-    source, snapshot = resolved.source, resolved.snapshot
+    source, snapshot = candidate.source, candidate.surroundings.snapshot
+    assert source is not None
     if isinstance(source, Manifest):
         item = source.chosen or choose(source, name, snapshot.origin.namespace or DEFAULT_NAMESPACE)
         is_alone = len(source.items) == 1 and not item.template_path and Path(source.file).is_file()
         file = f"--local -o yaml -f {quote(source.file)}" if is_alone else ""
         return _Patched(item.data, kind_of(item), file, is_stored=False)
-    namespace = source.namespace or resolved.candidates[0].pod.metadata.namespace
+    namespace = source.namespace or candidate.pod.metadata.namespace
     obj, row = named(source.kind, namespace, source.name, snapshot), source.kind
     if obj is None:
         return None

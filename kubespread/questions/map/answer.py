@@ -22,7 +22,7 @@ from kubespread.kube.taint import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import Load, MapDomain, MapNode, TopologyMap
-from kubespread.questions.resolving import Resolved, cluster_of, resolve
+from kubespread.questions.resolving import cluster_of, resolve
 from kubespread.questions.scene import Scene
 from kubespread.reports.judged_nodes import constraint_reports, counted_constraints
 from kubespread.reports.parts import ConstraintReport, closing_states, minimum, skew_now
@@ -66,7 +66,8 @@ def answer(question: Map, scene: Scene) -> TopologyMap:
         raise UsageError("name a workload or mark pods by a selector, not both")
     if question.pods:
         surroundings, settings = question.surroundings, question.settings
-        drawn = _of(resolve(scene.snapshot, question.pods, scene.scheduler, surroundings, settings=settings))
+        (first, *_), cluster = resolve(scene.snapshot, question.pods, scene.scheduler, surroundings, settings=settings)
+        drawn = _of(first, cluster, scene)
     else:
         drawn = _whole(question, scene)
     given_keys = [full_topology_key(key, drawn.snapshot.nodes) for key in question.keys]
@@ -109,23 +110,22 @@ def _whole(question: Map, scene: Scene) -> _Drawn:
     return _Drawn(now, cluster, marked, gaps=scene.gaps(()), notes=scene.notes)
 
 
-def _of(resolved: Resolved) -> _Drawn:
-    candidate, cluster = resolved.candidates[0], resolved.cluster
+def _of(candidate: Candidate, cluster: Cluster, scene: Scene) -> _Drawn:
+    snapshot, version = candidate.surroundings.snapshot, candidate.surroundings.version
     if candidate.is_stored:
         # It is not placed again.
-        pods = as_counted(resolved.snapshot.pods, resolved.version)
-        cluster = Cluster.of(resolved.snapshot.nodes, pods, cluster.objects)
-    marked = Marked.of(cluster, candidate.pod, framework(resolved.profiles[0]), _own(resolved, cluster))
-    gaps = (*resolved.lacking, *candidate.gaps)
-    return _Drawn(resolved.snapshot, cluster, marked, candidate, gaps, candidate.notes)
+        cluster = Cluster.of(snapshot.nodes, as_counted(snapshot.pods, version), cluster.objects)
+    plugins = framework(scene.scheduler.profile_for(candidate.pod.spec.scheduler_name, version))
+    marked = Marked.of(cluster, candidate.pod, plugins, _own(candidate, cluster))
+    return _Drawn(snapshot, cluster, marked, candidate, candidate.gaps, candidate.notes)
 
 
-def _own(resolved: Resolved, cluster: Cluster) -> list[Pod]:
+def _own(candidate: Candidate, cluster: Cluster) -> list[Pod]:
     """The pods of the workload, or the single pod, that run in ``cluster``."""
-    candidate, running = resolved.candidates[0], cluster.running.pods
+    running = cluster.running.pods
     if candidate.workload is None:
         return [pod for pod in running if candidate.is_stored and key_of(pod) == key_of(candidate.pod)]
-    replica_sets = resolved.snapshot.objects.of(ReplicaSet)
+    replica_sets = candidate.surroundings.objects.of(ReplicaSet)
     return pods_of(candidate.workload, candidate.companions, replica_sets, PodsByController(running))
 
 

@@ -323,20 +323,19 @@ class Playing(Struct, frozen=True):
         surroundings = replace(
             self._surroundings(now, self.namespace, step.settings), name=step.name, recursive=True, none_will_do=True
         )
-        read = read_sources(step.given, now, surroundings)
+        read = read_sources(step.given, surroundings)
         if read.errors:
             raise read.errors[0]
         given = (*read.manifests, *read.bearing)
         if not read.skipped and all(isinstance(source, Manifest) and not source.items for source in given):
             # As kubectl says it.
             raise UsageError("no objects passed to apply")
-        brought, notes = with_manifest_objects(now, read.manifests, self.namespace)
-        surroundings = replace(surroundings, objects=brought.objects)
-        workloads = [self._wanted(brought, source, surroundings) for source in _sources(read, surroundings)]
+        surroundings, notes = with_manifest_objects(surroundings, read.manifests)
+        workloads = [self._wanted(source, surroundings) for source in _sources(read, surroundings)]
         if step.replicas is not None:
             workloads = [replace(workload, replicas=step.replicas, count=step.replicas) for workload in workloads]
         self.world.assume(read.gaps)
-        return tuple(_new_objects(now, brought)), workloads, (*read.notes, *notes)
+        return tuple(_new_objects(now, surroundings.snapshot)), workloads, (*read.notes, *notes)
 
     def _missing_namespaces(
         self, objects: Sequence[ApiObject], workloads: Sequence[AppliedWorkload]
@@ -354,12 +353,12 @@ class Playing(Struct, frozen=True):
         surroundings = self._surroundings(now, name.namespace, step.settings)
         if step.manifest is None:
             restarted_at = "" if step.settings else self.world.timestamp
-            return self._stored(now, name, surroundings, restarted_at)
+            return self._stored(name, surroundings, restarted_at)
         surroundings = replace(surroundings, name=f"{name.namespace}/{name.kind}/{name.name}", one_only=True)
-        read = read_sources([step.manifest], now, surroundings)
+        read = read_sources([step.manifest], surroundings)
         if read.errors:
             raise read.errors[0]
-        return self._wanted(now, read.chosen(surroundings)[0], surroundings)
+        return self._wanted(read.chosen(surroundings)[0], surroundings)
 
     @property
     def _now(self) -> Snapshot:
@@ -367,18 +366,18 @@ class Playing(Struct, frozen=True):
 
     def _surroundings(self, snapshot: Snapshot, namespace: str, settings: Sequence[str]) -> Surroundings:
         return Surroundings(
-            snapshot.objects,
+            snapshot,
             self.scheduler.release(snapshot.origin.release),
             context_namespace=namespace,
             admission=self.scheduler.admission_plugins(resource_quota=False),
             settings=parse_settings(settings),
         )
 
-    def _wanted(self, now: Snapshot, source: Source, surroundings: Surroundings) -> AppliedWorkload:
+    def _wanted(self, source: Source, surroundings: Surroundings) -> AppliedWorkload:
         if isinstance(source, Reference):
             name = WorkloadName(source.kind.kind, source.namespace or surroundings.context_namespace, source.name)
-            return self._stored(now, name, surroundings)
-        candidate = applied(source, surroundings)
+            return self._stored(name, surroundings)
+        candidate, now = applied(source, surroundings), surroundings.snapshot
         self.world.assume((*candidate.gaps, *candidate.admission_gaps))
         refuse_update(candidate, now)
         is_other = is_rolled_out(candidate, now)
@@ -387,10 +386,8 @@ class Playing(Struct, frozen=True):
         wanted_now = _of_candidate(candidate, is_other=bool(is_other))
         return _as_before(self.world, wanted_now) if is_other else wanted_now
 
-    def _stored(
-        self, now: Snapshot, name: WorkloadName, surroundings: Surroundings, restarted_at: str = ""
-    ) -> AppliedWorkload:
-        row = of_pods(name.kind)
+    def _stored(self, name: WorkloadName, surroundings: Surroundings, restarted_at: str = "") -> AppliedWorkload:
+        row, now = of_pods(name.kind), surroundings.snapshot
         if row.foreign:
             raise UsageError(f"how the controller of a {name.kind} replaces pods is not modeled")
         if reason := now.origin.unread.get(name.kind):

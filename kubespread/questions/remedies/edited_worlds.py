@@ -265,7 +265,7 @@ def pod_reviser(snapshot: Snapshot, version: KubeVersion) -> RevisePod:
     def revise(pod: Pod, settings: Sequence[str]) -> Pod | None:
         key = id(pod), tuple(settings)
         if key not in revisions:
-            surroundings = Surroundings(snapshot.objects, version, settings=parse_settings(settings))
+            surroundings = Surroundings(snapshot, version, settings=parse_settings(settings))
             try:
                 revised = from_stored_pod(pod, surroundings).pod
             except (ManifestError, UsageError):

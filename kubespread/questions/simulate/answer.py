@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from kubespread.candidate.applied import with_companions
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import Desired, Growth, growth_gaps, growths, waiting_pods
-from kubespread.candidate.sources import read_once
+from kubespread.candidate.sources import Surroundings, read_once
 from kubespread.controllers.adoption import pods_of
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Pod
@@ -31,7 +31,7 @@ from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.gangs import run_with_gangs
 from kubespread.questions.queue import Entry, ScheduleResult, run
-from kubespread.questions.resolving import Resolved, resolve
+from kubespread.questions.resolving import gaps_of, resolve
 from kubespread.questions.scene import OnProgress, Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate import (
@@ -90,9 +90,12 @@ class Posed(Struct, frozen=True):
 
     question: Simulate
     scheduler: Scheduler
-    resolved: Resolved
     demands: Sequence[Demand]
     cluster: Cluster
+
+    @property
+    def surroundings(self) -> Surroundings:
+        return self.demands[0].candidate.surroundings
 
     @property
     def preempts(self) -> bool:
@@ -135,7 +138,7 @@ class Posed(Struct, frozen=True):
                 chance.tiebreaker,
                 search=chance.search(len(cluster)),
                 on_progress=on_progress,
-                make_world=partial(world_of, self.resolved.snapshot, self.scheduler, assumed=self.cluster.assumed),
+                make_world=partial(world_of, self.surroundings.snapshot, self.scheduler, assumed=self.cluster.assumed),
             )
         rest = iter(outcomes)
         # What was played before keeps its position.
@@ -157,7 +160,7 @@ def pose(
     if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
         raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
     as_gangs = question.as_gangs
-    resolved = resolve(
+    candidates, before = resolve(
         snapshot,
         question.pods,
         scheduler,
@@ -167,11 +170,12 @@ def pose(
         preempts=question.preemption,
         on_refused=on_refused,
     )
-    if not resolved.version.since(SCORES_SINCE):
+    snapshot, version = candidates[0].surroundings.snapshot, candidates[0].surroundings.version
+    if not version.since(SCORES_SINCE):
         reason = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
-        raise UsageError(f"kube-scheduler {resolved.version}: {reason}")
+        raise UsageError(f"kube-scheduler {version}: {reason}")
     if as_gangs is not None and as_gangs.topology_key:
-        nodes = resolved.snapshot.nodes
+        nodes = snapshot.nodes
         as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, nodes))
         check_topology_keys([as_gangs.topology_key], nodes)
     desired = Desired(
@@ -180,38 +184,30 @@ def pose(
         question.from_scratch,
         counts_quotas=counts_quotas and scheduler.admission,
     )
-    resolved.cluster.assume(growth_gaps(resolved.candidates, resolved.snapshot))
-    grown = growths(resolved.candidates, desired, resolved.snapshot, resolved.cluster.running.pods)
+    before.assume(growth_gaps(candidates, snapshot))
+    grown = growths(candidates, desired, snapshot, before.running.pods)
+    names = dict.fromkeys(candidate.pod.spec.scheduler_name for candidate in candidates)
+    profile_of = {name: scheduler.profile_for(name, version) for name in names}
+    profiles = [profile_of[candidate.pod.spec.scheduler_name] for candidate in candidates]
     changes: Sequence[ControlledChange] = [ControlledChange()] * len(grown)
-    cluster = resolved.cluster
+    cluster = before
     if any(growth.surplus or growth.is_rollout for growth in grown):
-        world = world_of(resolved.snapshot, scheduler, preempts=question.preemption, assumed=resolved.cluster.assumed)
+        world = world_of(snapshot, scheduler, preempts=question.preemption, assumed=before.assumed)
         # Waiting pods of others are not in question.
         world.queue.waiting.clear()
         world.surroundings = replace(world.surroundings, chance=Chance.of(question.seed))
-        changes = controlled_changes(world, resolved, grown)
-        cluster = as_left(resolved.cluster, world)
-    index = resolved.cluster.nodes.index
+        changes = controlled_changes(world, candidates, profiles, grown)
+        cluster = as_left(before, world)
+    index = before.nodes.index
     leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
     cluster = cluster.after(ClusterChange(gone=leaving))
-    gangs = gangs_of(as_gangs, resolved, grown, cluster)
-    counting = [candidate.pod for candidate in resolved.candidates]
+    gangs = gangs_of(as_gangs, candidates, grown, cluster)
+    counting = [candidate.pod for candidate in candidates]
     demands = [
-        Demand.of(
-            candidate,
-            profile,
-            growth,
-            change,
-            cluster,
-            gang,
-            gang_notes(as_gangs, candidate, resolved.version),
-            counting,
-        )
-        for candidate, profile, growth, change, gang in zip(
-            resolved.candidates, resolved.profiles, grown, changes, gangs, strict=True
-        )
+        Demand.of(candidate, profile, growth, change, cluster, gang, gang_notes(as_gangs, candidate, version), counting)
+        for candidate, profile, growth, change, gang in zip(candidates, profiles, grown, changes, gangs, strict=True)
     ]
-    return Posed(question, scheduler, resolved, demands, cluster)
+    return Posed(question, scheduler, demands, cluster)
 
 
 def report_of(posed: Posed, demand: Demand, shown: ScheduleResult, full: Cluster) -> SimulateReport:
@@ -467,11 +463,11 @@ def with_autoscaling(scene: Scene, posed: Posed, reports: Sequence[SimulateRepor
 
     All workloads wait together, so each such report has the same account. Raises UsageError.
     """
-    resolved, cluster = posed.resolved, posed.cluster
+    cluster, now = posed.cluster, posed.surroundings.snapshot
     simulated = list(map(Simulated, posed.demands, reports))
-    snapshot = replace(resolved.snapshot, pods=tuple(cluster.running.pods))
+    snapshot = replace(now, pods=tuple(cluster.running.pods))
     world = world_with(snapshot, scene.scheduler, simulated)
-    grow = scene.grow_in(resolved.snapshot)
+    grow = scene.grow_in(now)
     if grow is not None and world.waiting:
         account = grow(world, NOTHING_LOST).with_notes(_notes(simulated))
         reports = [
@@ -517,7 +513,9 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     pods = tuple(read_once(pod) if pod == STDIN else pod for pod in question.pods)
     question = replace(question, pods=pods)
     posed = pose(question, scene.snapshot, scene.scheduler, scene.on_refused)
-    resolved, required = posed.resolved, question.require_placed
+    surroundings, required = posed.surroundings, question.require_placed
+    candidates = [demand.candidate for demand in posed.demands]
+    of_groups = pod_group_gaps(candidates)
     outcomes, full = posed.placed(Chance.of(question.seed), scene.budget.on_progress)
     reports = tuple(
         report_of(posed, demand, outcome, full) for demand, outcome in zip(posed.demands, outcomes, strict=True)
@@ -535,12 +533,12 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
         replace(
             report,
             cluster=scene.source,
-            gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *pod_group_gaps(resolved), *report.gaps))),
-            not_modelled=(*report.not_modelled, *_chance(report, resolved.version)),
-            by_edits=_by_edits(candidate, scene.snapshot, resolved.snapshot) if scene.snapshot.edits else None,
+            gaps=tuple(dict.fromkeys((*gaps_of(candidate, posed.cluster), *of_groups, *report.gaps))),
+            not_modelled=(*report.not_modelled, *_chance(report, surroundings.version)),
+            by_edits=_by_edits(candidate, scene.snapshot, surroundings.snapshot) if scene.snapshot.edits else None,
             required_placed=report.replicas if required == "all" else required,
         )
-        for report, candidate in zip(reports, resolved.candidates, strict=True)
+        for report, candidate in zip(reports, candidates, strict=True)
     )
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import Growth, first_missing
+from kubespread.candidate.sources import Surroundings
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.controllers.deployment import new_replica_set
 from kubespread.errors import UsageError
@@ -24,7 +25,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.gangs import Gang
 from kubespread.questions.queue import ScheduleResult
-from kubespread.questions.resolving import Resolved, replicas_of, told_apart
+from kubespread.questions.resolving import replicas_of, told_apart
 from kubespread.questions.simulate import WhatIf
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
 from kubespread.reports.parts import PreemptedPod
@@ -47,12 +48,12 @@ _SEVERAL_DOMAINS = "cannot determine domain for already scheduled pods: more tha
 
 
 def gangs_of(
-    as_gangs: WhatIf | None, resolved: Resolved, grown: Sequence[Growth], cluster: Cluster
+    as_gangs: WhatIf | None, candidates: Sequence[Candidate], grown: Sequence[Growth], cluster: Cluster
 ) -> Sequence[Gang | None]:
     """The gang of each candidate's pods, None for none. Raises UsageError."""
     if as_gangs is None:
-        return _pod_group_gangs(resolved, grown, cluster)
-    pairs = zip(resolved.candidates, grown, strict=True)
+        return _pod_group_gangs(candidates, grown, cluster)
+    pairs = zip(candidates, grown, strict=True)
     return [_what_if_gang(as_gangs, candidate, growth, cluster) for candidate, growth in pairs]
 
 
@@ -107,49 +108,51 @@ def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersi
         )
 
 
-def _pod_group_gangs(resolved: Resolved, grown: Sequence[Growth], cluster: Cluster) -> list[Gang | None]:
+def _pod_group_gangs(candidates: Sequence[Candidate], grown: Sequence[Growth], cluster: Cluster) -> list[Gang | None]:
     """The gang that each candidate's pods belong to, the same object for all pods of one group."""
-    names = _group_names(resolved)
+    names, surroundings = _group_names(candidates), candidates[0].surroundings
     gangs: dict[GroupName, Gang | None] = {}
     for name in dict.fromkeys(name for name in names if name is not None):
-        group = group_called(name, resolved.snapshot.objects, resolved.version)
-        own = [
-            pair for pair, its in zip(zip(resolved.candidates, grown, strict=True), names, strict=True) if its == name
-        ]
-        gangs[name] = None if _is_unknown(group, resolved) else _gang(name, group, own, resolved, cluster)
+        group = group_called(name, surroundings.objects, surroundings.version)
+        own = [pair for pair, its in zip(zip(candidates, grown, strict=True), names, strict=True) if its == name]
+        gangs[name] = None if _is_unknown(group, surroundings) else _gang(name, group, own, candidates, cluster)
     return [None if name is None else gangs[name] for name in names]
 
 
-def pod_group_gaps(resolved: Resolved) -> tuple[str, ...]:
+def pod_group_gaps(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """Name what is unknown about groups that pods belong to."""
-    version, objects = resolved.version, resolved.snapshot.objects
-    groups = [group_called(name, objects, version) for name in _group_names(resolved) if name is not None]
-    if not any(_is_unknown(group, resolved) for group in groups):
+    surroundings = candidates[0].surroundings
+    version, objects = surroundings.version, surroundings.objects
+    groups = [group_called(name, objects, version) for name in _group_names(candidates) if name is not None]
+    if not any(_is_unknown(group, surroundings) for group in groups):
         return ()
     return tuple(objects.gap(PodGroup, "pods of a group are placed one at a time"))
 
 
-def _group_names(resolved: Resolved) -> list[GroupName | None]:
+def _group_names(candidates: Sequence[Candidate]) -> list[GroupName | None]:
     """The group that each candidate's pods are placed as members of."""
-    if not has_gangs(resolved.version):
-        return [None] * len(resolved.candidates)
-    return [group_name(candidate.pod) for candidate in resolved.candidates]
+    is_known = has_gangs(candidates[0].surroundings.version)
+    return [group_name(candidate.pod) if is_known else None for candidate in candidates]
 
 
-def _is_unknown(group: Group, resolved: Resolved) -> bool:
+def _is_unknown(group: Group, surroundings: Surroundings) -> bool:
     """True if the cluster may have the group though the snapshot does not."""
-    return bool(group.missing) and not resolved.snapshot.objects.knows(PodGroup)
+    return bool(group.missing) and not surroundings.objects.knows(PodGroup)
 
 
 def _gang(
-    name: GroupName, group: Group, own: Sequence[tuple[Candidate, Growth]], resolved: Resolved, cluster: Cluster
+    name: GroupName,
+    group: Group,
+    own: Sequence[tuple[Candidate, Growth]],
+    candidates: Sequence[Candidate],
+    cluster: Cluster,
 ) -> Gang | None:
     if not (group.is_gang or group.topology_key or group.missing):
         return None
-    version = resolved.version
+    version = candidates[0].surroundings.version
     scheduled = [pod for pod in cluster.running.pods if group_name(pod) == name]
     domain, fault = _domain_of(scheduled, group.topology_key, cluster)
-    appearing = len(scheduled) + _waiting(name, resolved) + sum(_created(*pair) for pair in own)
+    appearing = len(scheduled) + _waiting(name, candidates) + sum(_created(*pair) for pair in own)
     if group.is_gang and appearing < group.min_count:
         fault = TOO_FEW
     return Gang(
@@ -182,18 +185,19 @@ def _created(candidate: Candidate, growth: Growth) -> int:
     return min(1, growth.count) if candidate.one_by_one else growth.count
 
 
-def _waiting(name: GroupName, resolved: Resolved) -> int:
+def _waiting(name: GroupName, candidates: Sequence[Candidate]) -> int:
     """Count the group's waiting pods that belong to no workload in question."""
+    snapshot = candidates[0].surroundings.snapshot
     pending = [
         pod
-        for pod in resolved.snapshot.pods
+        for pod in snapshot.pods
         if not pod.spec.node_name and pod.status.phase not in ENDED_PHASES and group_name(pod) == name
     ]
     by_controller, own = PodsByController(pending), set()
-    for candidate in resolved.candidates:
+    for candidate in candidates:
         own.add(key_of(candidate.pod))
         if candidate.workload is not None:
-            replica_sets = resolved.snapshot.objects.of(ReplicaSet)
+            replica_sets = snapshot.objects.of(ReplicaSet)
             own |= {
                 key_of(pod) for pod in pods_of(candidate.workload, candidate.companions, replica_sets, by_controller)
             }
@@ -307,10 +311,12 @@ class Demand(Struct, frozen=True):
         return None if name is None else f"{name.kind}/{name.name}"
 
 
-def controlled_changes(world: World, resolved: Resolved, grown: Sequence[Growth]) -> Sequence[ControlledChange]:
+def controlled_changes(
+    world: World, candidates: Sequence[Candidate], profiles: Sequence[Profile], grown: Sequence[Growth]
+) -> Sequence[ControlledChange]:
     """Play the controllers of workloads that shrink or are rolled out in ``world``, in the order given."""
     changes = []
-    for growth, candidate, profile in zip(grown, resolved.candidates, resolved.profiles, strict=True):
+    for growth, candidate, profile in zip(grown, candidates, profiles, strict=True):
         if growth.surplus:
             changes.append(_scaled_down(world, growth, candidate))
         elif growth.is_rollout:
