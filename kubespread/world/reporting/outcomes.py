@@ -245,15 +245,14 @@ def _why(world: World, workload: WorkloadName, charged: Waiting | None, waiting:
 
 def _nodes(before: Cluster, now: Cluster) -> NodesChange:
     were, old = before.nodes.index, before.nodes.objects
+    is_same = now.nodes.names == before.nodes.names
+    same = old if is_same else [old[were[name]] if name in were else None for name in now.nodes.names]
     states = {}
-    for name, node in zip(now.nodes.names, now.nodes.objects, strict=True):
-        position = were.get(name)
-        was = None if position is None else old[position]
+    for node, was in zip(now.nodes.objects, same, strict=True):
         if node is not was:
             closed, was_closed = (() if each is None else tuple(closing_states(each)) for each in (node, was))
             if closed != was_closed:
-                states[name] = closed
-    is_same = now.nodes.names == before.nodes.names
+                states[node.metadata.name] = closed
     return NodesChange(
         joined=() if is_same else tuple(sorted(now.nodes.index.keys() - were.keys())),
         left=() if is_same else tuple(sorted(were.keys() - now.nodes.index.keys())),

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.disruption import ClusterScales
 from kubespread.controllers.statefulset import Revisions, ordinal_of
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
@@ -146,6 +147,11 @@ class Workloads:
     stateful_sets = _by_name(StatefulSet)
     daemon_sets = _by_name(DaemonSet)
     jobs = _by_name(Job)
+
+    @cached_property
+    def scales(self) -> ClusterScales:
+        """The scales that budgets go by."""
+        return ClusterScales(self.objects)
 
     @cached_property
     def orphaned(self) -> Mapping[WorkloadName, Sequence[WorkloadName]]:

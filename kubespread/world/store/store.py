@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Self
 
 from msgspec import Struct, field
 
 from kubespread.controllers.daemonset import should_run
-from kubespread.controllers.disruption import ClusterScales, Scale
+from kubespread.controllers.disruption import Scale
 from kubespread.controllers.outage import Replacement, is_silent, replacement
 from kubespread.controllers.persistentvolume import Volumes
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims
@@ -194,9 +194,8 @@ class Store(Forking):
         """The disruption budgets, kept in step with the pods from their first use on."""
         if self._budgets is None:
             objects = self.workloads.objects
-            scales = partial(self._scale, ClusterScales(objects))
             self.assume(budget_gaps_of(objects))
-            self._budgets = Budgets(objects.of(PodDisruptionBudget), scales, self.book)
+            self._budgets = Budgets(objects.of(PodDisruptionBudget), self._scale, self.book)
         return self._budgets
 
     @property
@@ -210,9 +209,9 @@ class Store(Forking):
         if (resized := self.workloads.resized(name, replicas)) is not None:
             self.add_objects([resized])
 
-    def _scale(self, of_objects: ClusterScales, controller: OwnerReference, namespace: str, /) -> Scale | None:
+    def _scale(self, controller: OwnerReference, namespace: str, /) -> Scale | None:
         """Scale of a controller that the cluster's source does not have: as many replicas as it runs."""
-        if (scale := of_objects(controller, namespace)) is not None:
+        if (scale := self.workloads.scales(controller, namespace)) is not None:
             return scale
         kind = next((row for row in POD_CREATORS.values() if row.kind == controller.kind), None)
         if kind is None or self.workloads.objects.knows(kind.cls):
