@@ -259,6 +259,9 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """Commands by name, each made when it is first asked for."""
 
+    has_files = False
+    """True if files may stand before a command's name."""
+
     def __init__(self, names: Callable[[], Sequence[str]], make: Callable[[str], Any], **attributes: Any) -> None:
         super().__init__(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}, **attributes)
         self.commands = Made(names, make)  # type: ignore[assignment]  # a group that is complete only reads it

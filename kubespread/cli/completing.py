@@ -2,8 +2,7 @@
 
 A script runs the program with the words typed so far as its arguments, the one being typed last, and
 ``_KUBESPREAD_COMPLETE`` set to the shell; the answer is lines of text that no shell evaluates. Names of a cluster are
-those of the snapshots on the line; a running cluster is never contacted. The commands are remembered as data, since
-importing all of them takes longer than all the rest.
+those of the snapshots on the line; a running cluster is never contacted.
 """
 
 from __future__ import annotations
@@ -11,124 +10,42 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from msgspec import Struct, field
 
-from kubespread import __version__
+from kubespread.cli.command import Argument, Group
+from kubespread.cli.commands import app
 from kubespread.config import SNAPSHOT, settings
 from kubespread.regex import regex
-from kubespread.snapshot.cache import cache_folder, recalled, remember
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:
     from kubespread.snapshot.name_index import Names
 
-
-class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One option or argument."""
-
-    name: str
-    opts: tuple[str, ...] = ()
-    """Spellings of the option and of its opposite; none for an argument."""
-    metavar: str = ""
-    help: str = ""
-    choices: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-    """Words that a value may be besides others."""
-    is_argument: bool = False
-    takes_value: bool = True
-    is_repeatable: bool = False
+_FILES_BEFORE_A_COMMAND = Argument("snapshot", metavar="FILE", help="")
 
 
-class Command(msgspec.Struct, frozen=True):
-    """One command."""
-
-    help: str = ""
-    parameters: tuple[Parameter, ...] = ()
-
-    @property
-    def options(self) -> Iterator[Parameter]:
-        return (parameter for parameter in self.parameters if not parameter.is_argument)
-
-    @property
-    def argument(self) -> Parameter | None:
-        """Argument that takes the words that belong to no option."""
-        return next((parameter for parameter in self.parameters if parameter.is_argument), None)
+def options_of(command: Any) -> Iterator[Any]:
+    return (each for each in command.params if each.param_type_name == "option")
 
 
-_FILES_BEFORE_A_COMMAND = Parameter("snapshot", metavar="FILE", is_argument=True, is_repeatable=True)
-Commands = dict[str, Command]
-"""By name, in the order of ``--help``; what follows another command has the name of that before its own."""
+def argument_of(command: Any) -> Any:
+    """Argument that takes the words that belong to no option, if any does."""
+    if isinstance(command, Group):
+        return _FILES_BEFORE_A_COMMAND if command.has_files else None
+    return next((each for each in command.params if each.param_type_name == "argument"), None)
 
 
-class _Remembered(msgspec.Struct):
-    """Commands, and the state of the files they were read from."""
-
-    state: tuple[str, int, int]
-    commands: Commands
-
-
-def commands(environment: Mapping[str, str]) -> Commands:
-    """All commands: those remembered while the program is the same, else those of the program."""
-    state = _state_of_the_program()
-    memory = cache_folder(environment) / "commands.json"
-    remembered = recalled(memory, _Remembered)
-    if remembered is not None and remembered.state == state:
-        return remembered.commands
-    tree = read_commands()
-    if state[1]:
-        remember(memory, msgspec.json.encode(_Remembered(state, tree)))
-    return tree
-
-
-def read_commands() -> Commands:
-    from kubespread.cli.commands import app
-
-    return dict(_commands(app, ""))
-
-
-def _commands(group: Any, before: str) -> Iterator[tuple[str, Command]]:
-    for name, command in group.commands.items():
-        files = (_FILES_BEFORE_A_COMMAND,) if getattr(command, "has_files", False) else ()
-        yield f"{before}{name}", Command(_first_sentence(command.help), (*map(_parameter, command.params), *files))
-        if hasattr(command, "commands"):
-            yield from _commands(command, f"{before}{name} ")
-
-
-def _parameter(part: Any) -> Parameter:
-    is_argument = part.param_type_name == "argument"
-    return Parameter(
-        name=part.name,
-        opts=() if is_argument else (*part.opts, *part.secondary_opts),
-        metavar=part.metavar or "",
-        help=_first_sentence(part.help),
-        words=part.words,
-        choices=part.choices,
-        is_argument=is_argument,
-        takes_value=is_argument or not (part.is_flag or part.count),
-        is_repeatable=not is_argument and (part.multiple or part.count),
-    )
+def takes_value(option: Any) -> bool:
+    return not (option.is_flag or option.count)
 
 
 def _first_sentence(text: str | None) -> str:
     return " ".join((text or "").partition("\n\n")[0].partition(". ")[0].split())
 
 
-def _state_of_the_program() -> tuple[str, int, int]:
-    """The version, and of a program in files how many they are and when the last was written."""
-    folder = Path(__file__).parents[1]
-    written = []
-    with suppress(OSError):
-        written += [entry.stat().st_mtime_ns for entry in os.scandir(folder) if entry.name.endswith(".py")]
-    return __version__, len(written), max(written, default=0)
-
-
 END_OF_OPTIONS = "--"
-_NONE = Command()
 
 
 class Line(Struct):
@@ -136,23 +53,16 @@ class Line(Struct):
 
     word: str
     """The one being typed, or that part of it which is a value (``pr`` of ``--context=pr``)."""
-    commands: Commands
-    command: str = ""
+    command: Any = app
+    """The command on the line so far."""
     prefix: str = ""
     """Text before ``word`` in the same shell word."""
-    parameter: Parameter | None = None
+    parameter: Any = None
     """The option or argument that ``word`` is a value of; None for the name of a command, or for nothing at all."""
     values: dict[str, list[str]] = field(default_factory=dict)
     """Values given to the options, by the parameter's name; none for flags."""
-    arguments: list[str] = field(default_factory=list)
-    """The words that belong to no option."""
     only_arguments: bool = False
     """True if a ``--`` precedes the word."""
-
-    @property
-    def of(self) -> Command:
-        """The command on the line; one without anything before there is any."""
-        return self.commands.get(self.command, _NONE)
 
     @property
     def is_option(self) -> bool:
@@ -160,22 +70,20 @@ class Line(Struct):
         return self.parameter is None and self.word.startswith("-") and not self.only_arguments
 
     @property
-    def following(self) -> dict[str, Command]:
+    def following(self) -> Mapping[str, Any]:
         """The commands that may come next, by the word that they are."""
-        before = f"{self.command} " if self.command else ""
-        names = (name for name in self.commands if name.startswith(before) and " " not in name[len(before) :])
-        return {name[len(before) :]: self.commands[name] for name in names}
+        return self.command.commands if isinstance(self.command, Group) else {}
 
     def value(self, name: str) -> str:
         """The last value given to an option; empty without one."""
         return next(reversed(self.values.get(name, [])), "")
 
 
-def read_line(words: Sequence[str], commands: Commands) -> Line:
+def read_line(words: Sequence[str]) -> Line:
     """``words`` follow the program's name; the last is being typed. Mistyped ones are skipped."""
     *before, word = words or [""]
-    line = Line(word, commands)
-    waiting: Parameter | None = None
+    line = Line(word)
+    waiting: Any = None
     for text in before:
         if waiting is not None:
             line.values.setdefault(waiting.name, []).append(text)
@@ -187,20 +95,18 @@ def read_line(words: Sequence[str], commands: Commands) -> Line:
             if waiting is not None and (head != text or head.endswith("=")):
                 line.values.setdefault(waiting.name, []).append(text[len(head) :])
                 waiting = None
-        elif text in (following := line.following):
-            line.command = f"{line.command} {text}".strip()
-        elif following and (files := line.of.argument) is not None:
-            line.values.setdefault(files.name, []).append(text)
-        elif following:
+        elif text in line.following:
+            line.command = line.following[text]
+        elif line.following and argument_of(line.command) is not None:
+            line.values.setdefault(str(_FILES_BEFORE_A_COMMAND.name), []).append(text)
+        elif line.following:
             # Nothing is known of what follows a command that does not exist.
-            line.command = ""
-        else:
-            line.arguments.append(text)
+            line.command = app
     _end(line, waiting)
     return line
 
 
-def _end(line: Line, waiting: Parameter | None) -> None:
+def _end(line: Line, waiting: Any) -> None:
     """Say what the last word is."""
     if waiting is not None:
         line.parameter = waiting
@@ -211,12 +117,12 @@ def _end(line: Line, waiting: Parameter | None) -> None:
             line.parameter, line.prefix, line.word = option, head, line.word[len(head) :]
         return
     if not line.word.startswith("-") or line.only_arguments:
-        line.parameter = line.of.argument
+        line.parameter = argument_of(line.command)
 
 
-def _option(line: Line, word: str) -> tuple[Parameter | None, str]:
+def _option(line: Line, word: str) -> tuple[Any, str]:
     """The option in ``word`` that takes a value, None without one, and how far it reaches there (``--context=``)."""
-    taking = {name: option for option in line.of.options if option.takes_value for name in option.opts}
+    taking = {name: option for option in options_of(line.command) if takes_value(option) for name in option.opts}
     if word.startswith("--"):
         name, equals, _ = word.partition("=")
         return taking.get(name), name + equals
@@ -395,19 +301,17 @@ FILES = frozenset(
 """Metavars of values that may be a file's name."""
 _PLAIN = regex(r"\w[\w.:/@=,+-]*")
 """Text that no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
-_HELP = Candidate("--help", "Show this message and exit.")
-_VERSION = Candidate("--version", "Print the version and exit.")
 
 
-def source_of(command: str, parameter: Parameter) -> Source | None:
+def source_of(command: str, parameter: Any) -> Source | None:
     """Find the source of the values of an option or argument, apart from files."""
     if parameter.choices:
         return lambda _line, _environment: parameter.choices
-    by_command = _BY_COMMAND.get((command.rpartition(" ")[2], parameter.name))
+    by_command = _BY_COMMAND.get((command, parameter.name))
     return by_command or _BY_NAME.get(parameter.name) or _BY_METAVAR.get(parameter.metavar)
 
 
-def takes_files(parameter: Parameter) -> bool:
+def takes_files(parameter: Any) -> bool:
     return parameter.metavar in FILES
 
 
@@ -415,11 +319,11 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
     """Find the candidates for the word of ``line``, each beginning as it does."""
     if line.is_option:
         return Candidates(tuple(_options(line)))
-    if line.parameter is None or (line.parameter.is_argument and line.following):
-        following = (item for item in line.following.items() if item[0].startswith(line.word))
-        named = tuple(Candidate(name, command.help) for name, command in following)
-        return Candidates(named, files=line.parameter is not None)
-    source = source_of(line.command, line.parameter)
+    if line.parameter in (None, _FILES_BEFORE_A_COMMAND):
+        named = [name for name in line.following if name.startswith(line.word)]
+        helps = (Candidate(name, _first_sentence(line.following[name].help)) for name in named)
+        return Candidates((*helps,), files=line.parameter is not None)
+    source = source_of(line.command.name, line.parameter)
     values = source(line, environment) if source is not None else ()
     words = (
         Candidate(value) for value in dict.fromkeys(values) if value.startswith(line.word) and _PLAIN.fullmatch(value)
@@ -429,18 +333,15 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
 
 def _options(line: Line) -> Iterator[Candidate]:
     """The options that may still be given: repeatable ones, and those that were not."""
-    for option in line.of.options:
-        if option.name in line.values and not option.is_repeatable:
+    for option in options_of(line.command):
+        if option.name in line.values and not (option.multiple or option.count):
             continue
-        names = [name for name in option.opts if name.startswith(line.word)]
+        names = [name for name in (*option.opts, *option.secondary_opts) if name.startswith(line.word)]
         # A long name says more than its letter.
         for name in [name for name in names if name.startswith("--")] or names:
-            yield Candidate(name, option.help)
-    yield from (
-        candidate
-        for candidate in (_HELP, *(() if line.command else (_VERSION,)))
-        if candidate.value.startswith(line.word)
-    )
+            yield Candidate(name, _first_sentence(option.help))
+    if "--help".startswith(line.word):
+        yield Candidate("--help", "Show this message and exit.")
 
 
 LINE_VARIABLE = "_KUBESPREAD_LINE"
@@ -457,7 +358,7 @@ def answer(shell: str, arguments: Sequence[str], environment: Mapping[str, str])
     form = _FORMS.get(shell)
     if form is None:
         return ""
-    line = read_line(_words(arguments, environment), commands(environment))
+    line = read_line(_words(arguments, environment))
     try:
         offered = candidates(line, environment)
     except Exception:  # noqa: BLE001 - no faulty file may disturb a shell that completes a word

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
-import pickle
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-import kubespread
-from kubespread.cli.completing import read_commands, read_line, source_of, split_line, takes_files
+from kubespread.cli.commands import app
+from kubespread.cli.completing import (
+    argument_of,
+    options_of,
+    read_line,
+    source_of,
+    split_line,
+    takes_files,
+    takes_value,
+)
 from kubespread.cli.setup import SCRIPTS, script
 from tests.cli.support import FIXTURES, ROOT, run
 from tests.tiers import slow_but
 
-COMMANDS = read_commands()
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")
 _CASES = FIXTURES / "cases" / "everyday"
 KAFKA = str(_CASES / "11-operator-makes-no-more-pods" / "cluster.json")
@@ -164,51 +169,6 @@ def test_no_home_is_no_reason_to_say_nothing(home: dict[str, str]) -> None:
     assert not Path("relative").exists()
 
 
-def _exchanged(old: str, new: str) -> Callable[[Path], object]:
-    def write(memory: Path) -> None:
-        assert old in memory.read_text()
-        memory.write_text(memory.read_text().replace(old, new))
-
-    return write
-
-
-def _instead(make: Callable[[Path], object]) -> Callable[[Path], object]:
-    def replace(memory: Path) -> None:
-        memory.unlink()
-        make(memory)
-
-    return replace
-
-
-HOSTILE: dict[str, Callable[[Path], object]] = {
-    "nothing": lambda memory: memory.write_bytes(b""),
-    "half of it": lambda memory: memory.write_bytes(memory.read_bytes()[:-20]),
-    "a pickle": lambda memory: memory.write_bytes(pickle.dumps({"state": 1})),
-    "a byte that is not UTF-8": lambda memory: memory.write_bytes(memory.read_bytes().replace(b'"explain"', b'"\xff"')),
-    "commands of another release": _exchanged(f'["{kubespread.__version__}"', '["0.0.1"'),
-    "commands that are none": _exchanged('"parameters":[', '"parameters":[7,'),
-    "lists a million deep": lambda memory: memory.write_bytes(b"[" * 10**6),
-    "a file that may not be read": lambda memory: memory.chmod(0),
-    "a link to nowhere": _instead(lambda memory: memory.symlink_to("nowhere")),
-    "a link to itself": _instead(lambda memory: memory.symlink_to(memory.name)),
-    "a link to another's file": _instead(lambda memory: memory.symlink_to("/etc/passwd")),
-    "a device without end": _instead(lambda memory: memory.symlink_to("/dev/zero")),
-    "a folder": _instead(lambda memory: memory.mkdir()),
-    "a pipe that nobody writes to": _instead(os.mkfifo),
-}
-
-
-@pytest.mark.parametrize("case", HOSTILE)
-def test_a_hostile_memory_of_the_commands_is_only_slow(
-    case: str, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kubespread.cli.completing.read_commands", lambda: COMMANDS)
-    assert completed(home, "explain", "--why") == ("", ["--why-here"])
-    memory = Path(home["XDG_CACHE_HOME"]) / "kubespread" / "commands.json"
-    HOSTILE[case](memory)
-    assert completed(home, "explain", "--why") == ("", ["--why-here"])
-
-
 def test_help_stands_beside_commands_and_options(home: dict[str, str]) -> None:
     rows = run("explain", "--to", "--pod", env={**home, "_KUBESPREAD_COMPLETE": "fish"}).out.splitlines()
     assert rows == ["", "--pods\tList the matching pods of each domain."]
@@ -250,12 +210,13 @@ def test_a_name_that_a_shell_could_read_something_into_is_none(name: str, home: 
 
 def test_every_value_comes_from_somewhere_or_cannot_be_known() -> None:
     """A new option says here what completes it, or that nothing can."""
+    fleet: Any = app.commands["fleet"]
+    commands = [*fleet.commands.values(), *app.commands.values()]
     unknown = [
-        (name, each.name)
-        for name, command in COMMANDS.items()
-        for each in command.parameters
-        if each.takes_value
-        and source_of(name, each) is None
+        (command.name, each.name)
+        for command in commands
+        for each in (*filter(takes_value, options_of(command)), *filter(None, [argument_of(command)]))
+        if source_of(command.name, each) is None
         and not takes_files(each)
         and each.metavar not in FREE
         and each.name not in UNKNOWABLE
@@ -287,9 +248,9 @@ LINES: dict[str, tuple[list[str], str, str, str]] = {
 @pytest.mark.parametrize("case", LINES)
 def test_a_line_is_read_as_far_as_it_goes(case: str) -> None:
     words, command, parameter, word = LINES[case]
-    line = read_line(words, COMMANDS)
+    line = read_line(words)
     assert line.parameter is not None
-    assert (line.command, line.parameter.name, line.word) == (command, parameter, word)
+    assert (line.command.name, line.parameter.name, line.word) == (command, parameter, word)
 
 
 SPLIT = {

@@ -36,7 +36,7 @@ EDITS["reserve"] = Reserve
 ASKED = f"""
 import kubespread
 from docs.generators.scenario_schema import schema
-from kubespread.cli.completing import read_commands
+from kubespread.cli.completing import options_of
 from kubespread.cli.commands import app
 from kubespread.cli.options import edits_of
 from kubespread.scenario.reading import parse_step
@@ -54,7 +54,7 @@ same = [
 ]
 print(*same, [each == Reserve.read("zone=a") for each in same])
 print(schema()["$defs"]["Step"]["anyOf"][1]["properties"]["reserve"]["description"])
-print(*(each.help for each in read_commands()["explain"].options if "--reserve" in each.opts))
+print(*(each.help for each in options_of(app.commands["explain"]) if "--reserve" in each.opts))
 """
 
 
