@@ -1,25 +1,41 @@
-"""The command of a question: its options are the question's fields, its help is the question's docstring."""
+"""The command of a question: its options are made of the question's fields, its help is the question's docstring."""
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
-from msgspec import Struct, structs
+from msgspec import Struct
+from msgspec.structs import FieldInfo, replace
 
-from kubespread.cli import options
+from kubespread.candidate.sources import ClusterWorkloads
+from kubespread.cli import command, options
 from kubespread.cli.answering import Answering
-from kubespread.cli.command import Command, Option, Parameter, Typed
-from kubespread.cli.field import Late, field_of
-from kubespread.cli.options import open_cluster_if_any, waiting
+from kubespread.cli.command import STDIN, Command, Parameter, Typed, flag
+from kubespread.cli.options import edits_of, number_of, open_cluster_if_any, scheduler_of, sources_of, waiting
 from kubespread.cli.streams import ExitCode, complain, emit, epilog, say
-from kubespread.errors import KubespreadError
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.commands import Commands
 from kubespread.questions.provenance import CODES
-from kubespread.questions.question import Question, options_of, parts_in, reports_in
+from kubespread.questions.question import (
+    MANIFESTS,
+    NAMESPACES,
+    OF_CLUSTER,
+    WORKLOADS,
+    ManifestsQuestion,
+    Option,
+    Question,
+    Rule,
+    options_of,
+    parts_in,
+    reports_in,
+)
 from kubespread.questions.scene import Side
 from kubespread.questions.tasks import ALONE, Workers
 from kubespread.reports.parts import outcome
@@ -30,15 +46,275 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
 
+DEFAULT_POD = "pod.yaml"
+EVERYWHERE = "all_namespaces"
+_BY_NAME = Rule(says={WORKLOADS: "by name"})
+Late = Callable[[Any, "Snapshot"], Any]
+"""Function from the question so far and the cluster to a value; it can be sent to another process."""
+
+
+class Field(Struct, frozen=True):
+    """One field of a question."""
+
+    parameters: tuple[Parameter, ...]
+    value: Callable[[Typed], Any]
+    """Value of the field, before a cluster is read."""
+    late: Callable[[Typed], Late] | None = None
+    """Reader of a value that depends on the cluster."""
+
+
+def _applied(_field: FieldInfo, _kind: Any, option: Option) -> Field:
+    """Manifests that are applied, as options."""
+    return Field((_manifests(option.help),), lambda typed: tuple(typed["filename"] or ()))
+
+
+def _pods(field: FieldInfo, _kind: Any, option: Any) -> Field:
+    """Manifests and KIND/NAME by their place, and kubectl's -f."""
+    place = option.metavar.strip("[].").partition("]")[0].lower()
+    several = option.is_several
+
+    def value(typed: Typed) -> tuple[Any, ...]:
+        if typed[place] or typed["filename"] or field.required:
+            pods = _asked_about(typed[place], typed, sources_of(typed), several=several)
+        else:
+            is_stdin = option.is_piped and not typed.get(EVERYWHERE) and is_piped(sources_of(typed))
+            pods = [STDIN] if is_stdin else []
+        return tuple(pods)
+
+    rule = _BY_NAME if option.form == "pods" and not several else option
+    named = command.Argument(place, nargs=-1, metavar=option.metavar, help=option.help, rule=rule)
+    files = _manifests("Manifest, or directory of manifests; the same as without -f.")
+    return Field((named, files, *([_all_namespaces(_EVERY_POD, WORKLOADS)] if several else ())), value)
+
+
+def _scenario(field: FieldInfo, _kind: Any, option: Any) -> Field:
+    """A scenario's file and steps, by their place."""
+    name = field.name
+
+    def value(typed: Typed) -> Any:
+        return option.read([*typed[name]]) if typed[name] else field.default
+
+    place = command.Argument(name, nargs=-1, metavar=option.metavar, help=option.help, rule=option)
+    return Field((place,), value)
+
+
+def _asked_about(
+    words: Sequence[str], typed: Typed, sources: Sequence[str], *, several: bool = False
+) -> list[str | ClusterWorkloads]:
+    """Everything that POD and -f name; else, where ``several`` may be meant, with -A or -l the workloads of the
+    cluster; else standard input when something is piped into it and the snapshot does not want it, else pod.yaml.
+
+    Raises UsageError.
+    """
+    files = typed["filename"]
+    of_cluster = several and _asks_for_the_cluster(words, files, sources, typed)
+    all_namespaces = several and typed[EVERYWHERE]
+    if all_namespaces and not of_cluster:
+        named = " ".join(words)
+        raise UsageError(f"{named} and -A/--all-namespaces do not go together: both say which workloads are meant")
+    if of_cluster:
+        if words:
+            raise UsageError(f"--all asks about all workloads of the namespace: leave out {words[0]!r}")
+        return [ClusterWorkloads(all_namespaces=all_namespaces)]
+    return [*words, *files] or [_default_pod(sources)]
+
+
+def _asks_for_the_cluster(words: Sequence[str], files: Sequence[object], sources: Sequence[str], typed: Typed) -> bool:
+    """True for -A and --all, and for -l unless there are manifests that it could be about."""
+    if files:
+        return False
+    if typed.get("every"):
+        return True
+    if typed[EVERYWHERE]:
+        return not words
+    return typed["selector"] is not None and not (words or is_piped(sources))
+
+
+def _default_pod(sources: Sequence[str]) -> str:
+    if is_piped(sources):
+        return STDIN
+    if Path(DEFAULT_POD).is_file():
+        return DEFAULT_POD
+    raise UsageError(f"no pod given: name a manifest, pipe one in, or run in a directory containing {DEFAULT_POD}")
+
+
+def is_piped(sources: Sequence[str]) -> bool:
+    """True if someone feeds standard input and it is not the snapshot: a pipe or a file, no terminal or /dev/null."""
+    if sys.stdin is None or STDIN in sources:
+        return False
+    mode = os.fstat(sys.stdin.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
+
+
+def _manifests(text: str) -> Parameter:
+    return command.Option(
+        "-f", "--filename", metavar="FILE", multiple=True, help=f"{text} Repeatable.", panel=MANIFESTS, rule=_BY_NAME
+    )
+
+
+_EVERY_POD = "Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of all namespaces."
+
+
+def _all_namespaces(text: str, *which: str) -> Parameter:
+    says = {NAMESPACES: "all", **{each: OF_CLUSTER[each] for each in which}}
+    return flag("-A", "--all-namespaces", help=text, rule=Rule(says=says))
+
+
+def _value(field: FieldInfo, kind: Any, option: Option) -> Field:
+    """Make a field by its type: a flag, a number, a text or several."""
+    name, default = field.name, None if field.required else field.default
+    shared: dict[str, Any] = {"rule": option, "panel": option.heading}
+    if kind is bool and default is True and not option.names:
+        denied = f"no_{name}"
+        negated = flag(f"--no-{name.replace('_', '-')}", help=option.denied(), **shared)
+        return Field((negated,), lambda typed: not typed[denied])
+    if kind is bool:
+        return Field(
+            (flag(name, *_names(name, option), help=option.help, default=default, show_default=default, **shared),),
+            lambda typed: typed[name],
+        )
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    repeats = get_origin(kind) is tuple
+    single: Any = get_args(kind)[0] if repeats else parts[0]
+    words = tuple(word for part in parts[1:] if get_origin(part) is Literal for word in get_args(part))
+    least = option.least if int in parts else None
+    shared |= {"metavar": option.metavar or None, "required": field.required, "words": option.words}
+    if get_origin(single) is Literal:
+        shared["choices"] = get_args(single)
+    elif int in parts and least is None:
+        shared["type"] = int
+    if option.is_subject:
+        del shared["panel"]
+        place = command.Argument(name, nargs=-1 if repeats else 1, help=option.help, **shared)
+        return Field((place,), partial(_given, name, option, repeats, default, least, words))
+    if default not in (None, "", ()):
+        shared |= {"default": str(default), "show_default": True}
+    text = f"{option.help} Repeatable." if repeats else option.help
+    made = command.Option(name, *_names(name, option), multiple=repeats, help=text, **shared)
+    return Field((made,), partial(_given, name, option, repeats, default, least, words))
+
+
+def _given(
+    name: str, option: Option, repeats: bool, default: Any, least: int | None, words: tuple[str, ...], typed: Typed
+) -> Any:
+    given = typed[name]
+    if repeats:
+        return tuple(given)
+    if given is None:
+        return default
+    return option.read(given) if least is None else number_of(_names(name, option)[-1], given, least, words)
+
+
+def _namespace(field: FieldInfo, _kind: Any, option: Option) -> Field:
+    """kubectl's -n and -A: the context's namespace where neither is given."""
+    name = field.name
+    named = command.Option(
+        name,
+        *_names(name, option),
+        metavar="NAME",
+        help=f"{option.help.removesuffix('.')} (default: that of the context, or default).",
+        panel=option.heading,
+        rule=Rule(says={NAMESPACES: "one"}),
+    )
+
+    def late(typed: Typed) -> Late:
+        return partial(_namespace_in, typed[name], bool(typed[EVERYWHERE]))
+
+    everywhere = _all_namespaces("Ask about all namespaces.", *OF_CLUSTER)
+    return Field((named, everywhere), lambda typed: typed[name], late)
+
+
+def _namespace_in(typed: str | None, is_everywhere: bool, question: Any, cluster: Snapshot) -> str | None:
+    # Manifests may set their own namespace.
+    if isinstance(question, ManifestsQuestion) and question.pods and not isinstance(question.pods[0], ClusterWorkloads):
+        return question.namespace
+    return None if is_everywhere else typed or cluster.origin.namespace or "default"
+
+
+def _names(name: str, option: Option) -> tuple[str, ...]:
+    return option.names or (f"--{name.replace('_', '-')}",)
+
+
+_NOTHING_DIFFERS = (
+    "nothing to compare: give a second POD, an edit such as --cordon NODE, --set FIELD=VALUE, or a --to- option such "
+    "as --to-snapshot PATH"
+)
+_AFTER = tuple(
+    command.Option(
+        f"--to-{name}",
+        metavar=metavar,
+        multiple=name == "snapshot",
+        help=text,
+        panel="What differs AFTER (besides edits and --set)",
+    )
+    for name, metavar, text in (
+        ("snapshot", "PATH", "Cluster from a file, directory or archive. Repeatable."),
+        ("scheduler-config", "FILE", "KubeSchedulerConfiguration to schedule with."),
+        ("kube-version", "1.X[.Y]", "Kubernetes release to emulate."),
+    )
+)
+"""Options of the second side; one that is not given is the same as on the first side."""
+
+
+def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
+    """One or two by their place, and all that may be otherwise with the second."""
+
+    def value(typed: Typed) -> tuple[Any, ...]:
+        sources = [*sources_of(typed), *typed["to_snapshot"]]
+        pods = _asked_about(typed["pod"], typed, sources, several=True)
+        if typed["selector"] is not None and not isinstance(pods[0], ClusterWorkloads):
+            raise UsageError(f"-l/--selector chooses among the workloads of the cluster: {pods[0]} is none of them")
+        if len(pods) > 2:
+            named = ", ".join(str(value) for name in ("pod", "filename") for value in typed[name])
+            raise UsageError(f"{len(pods)} PODs given ({named}): expected one, or two to compare")
+        is_otherwise = any(typed[str(each.name)] for each in _AFTER) or edits_of(typed) or typed["settings"]
+        if len(pods) == 1 and not is_otherwise:
+            raise UsageError(_NOTHING_DIFFERS)
+        return tuple(pods)
+
+    def late(typed: Typed) -> Late:
+        after = {name: typed[f"to_{name}"] or typed[name] for name in ("scheduler_config", "kube_version")}
+        schedulers = scheduler_of(typed), scheduler_of(typed.having(**after))
+        return partial(_opposed, tuple(typed["to_snapshot"]), typed["quiet"], schedulers, tuple(typed["settings"]))
+
+    every = flag("every", "--all", help="Ask about every workload of the namespace.", rule=Rule(says=OF_CLUSTER))
+    return Field((*_pods(field, kind, option).parameters, every, *_AFTER), value, late)
+
+
+def _opposed(
+    elsewhere: Sequence[str],
+    quiet: bool,
+    schedulers: tuple[Scheduler, Scheduler],
+    settings: Sequence[str],
+    question: Any,
+    opened: Snapshot,
+) -> tuple[Any, Any]:
+    """The side before and the one after, which is ``elsewhere`` or the cluster itself with its edits."""
+    pods, before = question.pods, replace(opened, edits=())
+    other = (options.loaded(elsewhere, quiet=quiet) if elsewhere else before).edited(*opened.edits)
+    return Side(before, pods[0], schedulers[0]), Side(other, pods[-1], schedulers[1], settings)
+
+
+_FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
+    "value": _value,
+    "pods": _pods,
+    "applied": _applied,
+    "namespace": _namespace,
+    "sides": _sides,
+    "scenario": _scenario,
+}
+"""Makers of fields, by the form that the option has."""
+
+
 _WORKERS = (
-    Option(
+    command.Option(
         "--jobs",
         metavar="N",
         panel="Workers",
         help="Processes that work on the answer, which is the same for any number (default: one for each core where "
         "that saves time).",
     ),
-    Option(
+    command.Option(
         "--timeout",
         metavar="TIME",
         panel="Workers",
@@ -52,21 +328,16 @@ class Asked(Struct, frozen=True):
     """Question of a command line, before any cluster is read."""
 
     question: Question[Any]
-    settling: Mapping[str, Late]
-    """The fields that depend on the cluster."""
+    settle: Callable[[Question[Any], Snapshot], Question[Any]]
+    """Function that completes the question for a cluster, in another process too."""
     typed: Typed
     workers: Workers
     timeout: float | None
     """Seconds, where there is a limit."""
 
-    @property
-    def settle(self) -> Callable[[Question[Any], Snapshot], Question[Any]]:
-        """Function that completes the question for a cluster, in another process too."""
-        return partial(_settled, self.settling)
-
 
 def _settled(settling: Mapping[str, Late], question: Question[Any], cluster: Snapshot) -> Question[Any]:
-    return structs.replace(question, **{name: late(question, cluster) for name, late in settling.items()})
+    return replace(question, **{name: late(question, cluster) for name, late in settling.items()})
 
 
 def command_of(question: type[Question[Any]]) -> Command:
@@ -95,7 +366,7 @@ def asking(
     """
     is_alone = bool(cluster)
     declared = {
-        field.name: field_of(field, kind, option)
+        field.name: _FORMS[option.form](field, kind, option)
         for field, kind, option in options_of(question)
         if option.is_typed and (is_alone or not option.prints)
     }
@@ -121,7 +392,7 @@ def asking(
             typed = typed.having(output="github")
         asked = question(**{name: field.value(typed) for name, field in declared.items()})
         settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
-        return answer(Asked(asked, settling, typed, *_limits(typed)))
+        return answer(Asked(asked, partial(_settled, settling), typed, *_limits(typed)))
 
     return parameters, run
 
@@ -132,8 +403,7 @@ def _limits(typed: Typed) -> tuple[Workers, float | None]:
         return ALONE, None
     number, timeout = typed["jobs"], typed["timeout"]
     workers = Workers(
-        None if number is None else int(options.number_of("--jobs", number, 1)),
-        (lambda _: None) if typed["quiet"] else say,
+        None if number is None else int(number_of("--jobs", number, 1)), (lambda _: None) if typed["quiet"] else say
     )
     return workers, None if timeout is None else options.parse_duration(timeout) or None
 
@@ -145,7 +415,7 @@ def _answer(asked: Asked) -> ExitCode:
     import kubespread
 
     question, typed, refused = asked.question, asked.typed, list[KubespreadError]()
-    scheduler = options.scheduler_of(typed)
+    scheduler = scheduler_of(typed)
     opened = open_cluster_if_any(typed, is_needed=question.needs_cluster, quiet=typed["quiet"])
     if opened is not None:
         question = asked.settle(question, opened)
@@ -160,7 +430,7 @@ def _answer(asked: Asked) -> ExitCode:
     look, parts = answering.look(), reports_in(answer)
     if look.width is not None:
         commands = Commands(opened, scheduler, question, sys.argv[1:])
-        look = structs.replace(look, next_command=question.next_command(answer, commands))
+        look = replace(look, next_command=question.next_command(answer, commands))
     reports, is_in_part = [report for _, report in parts], any(cluster.faults for cluster, _ in answering.clusters)
     code = ExitCode(CODES[outcome(reports, has_bar=question.has_bar, is_in_part=is_in_part)])
     if typed["strict"] and any(report.gaps or report.snapshot_findings for report in reports):
@@ -176,4 +446,4 @@ def _clusters(
     sides = [side for side in getattr(question, "pods", ()) if isinstance(side, Side)]
     yield from ((side.snapshot, side.scheduler) for side in sides)
     if opened is not None and not sides:
-        yield (structs.replace(opened, edits=()) if question.judges_edits else opened), scheduler
+        yield (replace(opened, edits=()) if question.judges_edits else opened), scheduler

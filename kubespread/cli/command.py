@@ -1,22 +1,27 @@
-"""A command made of its parameters: argv is parsed once, and help is written as answers are, so that a full disk or a
-reader that has gone away is no bug.
+"""A command made of its parameters: argv is parsed once, settings stand in for what is not typed, and what would be
+lost, is empty or does not go together is refused. Help is written as answers are, so that a full disk or a reader that
+has gone away is no bug.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from kubespread.cli.streams import emit
+from kubespread.cli.streams import emit, say, stdout_takes_tables
+from kubespread.errors import UsageError
 from kubespread.regex import regex
 
 if TYPE_CHECKING:
+    from kubespread.config import Setting, Settings
     from kubespread.questions.question import Rule
 
 HELP_ALL = "--help-all"
@@ -165,9 +170,11 @@ class Command(TyperCommand):
         reads_files: bool = True,
     ) -> None:
         """``codes`` explains exit codes; without ``reads_files`` no configuration file counts."""
+        is_explained = all(_heading(parameter) in _EXPLAINED for parameter in parameters)
         super().__init__(
             name,
-            params=[*parameters],
+            params=[*parameters, HELP, *([] if is_explained else [_HELP_ALL])],
+            add_help_option=False,
             help=inspect.cleandoc(text or run.__doc__ or ""),
             short_help=summary,
             epilog=codes,
@@ -179,21 +186,19 @@ class Command(TyperCommand):
         ctx.meta[_WORDS] = (*args,)
         values, rest, typed = self.make_parser(ctx).parse_args([*_as_kubectl_reads(args)])
         is_asked = not (ctx.resilient_parsing or {each.name for each in typed} & {"help", "help_all"})
-        configured: Mapping[str, Any] = {}
+        found: Mapping[str, Any] = {}
         if is_asked:
             # The program's own help and version do without it; help works even with a faulty configuration file.
-            from kubespread.cli import parsing
-
-            parsing.refuse_texts(self.params, values)
-            configured = parsing.configured(ctx)
+            refuse_texts(self.params, values)
+            found = configured(ctx)
         for parameter in sorted(self.get_params(ctx), key=lambda each: not each.is_eager):
             parameter.handle_parse_result(ctx, values, rest)
         if rest and not ctx.resilient_parsing:
             ctx.fail(f"Got unexpected extra argument(s) ({' '.join(rest)})")
         ctx.params[TYPED_ORDER] = tuple(each.name for each in typed)
         if is_asked:
-            parsing.refuse_pairs(ctx)
-            parsing.settle(ctx, configured)
+            refuse_pairs(ctx)
+            settle(ctx, found)
         ctx.args = rest
         return rest
 
@@ -203,10 +208,6 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         return self.run(self.typed(ctx))
-
-    def get_params(self, ctx: Any) -> Any:
-        params = super().get_params(ctx)
-        return params if all(_heading(parameter) in _EXPLAINED for parameter in params) else [*params, _HELP_ALL]
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """Write what the command does, and examples; everything else about it only with all options."""
@@ -250,11 +251,6 @@ class Command(TyperCommand):
                     formatter.write_text(text)
         super().format_epilog(ctx, formatter)
 
-    def get_help_option(self, ctx: Any) -> Any:
-        option: Any = super().get_help_option(ctx)
-        option.callback = _show
-        return option
-
 
 class Group(TyperGroup):
     """Commands by name, each made when it is first asked for."""
@@ -263,16 +259,12 @@ class Group(TyperGroup):
     """True if files may stand before a command's name."""
 
     def __init__(self, names: Callable[[], Sequence[str]], make: Callable[[str], Any], **attributes: Any) -> None:
-        super().__init__(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}, **attributes)
+        parameters = [*attributes.pop("params"), HELP]
+        super().__init__(rich_markup_mode=None, params=parameters, add_help_option=False, **attributes)
         self.commands = Made(names, make)  # type: ignore[assignment]  # a group that is complete only reads it
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*self.commands]
-
-    def get_help_option(self, ctx: Any) -> Any:
-        option: Any = super().get_help_option(ctx)
-        option.callback = _show
-        return option
 
 
 class Made(Mapping[str, Any]):
@@ -305,14 +297,12 @@ def _show(context: Any, option: Any, is_asked: bool) -> None:
         raise typer.Exit
 
 
-_HELP_ALL = TyperOption(
-    param_decls=[HELP_ALL],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show,
-    help="Show this with all options, and exit.",
-)
+def _helping(*names: str, help: str) -> Option:
+    return flag(*names, is_eager=True, expose_value=False, callback=_show, help=help)
+
+
+HELP = _helping("-h", "--help", help="Show this message and exit.")
+_HELP_ALL = _helping(HELP_ALL, help="Show this with all options, and exit.")
 
 
 def _heading(parameter: Any) -> str:
@@ -331,3 +321,141 @@ def _as_kubectl_reads(args: Sequence[str]) -> Iterator[str]:
     for arg in args:
         is_option = is_option and arg != "--"
         yield arg[:2] + arg[3:] if is_option and _SHORT_OPTION_WITH_VALUE.match(arg) else arg
+
+
+STDIN = "-"
+_TYPED = "COMMANDLINE"
+_INSTEAD_OF = {
+    "snapshot": ("context",),
+    "context": ("snapshot",),
+    "kubeconfig": ("snapshot", "context"),
+    "live": ("snapshot", "context"),
+}
+"""What is not read from a configuration where a parameter is typed: a context is that of one kubeconfig."""
+_ONLY_SET = ("pod_node_selector", "extended_resource_toleration")
+"""Settings of the scheduler that no option is for."""
+_NOT_UTF_8 = regex("[\ud800-\udfff]")
+_FILES = ("FILE", "PATH", "DIRECTORY")
+"""Placeholders of what is the name of a file."""
+
+
+def configured(context: Any) -> Settings:
+    """Settings, which become the defaults of options. Raises ManifestError and UsageError."""
+    from kubespread.config import KEYS, settings
+
+    command = context.command
+    if not {key.parameter for key in KEYS.values()} & {parameter.name for parameter in command.params}:
+        return {}
+    found = settings(os.environ, files=command.reads_files)
+    context.default_map = {
+        parameter.name: list(setting.values) if parameter.multiple else setting.values[0]
+        for key, setting in found.items()
+        for parameter in command.params
+        if parameter.name == KEYS[key].parameter and _takes(parameter, key, setting)
+    }
+    return found
+
+
+def settle(context: Any, configured: Settings) -> None:
+    """Let a typed cluster win over a configured one, add what only a configuration sets, and print what its files
+    decided.
+    """
+    from kubespread.config import KEYS
+
+    parameters, typed = context.params, _typed_in(context)
+    for one, others in _INSTEAD_OF.items():
+        if one in typed:
+            parameters |= {other: None for other in others if other in parameters and other not in typed}
+    for key, setting in configured.items():
+        name = KEYS[key].parameter
+        if name in _ONLY_SET and "scheduler_config" in parameters:
+            parameters[name] = setting.text == "true"
+        is_decisive = setting.is_from_file and KEYS[key].decides and parameters.get(name) and name not in typed
+        if is_decisive and not parameters.get("quiet"):
+            say(f"note: {key} {setting.text} ({setting.origin})")
+
+
+def _takes(parameter: Any, key: str, setting: Setting) -> bool:
+    """True if the parameter is the one that is meant, and has such a value: not every report has every format, and -o
+    of ``snapshot`` names a file.
+    """
+    return key != "output" or _format_name(setting) in parameter.choices
+
+
+def _format_name(setting: Setting) -> str:
+    """Name of a format which some report has. Raises UsageError."""
+    from kubespread.kube.api.unknown_fields import alternatives
+    from kubespread.views.formats import FORMATS
+
+    name = setting.values[0].lower()
+    if name not in FORMATS:
+        raise UsageError(f"{setting.origin}: unknown format {setting.text!r}{alternatives(name, FORMATS)}")
+    return name
+
+
+def _typed_in(context: Any) -> dict[str, Any]:
+    """The values that are typed, by parameter."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name: context.params[name] for name, source in sources.items() if source and source.name == _TYPED}
+
+
+def refuse_texts(parameters: Iterable[Any], values: Mapping[str, Any]) -> None:
+    """Raise UsageError if one of the typed ``values`` would be lost, or a text is empty: an empty path would be the
+    working directory, and the intended value of an unset variable in a script is not known. Or if it has bytes that are
+    not UTF-8: files alone may be called so.
+    """
+    for parameter in parameters:
+        texts = texts_of(values.get(parameter.name))
+        if parameter.param_type_name == "option" and not parameter.multiple and not parameter.count:
+            first, *others = dict.fromkeys(texts) or [""]
+            if others:
+                raise UsageError(f"{spelled(parameter)} is given as {first!r} and as {others[0]!r}: leave one out")
+    for parameter in parameters:
+        for text in texts_of(values.get(parameter.name)):
+            if not text:
+                raise UsageError(f"{spelled(parameter)} is empty: give it a value, or leave it out")
+            if _NOT_UTF_8.search(text) and parameter.metavar not in _FILES and not Path(text).exists():
+                raise UsageError(f"{spelled(parameter)}: {text!r} is not UTF-8")
+
+
+def refuse_pairs(context: Any) -> None:
+    """Raise UsageError if a parsed command has an option that would have no effect beside another."""
+    for fault in faults(context.command.params, _typed_in(context), context.params.get("output")):
+        raise UsageError(fault)
+
+
+def faults(parameters: Sequence[Any], typed: Mapping[str, Any], output: str | None) -> Iterator[str]:
+    """The faults of the typed parameters; ``output`` is the requested format, if any."""
+    from kubespread.questions.question import misplaced
+    from kubespread.views.formats import FORMATS, chosen_format
+
+    names = {parameter.name: spelled(parameter) for parameter in parameters}
+    rules = {parameter.name: parameter.rule for parameter in parameters if parameter.rule is not None}
+    yield from misplaced(rules, names, typed)
+    for name in typed:
+        rule = rules.get(name)
+        if rule is None or not rule.shown_in:
+            continue
+        written = chosen_format(output, is_terminal=stdout_takes_tables()).name
+        if written not in rule.shown_in:
+            format_ = f"-o {written}" if output else f"{written}, the default,"
+            formats = ", ".join(form for form in rule.shown_in if form in FORMATS)
+            yield f"{names[name]} and {format_} do not go together: it is for {formats}"
+    readers = (each.name for each in parameters if each.metavar in _FILES or each.param_type_name == "argument")
+    twice = [names[name] for name in readers for text in texts_of(typed.get(name)) if text == STDIN]
+    if len(twice) > 1:
+        yield f"standard input can be read only once: {twice[0]} and {twice[1]} both ask for it"
+
+
+def spelled(parameter: Any) -> str:
+    """``-S/--snapshot`` for an option, ``POD`` for an argument."""
+    if parameter.param_type_name == "option":
+        return "/".join(parameter.opts)
+    return str(parameter.metavar).strip("[].").split("]")[0]
+
+
+def texts_of(value: Any) -> list[str]:
+    """The texts of a parameter that may have none, one or several."""
+    if value is None:
+        return []
+    return [str(item) for item in value] if isinstance(value, (list, tuple)) else [str(value)]

@@ -340,8 +340,6 @@ def _options(line: Line) -> Iterator[Candidate]:
         # A long name says more than its letter.
         for name in [name for name in names if name.startswith("--")] or names:
             yield Candidate(name, _first_sentence(option.help))
-    if "--help".startswith(line.word):
-        yield Candidate("--help", "Show this message and exit.")
 
 
 LINE_VARIABLE = "_KUBESPREAD_LINE"

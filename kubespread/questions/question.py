@@ -64,6 +64,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     """Output that is printed instead of an answer where it is given."""
     beside: tuple[str, ...] = ()
     """The parameters that have an effect on what it ``prints``."""
+    shown_in: tuple[str, ...] = ()
+    """The formats that show what it asks for; empty: all."""
 
     def decides(self, _given: Any) -> Mapping[str, str]:
         """Decisions of the option where this is given."""
@@ -89,8 +91,6 @@ class Option(Rule, frozen=True):
     """True if the command line has it."""
     is_for_scripts: bool = False
     """True if it only sets an exit code, or how much is shown, and exists on the command line alone."""
-    shown_in: tuple[str, ...] = ()
-    """The formats that show what it asks for; empty: all."""
     is_path: bool = False
     """True if it names a file or says how one is read, which is not for assistants."""
     words: tuple[str, ...] = ()

@@ -17,10 +17,9 @@ from msgspec.structs import replace
 
 import kubespread
 from kubespread.assistants import server
-from kubespread.cli import parsing
-from kubespread.cli.command import TYPED_ORDER, Typed
+from kubespread.cli import command
+from kubespread.cli.command import TYPED_ORDER, Typed, faults, spelled
 from kubespread.cli.commands import _made
-from kubespread.cli.parsing import faults, spelled
 from kubespread.errors import KubespreadError
 from kubespread.questions import registry
 from kubespread.questions.calls import Reading
@@ -207,9 +206,9 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("KUBESPREAD_CONFIG", "")
     monkeypatch.setattr(sys, "stdin", None)
-    monkeypatch.setattr(parsing, "refuse_pairs", lambda _context: None)
+    monkeypatch.setattr(command, "refuse_pairs", lambda _context: None)
     # A sample takes the place of what the base has of the same option.
-    monkeypatch.setattr(parsing, "refuse_texts", lambda _parameters, _values: None)
+    monkeypatch.setattr(command, "refuse_texts", lambda _parameters, _values: None)
     made = Recorder(kubespread.load("cluster.json"))
     made.patch(monkeypatch)
     return made
@@ -226,7 +225,7 @@ def test_what_an_option_needs_is_a_parameter_of_the_command(command: str) -> Non
 @pytest.mark.parametrize("command", SAMPLES)
 def test_there_is_a_sample_of_every_option(command: str) -> None:
     names = {parameter.opts[0] for parameter in _made(command).params if not parameter.required}
-    assert {*SAMPLES[command]} == names - {"-h", "promises", "scenario"}, "what every form of it is given anyway"
+    assert {*SAMPLES[command]} == names - {"-h", "--help-all", "promises", "scenario"}, "what every form of it is given anyway"
 
 
 @pytest.mark.parametrize("command", slow_but(["explain", "survive"], SAMPLES))
