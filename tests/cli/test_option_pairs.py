@@ -225,7 +225,9 @@ def test_what_an_option_needs_is_a_parameter_of_the_command(command: str) -> Non
 @pytest.mark.parametrize("command", SAMPLES)
 def test_there_is_a_sample_of_every_option(command: str) -> None:
     names = {parameter.opts[0] for parameter in _made(command).params if not parameter.required}
-    assert {*SAMPLES[command]} == names - {"-h", "--help-all", "promises", "scenario"}, "what every form of it is given anyway"
+    assert {*SAMPLES[command]} == names - {"-h", "--help-all", "promises", "scenario"}, (
+        "what every form of it is given anyway"
+    )
 
 
 @pytest.mark.parametrize("command", slow_but(["explain", "survive"], SAMPLES))
