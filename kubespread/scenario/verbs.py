@@ -3,17 +3,17 @@
     rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]     without either it is restarted
     rollback [NAMESPACE/]KIND/NAME
     restore NODES
-    apply FILE... [--set FIELD=VALUE]... [--replicas N] [--name NAME] [--create-namespaces]
-    upgrade NODES [--surge N] [--batch N] [--force]
+    apply FILE... [FIELD=VALUE...] [--create-namespaces]
     stuck [NAMESPACE/]KIND/NAME...                                ready [NAMESPACE/]KIND/NAME...
 
-Words are quoted as in a shell where they hold blanks. A word with an equals sign is a field, any other a manifest.
+Words are quoted as in a shell where they hold blanks. A word with an equals sign is a field, as ``--set`` has them, any
+other a manifest.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, ClassVar
 
 from kubespread.candidate.settings import parse_settings
@@ -21,11 +21,9 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import Named, named
-from kubespread.regex import regex
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Form, OfNodes, Verb, parse_target, path_in
 
-_NUMBER = regex(r"[0-9]{1,9}")
 ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 """The kinds whose pods are replaced when their template changes."""
 
@@ -33,8 +31,7 @@ ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 class StepVerb(Verb, frozen=True):
     """One that only a scenario has: its text is words, as in a shell."""
 
-    flags: ClassVar[Mapping[str, type]] = {}
-    """Each with the type of its values; of a list it may be repeated."""
+    flags: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def read(cls, text: str, directory: str | None = "") -> Verb:
@@ -42,13 +39,16 @@ class StepVerb(Verb, frozen=True):
             words = shlex.split(text)
         except ValueError as error:
             raise UsageError(f"invalid step {f'{cls.form.verb} {text}'!r}: {error}") from error
-        words, told = _without_flags(cls, words)
-        if not words:
+        flags = {word for word in words if word.startswith("--")}
+        for flag in sorted(flags - cls.flags):
+            meant = did_you_mean(near_miss(flag, cls.flags)) or f"; its flags are {', '.join(cls.flags) or 'none'}"
+            raise UsageError(f"unknown flag {flag!r} of {cls.form.verb}{meant}")
+        if flags.issuperset(words):
             raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expected}")
-        return cls.parsed(words, told, directory)
+        return cls.parsed([word for word in words if word not in flags], flags, directory)
 
     @classmethod
-    def parsed(cls, words: Sequence[str], told: Mapping[str, Any], directory: str | None, /) -> Verb:
+    def parsed(cls, words: Sequence[str], flags: Set[str], directory: str | None, /) -> Verb:
         """The step with these words and flags. Raises UsageError."""
         raise NotImplementedError
 
@@ -64,14 +64,11 @@ class Rollout(StepVerb, frozen=True):
     """Fields to change in it, as ``--set`` has them."""
 
     @classmethod
-    def parsed(cls, words: Sequence[str], _: Mapping[str, Any], directory: str | None, /) -> Verb:
-        manifests = [path_in(directory, word) for word in words[1:] if "=" not in word]
+    def parsed(cls, words: Sequence[str], _: Set[str], directory: str | None, /) -> Verb:
+        manifests, settings = _manifests_and_settings(words[1:], directory)
         if len(manifests) > 1:
             raise UsageError(f"rollout {words[0]}: expected one manifest, found {', '.join(manifests)}")
-        settings = tuple(word for word in words[1:] if "=" in word)
-        workload = _rolled_out(words[0], "rollout", ROLLED_OUT)
-        parse_settings(settings)
-        return cls(workload, next(iter(manifests), None), settings)
+        return cls(_rolled_out(words[0], "rollout", ROLLED_OUT), next(iter(manifests), None), settings)
 
 
 class Rollback(StepVerb, frozen=True):
@@ -81,7 +78,7 @@ class Rollback(StepVerb, frozen=True):
     workload: Named
 
     @classmethod
-    def parsed(cls, words: Sequence[str], _: Mapping[str, Any], _directory: str | None, /) -> Verb:
+    def parsed(cls, words: Sequence[str], _: Set[str], _directory: str | None, /) -> Verb:
         if len(words) > 1:
             raise UsageError(f"rollback: expected one workload, found {' '.join(words)}")
         workload = named(words[0])
@@ -99,52 +96,28 @@ class Restore(OfNodes, StepVerb, frozen=True):
     form: ClassVar = Form("restore", "NODES")
 
     @classmethod
-    def parsed(cls, words: Sequence[str], _: Mapping[str, Any], _directory: str | None, /) -> Verb:
+    def parsed(cls, words: Sequence[str], _: Set[str], _directory: str | None, /) -> Verb:
         return cls(parse_target(" ".join(words)))
 
 
 class Apply(StepVerb, frozen=True):
     """Manifests are applied: what is new is created, what runs is changed."""
 
-    form: ClassVar = Form("apply", "FILE... [--set FIELD=VALUE] [--replicas N] [--name NAME] [--create-namespaces]")
-    flags: ClassVar = {"--set": list, "--replicas": int, "--name": str, "--create-namespaces": bool}
+    form: ClassVar = Form("apply", "FILE... [FIELD=VALUE...] [--create-namespaces]")
+    flags: ClassVar = frozenset({"--create-namespaces"})
     given: tuple[Any, ...]
     """Paths of files and directories, or workloads in any other accepted form."""
     settings: tuple[str, ...] = ()
     """Fields to change in each workload, as ``--set`` has them."""
-    replicas: int | None = None
-    name: str | None = None
-    """Name of one of several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME. None: all of them."""
     creates_namespaces: bool = False
     """True if the namespaces of what is applied are created where they are missing."""
 
     @classmethod
-    def parsed(cls, words: Sequence[str], told: Mapping[str, Any], directory: str | None, /) -> Verb:
-        settings = tuple(told.get("--set", ()))
-        parse_settings(settings)
-        files = tuple(path_in(directory, word) for word in words)
-        return cls(files, settings, told.get("--replicas"), told.get("--name"), "--create-namespaces" in told)
-
-
-class Upgrade(OfNodes, StepVerb, frozen=True):
-    """Nodes are replaced batch by batch."""
-
-    form: ClassVar = Form("upgrade", "NODES [--surge N] [--batch N] [--force]")
-    flags: ClassVar = {"--surge": int, "--batch": int, "--force": bool}
-    brings_nodes: ClassVar = True
-    surge: int = 0
-    """Number of new nodes there are before old ones are drained."""
-    batch: int = 1
-    """Number of nodes drained at once."""
-    force: bool = False
-    """True if pods without a controller are evicted too."""
-
-    @classmethod
-    def parsed(cls, words: Sequence[str], told: Mapping[str, Any], _: str | None, /) -> Verb:
-        batch = told.get("--batch", 1)
-        if batch < 1:
-            raise UsageError("upgrade --batch must be at least 1")
-        return cls(parse_target(" ".join(words)), told.get("--surge", 0), batch, "--force" in told)
+    def parsed(cls, words: Sequence[str], flags: Set[str], directory: str | None, /) -> Verb:
+        files, settings = _manifests_and_settings(words, directory)
+        if not files:
+            raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expected}")
+        return cls(files, settings, "--create-namespaces" in flags)
 
 
 class Stuck(StepVerb, frozen=True):
@@ -154,7 +127,7 @@ class Stuck(StepVerb, frozen=True):
     workloads: tuple[Named, ...]
 
     @classmethod
-    def parsed(cls, words: Sequence[str], _: Mapping[str, Any], _directory: str | None, /) -> Verb:
+    def parsed(cls, words: Sequence[str], _: Set[str], _directory: str | None, /) -> Verb:
         return cls(tuple(map(named, words)))
 
 
@@ -164,7 +137,7 @@ class Ready(Stuck, frozen=True):
     form: ClassVar = Form("ready", "[NAMESPACE/]KIND/NAME...")
 
 
-_VERBS: tuple[type[Verb], ...] = (*EDITS.values(), Rollout, Rollback, Restore, Apply, Upgrade, Stuck, Ready)
+_VERBS: tuple[type[Verb], ...] = (*EDITS.values(), Rollout, Rollback, Restore, Apply, Stuck, Ready)
 VERBS: Mapping[str, type[Verb]] = {verb.form.verb: verb for verb in _VERBS}
 """Verbs by the first word of their text."""
 KEYS: Mapping[str, type[Verb]] = {**VERBS, **{verb.form.name: verb for verb in _VERBS if verb.form.name}}
@@ -180,25 +153,8 @@ def _rolled_out(text: str, verb: str, kinds: Sequence[str]) -> Named:
     return workload
 
 
-def _without_flags(cls: type[StepVerb], words: Sequence[str]) -> tuple[list[str], Mapping[str, Any]]:
-    """The words that are no flags, and what the flags say."""
-    rest: list[str] = []
-    told: dict[str, Any] = {}
-    waiting = list(words)
-    while waiting:
-        word = waiting.pop(0)
-        flag, equals, text = word.partition("=")
-        if not word.startswith("--"):
-            rest.append(word)
-            continue
-        kind = cls.flags.get(flag)
-        if kind is None or (kind is bool and equals):
-            meant = did_you_mean(near_miss(flag, cls.flags)) or f"; its flags are {', '.join(cls.flags) or 'none'}"
-            raise UsageError(f"unknown flag {flag!r} of {cls.form.verb}{meant}")
-        if kind is not bool and not equals and not waiting:
-            raise UsageError(f"{cls.form.verb} {flag}: expected a value")
-        value = text if equals or kind is bool else waiting.pop(0)
-        if kind is int and not _NUMBER.fullmatch(value):
-            raise UsageError(f"{cls.form.verb} {flag}: expected a number from 0, found {value!r}")
-        told[flag] = [*told.get(flag, ()), value] if kind is list else int(value) if kind is int else value
-    return rest, told
+def _manifests_and_settings(words: Sequence[str], directory: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Raises UsageError."""
+    settings = tuple(word for word in words if "=" in word)
+    parse_settings(settings)
+    return tuple(path_in(directory, word) for word in words if "=" not in word), settings

@@ -124,7 +124,7 @@ def test_manifests_are_steps_too() -> None:
 
 def test_a_step_that_applies_nothing_is_refused() -> None:
     with pytest.raises(UsageError, match="invalid step 'apply': expected apply FILE"):
-        parse_step("apply --replicas 3")
+        parse_step("apply replicas=3")
 
 
 def pool(zone: str, name: str, **labels: str) -> Data:
@@ -211,7 +211,7 @@ def test_steps_stay_in_the_order_in_which_they_are_given() -> None:
 def test_a_scenario_names_files_from_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "web.json").write_text(json.dumps(deployment("web", replicas=2, cpu="1")[0]))
     (tmp_path / "n.json").write_text(json.dumps(pool("c", "n")))
-    steps = ["add-node n.json:2", "apply web.json --replicas 3", "rollout deploy/web web.json"]
+    steps = ["add-node n.json:2", "apply web.json replicas=3", "rollout deploy/web web.json"]
     (tmp_path / "s.json").write_text(json.dumps(given(*steps)))
     report = kubespread.plan(pooled(), scenario=tmp_path / "s.json")
     assert (report.steps[0].nodes.joined, texts(report)) == (("n-1", "n-2"), steps)

@@ -83,7 +83,6 @@ CASES: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
     "a drain and an uncordon": ([{"drain": "node-a1"}, "uncordon node-a1"], {}, ["1/1/0/0 0->0", "0/0/0/0"]),
     "fewer replicas": ([{"scale": "deploy/web=3"}], {}, ["0/3/0/0 0->0"]),
     "pods that are deleted are made again": ([{"delete": "app=web"}], {}, ["6/6/0/0 0->0"]),
-    "a pool that is replaced": (["upgrade zone=a --surge 1"], {}, ["2/2/0/0 0->0"]),
     "nodes that come, and nodes that go": (
         [{"addNodes": "node-a1:2"}, {"removeNodes": "node-a1"}],
         {},

@@ -12,8 +12,8 @@ from kubespread.errors import UsageError
 from kubespread.kube.quantity import parse
 from kubespread.kube.taint import DrainFlags
 from kubespread.questions.plan import PlanReport
-from kubespread.questions.plan.playing import Pool
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.upgrade.answer import Pool
 from kubespread.questions.worlds import world_of
 from kubespread.reports.outcome import REFUSALS
 from kubespread.snapshot.snapshot import Snapshot
@@ -306,7 +306,8 @@ def test_new_nodes_may_be_of_another_kind(to: str, expected: list[tuple[str, str
     report = kubespread.upgrade(snapshot, "pool=old", to=to)
     world = world_of(snapshot, Scheduler())
     pool = Pool(world, ["n0", "n1"], 0, DrainFlags(), to)
-    pool.replace_all(world, 1)
+    assert pool.replace_batch(world, 1)
+    assert pool.replace_batch(world, 1)
     nodes = {each.metadata.name: each for each in world.living.nodes.objects}
     assert (report.verdict, report.stand_ins) == ("yes", pool.replaces)
     assert list(pool.replaces.values()) == ["n0", "n1"]

@@ -14,9 +14,9 @@ from docs.generators.scenario_schema import schema
 from kubespread.errors import ManifestError
 from kubespread.kube.owners import Named
 from kubespread.scenario.reading import Scenario, Step, read_scenario
-from kubespread.scenario.verbs import Apply, Ready, Restore, Rollback, Rollout, Stuck, Upgrade
+from kubespread.scenario.verbs import Apply, Ready, Restore, Rollback, Rollout, Stuck
 from kubespread.snapshot.edits.registry import parse
-from kubespread.snapshot.edits.verb import Target, parse_target
+from kubespread.snapshot.edits.verb import Target
 from tests.builders import node
 
 ROOT = Path(__file__).parents[2]
@@ -57,14 +57,13 @@ STEPS: dict[str, tuple[Any, Step]] = {
     "nodes that come back": ({"restore": "n1"}, Step("restore n1", Restore(Target("n1")))),
     "manifests as a list": ({"apply": ["a.yaml", "b.yaml"]}, Step("apply a.yaml b.yaml", Apply(("a.yaml", "b.yaml")))),
     "manifests with flags": (
-        {"apply": ["a b.yaml", "--set", "cpu=1", "--replicas", "3", "--name", "web"]},
-        Step("apply 'a b.yaml' --set cpu=1 --replicas 3 --name web", Apply(("a b.yaml",), ("cpu=1",), 3, "web")),
+        {"apply": ["a b.yaml", "cpu=1", "replicas=3", "--create-namespaces"]},
+        Step(
+            "apply 'a b.yaml' cpu=1 replicas=3 --create-namespaces",
+            Apply(("a b.yaml",), ("cpu=1", "replicas=3"), creates_namespaces=True),
+        ),
     ),
-    "an upgrade": (
-        {"upgrade": "pool=a --force --surge 1 --batch 2"},
-        Step("upgrade pool=a --force --surge 1 --batch 2", Upgrade(parse_target("pool=a"), 1, 2, force=True)),
-    ),
-    "a quote in a list": ({"upgrade": ["it's"]}, Step("upgrade 'it'\"'\"'s'", Upgrade(Target("it's")))),
+    "a quote in a list": ({"restore": ["it's"]}, Step("restore 'it'\"'\"'s'", Restore(Target("it's")))),
     "readiness as a step": ({"stuck": ["deploy/web"]}, Step("stuck deploy/web", Stuck((WEB,)))),
     "readiness as text": ("ready deploy/web", Step("ready deploy/web", Ready((WEB,)))),
     "a name beside a step": (

@@ -47,8 +47,7 @@ WRITTEN: dict[str, tuple[str, list[str]]] = {
     "rollout": ("deploy/web cpu=2 memory=1Gi", []),
     "rollback": ("deploy/web", ["rollout deploy/web cpu=200m"]),
     "restore": ("node-a1", ["fail node-a1"]),
-    "apply": (f"{V2} --set cpu=200m --replicas 3 --name web", []),
-    "upgrade": ("zone=a --surge 1 --batch 2 --force", []),
+    "apply": (f"{V2} cpu=200m replicas=3", []),
     "stuck": ("deploy/web", ["rollout deploy/web cpu=200m"]),
     "ready": ("deploy/web", ["stuck deploy/web", "rollout deploy/web cpu=200m"]),
 }

@@ -24,12 +24,11 @@ from kubespread.controllers.deployment import is_one_template, without_hash
 from kubespread.deadline import check
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.core import Namespace, Node, Pod
+from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.kinds import KEPT, NAMESPACED, WORKLOADS, of_pods
 from kubespread.kube.api.meta import ApiObject, ObjectMeta
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
 from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_active, is_ready
-from kubespread.kube.taint import DrainFlags, uncordoned
 from kubespread.questions.plan import OF_STEPS, PlanReport, PlanStep
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
@@ -37,16 +36,15 @@ from kubespread.questions.worlds import as_snapshot
 from kubespread.reports.outcome import Outcome, PlacedPod
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scenario.reading import Scenario, ScenarioGiven, Step, read_scenario
-from kubespread.scenario.verbs import Apply, Ready, Restore, Rollback, Rollout, Stuck, Upgrade
-from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called
+from kubespread.scenario.verbs import Apply, Ready, Restore, Rollback, Rollout, Stuck
+from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.pods import Scale
-from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb, nodes_of_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
 from kubespread.world.events.applying import AppliedWorkload, apply_workload, rolled_back
-from kubespread.world.events.controllers import follow, rollout_of_cluster
-from kubespread.world.events.draining import delete_nodes, drain, restore
+from kubespread.world.events.controllers import rollout_of_cluster
+from kubespread.world.events.draining import restore
 from kubespread.world.events.editing import apply as edit
 from kubespread.world.events.editing import exists, not_found
 from kubespread.world.events.rollouts import resumed
@@ -244,13 +242,12 @@ class Playing(Struct, frozen=True):
     def _step(self, trial: Trial, number: int, step: Step) -> PlanStep:
         failed: list[str] = []
         rollouts: Sequence[RolloutReport | None] = ()
-        pool: list[Pool] = []
 
         def happen(_: World) -> None:
             nonlocal rollouts
             failed.clear()
             try:
-                rollouts = self._apply(trial, step.action, failed, pool)
+                rollouts = self._apply(step.action, failed)
             except KubespreadError as error:
                 failed.append(str(error))
 
@@ -259,8 +256,7 @@ class Playing(Struct, frozen=True):
         if played.nodes.joined:
             # Those of an autoscaler, for which the rollouts went on.
             told = [resumed(self.world, rollout) for rollout in told]
-        replaces = pool[0].replaces if pool else {}
-        return replace(played, failed="; ".join(failed) or None, rollouts=tuple(told), replaces=replaces)
+        return replace(played, failed="; ".join(failed) or None, rollouts=tuple(told))
 
     def _meant(self, names: Iterable[Named]) -> Iterator[WorkloadName]:
         return (self.world.meant(name.within(self.namespace)) for name in names)
@@ -278,10 +274,8 @@ class Playing(Struct, frozen=True):
         unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
         world.change_pods((pod, on_node(pod, pod.spec.node_name, since)) for pod in unready)
 
-    def _apply(self, trial: Trial, verb: Verb, refused: list[str], pool: list[Pool]) -> Sequence[RolloutReport | None]:
-        """Apply one verb, adding to ``refused`` why some of several objects are not taken; the ``pool`` that is
-        replaced goes on where it stopped. Raises KubespreadError.
-        """
+    def _apply(self, verb: Verb, refused: list[str]) -> Sequence[RolloutReport | None]:
+        """Apply one verb, adding to ``refused`` why some of several objects are not taken. Raises KubespreadError."""
         world = self.world
         match verb:
             case Edit():
@@ -296,10 +290,6 @@ class Playing(Struct, frozen=True):
                 return [rolled_back(world, verb.workload.within(self.namespace))]
             case Apply():
                 return self._apply_manifests(verb, refused)
-            case Upgrade():
-                if not pool:
-                    pool.append(Pool(world, _nodes(world, verb), verb.surge, DrainFlags(force=verb.force)))
-                pool[0].replace_all(world, verb.batch)
         return ()
 
     def _apply_manifests(self, step: Apply, refused: list[str]) -> Sequence[RolloutReport | None]:
@@ -321,7 +311,7 @@ class Playing(Struct, frozen=True):
         """
         now = self._now
         surroundings = replace(
-            self._surroundings(now, self.namespace, step.settings), name=step.name, recursive=True, none_will_do=True
+            self._surroundings(now, self.namespace, step.settings), recursive=True, none_will_do=True
         )
         read = read_sources(step.given, surroundings)
         if read.errors:
@@ -332,8 +322,6 @@ class Playing(Struct, frozen=True):
             raise UsageError("no objects passed to apply")
         surroundings, notes = with_manifest_objects(surroundings, read.manifests)
         workloads = [self._wanted(source, surroundings) for source in _sources(read, surroundings)]
-        if step.replicas is not None:
-            workloads = [replace(workload, replicas=step.replicas, count=step.replicas) for workload in workloads]
         self.world.assume(read.gaps)
         return tuple(_new_objects(now, surroundings.snapshot)), workloads, (*read.notes, *notes)
 
@@ -472,65 +460,3 @@ def _as_before(world: World, workload: AppliedWorkload) -> AppliedWorkload:
     if same is None:
         return workload
     return replace(workload, object=replace(obj, spec=replace(obj.spec, template=same)))
-
-
-class Pool:
-    """The nodes to replace, in their order, and those that have taken their place.
-
-    The nodes of each batch are cordoned, drained with kubectl's ``flags`` and deleted. Replacements, copies with fresh
-    names or what ``to`` says, join once the nodes they replace are gone, but ``surge`` of them always join before; the
-    pool is larger by that number meanwhile. Pods without a node do not delay the next batch, unless a budget does.
-    """
-
-    def __init__(self, world: World, nodes: Sequence[str], surge: int, flags: DrainFlags, to: str = "") -> None:
-        """Raises UsageError and ManifestError for a ``to`` that says nothing."""
-        living = world.living.nodes
-        self.nodes, self.replaces = nodes, dict[str, str]()
-        self._surge, self._flags, self._to = surge, flags, to
-        self._joining = [_instead_of(living.objects[living.index[name]], to, living.objects) for name in nodes]
-        self._gone = 0
-
-    def replace_batch(self, world: World, size: int) -> bool:
-        """Replace the next nodes; whether these are gone. Where a batch is kept it is the next one again."""
-        names = self.nodes[self._gone : self._gone + size]
-        self._join(world, self._gone + self._surge)
-        if not drain(world, names, self._flags):
-            return False
-        world.wait()
-        delete_nodes(world, names)
-        world.settle()
-        self._gone += len(names)
-        self._join(world, self._gone)
-        return True
-
-    def replace_all(self, world: World, size: int) -> None:
-        """Replace batch after batch, up to the first one that is kept."""
-        while self._gone < len(self.nodes) and self.replace_batch(world, size):
-            pass
-
-    def _join(self, world: World, upto: int) -> None:
-        """Add the replacements of the first ``upto`` nodes that have not joined yet, DaemonSets' pods first."""
-        made = len(self.replaces)
-        if upto > made:
-            world.wait()
-        for name, joining in [*zip(self.nodes, self._joining, strict=True)][made:upto]:
-            change = joining.change(world.living.nodes.objects)
-            if not (self._to and self.replaces):
-                for note in change.notes:
-                    world.happenings.note(note)
-            world.change_nodes(change)
-            follow(world, change, {})
-            self.replaces.update((node.metadata.name, name) for node in change.added)
-        world.settle()
-
-
-def _instead_of(node: Node, to: str, nodes: Sequence[Node]) -> AddNode:
-    """The new node for ``node``: a copy, or what ``to`` says, made of nodes that may be gone by the time it joins."""
-    if not to:
-        return AddNode(node.metadata.name, manifest=uncordoned(node))
-    by, at, labels = to.partition("@")
-    if ":" in by or (at and not all("=" in pair for pair in labels.split("@"))):
-        raise UsageError(f"invalid --to {to!r}: expected CPUxGI, as in 8x16, or TEMPLATE, with @KEY=VALUE if needed")
-    edit = parse(f"add-node {in_place_of(node, by, at + labels)}")
-    assert isinstance(edit, AddNode)
-    return replace(edit, manifest=edit.manifest or uncordoned(node_called(edit.template, nodes)))
