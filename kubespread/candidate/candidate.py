@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from kubespread.candidate.manifest import Manifest, Place, are_related, choose, decodable_object, field_at, kind_of
 from kubespread.candidate.settings import Settled, settled
 from kubespread.candidate.sources import Reference, Source, Surroundings, missing_namespace, reference_kinds
-from kubespread.controllers.deployment import age_order, current_replica_set, replica_sets_of, revision_hash
+from kubespread.controllers.deployment import age_order, new_replica_set, replica_sets_of, revision_hash
 from kubespread.controllers.pod_creation import NewPod, PodCreator, ephemeral_claims, generated_name
 from kubespread.controllers.registry import another, new_pod, next_name, replicas
 from kubespread.controllers.statefulset import creates_one_by_one, from_free_ordinal
@@ -260,7 +260,8 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
     notes: tuple[str, ...] = ()
     replicas = getattr(workload.spec, "replicas", None)
     if isinstance(workload, Deployment):
-        current = current_replica_set(workload, snapshot.objects.of(ReplicaSet))
+        owner = WorkloadName("Deployment", namespace, name)
+        current = new_replica_set(workload, replica_sets_of(owner, snapshot.objects.of(ReplicaSet)))
         if current is not None:
             kind, workload = KEPT[ReplicaSet], current
             notes = (f"Deployment/{name}: evaluated as another pod of its ReplicaSet {current.metadata.name}",)

@@ -65,23 +65,18 @@ def pods_of(
     ``companions`` are the objects that come with the workload, whose selectors are known even where the cluster does
     not have them; ``replica_sets`` are the cluster's.
     """
-    return pods.of(workload.namespace, _owners(workload, companions, replica_sets))
-
-
-def _owners(
-    workload: WorkloadName, companions: Iterable[ApiObject], replica_sets: Iterable[ReplicaSet]
-) -> Mapping[_Owner, Selector | None]:
-    """Each object that the workload's pods are controlled by, and its selector, None where that is not known."""
     selecting = [
         companion for companion in companions if isinstance(companion, LabelSelectingWorkload | ReplicationController)
     ]
-    # So do those of an Argo Rollout.
+    # The pods of an Argo Rollout belong to ReplicaSets too.
     below = replica_sets_of(workload, replica_sets) if workload.kind not in _OWN_PODS else []
     selecting += below
     owners = {
         (type(workload).__name__, workload.metadata.name): _selector(workload.spec.selector) for workload in selecting
     }
-    return owners if below or workload.kind == "Deployment" else {(workload.kind, workload.name): None, **owners}
+    if not below and workload.kind != "Deployment":
+        owners = {(workload.kind, workload.name): None, **owners}
+    return pods.of(workload.namespace, owners)
 
 
 def _selector(selector: LabelSelector | Mapping[str, str] | None) -> Selector | None:

@@ -37,7 +37,9 @@ from kubespread.kube.api.workloads import (
     DeploymentStatus,
     LabelSelectingWorkloadSpec,
     ReplicaSet,
+    ReplicationController,
     RollingUpdate,
+    StatefulSet,
 )
 from kubespread.kube.gotext import parse_int64
 from kubespread.kube.owners import WorkloadName, controls
@@ -110,7 +112,7 @@ class Limits(NamedTuple):
     max_unavailable: int
 
 
-def replicas_of(workload: Deployment | ReplicaSet) -> int:
+def replicas_of(workload: Deployment | ReplicaSet | StatefulSet | ReplicationController) -> int:
     """``spec.replicas``, by default 1."""
     return 1 if workload.spec.replicas is None else workload.spec.replicas
 
@@ -154,13 +156,6 @@ def newest_replica_set(deployment: WorkloadName, replica_sets: Iterable[ReplicaS
     return max(
         replica_sets_of(deployment, replica_sets), key=lambda replica_set: revision(replica_set) or 0, default=None
     )
-
-
-def current_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
-    """The newest ReplicaSet, if it has the Deployment's template: its hash is the real one."""
-    meta = deployment.metadata
-    newest = newest_replica_set(WorkloadName("Deployment", meta.namespace, meta.name), replica_sets)
-    return newest if newest is not None and _has_template_of(newest, deployment) else None
 
 
 def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:

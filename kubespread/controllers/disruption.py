@@ -12,13 +12,14 @@ Source: staging/src/k8s.io/kubectl/pkg/drain/filters.go, makeFilters, daemonSetF
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from kubespread.controllers.deployment import replicas_of
 from kubespread.kube.api.cluster_objects import (
     ClusterObjects,
     Condition,
@@ -152,12 +153,10 @@ class Scale(NamedTuple):
     replicas: int
 
 
-class Scales(Protocol):
-    """Lookup of the scale of a pod's controller: None where there is no such object. Raises ScaleError for a kind
-    without scales.
-    """
-
-    def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None: ...
+Scales = Callable[[OwnerReference, str], Scale | None]
+"""Lookup of the scale of a pod's controller in its namespace: None where there is no such object. Raises ScaleError for
+a kind without scales.
+"""
 
 
 class ClusterScales:
@@ -170,14 +169,13 @@ class ClusterScales:
             _name_of(workload): workload for kind in _GROUPS for workload in objects.of(kind)
         }
 
-    def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None:
+    def __call__(self, controller: OwnerReference, namespace: str) -> Scale | None:
         workload = self._find(controller, namespace)
         if isinstance(workload, ReplicaSet):
             # A ReplicaSet whose Deployment is missing counts by itself.
             workload = self._deployment(workload) or workload
         if workload is not None:
-            replicas = workload.spec.replicas
-            return Scale(_name_of(workload), 1 if replicas is None else replicas)
+            return Scale(_name_of(workload), replicas_of(workload))
         resource = _RESOURCES.get((controller.api_version, controller.kind))
         if resource is None:
             raise ScaleError(f"no matches for kind {quote(controller.kind)} in version {quote(controller.api_version)}")

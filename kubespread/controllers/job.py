@@ -1,5 +1,5 @@
 """Jobs, and the CronJobs that create them: their pods, and one pass of the Job controller, which is how many it
-creates, which it deletes, and the Job's status after it.
+creates, and which it deletes.
 
 A Job's completion indexes are ranges, as it may have a hundred thousand. Unlike a ReplicaSet's, the pods that it may
 delete are in an order: neither cost nor crowding nor UID is looked at.
@@ -14,7 +14,7 @@ Source: pkg/controller/controller_utils.go, ActivePods
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -236,8 +236,6 @@ class JobPass(Struct, frozen=True):
     """Indexes of the created pods, for an Indexed Job."""
     surplus: Surplus = Surplus()
     """The pods that are deleted."""
-    conditions: tuple[str, ...] = ()
-    """Conditions that are true after the pass, as ``type/reason``."""
 
 
 def not_modeled(spec: WorkloadSpec) -> tuple[str, ...]:
@@ -256,35 +254,13 @@ def reconcile(job: Job, pods: Sequence[Pod], now: datetime) -> JobPass:
     A pod that has ended is counted once it has lost the finalizer batch.kubernetes.io/job-tracking; it must be left
     out, or it counts twice. Raises SnapshotError for a time that cannot be read.
     """
-    true = {condition.type: condition.reason for condition in job.status.conditions if condition.status == "True"}
-    if true.keys() & {"Complete", "Failed"} or job.spec.managed_by not in (None, _CONTROLLER):
-        return JobPass(conditions=_shown(true))
+    true = {condition.type for condition in job.status.conditions if condition.status == "True"}
+    if true & {"Complete", "Failed"} or job.spec.managed_by not in (None, _CONTROLLER):
+        return JobPass()
     progress = _Progress.of(job, pods)
-    ending = _ending(job, pods, progress, true, now)
-    if ending is not None:
-        done = JobPass(surplus=Surplus(progress.active, progress.active))
-    elif job.metadata.deletion_timestamp is None:
-        done = _manage(job.spec, progress, now)
-    else:
-        done = JobPass()
-    remaining = len(progress.active) - len(done.surplus.chosen) + done.create
-    if ending is None and not remaining and progress.is_enough:
-        ending = "SuccessCriteriaMet", "CompletionsReached"
-    if ending is not None:
-        kind, reason = ending
-        true[kind] = reason
-        # The Job has ended once the last pod is gone.
-        if not progress.terminating and not done.surplus.chosen:
-            true["Complete" if kind == "SuccessCriteriaMet" else "Failed"] = reason
-    elif job.metadata.deletion_timestamp is None:
-        true.pop("Suspended", None)
-        if job.spec.suspend:
-            true["Suspended"] = "JobSuspended"
-    return replace(done, conditions=_shown(true))
-
-
-def _shown(conditions: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(f"{kind}/{reason}" for kind, reason in conditions.items())
+    if true & {"SuccessCriteriaMet", "FailureTarget"} or _has_run_out(job, pods, progress.failed, now):
+        return JobPass(surplus=Surplus(progress.active, progress.active))
+    return _manage(job.spec, progress, now) if job.metadata.deletion_timestamp is None else JobPass()
 
 
 class _Progress(Struct, frozen=True):
@@ -301,10 +277,6 @@ class _Progress(Struct, frozen=True):
     succeeded: int
     failed: int
     succeeded_indexes: Sequence[range]
-
-    @property
-    def is_enough(self) -> bool:
-        return self.succeeded > 0 if self.completions is None else self.succeeded >= self.completions
 
     @classmethod
     def of(cls, job: Job, pods: Sequence[Pod]) -> _Progress:
@@ -340,7 +312,7 @@ def _indexes_of(pods: Iterable[Pod], indexes: int) -> list[int]:
     return [index for pod in pods if (index := _completion_index(pod, indexes)) is not None]
 
 
-def _waits_for_the_end(spec: WorkloadSpec) -> bool:
+def waits_for_the_end(spec: WorkloadSpec) -> bool:
     """True if a terminating pod is replaced, and counted as a failure, only once it has ended."""
     return spec.pod_replacement_policy == "Failed" or spec.pod_failure_policy is not None
 
@@ -348,21 +320,12 @@ def _waits_for_the_end(spec: WorkloadSpec) -> bool:
 def _has_failed(pod: Pod, spec: WorkloadSpec) -> bool:
     if pod.status.phase == "Failed":
         return True
-    return is_terminating(pod) and pod.status.phase != "Succeeded" and not _waits_for_the_end(spec)
+    return is_terminating(pod) and pod.status.phase != "Succeeded" and not waits_for_the_end(spec)
 
 
-def _ending(
-    job: Job, pods: Sequence[Pod], progress: _Progress, true: Mapping[str, str], now: datetime
-) -> tuple[str, str] | None:
-    """Condition that ends the Job even if pods still run, and its reason; None if the Job goes on."""
-    for kind in ("SuccessCriteriaMet", "FailureTarget"):
-        if kind in true:
-            return kind, true[kind]
-    if progress.failed > backoff_limit(job.spec) or _restarts_too_often(job.spec, pods):
-        return "FailureTarget", "BackoffLimitExceeded"
-    if _is_past_deadline(job, now):
-        return "FailureTarget", "DeadlineExceeded"
-    return None
+def _has_run_out(job: Job, pods: Sequence[Pod], failed: int, now: datetime) -> bool:
+    """True if the Job has failed, though pods may still run."""
+    return failed > backoff_limit(job.spec) or _restarts_too_often(job.spec, pods) or _is_past_deadline(job, now)
 
 
 def backoff_limit(spec: WorkloadSpec) -> int:
@@ -406,7 +369,7 @@ def _manage(spec: WorkloadSpec, progress: _Progress, now: datetime) -> JobPass:
     going = surplus(progress.active, max(0, active - desired), progress.indexes)
     if going.chosen:
         return JobPass(surplus=replace(going, chosen=going.chosen[:MAX_PODS_PER_PASS]))
-    waiting = progress.terminating if _waits_for_the_end(spec) else ()
+    waiting = progress.terminating if waits_for_the_end(spec) else ()
     missing = min(MAX_PODS_PER_PASS, desired - active - len(waiting))
     if missing <= 0 or remaining_backoff(progress.newly_succeeded, progress.newly_failed, now):
         return JobPass()

@@ -18,6 +18,7 @@ from enum import Enum
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.controllers.job import waits_for_the_end
 from kubespread.kube.api.core import Node, NodeCondition, Pod, Taint, Toleration
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import OwnerReference
@@ -219,7 +220,8 @@ def replacement(controller: OwnerReference | None, owner: Job | DaemonSet | None
             surges = isinstance(owner, DaemonSet) and _surges(owner)
             return Replacement.AT_ONCE if surges else Replacement.WHEN_GONE
         case ("batch", "Job"):
-            return Replacement.WHEN_GONE if isinstance(owner, Job) and _waits(owner) else Replacement.AT_ONCE
+            waits = isinstance(owner, Job) and waits_for_the_end(owner.spec)
+            return Replacement.WHEN_GONE if waits else Replacement.AT_ONCE
         case ("", "Node"):
             return Replacement.NEVER
     return Replacement.UNKNOWN
@@ -230,9 +232,3 @@ def _surges(daemon_set: DaemonSet) -> bool:
     strategy = daemon_set.spec.update_strategy or UpdateStrategy()
     surge = (strategy.rolling_update or RollingUpdate()).max_surge or 0
     return strategy.type in ("", "RollingUpdate") and scaled(surge, 1, round_up=True) > 0
-
-
-def _waits(job: Job) -> bool:
-    """podReplacementPolicy, whose default a podFailurePolicy changes."""
-    policy = job.spec.pod_replacement_policy
-    return policy == "Failed" or (not policy and job.spec.pod_failure_policy is not None)

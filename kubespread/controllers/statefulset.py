@@ -18,6 +18,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.controllers.deployment import replicas_of
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
 from kubespread.kube.admission.defaulting import relabeled
 from kubespread.kube.api.cluster_objects import PersistentVolumeClaim
@@ -158,9 +159,6 @@ class UpdateRules(Struct, frozen=True):
         )
 
 
-_ONE_BY_ONE = UpdateRules()
-
-
 class Create(Struct, frozen=True):
     pod: str
     ordinal: int
@@ -182,16 +180,12 @@ class StatefulSetPass(Struct, frozen=True):
 
 
 def reconcile(
-    stateful_set: StatefulSet,
-    pods: Sequence[Pod],
-    revisions: Revisions,
-    now: datetime,
-    rules: UpdateRules = _ONE_BY_ONE,
+    stateful_set: StatefulSet, pods: Sequence[Pod], revisions: Revisions, now: datetime, rules: UpdateRules
 ) -> StatefulSetPass:
     """Compute the controller's pass over ``pods``, all that the StatefulSet owns, terminating and ended ones included.
 
-    ``rules`` are those of the release (`UpdateRules.of`), without them those of 1.36. Raises IntOrStringError for a
-    maxUnavailable that is no percentage, SnapshotError for a pod's time that cannot be read.
+    Raises IntOrStringError for a maxUnavailable that is no percentage, SnapshotError for a pod's time that cannot be
+    read.
     """
     members = _Members.of(stateful_set, pods, revisions, now)
     strategy = _defaulted(stateful_set.spec.update_strategy)
@@ -209,7 +203,7 @@ def reconcile(
             outdated = _outdated(members, strategy.rolling_update or RollingUpdate(), revisions.update, rules)
             actions += outdated
             status.current_replicas -= len(outdated)
-    replicas = _replicas(stateful_set)
+    replicas = replicas_of(stateful_set)
     counts = (status.updated_replicas, status.ready_replicas, status.replicas)
     completes = strategy.type == _ROLLING_UPDATE or rules.completes_on_delete
     if completes and counts == (replicas, replicas, replicas):
@@ -250,7 +244,7 @@ class _Members(Struct, frozen=True):
     def of(cls, stateful_set: StatefulSet, pods: Sequence[Pod], revisions: Revisions, now: datetime) -> _Members:
         spec, name = stateful_set.spec, stateful_set.metadata.name
         start = first_ordinal(stateful_set)
-        ordinals = range(start, start + _replicas(stateful_set))
+        ordinals = range(start, start + replicas_of(stateful_set))
         # A pod that is not called like one of the StatefulSet's is not looked at.
         by_ordinal = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
         first_updated = start + _not_updated(stateful_set)
@@ -274,10 +268,6 @@ class _Members(Struct, frozen=True):
             [member(ordinal) for ordinal in beyond],
             monotonic=monotonic,
         )
-
-
-def _replicas(stateful_set: StatefulSet) -> int:
-    return 1 if stateful_set.spec.replicas is None else stateful_set.spec.replicas
 
 
 def _defaulted(strategy: UpdateStrategy | None) -> UpdateStrategy:
@@ -328,10 +318,10 @@ def _scale_down(members: _Members) -> tuple[list[Action], bool]:
     return actions, False
 
 
-def max_unavailable(stateful_set: StatefulSet, rules: UpdateRules = _ONE_BY_ONE) -> int:
+def max_unavailable(stateful_set: StatefulSet, rules: UpdateRules) -> int:
     """Most pods a rolling update may make unavailable at once. Raises IntOrStringError for no percentage."""
     rolling_update = _defaulted(stateful_set.spec.update_strategy).rolling_update or RollingUpdate()
-    return _limit(rolling_update, _replicas(stateful_set), rules)
+    return _limit(rolling_update, replicas_of(stateful_set), rules)
 
 
 def _limit(rolling_update: RollingUpdate, replicas: int, rules: UpdateRules) -> int:

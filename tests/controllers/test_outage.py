@@ -223,10 +223,10 @@ REPLACEMENTS: dict[str, tuple[OwnerReference | None, Job | DaemonSet | None, Rep
     "a Job's that is not known": (A_JOB, None, Replacement.AT_ONCE),
     "a Job's that waits for failure": (A_JOB, job(podReplacementPolicy="Failed"), Replacement.WHEN_GONE),
     "a Job's with a failure policy": (A_JOB, job(podFailurePolicy={}), Replacement.WHEN_GONE),
-    "a Job's with a failure policy that does not wait": (
+    "a Job's with a failure policy waits, whatever its other policy is": (
         A_JOB,
         job(podFailurePolicy={}, podReplacementPolicy="TerminatingOrFailed"),
-        Replacement.AT_ONCE,
+        Replacement.WHEN_GONE,
     ),
     "a bare pod": (None, None, Replacement.NEVER),
     "a static pod": (controlled_by("Node", "n1", "v1"), None, Replacement.NEVER),

@@ -202,7 +202,7 @@ def test_passes_end_with_every_ordinal_at_its_revision(
     running = {ordinal: msgspec.convert(member(ordinal, revision), Pod) for ordinal, revision in pods.items()}
     for _ in range(40):
         before = msgspec.to_builtins((typed, list(running.values())))
-        done = reconcile(typed, list(running.values()), UPDATE, NOW)
+        done = reconcile(typed, list(running.values()), UPDATE, NOW, UpdateRules())
         assert msgspec.to_builtins((typed, list(running.values()))) == before
         if not done.actions:
             break

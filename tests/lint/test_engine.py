@@ -20,6 +20,7 @@ CLUSTER = kubespread.load(FIXTURES / "cluster.yaml")
 ZONE = "topology.kubernetes.io/zone"
 GHOST = hard(ZONE, match={"app": "other"})
 UNKNOWN = hard("zone")
+KEYS = "spec.template.spec.topologySpreadConstraints[0].matchLabelKeys"
 
 
 def web(*constraints: Data, replicas: int = 3, name: str = "web", **metadata: Any) -> Data:
@@ -111,6 +112,16 @@ def test_a_refused_field_has_its_remedy(case: str) -> None:
     manifest["spec"]["template"]["spec"] |= fields
     (finding,) = kubespread.check(None, manifest).findings
     assert (finding.code, finding.remedy.text.replace(finding.field, "F")) == ("KS002", remedy)
+
+
+@pytest.mark.parametrize("labels", ["-5", ["app"]])
+def test_labels_that_are_no_map_are_none_to_select(labels: Any) -> None:
+    manifest = web({"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["app"]})
+    del manifest["spec"]["selector"]
+    manifest["spec"]["template"]["metadata"]["labels"] = labels
+    remedies = {finding.field: finding.remedy.text for finding in kubespread.check(None, manifest).findings}
+    assert remedies.keys() == {"spec.selector", "spec.template.metadata.labels", KEYS}
+    assert remedies[KEYS] == "add labelSelector: {matchLabels: {KEY: VALUE}}"
 
 
 def test_an_annotation_of_a_workload_in_the_cluster_silences_too() -> None:

@@ -95,7 +95,7 @@ class _Scales(ClusterScales):
             if (found["apiVersion"], found["kind"]) == (_VERSION, "Widget")
         }
 
-    def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None:
+    def __call__(self, controller: OwnerReference, namespace: str) -> Scale | None:
         if controller.api_version != _VERSION or controller.kind not in ("Widget", "Gadget"):
             return super().__call__(controller, namespace)
         if controller.kind == "Gadget":

@@ -26,13 +26,12 @@ def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterato
         "delete": len(done.surplus.chosen),
         "always": _names(done.surplus.always),
         "sometimes": _names(done.surplus.sometimes),
-        "conditions": sorted(done.conditions),
     }
     expect = recorded.expect
     wanted = {
         **{key: expect[key] for key in ("create", "delete")},
         "indexes": expect.get("indexes", []),
-        **{key: sorted(expect[key]) for key in ("always", "sometimes", "conditions")},
+        **{key: sorted(expect[key]) for key in ("always", "sometimes")},
     }
     for what, value in wanted.items():
         if value != ours[what]:

@@ -8,7 +8,14 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from kubespread.controllers.statefulset import REVISION_LABEL, Create, Revisions, StatefulSetPass, reconcile
+from kubespread.controllers.statefulset import (
+    REVISION_LABEL,
+    Create,
+    Revisions,
+    StatefulSetPass,
+    UpdateRules,
+    reconcile,
+)
 from kubespread.kube.api.core import Pod, PodCondition, PodStatus
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import StatefulSet
@@ -28,7 +35,7 @@ def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterato
     while True:
         current = stateful_set.status.current_revision
         revisions = Revisions(current if current in names else update, update)
-        done.append(reconcile(stateful_set, pods, revisions, NOW))
+        done.append(reconcile(stateful_set, pods, revisions, NOW, UpdateRules()))
         if not done[-1].actions and done[-1].status == stateful_set.status:
             break
         assert len(done) < _ENOUGH_PASSES, "the passes do not end"

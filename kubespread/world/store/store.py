@@ -209,7 +209,7 @@ class Store(Forking):
         if (resized := self.workloads.resized(name, replicas)) is not None:
             self.add_objects([resized])
 
-    def _scale(self, controller: OwnerReference, namespace: str, /) -> Scale | None:
+    def _scale(self, controller: OwnerReference, namespace: str) -> Scale | None:
         """Scale of a controller that the cluster's source does not have: as many replicas as it runs."""
         if (scale := self.workloads.scales(controller, namespace)) is not None:
             return scale

@@ -133,8 +133,9 @@ def _misplaced(message: str) -> str:
 
 def _selector(data: Any) -> str:
     """The workload's own labels, as a labelSelector."""
-    labels = value_at(data, "spec.selector.matchLabels") or value_at(data, "spec.template.metadata.labels")
-    listed = ", ".join(f"{key}: {value}" for key, value in (labels or {"KEY": "VALUE"}).items())
+    own = (value_at(data, path) for path in ("spec.selector.matchLabels", "spec.template.metadata.labels"))
+    labels = next((found for found in own if isinstance(found, dict) and found), {"KEY": "VALUE"})
+    listed = ", ".join(f"{key}: {value}" for key, value in labels.items())
     return f"{{matchLabels: {{{listed}}}}}"
 
 
