@@ -71,10 +71,10 @@ def explain(
     - ``preemption``: When no node fits, predict what preemption would do.
     - ``nodes``: Explain this node in full, in sentences.
     - ``with_pods``: List the matching pods of each domain.
-    - ``why_here``: Tell why the node of a running pod won, by the scores of today's cluster without the pod.
+    - ``why_here``: Show why the node of a running pod won: scores in today's cluster without the pod.
     - ``fix``: Find the smallest changes that make the pod, or all replicas of its workload, fit.
     - ``replicas``: With --fix, ask about N replicas in total, including running ones (default: the workload's; of a DaemonSet one more pod).
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def pending(
@@ -95,13 +95,13 @@ def pending(
     Raises UsageError, SnapshotError and ManifestError.
 
     - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``namespace``: Ask about the workloads of this namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 @overload
@@ -138,14 +138,14 @@ def simulate(
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
     - ``selector``: Place only workloads with these labels (app=web,tier!=db).
     - ``from_scratch``: Also re-place the replicas already running.
-    - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``seed``: Randomize what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and the first node kube-scheduler looks at where it scores a sample.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
-    - ``gang``: Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a multiple of N: one gang after another.
-    - ``on_progress``: Called now and then with how far the answer is.
-    - ``on_refused``: Called with each workload that the API server would not take; else the first one raises.
+    - ``gang``: Place N replicas together or none of them; with a topology key, in one of its domains. With --replicas, a multiple of N: one gang after another.
+    - ``on_progress``: Called now and then with the progress.
+    - ``on_refused``: Called with each workload that the API server would refuse; without it, the first one raises.
     """
 
 @overload
@@ -182,14 +182,14 @@ def simulate(
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
     - ``selector``: Place only workloads with these labels (app=web,tier!=db).
     - ``from_scratch``: Also re-place the replicas already running.
-    - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``seed``: Randomize what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and the first node kube-scheduler looks at where it scores a sample.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
-    - ``gang``: Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a multiple of N: one gang after another.
-    - ``on_progress``: Called now and then with how far the answer is.
-    - ``on_refused``: Called with each workload that the API server would not take; else the first one raises.
+    - ``gang``: Place N replicas together or none of them; with a topology key, in one of its domains. With --replicas, a multiple of N: one gang after another.
+    - ``on_progress``: Called now and then with the progress.
+    - ``on_refused``: Called with each workload that the API server would refuse; without it, the first one raises.
     """
 
 def check(
@@ -220,10 +220,10 @@ def check(
     - ``select``: Check only these rules, by code or prefix (KS101,KS2).
     - ``ignore``: Skip these rules.
     - ``fail_on``: Say no, and exit with 1, when a finding is at least this severe.
-    - ``base``: Leave out what is also found in this git revision, where HEAD left it.
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``base``: Leave out findings that are also in the commit where HEAD branched off this git revision.
+    - ``jobs``: Number of worker processes; the answer is the same for any number. None: one per core, where that saves time.
+    - ``timeout``: Time limit in seconds: the answer then covers what is finished, is no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def report(
@@ -245,16 +245,16 @@ def report(
 
     Raises UsageError, SnapshotError and ManifestError.
 
-    - ``workloads``: Areas (running, losses ...), which alone are asked about then, or workloads as KIND/NAME (deploy/web). Default: a page on all of the namespace.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``workloads``: Only these areas (running, losses ...), or workloads as KIND/NAME (deploy/web). Default: everything in the namespace.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``namespace``: Ask about the workloads of this namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``jobs``: Number of worker processes; the answer is the same for any number. None: one per core, where that saves time.
+    - ``timeout``: Time limit in seconds: the answer then covers what is finished, is no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def survive(
@@ -281,17 +281,17 @@ def survive(
 
     - ``keys``: Lose each domain of this topology key (default: zone, else what pods are spread over, else hostname).
     - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``namespace``: Ask about the workloads of this namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``pairs``: Lose every two domains of a key together, instead of each by itself.
-    - ``nodes_deleted``: Delete the Node objects of a lost domain too; without, they stay and do not answer.
+    - ``nodes_deleted``: Also delete the Node objects of a lost domain; by default they stay, silent.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``jobs``: Number of worker processes; the answer is the same for any number. None: one per core, where that saves time.
+    - ``timeout``: Time limit in seconds: the answer then covers what is finished, is no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def upgrade(
@@ -319,20 +319,20 @@ def upgrade(
     Raises UsageError, SnapshotError and ManifestError.
 
     - ``nodes``: Nodes to replace: a name, or labels (pool=a).
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
     - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
     - ``force``: Also evict pods without a controller; without it kubectl refuses.
-    - ``to``: What the new nodes are, instead of copies: of another size (8x16: 8 CPUs, 16 GiB), or copies of a node or of a Node manifest, each in the zone of the old one.
+    - ``to``: New nodes, instead of copies: a size (8x16: 8 CPUs, 16 GiB), or a node or Node manifest to copy, each in the zone of the old one.
     - ``surge``: New nodes that join before the ones they replace are drained.
     - ``batch``: Nodes replaced at a time.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
     - ``remedies``: For Python callers only.
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``jobs``: Number of worker processes; the answer is the same for any number. None: one per core, where that saves time.
+    - ``timeout``: Time limit in seconds: the answer then covers what is finished, is no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def removable(
@@ -355,15 +355,15 @@ def removable(
     Raises UsageError, SnapshotError and ManifestError.
 
     - ``nodes``: Nodes to ask about: a name, or labels (pool=a). Default: all.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
     - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
     - ``force``: Also evict pods without a controller; without it kubectl refuses.
     - ``most``: For Python callers only.
     - ``remedies``: For Python callers only.
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``jobs``: Number of worker processes; the answer is the same for any number. None: one per core, where that saves time.
+    - ``timeout``: Time limit in seconds: the answer then covers what is finished, is no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def capacity(
@@ -380,9 +380,9 @@ def capacity(
     Raises UsageError, SnapshotError and ManifestError.
 
     - ``request``: Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).
-    - ``tolerate``: A taint that the pods tolerate.
+    - ``tolerate``: Taint that the pods tolerate.
     - ``by``: Topology key of the domains to total (default: zone, if nodes have one).
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def audit(
@@ -403,13 +403,13 @@ def audit(
     Raises UsageError, SnapshotError and ManifestError.
 
     - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``namespace``: Ask about the workloads of this namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
-    - ``key``: Count and lose the domains of this node label, such as a rack or capacity type (default: zones, and hosts where there are not several).
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``key``: Count and lose the domains of this node label, such as a rack or capacity type (default: zones, or hosts if there is only one zone).
+    - ``jobs``: Number of worker processes; the answer is the same for any number. None: one per core, where that saves time.
+    - ``timeout``: Time limit in seconds: the answer then covers what is finished, is no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def plan(
@@ -439,22 +439,22 @@ def plan(
     Raises UsageError, SnapshotError and ManifestError.
 
     - ``scenario``: Steps after the edits, in order: 'scale deploy/web=9', 'rollout deploy/web', 'fail zone=a', or a file of kind Scenario ('-': standard input).
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
     - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
     - ``force``: Also evict pods without a controller; without it kubectl refuses.
-    - ``manifests``: Manifest, or directory of manifests, to apply: what is new is created, what runs is changed.
-    - ``create_namespaces``: Create the namespaces of the manifests that are missing; what is in them is refused without.
+    - ``manifests``: Manifest, or directory of manifests, to apply: new objects are created, existing ones changed.
+    - ``create_namespaces``: Create missing namespaces of the manifests; otherwise objects in them are refused.
     - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).
     - ``instance_types``: Instance types Karpenter may launch.
-    - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
+    - ``namespace``: Namespace of workloads named without one, unless the scenario sets it.
     - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick among equal pods or nodes, else 1).
-    - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``seed``: Randomize what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and the first node kube-scheduler looks at where it scores a sample.
+    - ``jobs``: Number of worker processes; the answer is the same for any number. None: one per core, where that saves time.
+    - ``timeout``: Time limit in seconds: the answer then covers what is finished, is no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def compare(
@@ -479,9 +479,9 @@ def compare(
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
     - ``replicas``: Desired replicas (default: the workload's own).
     - ``from_scratch``: Also re-place the replicas already running.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``selector``: Ask about the cluster's workloads with these labels (app=web,tier!=db).
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def rebalance(
@@ -501,12 +501,12 @@ def rebalance(
     Raises UsageError, SnapshotError and ManifestError.
 
     - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
     - ``namespace``: Ask about the workloads of this namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``soft``: Also satisfy soft constraints (ScheduleAnyway), including the scheduler's built-in ones.
     - ``descheduler``: Also show what the descheduler would do with this DeschedulerPolicy, round by round.
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def topology_map(
@@ -526,14 +526,14 @@ def topology_map(
 
     Raises UsageError, SnapshotError and ManifestError.
 
-    - ``workload``: Whose pods to mark: KIND/NAME in the cluster (deploy/web), a manifest, or '-' for standard input.
+    - ``workload``: Workload with the pods to mark: KIND/NAME in the cluster (deploy/web), a manifest, or '-' for standard input.
     - ``recursive``: Also read subdirectories.
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
     - ``keys``: Group nodes by this topology key, widest first (default: region, zone, rack and the keys of the constraints).
     - ``selector``: Without a workload, mark the pods with these labels (app=web,tier!=db).
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``on_progress``: Called now and then with the progress.
     """
 
 def verify(
@@ -553,10 +553,10 @@ def verify(
     Raises UsageError, SnapshotError and ManifestError.
 
     - ``promises``: File of kind Promises, YAML or JSON; '-' for standard input.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
-    - ``filename``: Manifests, or directories of them, to apply before.
+    - ``preemption``: Let pods that fit nowhere preempt pods of lower priority.
+    - ``filename``: Manifests, or directories of them, to apply first.
     - ``today``: For Python callers only.
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``jobs``: Number of worker processes; the answer is the same for any number. None: one per core, where that saves time.
+    - ``timeout``: Time limit in seconds: the answer then covers what is finished, is no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with the progress.
     """

@@ -40,18 +40,17 @@ _OF_ASK = {
     "scheduler": ("Scheduler | None", ""),
     "jobs": (
         "int | None",
-        "How many processes work on the answer, which is the same for any number; None: one for each core, where that "
-        "saves time.",
+        "Number of worker processes; the answer is the same for any number. None: one per core, where that saves time.",
     ),
     "timeout": (
         "float | None",
-        "Seconds after which parts of the answer that are not finished are given up; it is then about the others, its "
-        "verdict no or unknown, and ``unfinished`` says what is missing.",
+        "Time limit in seconds: the answer then covers what is finished, is no or unknown, and "
+        "``unfinished`` says what is missing.",
     ),
-    "on_progress": ("OnProgress | None", "Called now and then with how far the answer is."),
+    "on_progress": ("OnProgress | None", "Called now and then with the progress."),
     "on_refused": (
         "OnRefused | None",
-        "Called with each workload that the API server would not take; else the first one raises.",
+        "Called with each workload that the API server would refuse; without it, the first one raises.",
     ),
 }
 """Types and documentation of the parameters that are no fields."""

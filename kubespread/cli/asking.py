@@ -311,15 +311,14 @@ _WORKERS = (
         "--jobs",
         metavar="N",
         panel="Workers",
-        help="Processes that work on the answer, which is the same for any number (default: one for each core where "
-        "that saves time).",
+        help="Worker processes; the answer is the same for any number (default: one per core, where that saves time).",
     ),
     command.Option(
         "--timeout",
         metavar="TIME",
         panel="Workers",
-        help="Give up what is not finished after this time (60s, 1m30s): the answer is about the rest, is no or "
-        "unknown, and says what is missing.",
+        help="Stop after this time (60s, 1m30s): the answer then covers what is finished, is no or unknown, "
+        "and says what is missing.",
     ),
 )
 

@@ -331,7 +331,7 @@ _INSTEAD_OF = {
     "kubeconfig": ("snapshot", "context"),
     "live": ("snapshot", "context"),
 }
-"""What is not read from a configuration where a parameter is typed: a context is that of one kubeconfig."""
+"""Parameters not read from a configuration where another is typed: a context belongs to one kubeconfig."""
 _ONLY_SET = ("pod_node_selector", "extended_resource_toleration")
 """Settings of the scheduler that no option is for."""
 _NOT_UTF_8 = regex("[\ud800-\udfff]")

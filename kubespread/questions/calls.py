@@ -30,17 +30,17 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 
 TIMEOUT, LONGEST = 60.0, 1e9
-"""Seconds for a call: usually, and the most that is counted."""
+"""Seconds a call may take: by default, and at most."""
 _OF_DRAINS, _OF_DRAINS_TOO = (Meta(description=f"Of drains (default {what}).") for what in ("true", "false"))
 """Short: each tool lists it, and a model reads all of them before it asks. Questions that drain say more."""
 LEFT_OUT = "leftOut"
-"""Beside the fields of the report, only where something was cut: by path as jq has it, how many items are missing."""
+"""Key added to a truncated report: the number of missing items of each list, by its path in jq's notation."""
 _PAUSE = 10
 """Ratio of the time that a cluster is left alone to the time it takes to read."""
 
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """Arguments of every question: the cluster, how it schedules, and how long the answer may be."""
+    """Arguments that every question's tool takes: the cluster's edits, the scheduler, and limits of the answer."""
 
     edits: Annotated[
         list[Text],
@@ -61,7 +61,7 @@ class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
 
 @cache
 def arguments_of(question: type[Question[Any]]) -> type[Arguments]:
-    """The arguments of a question's tool: those of its fields that are for assistants."""
+    """Make the type of the arguments of a question's tool, from the fields that assistants may set."""
     options = [option for option in options_of(question) if option[2].is_for_assistants]
     arguments = [argument for field, kind, option in options for argument in option.arguments(field, kind)]
     made = msgspec.defstruct(question.__name__, arguments, bases=(Arguments,), frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ def arguments_of(question: type[Question[Any]]) -> type[Arguments]:
 
 
 def arguments_from(question: type[Struct], arguments: Mapping[str, Any]) -> Any:
-    """The ``question`` that the arguments of a call ask. Raises UsageError with the first argument that is wrong."""
+    """Convert the arguments of a call to the type ``question``. Raises UsageError for the first wrong one."""
     fields = msgspec.structs.fields(question)
     names = [field.encode_name for field in fields]
     for name in (field.encode_name for field in fields if field.required):
@@ -93,7 +93,7 @@ def arguments_from(question: type[Struct], arguments: Mapping[str, Any]) -> Any:
 
 
 class Posed(NamedTuple):
-    """Question of a call, its cluster and its scheduler."""
+    """A question with the cluster and the scheduler it is asked about."""
 
     question: Question[Any]
     cluster: Snapshot
@@ -102,9 +102,7 @@ class Posed(NamedTuple):
 
 
 def posed(question: type[Question[Any]], snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]) -> Posed:
-    """Build the question of a call from the arguments that are passed, with edits that read no files. Raises
-    KubespreadError.
-    """
+    """Build the question of a call, with edits that read no files. Raises KubespreadError."""
     arguments: Arguments = arguments_from(arguments_of(question), passed)
     edited = snapshot.edited(*_edits(question, arguments))
     scheduling = replace(
@@ -143,7 +141,7 @@ def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, .
 
 
 class Tool(Struct, frozen=True):
-    """A question that is called."""
+    """The tool of one question."""
 
     asks: type[Question[Any]]
 
@@ -159,12 +157,12 @@ class Tool(Struct, frozen=True):
 
 
 def tools() -> Mapping[str, Tool]:
-    """By name, in the order in which people ask."""
+    """Tools by name, in the order in which people ask."""
     return {name: Tool(question_of(name)) for name in QUESTIONS}
 
 
 def arguments_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
-    """The arguments of a call as a JSON Schema, whose root is the object itself."""
+    """JSON Schema of a call's arguments, an object at the root."""
     _, definitions = msgspec.json.schema_components([arguments], ref_template="#/$defs/{name}")
     root: dict[str, Any] = {"type": "object", **definitions.pop(arguments.__name__)}
     root.pop("title", None)
@@ -200,7 +198,7 @@ class Reading:
 
 
 def bounded(report: dict[str, Any], limit: int) -> dict[str, Any]:
-    """``report`` with the first ``limit`` items of each list, and a count of the others; itself where none is longer.
+    """Truncate each list of ``report`` to its first ``limit`` items, and count the rest.
 
     Lists within lists are counted together: ``.constraints[].domains`` has those of all constraints. A report about
     5,000 nodes is megabytes, of which an assistant reads the beginning at best; lists have the best or the worst first
@@ -226,8 +224,8 @@ _AT_A_TIME = 0.02
 
 
 class Turn(Deadline):
-    """A call that works while others wait, and lets them work between two things: of neither msgspec nor what is found
-    out once and kept may two threads be in the middle.
+    """Time limit of a call that takes turns with others on one lock, as neither msgspec nor cached values may be used
+    by two threads at once.
     """
 
     _next, _works = threading.Lock(), threading.Lock()

@@ -26,21 +26,19 @@ _NOT_TYPED = ("admission", "default_toleration_seconds", "pod_node_selector", "e
 
 
 class Commands(Struct, frozen=True):
-    """Writer of commands that repeat what an answer depends on: its cluster, its scheduler, and what the question
-    says that another has a field for too.
-    """
+    """Writer of follow-up commands that keep the cluster, scheduler and options of the question just answered."""
 
     cluster: Snapshot | None
-    """None: files alone were asked about."""
+    """None where only files were checked."""
     scheduler: Scheduler
     question: Question[Any] | None = None
-    """None: nothing of it is repeated."""
+    """Question whose options are kept; None to keep none."""
     typed: Sequence[str] = ()
-    """The words of the command line that was answered, if one was."""
+    """Words of the command line that was answered; empty where there was none."""
 
     @property
     def whose(self) -> Sequence[str]:
-        """The workloads that are asked about, with ``-A`` or ``-n NAMESPACE``, and ``-l LABELS``."""
+        """Words that select the same workloads: their names, ``-A`` or ``-n NAMESPACE``, and ``-l LABELS``."""
         asked = self.question
         if self.cluster is None or not isinstance(asked, WorkloadsQuestion):
             return ()
@@ -49,12 +47,12 @@ class Commands(Struct, frozen=True):
         return *asked.named, "-A" if within is None else f"-n {quote(within)}", *chosen
 
     def of(self, question: str, *words: str, namespace: str | None = None) -> str:
-        """The command that asks ``question`` of the same cluster, of these workloads or of a namespace's."""
+        """Command that asks ``question`` about the same workloads, or about all of ``namespace``."""
         whose = self.whose if namespace is None else [f"-n {quote(namespace)}"]
         return self._command(question, *words, *self._repeated(question, words), *whose)
 
     def again(self, question: str, pod: str, *words: str) -> str:
-        """The command that asks another ``question`` of the same ``pod``, changed and chosen in the same way."""
+        """Command that asks another ``question`` about ``pod``, with the same settings."""
         namespace = getattr(self.question, "namespace", None)
         whose = [f"-n {quote(namespace)}"] if namespace else []
         return self._command(question, quote(pod), *self._repeated(question, words, is_same=True), *words, *whose)
@@ -65,13 +63,13 @@ class Commands(Struct, frozen=True):
         return self.of(question, quote(f"{kind}/{workload.name}"), *words, namespace=workload.namespace)
 
     def same(self, *words: str) -> str:
-        """The command that was typed, with more ``words``; empty where it cannot be typed again as it is shown."""
+        """The answered command line with more ``words``; empty where it cannot be typed again."""
         line = shlex.join(["kubespread", *self.typed, *words])
         is_new = not {*words} <= {*self.typed} or not words
         return line if self.typed and "-" not in self.typed and is_new and without_secrets(line) == line else ""
 
     def of_nodes(self, question: str, *words: str) -> str:
-        """The command of a question that is not about workloads."""
+        """Command that asks ``question`` without naming workloads."""
         return self._command(question, *words, *self._repeated(question, words))
 
     def _command(self, *words: str) -> str:
@@ -125,12 +123,12 @@ class Commands(Struct, frozen=True):
 
 
 def flag_of(field: FieldInfo, option: Option) -> str:
-    """Its option on the command line, ``--yes/--no`` where both can be typed."""
+    """Option of a field on the command line; ``--yes/--no`` for a flag with two names."""
     return (option.names or (f"--{field.name.replace('_', '-')}",))[-1]
 
 
 def typed(field: FieldInfo, option: Option, value: Any) -> Iterator[str]:
-    """Words to type for a field; none for a value that is in no text."""
+    """Yield the words that set a field to ``value``; none for a value without a text form."""
     flag = flag_of(field, option)
     if isinstance(value, bool):
         yes, _, no = flag.partition("/")
@@ -142,6 +140,6 @@ def typed(field: FieldInfo, option: Option, value: Any) -> Iterator[str]:
 
 
 def option_of(edit: str) -> str:
-    """The edit as a shell takes it: ``--taint 'n0 dedicated:NoSchedule-'``; empty where it is no option."""
+    """Quoted option for an edit: ``--taint 'n0 dedicated:NoSchedule-'``; empty for an edit without an option."""
     verb, _, text = edit.partition(" ")
     return f"--{verb} {quote(text)}" if verb in EDITS and EDITS[verb].form.option else ""

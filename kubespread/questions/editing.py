@@ -36,8 +36,9 @@ NO_TIME = "edits: pods are ready once they have a node; timers, rate limits and 
 def edited(
     snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = None, *, preempts: bool = True
 ) -> tuple[Snapshot, tuple[str, ...]]:
-    """The cluster after the edits of ``snapshot``, and the notes for any question about it: ``scheduler``'s on its
-    release, and those on the edits. ``preempts`` is False where nobody is evicted to make room. Raises UsageError.
+    """The cluster after the edits of ``snapshot``, and notes on the release and the edits.
+
+    ``preempts`` is False where no pod is evicted to make room. Raises UsageError.
     """
     if not snapshot.edits:
         return snapshot, tuple(scheduler.notes(snapshot.origin))
@@ -84,8 +85,7 @@ def _edited(
 
 
 def played(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tuple[Sequence[str], Happenings]]:
-    """Make edits one after another: the notes on each, and what it led to. ``namespace`` is that of names without one.
-
+    """Yield the notes and the effects of each edit, made one after another; ``namespace`` is for names without one.
     Raises UsageError.
     """
     from kubespread.reports.outcome import Outcome
@@ -150,20 +150,18 @@ _DEFAULT = Scheduler()
 
 
 def load(path: str | Path, *more: str | Path) -> Snapshot:
-    """A cluster from files, directories and archives, together one snapshot; ``-`` is standard input.
+    """Read a cluster from files, directories and archives, together one snapshot; ``-`` is standard input.
 
-    What one large file was decoded to is kept in the user's cache, ``$XDG_CACHE_HOME/kubespread``, by its content.
-
-    Raises SnapshotError, UsageError and ManifestError.
+    A large file's decoded content is cached in ``$XDG_CACHE_HOME/kubespread``. Raises SnapshotError, UsageError and
+    ManifestError.
     """
     paths = tuple(str(part) for part in (path, *more))
     return replace(load_files(paths), files=paths)
 
 
 def connect(access: Access | None = None, on_page: OnPage | None = None) -> Snapshot:
-    """A running cluster, read and never written to; without ``access`` that of the kubeconfig's current context.
-
-    Raises SnapshotError, ManifestError and UsageError.
+    """Read a running cluster, without writing to it; by default that of the kubeconfig's current context. Raises
+    SnapshotError, ManifestError and UsageError.
     """
     # TLS and threads, which no file needs.
     from kubespread.snapshot.live.connection import load_cluster
@@ -173,9 +171,9 @@ def connect(access: Access | None = None, on_page: OnPage | None = None) -> Snap
 
 
 def after_edits(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT) -> tuple[Snapshot, tuple[str, ...]]:
-    """The cluster after its edits, to be saved, and notes on them.
+    """The cluster after its edits, ready to be saved, and notes on them.
 
-    Questions about an edited snapshot make its edits themselves. Raises UsageError.
+    Not needed before a question, which makes the edits itself. Raises UsageError.
     """
     if snapshot.edits:
         return edited(snapshot, scheduler)

@@ -49,7 +49,7 @@ def findings_in(snapshot: Snapshot) -> Sequence[SnapshotFinding]:
 
 
 def hints_in(snapshot: Snapshot) -> Sequence[str]:
-    """Notes that new nodes could help, where nothing said which autoscaler adds them."""
+    """Notes that NodePools could add nodes, as no autoscaler is named."""
     return tuple(uncounted_groups(snapshot.objects))
 
 
@@ -71,10 +71,7 @@ class _Pods(Struct):
 
 
 def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
-    """The worst first: those that change most numbers.
-
-    What a file need not have that somebody wrote by hand, whose nodes are no machines, is not missed there.
-    """
+    """Yield the findings, the worst first. Fields that a hand-written cluster may omit are not missed there."""
     pods = _seen(snapshot)
     doubts = snapshot.origin.doubts
     for error in doubts.get("errors", ()):

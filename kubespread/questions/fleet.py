@@ -42,13 +42,15 @@ _KEPT = 10
 _AT_ONCE = 20
 """Running clusters that are read side by side."""
 Settle = Callable[[Question[Any], Snapshot], Question[Any]]
-"""Function that adds what only a cluster can say of a question, such as the namespace of its context."""
+"""Function that completes a question with what only a cluster can say, such as the namespace of its context."""
 WORST_FIRST: tuple[Judgment, ...] = ("no", "unknown", "yes")
-"""A no is one whatever other clusters say; a cluster that cannot tell keeps the others' yes from being one of all."""
+"""Verdicts of a fleet, the worst first: one no decides, and one unknown keeps the others' yes from
+being a yes of all.
+"""
 
 
 def worst(judgments: Iterable[Judgment]) -> Judgment:
-    """The worst of several; yes where there are none."""
+    """The worst verdict; yes if there are none."""
     return min(judgments, key=WORST_FIRST.index, default="yes")
 
 
@@ -58,40 +60,40 @@ class FleetCluster(Report, frozen=True, kw_only=True):
     name: Annotated[str, Col(header="CLUSTER", fit=Fit.NAMES)]
     """Cluster that was read: the path of a file, a directory or an archive, or a context of the kubeconfig."""
     verdict: Annotated[Judgment, Col()] = "unknown"
-    """Its answer's; the worst where it has several answers, ``unknown`` where it has none."""
+    """Verdict of the cluster's answer, the worst of several; ``unknown`` without an answer."""
     passes: Annotated[Judgment, Col()] = "unknown"
-    """Result that the question alone would end with: yes with exit code 0, no with 1, ``unknown`` with 2 or 3.
-    Requirements and ``fail_on`` set that bar where there are any, else the verdict does.
+    """Result as the exit code of the question alone would be: yes for 0, no for 1, ``unknown`` for 2 or 3. Requirements
+    and ``fail_on`` set that bar where there are any, else the verdict does.
     """
     nodes: Annotated[int | None, Col()] = None
     """Number of nodes in the cluster; null where it could not be read."""
     pods: Annotated[int | None, Col()] = None
-    """Number of pods in the cluster, those without a node included."""
+    """Number of pods in the cluster, including those without a node."""
     headline: str = ""
-    """The first sentence of its answer; empty where it has none."""
+    """First sentence of the answer; empty without an answer."""
     finding: str = ""
-    """The worst that is wrong in a no, where the first sentence only counts; empty elsewhere."""
+    """The worst finding of a no whose first sentence only counts; else empty."""
     error: str | None = None
-    """Reason why it has no answer: it cannot be reached or read, or the question cannot be asked of it."""
+    """Reason there is no answer: the cluster cannot be read, or the question cannot be asked of it."""
     unmet: tuple[str, ...] = ()
-    """Requirements on the answer that are not met."""
+    """Requirements that the answer does not meet."""
     faults: tuple[str, ...] = ()
-    """Faults: what could not be read, or was refused, while the answer is about the rest."""
+    """Objects that could not be read, or were refused, in an answer about the rest."""
     cluster: ClusterReference | None = None
-    """Cluster that this is, and the age of what was read of it; null where it could not be read."""
+    """The cluster, and the age of its data; null if it could not be read."""
     reports: tuple[Any, ...] = ()
-    """Reports that the question alone would print."""
+    """The reports of the question, as it prints them alone."""
 
     @property
     def says(self) -> Annotated[str, Col(header="ANSWER", fit=Fit.SENTENCE)]:
-        """Its answer in one line, after what could not be read, before what is not met."""
+        """The answer on one line: read errors, answer, unmet requirements."""
         error = (self.error or "").removeprefix(f"{self.name}: ")
         parts = (error, *self.faults, self.finding or self.headline, *self.unmet)
         return "; ".join(part.replace("\n", "; ") for part in parts if part)
 
     @property
     def badness(self) -> tuple[int, bool, int, str]:
-        """Key by which the worst come first."""
+        """Sort key: the worst cluster first."""
         return WORST_FIRST.index(self.passes), self.error is not None, WORST_FIRST.index(self.verdict), self.name
 
 
@@ -100,15 +102,15 @@ class FleetReport(QuestionReport, frozen=True, kw_only=True):
 
     kind: str = "FleetReport"
     clusters: tuple[FleetCluster, ...]
-    """The worst first: those that fail, those that cannot tell, those that could not be asked, those that pass."""
+    """The worst first: failed, unknown, without an answer, passed."""
     passes: Judgment = "unknown"
-    """The worst of the clusters': ``no`` before ``unknown`` before ``yes``. It decides the exit code."""
+    """The worst result of any cluster: ``no`` before ``unknown`` before ``yes``. Decides the exit code."""
     gaps: tuple[str, ...] = ()
-    """Gaps of all reports, each once, with the clusters that it is about where these are not all."""
+    """Gaps of all reports without repetition, each with its clusters where these are not all."""
     not_modelled: tuple[str, ...] = ()
-    """Parts of the clusters that are not modeled, as gaps have them."""
+    """Parts of the clusters that are not modeled, listed like gaps."""
     notes: tuple[str, ...] = ()
-    """Notes of all reports, as gaps have them."""
+    """Notes of all reports, listed like gaps."""
 
     def __post_init__(self) -> None:
         rows = self.clusters
@@ -133,7 +135,7 @@ class FleetReport(QuestionReport, frozen=True, kw_only=True):
 
 
 def view(report: FleetReport) -> View:
-    """A row for each cluster, the worst first."""
+    """One row per cluster, the worst first."""
     from kubespread.views.look import Tone
     from kubespread.views.sheet import Sheet, columns_of
     from kubespread.views.view import TONES, View, beside
@@ -158,11 +160,11 @@ def view(report: FleetReport) -> View:
 
 
 class Member(Struct, frozen=True):
-    """One cluster of a fleet, before anything is read of it."""
+    """One cluster of a fleet, not read yet."""
 
     name: str
     source: str | Snapshot | Access
-    """The path of its file, directory or archive, what was read of it already, or how it is reached."""
+    """Path of a file, directory or archive; a snapshot; or access to a running cluster."""
 
     def opened(self) -> Snapshot:
         """Raises SnapshotError, ManifestError and UsageError."""
@@ -180,7 +182,7 @@ class Member(Struct, frozen=True):
 
 
 def members(clusters: Iterable[str | Path | Snapshot | Access]) -> list[Member]:
-    """Members for clusters of any form, each file once. Raises UsageError for a pattern that no file matches."""
+    """Members for clusters given in any form, each file once. Raises UsageError for a pattern that no file matches."""
     found: dict[str | int, Member] = {}
     for number, given in enumerate(clusters, 1):
         if isinstance(given, str | Path):
@@ -196,15 +198,13 @@ def members(clusters: Iterable[str | Path | Snapshot | Access]) -> list[Member]:
 
 
 def matching(pattern: str) -> list[str]:
-    """The files that a pattern stands for, by name: ``fleet/*.json.gz``, with ``**`` for folders at any depth."""
+    """Files that match a pattern, by name: ``fleet/*.json.gz``, with ``**`` for any depth."""
     # A file may have a bracket in its name.
     return [pattern] if os.path.lexists(pattern) else sorted(glob(pattern, recursive=True))  # noqa: PTH207 - may be absolute
 
 
 def contexts(patterns: Iterable[str], access: Access, environment: Mapping[str, str]) -> Iterator[Access]:
-    """Ways to reach the contexts of the kubeconfig that match a pattern. Raises UsageError where none does, and
-    ManifestError.
-    """
+    """Access to each kubeconfig context that matches a pattern. Raises UsageError if none does, and ManifestError."""
     from kubespread.snapshot.live import kubeconfig
 
     known = sorted({each.name for each in kubeconfig.contexts(access, environment)})
@@ -251,7 +251,7 @@ def answers(
     settle: Settle | None = None,
     edits: Sequence[Edit] = (),
 ) -> FleetReport:
-    """Answers of clusters that are found already, after ``edits`` of each. Raises what `fleet` does."""
+    """Ask every member, after ``edits`` of each. Raises what `fleet` raises."""
     if not asked:
         raise UsageError("a fleet without clusters: name some")
     if isinstance(question, ManifestsQuestion):

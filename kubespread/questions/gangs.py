@@ -39,7 +39,7 @@ NO_PLACEMENTS = "no feasible placements found"
 
 
 def attempt(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chance: Chance) -> Attempt:
-    """Try to place the ``entries`` as one gang; ``cluster`` is as it was."""
+    """Try to place the ``entries`` as one gang; ``cluster`` is not changed."""
     if gang.topology_key:
         return _in_one_domain(cluster, entries, gang, chance)
     outcomes, after = run(cluster, entries, chance.tiebreaker, again=False)
@@ -72,7 +72,9 @@ def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chanc
 def scored(
     cluster: Cluster, entries: Sequence[Entry], gang: Gang, tried: Sequence[DomainTrial]
 ) -> tuple[GangDomain, ...]:
-    """The best first, equals by name; then those where the gang does not fit, by how many members do."""
+    """Domains with their scores, the best first, equals by name; then those where the gang does not fit, by fitting
+    members.
+    """
     fitting = {trial.value for trial in tried if trial.members and trial.members >= gang.needed}
     most = max((trial.members + gang.scheduled for trial in tried if trial.value in fitting), default=0)
     allocated = _allocated(cluster, entries, gang, tried) if fitting else {}
@@ -114,14 +116,14 @@ def _allocated(cluster: Cluster, entries: Sequence[Entry], gang: Gang, tried: Se
 
 
 class DomainTrial(Struct, frozen=True):
-    """All members tried in one domain."""
+    """Result of placing all members in one domain."""
 
     value: str
     nodes: int
     placed: tuple[int, ...]
     """Number of members of each entry that found a node."""
     stopped: str | None
-    """kube-scheduler's message for the first that found none."""
+    """kube-scheduler's message for the first member without a node."""
 
     @property
     def members(self) -> int:
@@ -129,7 +131,7 @@ class DomainTrial(Struct, frozen=True):
 
 
 def trials(cluster: Cluster, entries: Sequence[Entry], gang: Gang, break_tie: Tiebreaker) -> list[DomainTrial]:
-    """One for each domain, in the order of their names."""
+    """Try the gang in each domain, by name."""
     column = cluster.nodes.label(gang.topology_key)
     codes = [code for code in column.sorted_codes.tolist() if gang.domain in (None, column.values[code])]
     if codes and len(entries) == 1 and _are_copies(entries[0]):
@@ -179,32 +181,32 @@ def _tried(
 
 
 class Gang(Struct, frozen=True, eq=False):
-    """One group; the workloads of its pods share this object."""
+    """Pods that are placed all or none; their workloads share this object."""
 
     size: int
     """Number of members that must be scheduled for any of them to be: minCount."""
     scheduled: int = 0
     """Number of members already running."""
     pod_group: str | None = None
-    """The PodGroup that asks for it, whose pods may be more than ``size``. None for a what-if: then a workload with a
-    multiple of ``size`` replicas is as many gangs, one after another.
+    """PodGroup of the pods, which may be more than ``size``. None for a what-if: a workload with a multiple of ``size``
+    replicas is then that many gangs, one after another.
     """
     topology_key: str = ""
-    """The topology key whose value all members share, empty for none."""
+    """Topology key with one value for all members; empty for none."""
     domain: str | None = None
-    """The one that members run in."""
+    """The domain of members that already run."""
     fault: str = ""
     """Reason its pods are not tried at all."""
     permit: str = ""
-    """The message for members that find a node while too few others do."""
+    """Message for members that find a node while too few others do."""
     refusal: str = ""
-    """Admission's message for members that it refuses."""
+    """Message of admission for the members it refuses."""
     not_modelled: tuple[str, ...] = ()
-    """Names of what kube-scheduler considers for it and kubespread does not."""
+    """Names of the group's settings that kube-scheduler reads and kubespread does not."""
 
     @property
     def needed(self) -> int:
-        """Number of members that have to find a node."""
+        """Number of further members that must find a node."""
         return max(0, self.size - self.scheduled)
 
 
@@ -212,7 +214,7 @@ class Attempt(Struct, frozen=True):
     """The result of trying all members of one gang once."""
 
     outcomes: Sequence[ScheduleResult]
-    """Outcomes of its workloads, even where the gang does not fit and nothing is bound."""
+    """Outcomes of its workloads, even if the gang does not fit and nothing is bound."""
     cluster: Cluster
     """Cluster with all members that found a node."""
     fits: bool
@@ -227,7 +229,7 @@ class Attempt(Struct, frozen=True):
 
 
 class Unit:
-    """Workloads that are placed together."""
+    """Workloads placed together."""
 
     def __init__(self, positions: Sequence[int], entries: Sequence[Entry]) -> None:
         """``positions`` are those of the entries in the queue."""
@@ -251,11 +253,11 @@ class Unit:
         return any(entry.count is not None and len(outcome.choices) < entry.count for entry, outcome in pairs)
 
     def place(self, cluster: Cluster, chance: Chance) -> Cluster:
-        """Bind what can be bound now, and give the cluster with it."""
+        """Bind all pods that can be bound now; the resulting cluster."""
         raise NotImplementedError
 
     def tell(self, place: int) -> None:
-        """Complete the outcome of the entry at ``place``: why some pods are pending, and the result of its gang."""
+        """Complete the outcome of the entry at ``place`` with the reason pods are pending and its gang's result."""
         raise NotImplementedError
 
     def _rest(self) -> list[Entry]:
@@ -395,7 +397,7 @@ def _but(names: Iterable[str], replicas: Replicas) -> Replicas:
 def gang_report(
     gang: Gang, entries: Sequence[Entry], placed: Sequence[Attempt], stuck: Attempt | None, place: int
 ) -> GangReport:
-    """The report for the workload at ``place`` of a gang: the result for all, and what stops its own members.
+    """Report on the gang for its workload at ``place``: the result for all members, and what stops its own.
 
     The caller fills in the name of the stuck member.
     """
@@ -460,8 +462,9 @@ def run_with_gangs(
     chance: Chance,
     on_progress: Callable[[int], None] | None = None,
 ) -> tuple[list[ScheduleResult], Cluster]:
-    """Place every entry's copies on ``cluster`` in one queue, those of one of ``gangs`` all or none, by priority, then
-    in the order given. The outcomes come in the order given, with the resulting cluster.
+    """Place the copies of every entry in one queue, by priority and then as given; members of a gang all or none.
+
+    Outcomes are in the order given, with the resulting cluster.
     """
     units = list(_units(entries, gangs))
     waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0

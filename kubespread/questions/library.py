@@ -18,17 +18,17 @@ SIDES = ("before", "after")
 
 
 class Given(NamedTuple):
-    """A field that a caller gives as a keyword."""
+    """Field of a question, as a keyword argument of its library function."""
 
     field: structs.FieldInfo
     kind: Any
     option: Option | None
-    """None: it is for Python callers only."""
+    """None for a field that only Python callers have."""
 
 
 @cache
 def given_to(question: type[Question[Any]]) -> Mapping[str, Given]:
-    """The fields by their keywords."""
+    """Map each keyword of the library function to its field."""
     options, given = options_of(question), dict[str, Given]()
     for field, kind, option in options:
         if not option.is_for_scripts:
@@ -43,13 +43,13 @@ def given_to(question: type[Question[Any]]) -> Mapping[str, Given]:
 
 
 def takes_several(question: type[Question[Any]]) -> bool:
-    """True if a list of pods is answered with a report for each."""
+    """True if the question also takes a list of pods, and then answers with a report for each."""
     return any(isinstance(option, Workload) and option.is_several for *_, option in options_of(question))
 
 
 @cache
 def signature_of(question: type[Question[Any]]) -> inspect.Signature:
-    """The parameters of the function: fields, and those of `ask`."""
+    """Signature of the library function: the question's fields, then the parameters of `ask`."""
     given, required = dict(given_to(question)), inspect.Parameter.empty
     told: dict[str, Any] = {"jobs": 1, "timeout": None} if question.hands_out else {}
     told |= {"on_progress": None, **({"on_refused": None} if takes_several(question) else {})}
@@ -76,7 +76,7 @@ def _default(given: Given) -> Any:
 
 
 def library_function(name: str, question: type[Question[Any]]) -> Callable[..., Any]:
-    """The function ``name`` of the library, which asks ``question``."""
+    """Make the library function that asks ``question``."""
     signature, fields = signature_of(question), given_to(question)
     rules = {each.field.name: each.option for each in fields.values() if each.option is not None}
     names = {each.field.name: name for name, each in fields.items()}

@@ -33,7 +33,7 @@ _TIMEOUT = "10m"
 
 
 def evict(key: PodKey) -> str:
-    """Ask the API server to evict a pod."""
+    """Command that asks the API server to evict a pod."""
     namespace, name = key
     metadata = {"name": name, "namespace": namespace}
     eviction = _compact({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata})
@@ -42,7 +42,7 @@ def evict(key: PodKey) -> str:
 
 
 def patch(reference: str, operations: Sequence[dict[str, Any]]) -> str:
-    """Apply a JSON Patch to ``reference``: ``deployments web -n shop``."""
+    """Command that applies a JSON Patch to ``reference``: ``deployments web -n shop``."""
     return f"kubectl patch {reference} --type=json -p {quote(_compact(operations))}"
 
 
@@ -52,7 +52,7 @@ def wait_until_gone(key: PodKey) -> str:
 
 
 def wait_until_whole(workload: WorkloadName, replicas: int) -> str:
-    """Wait until the workload has all desired pods ready; only some kinds have a rollout."""
+    """Command that waits until the workload has all desired pods ready; only some kinds have a rollout."""
     row = POD_CREATORS.get(workload.kind)
     reference = f"{row.short if row is not None else workload.kind.lower()}/{workload.name}"
     where = f"-n {quote(workload.namespace)}"
@@ -67,7 +67,7 @@ def _compact(data: object) -> str:
 
 
 def commands_for(change: Change, workloads: Sequence[WorkloadName], snapshot: Snapshot) -> tuple[str, ...]:
-    """kubectl commands for the change: fields are set in ``workloads``; single pods are left out."""
+    """kubectl commands for a change: setting fields of ``workloads``, single pods excepted, and its edits."""
     patches = (_setting(change.settings, workload, snapshot) for workload in workloads if change.settings)
     return (*(command for made in patches for command in made), *commands(change, snapshot))
 
@@ -83,7 +83,7 @@ def _setting(settings: Sequence[str], workload: WorkloadName, snapshot: Snapshot
 
 
 def patch_command(reference: str, changed: Sequence[Operation]) -> str:
-    """The kubectl command that sets the fields."""
+    """Command that sets the ``changed`` fields."""
     made = [
         {"op": "remove", "path": change.pointer}
         if change.removes
@@ -94,7 +94,7 @@ def patch_command(reference: str, changed: Sequence[Operation]) -> str:
 
 
 def commands(change: Change, snapshot: Snapshot) -> Iterator[str]:
-    """kubectl commands for the edits; it cannot make new nodes."""
+    """Yield kubectl commands for the edits of a change; kubectl cannot add nodes."""
     labels = {node.metadata.name: node.metadata.labels for node in snapshot.nodes}
     for edit in change.edits:
         match edit:

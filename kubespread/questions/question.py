@@ -457,8 +457,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 Seed = Annotated[
     int | None,
     Option(
-        "Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and "
-        "where kube-scheduler begins to look in a cluster so large that it scores a sample.",
+        "Randomize what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers "
+        "pick, and the first node kube-scheduler looks at where it scores a sample.",
         metavar="N",
         heading=CHANCE,
     ),
@@ -485,10 +485,7 @@ InstanceTypesFile = Annotated[
     ),
 ]
 AUTOSCALERS = "autoscalers: no replicas are added, and nodes only with --autoscaler"
-Preemption = Annotated[
-    bool,
-    Option("Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.", heading="Scheduler"),
-]
+Preemption = Annotated[bool, Option("Let pods that fit nowhere preempt pods of lower priority.", heading="Scheduler")]
 
 
 class PlayedQuestion(Question[A], frozen=True, kw_only=True):

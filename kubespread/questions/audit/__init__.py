@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""Levels from the least to the worst. ``unjudged``: another scheduler places the pods."""
+"""From the least to the worst. ``unjudged``: another scheduler places the pods."""
 STATES: dict[Level, str] = {
     "ok": "ok",
     "unjudged": "not judged",
@@ -46,7 +46,7 @@ class DomainPods(Report, frozen=True, kw_only=False, gc=False):
 
 
 class WorstLoss(Report, frozen=True, kw_only=False, gc=False):
-    """The domain of a key whose loss takes most of a workload's pods along, and how many then remain."""
+    """The domain whose loss takes most of a workload's pods, and the number that then remain."""
 
     domain: str
     """A value of the topology key."""
@@ -63,18 +63,18 @@ class AuditedConstraint(Report, frozen=True):
     """``pod``, or ``profile`` or ``system`` for a default."""
     max_skew: int
     domains: int
-    """Number of domains that count: those with a node that the constraint's policies let count."""
+    """Number of domains that count: those with a node that the constraint's policies include."""
     skew: int
-    """Most minus least matching pods of these; the least is 0 while they are fewer than minDomains."""
+    """Most minus fewest matching pods of the counted domains; the fewest is 0 below minDomains."""
     most: DomainPods | None
-    """The first domain with the most matching pods; null where none counts."""
+    """The first domain with the most matching pods; null if none counts."""
     least: DomainPods | None
-    """The first domain with the fewest; null where none counts."""
+    """The first domain with the fewest; null if none counts."""
     counts: tuple[DomainPods, ...] | None
-    """Every domain that counts, by value; null where they are more than 16."""
+    """Every counted domain, by value; null if there are more than 16."""
     state: Literal["ok", "violated", "uneven", "vacuous"]
-    """``violated``: hard, and the skew is above maxSkew. ``uneven``: the same of a soft one. ``vacuous``: fewer than
-    two domains count, or no pod does, so that it holds wherever pods are.
+    """``violated``: hard, and the skew is above maxSkew. ``uneven``: the same of a soft one. ``vacuous``: holds
+    wherever pods are, as fewer than two domains or no pods count.
     """
 
     @property
@@ -83,26 +83,26 @@ class AuditedConstraint(Report, frozen=True):
 
 
 class PlacedAfresh(Report, frozen=True, kw_only=True):
-    """Outcome for the workload's pods placed afresh: all are gone, then one after another finds a node."""
+    """Result of removing all of the workload's pods and placing them again, one after another."""
 
     what: str
-    """Change that was made; empty for the cluster as it is."""
+    """The change that was made first; empty for none."""
     afresh: bool = True
-    """True if they are placed afresh; where not, they stay where they are."""
+    """False if the pods stayed where they are."""
     placed: int
-    """Number of the pods that find a node."""
+    """Number of pods that find a node."""
     counts: tuple[DomainPods, ...] | None
-    """Matching pods by domain of the constraint in question, else the workload's own by domain of the key that all are
-    in one of; null where the domains are more than 16.
+    """Matching pods per domain of the finding's constraint, else the workload's own per domain of the finding's key;
+    null if there are more than 16 domains.
     """
     skew: int
-    """Skew of the constraint in question; 0 where the finding is about none."""
+    """Skew of the finding's constraint; 0 without one."""
     holds: bool
-    """True if all are placed, and the constraint holds, or they are in more than one domain."""
+    """True if all are placed, and the constraint holds or the pods are in more than one domain."""
 
     @property
     def how(self) -> str:
-        """Name what was tried."""
+        """Describe what was tried."""
         return " ".join(part for part in ("placed afresh" if self.afresh else "", self.what) if part)
 
 
@@ -110,19 +110,19 @@ class RolloutUnderWay(Report, frozen=True):
     """A workload between two revisions."""
 
     old: int
-    """Pods of old revisions that will be deleted, without terminating ones."""
+    """Pods of old revisions to be deleted, without terminating ones."""
     new: int
-    """All of its other pods."""
+    """All other pods of the workload."""
     state: RolloutState
-    """State it comes to when nobody does anything: its controller and kube-scheduler go on. ``advancing``: it gets
-    done. ``waiting``: for pods to become ready or to be deleted. ``stuck``: new pods find no node, or are refused, or
-    its Deployment says so. ``paused``: its Deployment is. ``unknown``: its controller is not known.
+    """State that the rollout reaches by itself. ``advancing``: it completes. ``waiting``: for pods to become ready or
+    to be deleted. ``stuck``: new pods find no node, or are refused, or its Deployment says so. ``paused``: its
+    Deployment is. ``unknown``: its controller is not known.
     """
     pending: int
     """New pods that find no node."""
     message: str | None
-    """kube-scheduler's, for the first of these, the API server's, for the first that it refuses, or the reason that the
-    Deployment gives.
+    """kube-scheduler's message for the first pending pod, the API server's for the first it refuses, or the
+    Deployment's own reason.
     """
 
 
@@ -133,27 +133,25 @@ class AuditFinding(Finding, frozen=True, kw_only=True, rename={"code": "cause", 
     subject: Annotated[str, Col(header="WORKLOAD")] = ""
     level: Annotated[Level, Col()] = "risk"
     code: Annotated[Cause, Col(header="CAUSE")]
-    """First change that alone ends it, of those that were tried, for a constraint that does not hold and for pods that
-    are all in one domain; else what there is to say.
+    """For a violated constraint, or pods that are all in one domain, the first change that alone ends it; else the kind
+    of finding.
     """
     text: Annotated[str, Col(header="FINDING")] = ""
-    """The sentence, and why."""
+    """The finding and its reason in a sentence."""
     topology_key: str | None = None
-    """Topology key of the constraint, or of the domains that all pods are in; null where it is about neither."""
+    """Topology key of the constraint, or of the domain that all pods are in; null without either."""
     detail: str = ""
-    """Plugins, nodes, pods or kube-scheduler's message that the cause is made of; else the domain all pods are in."""
+    """Plugins, nodes, pods or kube-scheduler's message behind the cause; else the domain that all pods are in."""
     constraint: int | None = None
-    """The place among the workload's ``constraints`` of the one that is not kept; null where it is about none."""
+    """Position, in ``constraints``, of the constraint that does not hold; null without one."""
     select: str | None = None
-    """The label that a selector which misses its own pods was probably to select, KEY=VALUE; null where none is like
-    it.
-    """
+    """Label, KEY=VALUE, that a selector which misses its own pods probably meant; null if no label is similar."""
     trials: tuple[PlacedAfresh, ...] = ()
-    """Trials made to find the cause, in order: the last one tells it, unless it is ``unknown``."""
+    """Trials made to find the cause, in order: the last one shows it, unless it is ``unknown``."""
 
     @property
     def remedy(self) -> str | None:
-        """``placed afresh: 1/1/1``: the last trial, where it ended what was found."""
+        """``placed afresh: 1/1/1``: the last trial, if it ended the finding."""
         last = self.trials[-1] if self.trials else None
         if last is None or not last.holds or self.code == "unknown":
             return None
@@ -162,42 +160,43 @@ class AuditFinding(Finding, frozen=True, kw_only=True, rename={"code": "cause", 
 
 class AuditedWorkload(Report, frozen=True, kw_only=True):
     workload: Annotated[WorkloadName, Col(readers=Readers.RECORDS)]
-    """NAMESPACE/Kind/name; of pods without a controller that share their labels the first one's, as a Pod."""
+    """NAMESPACE/Kind/name; for pods without a controller that share labels, the first Pod."""
     level: Annotated[Level, Col(readers=Readers.RECORDS)]
-    """The worst of its findings'."""
+    """The worst level of its findings."""
     replicas: Annotated[int, Col(readers=Readers.PIPES)]
-    """Desired pods; a Deployment's in all of its revisions together."""
+    """Desired pods; of a Deployment, in all revisions together."""
     placed: Annotated[int, Col(readers=Readers.PIPES)]
-    """Number of its pods that are on nodes and not terminating."""
+    """Number of pods on nodes that are not terminating."""
     ready: int = 0
-    """Number of these that are ready."""
+    """Number of placed pods that are ready."""
     pending: Annotated[int, Col(readers=Readers.PIPES)]
-    """Number of its pods that wait for a node."""
+    """Number of pods without a node."""
     placeable: int | None = None
-    """Number of these that find one now, each after those before it; null where none waits for kube-scheduler."""
-    terminating: int = 0
-    """Number of its pods that are on their way out; no other number counts them."""
-    rollout: RolloutUnderWay | None = None
-    """Rollout under way; null where there is none."""
-    constraints: tuple[AuditedConstraint, ...]
-    """Constraints as they are declared; default constraints where it has none of its own."""
-    budgets: tuple[str, ...] | None = None
-    """The names of the disruption budgets that select its pods; null where budgets, or its pods' labels, are not known.
+    """Number of pending pods that find a node now, each after those before it; null if none waits
+    for kube-scheduler.
     """
+    terminating: int = 0
+    """Number of terminating pods; no other number includes them."""
+    rollout: RolloutUnderWay | None = None
+    """Null if no rollout is under way."""
+    constraints: tuple[AuditedConstraint, ...]
+    """Constraints as declared, else the default constraints."""
+    budgets: tuple[str, ...] | None = None
+    """Disruption budgets that select its pods; null if budgets, or its pods' labels, are not known."""
     zones: Annotated[tuple[DomainPods, ...], Col(value=counts_text)]
-    """Its pods by zone, by value, for all zones of the cluster."""
+    """Number of its pods in each zone of the cluster, by value."""
     domains: Annotated[tuple[DomainPods, ...], Col(value=counts_text)] = ()
-    """Its pods by domain of the report's ``topology_key``, by value, for all domains of the cluster."""
+    """Number of its pods in each domain of the report's ``topology_key``, by value."""
     worst_loss: dict[str, WorstLoss]
-    """Worst loss by topology key: the zone's, the host's, the question's and those of its constraints, if it has pods
-    in their domains. It survives the loss of any one domain if some pod remains.
+    """Worst loss by topology key: zone, host, the question's key and those of its constraints, where it has pods in
+    domains. It survives the loss of any one domain if some pod remains.
     """
     left: Annotated[int | None, Col(header="LEFT-IF-DOMAIN-LOST")] = None
-    """Number of its pods on nodes that are left without the zone, or the domain of the question's key, that has most of
-    them; null where none is in one.
+    """Number of its pods outside the zone, or the domain of the question's key, with most of them; null if none is in
+    one.
     """
     next_fits: Annotated[bool | None, Col(header="ROOM-FOR-+1", readers=Readers.PIPES)]
-    """True if one more pod would find a node, which no gated pod does; null where it cannot be told."""
+    """True if one more pod would find a node, which no gated pod does; null if that is unknown."""
     findings: tuple[AuditFinding, ...]
     """The worst first."""
 
@@ -215,7 +214,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
 
     @property
     def speaking(self) -> AuditedConstraint | None:
-        """The constraint shown: of the worst state, then over zones, then the first."""
+        """The constraint to show: the worst state first, then zones, then the first."""
         order = ("violated", "uneven", "ok", "vacuous")
         return min(
             self.constraints,
@@ -230,7 +229,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
 
     @property
     def terms(self) -> Annotated[str, Col(header="CONSTRAINT", readers=_PEOPLE)]:
-        """Its constraint for people."""
+        """The constraint to show, in words."""
         if self.speaking is not None:
             return constraint_text(self.speaking)
         return "?" if self.has("otherScheduler") else "none"
@@ -274,28 +273,28 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
 
     @property
     def lacking(self) -> int:
-        """Number of pods it is to have that are not ready."""
+        """Number of desired pods that are not ready."""
         return max(0, self.replicas - self.ready)
 
     @property
     def is_unconstrained(self) -> bool:
-        """True if its pods have no constraint of their own, as far as it is judged."""
+        """True if its pods declare no constraint, as far as it is judged."""
         return not self.has("otherScheduler") and all(constraint.source != "pod" for constraint in self.constraints)
 
     @property
     def is_free(self) -> bool:
-        """True if no constraint in force is over zones; not known of a pod that is rejected before they are judged."""
+        """True if no constraint in force is over zones; unknown for a pod rejected before constraints are judged."""
         is_known = bool(self.constraints) or self.next_fits is True
         return is_known and all(constraint.topology_key != ZONE for constraint in self.constraints)
 
     @property
     def is_unprotected(self) -> bool:
-        """True if no budget keeps an eviction from taking all of its pods; those of a Job end by themselves."""
+        """True if no budget limits evictions of its pods; pods of a Job end by themselves."""
         return self.replicas > 1 and self.budgets == () and self.workload.kind != "Job"
 
     @property
     def under_way(self) -> str | None:
-        """The sentence on a rollout under way, None where it is a finding, or where there is none."""
+        """Sentence on the rollout; None if there is none, or if it is a finding."""
         rollout = self.rollout
         if rollout is None or rollout.state == "stuck":
             return None
@@ -310,18 +309,17 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     nodes: int
     """Number of nodes in the cluster."""
     topology_key: str = ZONE
-    """The label whose domains are counted and lost: the zone's, unless the question names another."""
+    """Label whose domains are counted and lost: the zone's, unless the question names another."""
     workloads: tuple[AuditedWorkload, ...]
     """The worst first, then by namespace, kind and name."""
     levels: dict[Level, int] = {}
     """Number of workloads of each level."""
     unconstrained: tuple[WorkloadName, ...] = ()
-    """The workloads whose pods have no spread constraint of their own: defaults apply, or nothing does."""
+    """Workloads with no spread constraint in their pods: defaults apply, or none do."""
     made_room: tuple[PreemptedPod, ...] = ()
-    """Pods that those without a node preempt in the end."""
+    """Pods preempted in the end by pods without a node."""
     unprotected: tuple[WorkloadName, ...] = ()
-    """The workloads of several pods that no disruption budget selects, without Jobs; empty where budgets are not known.
-    """
+    """Workloads of several pods that no disruption budget selects, without Jobs; empty if budgets are not known."""
 
     def count(self, level: Level) -> int:
         """Count the workloads of one level."""
@@ -396,7 +394,9 @@ def _finding_sentences(report: AuditReport) -> Iterator[str]:
 
 
 def misplaced(row: AuditedWorkload, finding: AuditFinding) -> str:
-    """Say how pods are placed, and why: ``zone skew 3 exceeds maxSkew 1 (5/2/2): placed afresh it would be 3/3/3``."""
+    """Sentence on how pods are placed, and why: ``zone skew 3 exceeds maxSkew 1 (5/2/2): placed afresh it would be
+    3/3/3``.
+    """
     if finding.constraint is not None:
         constraint = row.constraints[finding.constraint]
         head = f"{short_key(constraint.topology_key)} skew {constraint.skew} exceeds maxSkew {constraint.max_skew}"
@@ -490,8 +490,8 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     key: Annotated[
         str,
         Option(
-            "Count and lose the domains of this node label, such as a rack or capacity type (default: zones, and hosts "
-            "where there are not several).",
+            "Count and lose the domains of this node label, such as a rack or capacity type (default: "
+            "zones, or hosts if there is only one zone).",
             metavar="KEY",
         ),
     ] = ""

@@ -49,7 +49,7 @@ _BY_ITSELF = causes.Otherwise("once what waits is placed and rollouts are done")
 
 
 def answer(question: Audit, scene: Scene) -> rows.AuditReport:
-    """Nothing happens in the scene's world."""
+    """Audit the workloads; the scene's world is not changed."""
     work, now = _Auditing.of(question, scene), scene.now
     whose = work.whose
     reported = {group.name for group in work.groups}
@@ -125,19 +125,19 @@ class _Auditing:
 
 class NextPod(Struct, frozen=True):
     fits: bool | None
-    """None where it cannot be told."""
+    """None if that is unknown."""
     message: str = ""
-    """kube-scheduler's where it does not fit, the API server's where that refuses it."""
+    """Message of kube-scheduler, or of the API server that refuses the pod; empty if it fits."""
     is_refused: bool = False
     choose: Callable[[], int | None] = lambda: None
-    """Its node; None where it has none."""
+    """Choose its node; None if there is none."""
 
 
 UNKNOWN = NextPod(None)
 
 
 def with_own_claims(world: World, group: Group, plugins: Framework) -> NextPod:
-    """The next pod of a StatefulSet whose pods have claims of their own: the first that waits; none precedes it."""
+    """The next pod of a StatefulSet whose pods have their own claims: the first pending one, in order."""
     if not group.waiting:
         return _grown(world, group)
     first = min(group.waiting, key=lambda pod: ordinal_of(pod, group.name.name) or 0)
@@ -148,7 +148,7 @@ def with_own_claims(world: World, group: Group, plugins: Framework) -> NextPod:
 
 
 def of_placing(placing: Placing) -> NextPod:
-    """The pod that is being placed."""
+    """Result for the pod being placed."""
     if not placing.feasible().any():
         return NextPod(False, placing.evaluation().message or "")
 

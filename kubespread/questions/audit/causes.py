@@ -42,20 +42,20 @@ from kubespread.world.store.pod_book import as_template, terminating
 
 _FAR_ABOVE, _MAX_NAMED = 1000, 3
 MANY = 16
-"""Most domains that are reported one by one; of more, only the extremes."""
+"""Number of domains above which only the extremes are reported."""
 
 
 class CountedSpread(Struct, frozen=True):
-    """One constraint's domains that count, in the order of their values."""
+    """The counted domains of one constraint, by value."""
 
     counted: HardConstraint | SoftConstraint
     codes: Codes
-    """Codes of the domains, in the column of the key."""
+    """Codes of the domains in the key's column."""
     counts: Counts
 
     @property
     def skew(self) -> int:
-        """Most minus least; the least is 0 while the domains are fewer than minDomains."""
+        """Most minus fewest; the fewest is 0 below minDomains."""
         return skew_between(self.counts, lacks_domains=len(self.counts) < (self.counted.constraint.min_domains or 1))
 
     @property
@@ -72,7 +72,7 @@ class CountedSpread(Struct, frozen=True):
 
     @property
     def pods(self) -> tuple[DomainPods, ...] | None:
-        """Pods by domain; None where there are many."""
+        """Pods per domain; None if there are many domains."""
         return None if len(self.codes) > MANY else tuple(map(self._domain, range(len(self.codes))))
 
     @property
@@ -112,7 +112,7 @@ class CountedSpread(Struct, frozen=True):
 
 
 def spreads(states: Mapping[str, State]) -> list[CountedSpread]:
-    """The spread of each constraint in force for a pod, in the order declared; ``states`` are by plugin."""
+    """Spread of each constraint in force, in declared order; ``states`` are by plugin."""
     state = states.get(PodTopologySpread.name)
     return [_spread(constraint) for constraint in counted_constraints(state)] if isinstance(state, SpreadState) else []
 
@@ -129,20 +129,20 @@ _SOME_TIME = "1970-01-01T00:00:00Z"
 
 
 class Otherwise(Struct, frozen=True):
-    """One thing that is changed before the pods are placed."""
+    """A change made before the pods are placed."""
 
     what: str = ""
-    """``without volumes``; empty where everything is as it is."""
+    """``without volumes``; empty for no change."""
     plugins: Framework | None = None
     nodes: Mapping[int, Node] = field(default_factory=dict)
     remade: Callable[[Pod], Pod] = lambda pod: pod
-    """Replaces each of the pods."""
+    """Function that changes each of the pods."""
     gone: OnNodes = ()
-    """Other pods that are removed."""
+    """Other pods to remove."""
     uncounted: OnNodes = ()
-    """Other pods that keep their room, and that no constraint counts."""
+    """Other pods that keep their room and count for no constraint."""
     position: int | None = None
-    """The new position of the constraint in question; None where it keeps its own."""
+    """New position of the finding's constraint; None if it keeps its own."""
 
 
 class PlacedByQueue(Struct, frozen=True):
@@ -153,28 +153,28 @@ class PlacedByQueue(Struct, frozen=True):
     nodes: Sequence[int]
     """Nodes of the workload's own pods."""
     desired: int
-    """Number of pods, with a node or without."""
+    """Number of pods, placed or not."""
 
 
 class Afresh(Struct, frozen=True):
-    """One workload's pods in a cluster."""
+    """A workload's pods, to be placed again."""
 
     cluster: Cluster
     plugins: Framework
     template: Pod
     """Template of its next pod."""
     pods: OnNodes
-    """Pods that are on nodes and not terminating."""
+    """Pods on nodes that are not terminating."""
     going: OnNodes = ()
-    """Pods that are terminating there."""
+    """Terminating pods on nodes."""
 
     @property
     def open_nodes(self) -> Mask:
-        """Nodes that neither taints, cordons nor node affinity keep its pods off, with room or without."""
+        """Nodes that taints, cordons and node affinity leave open to its pods, with or without room."""
         return ~evaluate(self.plugins, self.cluster, self.template, is_scored=False).barred_by(KEEPING_OFF)
 
     def placed(self, otherwise: Otherwise) -> PlacedByQueue:
-        """The pods placed, each made of what it was made of."""
+        """Remove the pods, make the change and place them again."""
         gone = [*self.pods, *otherwise.gone, *otherwise.uncounted]
         uncounted = [(terminating(pod, _SOME_TIME), node) for pod, node in otherwise.uncounted]
         cluster = self.cluster.after(ClusterChange(gone=gone, come=uncounted))
@@ -203,7 +203,7 @@ class Afresh(Struct, frozen=True):
         yield from ((as_template(pods[0]), len(pods)) for pods in alike.values())
 
     def spread(self, cluster: Cluster, template: Pod, position: int) -> CountedSpread | None:
-        """Count by the constraint at ``position`` in another cluster; None where that cannot be told."""
+        """Spread of the constraint at ``position`` in another cluster; None if that is unknown."""
         try:
             spreads_there = spreads(self.plugins.prepare(cluster, template).states)
         except SchedulingError:
@@ -212,18 +212,18 @@ class Afresh(Struct, frozen=True):
 
 
 class PlacementEffect(Struct, frozen=True, kw_only=True):
-    """Fault in the placement of a workload's pods, until it is over."""
+    """Fault in where a workload's pods are, and a test for whether a trial ends it."""
 
     afresh: Afresh
     key: str
-    """The topology key that it is about."""
+    """Topology key of the effect."""
     lacking: Mask
-    """The nodes of the domains that have too few of its pods."""
+    """Nodes of the domains with too few of its pods."""
     place: str = ""
-    """Names of these domains; empty where nodes alone tell enough."""
+    """Names of these domains; empty if the nodes say enough."""
 
     def judged(self, placed: PlacedByQueue, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
-        """The result of a trial, and whether the effect is over; not ``afresh``: the pods stayed where they were."""
+        """Result of a trial, and whether it ended the effect; not ``afresh`` if the pods stayed where they were."""
         counts, skew, is_over = self._after(placed, otherwise)
         return PlacedAfresh(
             what=otherwise.what,
@@ -240,11 +240,11 @@ class PlacementEffect(Struct, frozen=True, kw_only=True):
 
 
 class Exceeded(PlacementEffect, frozen=True, kw_only=True):
-    """A constraint whose skew is above its maxSkew."""
+    """A constraint with a skew above its maxSkew."""
 
     spread: CountedSpread
     position: int
-    """The constraint's place among those of the template."""
+    """Position among the template's constraints."""
 
     @classmethod
     def of(cls, afresh: Afresh, spread: CountedSpread, position: int) -> Exceeded:
@@ -259,7 +259,7 @@ class Exceeded(PlacementEffect, frozen=True, kw_only=True):
 
     @property
     def own(self) -> Sequence[TopologySpreadConstraint]:
-        """The constraints that the pods declare; none where this one is a default."""
+        """Constraints that the pods declare; none if this one is a default."""
         is_own = self.spread.counted.constraint.source == "pod"
         return self.afresh.template.spec.topology_spread_constraints if is_own else []
 
@@ -270,7 +270,7 @@ class Exceeded(PlacementEffect, frozen=True, kw_only=True):
 
 
 class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
-    """All pods of a workload are in one of several domains of a key."""
+    """All pods of a workload in one of several domains."""
 
     domain: str
     in_force: Sequence[CountedSpread]
@@ -278,8 +278,8 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, afresh: Afresh, in_force: Sequence[CountedSpread], asked: str | None) -> InOneDomain | None:
-        """Find the domain of the key ``asked``, by default zones, or hosts without several zones. None where pods are
-        in several, or where a constraint over the key does not hold, whose own finding says so.
+        """Find the one domain of the key ``asked``, by default of zones, or of hosts if there is one zone. None if pods
+        are in several, or if a violated constraint over the key says so already.
         """
         nodes = afresh.cluster.nodes
         key = asked or (ZONE if len(nodes.label(ZONE).values) > 1 else HOSTNAME)
@@ -293,12 +293,12 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
 
     @property
     def over_key(self) -> list[CountedSpread]:
-        """The constraints over its key."""
+        """Constraints over the key."""
         return [spread for spread in self.in_force if spread.counted.constraint.topology_key == self.key]
 
     @property
     def defaults(self) -> Sequence[TopologySpreadConstraint] | None:
-        """The default constraints; None where nothing spreads pods."""
+        """Default constraints; None if nothing spreads the pods."""
         running = self.afresh.plugins.running
         plugin = next((plugin for plugin in running if isinstance(plugin, PodTopologySpread)), None)
         return None if plugin is None else plugin.defaults.constraints
@@ -311,7 +311,7 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
 
 
 def pods_in_domains(cluster: Cluster, key: str, nodes: Sequence[int]) -> tuple[DomainPods, ...]:
-    """Count the pods on ``nodes`` in each domain of a key, by value, for all domains of the cluster."""
+    """Number of pods on ``nodes`` in each domain of a key in the cluster, by value."""
     column = cluster.nodes.label(key)
     codes = column.codes[list(nodes)]
     counts = np.bincount(codes[codes >= 0], minlength=len(column.values))
@@ -319,20 +319,20 @@ def pods_in_domains(cluster: Cluster, key: str, nodes: Sequence[int]) -> tuple[D
 
 
 class CauseFound(NamedTuple):
-    """The cause, with the trials that led to it."""
+    """A cause, with the trials that led to it."""
 
     cause: Cause
     detail: str
-    """Details of the cause: what it is made of."""
+    """Plugins, nodes, pods or message behind the cause."""
     trials: tuple[PlacedAfresh, ...]
 
 
 Staying = Iterable[tuple[Cause, PlacedAfresh]]
-"""Outcomes where the pods stay where they are, and the cause each shows if it ends the effect."""
+"""Placements in which the pods stay where they are, each with the cause it shows if it ends the effect."""
 
 
 def cause_of(effect: PlacementEffect, staying: Staying) -> CauseFound:
-    """The first row of `UNDONE` whose undoing alone ends the effect; what needs no pod to move is tried before them."""
+    """Find the first row of `UNDONE` that alone ends the effect, trying changes that move no pod first."""
     trials: list[PlacedAfresh] = []
     for cause, trial in staying:
         trials.append(trial)
@@ -355,7 +355,7 @@ def _undone(effect: PlacementEffect) -> Iterator[tuple[Cause, str, Otherwise]]:
 
 
 Undoings = Iterator[tuple[str, Otherwise]]
-"""Things that a cause is made of, and what undoes it; nothing where it cannot be the cause."""
+"""Changes that undo a cause, each with what it consists of; empty if it cannot be the cause."""
 
 
 def _tighter(effect: InOneDomain) -> Undoings:
@@ -606,7 +606,7 @@ UNDONE: Sequence[tuple[Cause, Callable[[Exceeded], Undoings] | None, Callable[[I
     ("outweighed", _with_other_scores, None),
     ("capacity", _with_room, _with_room),
 )
-"""Ways to undo each cause, the cheapest first: of a constraint that does not hold, and of pods in one domain."""
+"""Causes, the cheapest to undo first, and how to undo each: for a violated constraint, and for pods in one domain."""
 
 
 def _holding(afresh: Afresh, pods: OnNodes) -> str:

@@ -33,11 +33,11 @@ from kubespread.world.store.waiting import SchedulerOf, Waiting
 
 
 class Group(Struct):
-    """A workload, or pods by themselves that share their labels."""
+    """A workload, or bare pods that share their labels."""
 
     name: WorkloadName
     pods: list[Pod] = field(default_factory=list)
-    """Pods that have neither ended nor are terminating."""
+    """Active pods: neither ended nor terminating."""
     terminating: list[Pod] = field(default_factory=list)
     owners: dict[WorkloadName, None] = field(default_factory=dict)
     """Direct owners of the pods."""
@@ -47,14 +47,12 @@ class Group(Struct):
         return [pod for pod in self.pods if not pod.spec.node_name]
 
     def replicas(self, world: World) -> int:
-        """Desired pods; of pods without a controller as many as there are."""
+        """Number of desired pods; of bare pods, as many as there are."""
         return len(self.pods) if self.name.kind == "Pod" else desired_replicas(world, self.name)
 
 
 def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[Group]:
-    """Workloads that have pods or should have some, without DaemonSets and static pods, of which every node has its
-    own.
-    """
+    """Yield workloads that have, or should have, pods; without DaemonSets and static pods, which every node has."""
     by_key: dict[Hashable, Group] = {}
     workloads = CountedWorkloads(world, moving(is_asked))
     for pod in world.book:
@@ -91,15 +89,15 @@ class Revisions(Struct, frozen=True):
     """A workload's pods by revision."""
 
     template: Pod | None
-    """The template of its next pod; None where neither a pod nor an object has it."""
+    """Template of the next pod; None if neither a pod nor an object has it."""
     is_old: Callable[[Pod], bool] = lambda _: False
-    """True if a pod is of an old revision, and so will be deleted."""
+    """Function that is True for a pod of an old revision, to be deleted."""
     is_rolling: bool = False
-    """True if a rollout is under way: pods of an old revision exist, or should."""
+    """True if pods of an old revision exist, or should."""
 
 
 class RevisionsOf:
-    """Revisions of a world's workloads; the world is not changed."""
+    """Lookup of the revisions of a world's workloads; the world is not changed."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -128,12 +126,12 @@ class RevisionsOf:
         return Revisions(self._template(group, newest, new), is_old, rolling or len(new) < len(group.pods))
 
     def makers(self, name: WorkloadName) -> list[WorkloadName]:
-        """The owners of a workload's pods, even without any: all ReplicaSets of a Deployment."""
+        """Owners of a workload's pods, even if it has none: all ReplicaSets of a Deployment."""
         replica_sets = map(name_of, self._replica_sets.get(name, ()))
         return list(dict.fromkeys((*replica_sets, *self._world.owners_below(name)))) or [name]
 
     def changing(self) -> Iterator[tuple[WorkloadName, Rollout]]:
-        """The Deployments whose ReplicaSets are not what their controller wants, as it sees them."""
+        """Yield the Deployments with ReplicaSets that their controller would resize."""
         for name, deployment in self._world.workloads.deployments.items():
             replica_sets = self._replica_sets.get(name, [])
             sizes = [size for replica_set in replica_sets if (size := replicas_of(replica_set))]
@@ -206,7 +204,7 @@ _MAKING = ("ReplicaSet", "ReplicationController", "StatefulSet")
 
 
 class Outlook:
-    """A world played on by its controllers and kube-scheduler. Pods that are not ready now never become ready."""
+    """A world after its controllers and kube-scheduler are done; pods that are not ready now never become ready."""
 
     def __init__(self, world: World, revisions_of: RevisionsOf) -> None:
         """``world`` is not changed."""
@@ -214,7 +212,7 @@ class Outlook:
 
     @cached_property
     def settled(self) -> World | None:
-        """The world in the end; None where a controller cannot go on."""
+        """The world in the end; None if a controller fails."""
         world = self._world.fork()
         workloads = world.workloads
         try:
@@ -231,12 +229,12 @@ class Outlook:
 
     @property
     def made_room(self) -> tuple[PreemptedPod, ...]:
-        """Pods preempted by waiting pods; empty unless the outcome was needed."""
+        """Pods preempted by waiting pods, if the outcome was computed; else empty."""
         was_asked = "settled" in self.__dict__
         return tuple(preempted_pods(self.settled.happenings)) if was_asked and self.settled is not None else ()
 
     def pods(self, group: Group) -> list[Pod]:
-        """The active pods of a workload in the end; none where that cannot be told."""
+        """Active pods of a workload in the end; none if that is unknown."""
         world = self.settled
         if world is None:
             return []
@@ -247,18 +245,18 @@ class Outlook:
         return [pod for pod in pods if is_active(pod)]
 
     def placeable(self, pods: Iterable[Pod]) -> int | None:
-        """Count the waiting ``pods`` that find a node; None where it cannot be told."""
+        """Number of the waiting ``pods`` that find a node; None if that is unknown."""
         world = self.settled
         if world is None:
             return None
         return sum(key in world.book and bool(world.book[key].spec.node_name) for key in map(key_of, pods))
 
     def first_message(self, pods: Iterable[Pod]) -> str:
-        """Say why the first of ``pods`` that still waits in the end has no node; empty where none does."""
+        """Reason the first of ``pods`` still waits in the end; empty if none does."""
         return next(map(self._message, self._waiting(pods)), "")
 
     def unmade(self, group: Group) -> list[Unmade]:
-        """Pods of a workload that are not made in the end, and why."""
+        """Pods of a workload that are not created in the end, and why."""
         world = self.settled
         if world is None:
             return []
@@ -274,7 +272,7 @@ class Outlook:
         return "" if self.settled is None else self.settled.message(waiting)
 
     def rollout(self, group: Group, revisions: Revisions, replicas: int) -> RolloutUnderWay | None:
-        """Report how far a workload's rollout is, and how it ends; None where none is under way."""
+        """Describe how far a rollout is, and how it ends; None without one."""
         if not revisions.is_rolling:
             return None
         end = self.pods(group)
@@ -314,15 +312,15 @@ class Standing(Struct, frozen=True):
 
     group: Group
     template: Pod | None
-    """The template of its next pod; None where nothing has it."""
+    """Template of the next pod; None if nothing has it."""
     replicas: int
     placed: OnNodes
     going: OnNodes
     """Its terminating pods that are on nodes."""
     awaited: Sequence[Pod]
-    """Pods that wait for nothing but a node that kube-scheduler finds."""
+    """Pods that wait for kube-scheduler alone."""
     placeable: int | None
-    """Number of these that find one now; None without any."""
+    """Number of awaited pods that find a node now; None without any."""
     rollout: RolloutUnderWay | None
 
     @classmethod
@@ -342,7 +340,7 @@ class Standing(Struct, frozen=True):
 
     @property
     def unready(self) -> Sequence[Pod]:
-        """Pods on nodes."""
+        """Pods on nodes, but not ready."""
         return [pod for pod, _ in self.placed if not is_ready(pod)]
 
     @property
@@ -351,7 +349,7 @@ class Standing(Struct, frozen=True):
 
     @property
     def is_changing(self) -> bool:
-        """True if controllers or kube-scheduler have something to do."""
+        """True if controllers or kube-scheduler have work to do."""
         return bool(self.awaited or self.rollout is not None or self.replicas > len(self.group.pods))
 
 
@@ -368,7 +366,7 @@ def found(
     select: str | None = None,
     **figures: object,
 ) -> AuditFinding:
-    """A finding that no trial says more about."""
+    """Finding without a trial."""
     numbers = {"detail": detail, **({"key": short_key(key)} if key else {}), "select": select, **figures}
     return AuditFinding.of(cause, level, numbers=numbers, topology_key=key, detail=detail, select=select)
 
@@ -391,14 +389,14 @@ def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
 
 
 def gated(group: Group, template: Pod) -> Iterator[AuditFinding]:
-    """Pods that wait behind scheduling gates, or the next one will; gates may also be added on creation."""
+    """Yield a finding if pods, or the next one, wait behind scheduling gates."""
     gates = {gate.name for pod in (*group.waiting, template) for gate in pod.spec.scheduling_gates}
     if gates:
         yield found("gated", ", ".join(sorted(gates)))
 
 
 def scheduled_by_others(group: Group, template: Pod, scheduler_of: SchedulerOf) -> Iterator[AuditFinding]:
-    """Schedulers that are not modeled: a risk where pods wait for one, else the workload is not judged."""
+    """Yield a finding if another scheduler places the pods: a risk if some wait, else not judged."""
     awaited = {pod.spec.scheduler_name for pod in group.waiting if scheduler_of(pod) is None}
     names = awaited | ({template.spec.scheduler_name} if scheduler_of(template) is None else set())
     if names:

@@ -47,12 +47,12 @@ from kubespread.world.reporting.difference import NOTHING_LOST, Grow, Lost
 from kubespread.world.reporting.happenings import workload_of
 
 GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
-"""A file, or the groups themselves; None for those that the cluster's own objects define."""
+"""A file, or the groups themselves; None for those of the cluster's objects."""
 
 
 def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> Grow | None:
-    """`autoscale` as asked, for a world of ``snapshot``; None without an autoscaler. Raises UsageError where nothing
-    tells of any groups, and ManifestError for what is wrong in a file.
+    """Make the event in which the autoscaler adds nodes; None without an autoscaler. Raises UsageError if there are no
+    groups, and ManifestError for a faulty file.
     """
     kind = asked_autoscaler(asked)
     if kind is None:
@@ -63,7 +63,7 @@ def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> Grow | None:
 
 
 def with_files_read(asked: AskedOfAutoscaler) -> dict[str, Any]:
-    """Fields with the contents of their files, which may be read only once. Raises ManifestError."""
+    """Fields with the contents of their files, which can be read only once. Raises ManifestError."""
     groups, types = asked.node_groups, asked.instance_types
     return {
         "node_groups": read_node_groups(groups) if isinstance(groups, str) else groups,
@@ -87,7 +87,7 @@ def _types(kind: Autoscaler, chosen: InstanceTypesGiven | None) -> Sequence[Inst
 
 
 def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: Sequence[Alike]) -> str | None:
-    """Reason no node of ``group`` can take any of the pods; None where one may."""
+    """Reason no node of ``group`` can take any of the pods; None if one may."""
     if group.template is None:
         return "no instance type of the file is for it" if group.has_types else "nothing tells what its nodes are like"
     if group.room == 0:
@@ -117,11 +117,10 @@ def autoscale(
     types: Sequence[InstanceType] = (),
     expanders: Sequence[Expander] = DEFAULT_EXPANDERS,
 ) -> AutoscalingReport:
-    """Let ``world`` grow as the autoscaler would, until nothing waits or no further node helps.
+    """Add nodes to ``world`` as the autoscaler would, until nothing waits or no further node helps.
 
-    ``types``: what Karpenter launches for groups without a template. ``expanders``: how cluster-autoscaler chooses.
-    ``lost``: what no new node can be part of. The nodes and pods that came are in the world and its happenings. Raises
-    UsageError for a template that is no node of the cluster.
+    ``types`` are what Karpenter launches for groups without a template, ``expanders`` how cluster-autoscaler chooses,
+    ``lost`` the domains that no new node can be in. Raises UsageError for a template that is no node of the cluster.
     """
     world.settle()
     daemons = [template for _, template in daemon_templates(world)]

@@ -48,26 +48,26 @@ from kubespread.world.events.world import World
 
 
 class Option(Struct, frozen=True):
-    """Possible scale-up of one group."""
+    """A possible scale-up of one group."""
 
     group: ZoneGroup
     nodes: int
-    """Nodes to request: one for every node that gets a pod in the simulation."""
+    """Number of nodes to request: each gets a pod in the simulation."""
     pods: int
-    """Number of pending pods that find room in the simulation."""
+    """Number of pending pods with room in the simulation."""
     helped: int
-    """Pending pods that one node of the group would help."""
+    """Pending pods that one more node would help."""
     waste: float
-    """The shares of the new nodes' cpu and memory that stay free, added up."""
+    """Shares of the new nodes' cpu and memory that stay free, added up."""
     why: str | None
-    """Reason the estimate stopped before all pods it helps found room."""
+    """Reason the estimate stopped before all helped pods had room."""
 
 
 Options = Sequence[Option]
 
 
 def best(options: Options, expanders: Sequence[Expander]) -> list[Option]:
-    """Narrow the options down, one expander after the other, until one is left; by name. Empty where one takes none."""
+    """Narrow the options down, one expander after another, until one is left; empty if an expander accepts none."""
     left = sorted(options, key=lambda option: option.group.name)
     for expander in expanders:
         if len(left) > 1 or expander is Expander.PRICE:
@@ -108,11 +108,11 @@ _EXPANDERS: Mapping[Expander, Callable[[Options], list[Option]]] = {
 
 
 MAX_NODES = 1000
-"""Most nodes that one estimate adds: cluster-autoscaler's default."""
+"""Most nodes per estimate: cluster-autoscaler's default."""
 
 
 def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[Alike]) -> Option | None:
-    """The scale-up of ``group`` for the pods it helps; None when no pod finds room in the simulation."""
+    """Simulate the scale-up of ``group`` for the pods it helps; None if no pod finds room."""
     trial = group.trial()
     packing = _Packing(GrowingCluster(cluster, daemons), group)
     for pods in largest_first(helped, trial):
@@ -213,7 +213,7 @@ NOT_MODELLED = (
 def loops(
     world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], expanders: Sequence[Expander]
 ) -> Iterator[ScalingLoop]:
-    """Let the world grow until no pod waits, no group helps, or new nodes helped no pod."""
+    """Let the world grow until no pod waits, no group helps, or new nodes help no pod."""
 
     def decide(pending: Sequence[Alike]) -> Decision | None:
         options = best(_options(world, groups, daemons, pending), expanders)

@@ -44,7 +44,7 @@ from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Applicant, LivingCluster, Waiting
 
 TEMPLATE_LABEL = "cluster-autoscaler.kubernetes.io/template-node"
-"""Label that the templates of the simulation have and nodes that arrive do not."""
+"""Label of simulated templates that real nodes do not have."""
 _TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 _OLDER_KEYS = {
     ZONE: BETA_ZONE,
@@ -56,41 +56,39 @@ _OLDER_KEYS = {
 
 
 class Machine(Struct, frozen=True):
-    """Kind of machine that a new node may be."""
+    """A kind of machine for a new node."""
 
     node: Node
     """Node without a name."""
     type: str | None = None
-    """Its instance type; None where its group has but one kind of nodes."""
+    """Instance type; None if its group has a single kind of node."""
     price: Decimal | None = None
 
 
 class ZoneGroup(Struct):
-    """One group in one zone: what an autoscaler takes for a node group."""
+    """One group in one zone: a node group, as autoscalers see it."""
 
     group: NodeGroup
     zone: str | None
-    """None where nodes have no label that says."""
+    """None if nodes have no zone label."""
     name: str
     template: Node | None
-    """A new node without a name; None where nothing tells what it would be like."""
+    """New node without a name; None if nothing says what it would be like."""
     made_of: str
-    """``node worker-1``, ``its template``, ``3 instance types``."""
+    """Origin of the template: ``node worker-1``, ``its template``, ``3 instance types``."""
     before: int
-    """Number of nodes it has at first."""
+    """Number of nodes at first."""
     is_unknown: bool = False
-    """True if nothing tells which nodes it has: ``before`` is 0 for that reason."""
+    """True if nothing says which nodes it has: ``before`` is then 0."""
     pool_limit: int | None = None
-    """Most nodes that all zones of the group may have together, None for any number."""
+    """Most nodes in all zones of the group together; None for no limit."""
     machines: tuple[Machine, ...] = ()
-    """Machines its new nodes may be: its instance types, else its template alone."""
+    """Machines for its new nodes: its instance types, else its template alone."""
     has_types: bool = False
-    """True if instance types were given for it; the template then has what is common to all, and the most of each
-    resource.
-    """
+    """True if instance types were given; the template then has what all share, and the most of each resource."""
     added: list[str] = field(default_factory=list)
     launched: list[Machine] = field(default_factory=list)
-    """Machines of the nodes that were added."""
+    """Machines of the added nodes."""
 
     @property
     def size(self) -> int:
@@ -98,7 +96,7 @@ class ZoneGroup(Struct):
 
     @property
     def room(self) -> int | None:
-        """Number of nodes that may still be added, None for any number."""
+        """Number of nodes that may still be added; None for no limit."""
         return None if self.group.maximum is None else max(0, self.group.maximum - self.size)
 
     @property
@@ -107,17 +105,17 @@ class ZoneGroup(Struct):
         return self.name.replace("/", "-")
 
     def new_nodes(self, machines: Sequence[Machine], taken: set[str]) -> list[Node]:
-        """Its next nodes, with names that are not in ``taken``."""
+        """Make nodes of these machines, with names that are not ``taken``."""
         names = (name for number in count(1) if (name := f"{self._base}-{number}") not in taken)
         return [named(machine.node, name) for machine, name in zip(machines, names, strict=False)]
 
     def trial(self, number: int = 0) -> Node:
-        """The template as it stands in a simulation."""
+        """Node of the template, for a simulation."""
         assert self.template is not None
         return self._trial(self.template, number)
 
     def trials(self) -> list[Node]:
-        """Nodes of each of its machines in a simulation."""
+        """One node per machine, for a simulation."""
         return [self._trial(machine.node, number) for number, machine in enumerate(self.machines)]
 
     def _trial(self, template: Node, number: int) -> Node:
@@ -135,10 +133,12 @@ def zone_groups(
     keys: Collection[str] = (),
     gone: Sequence[Node] = (),
 ) -> list[ZoneGroup]:
-    """Every group in each of its zones, by name. ``launches``: the autoscaler picks machines itself, as Karpenter does,
-    so the template describes new nodes better than existing nodes do, in any zone; groups without a template choose
-    among ``types``, apart for each value of the topology ``keys``. Nodes that are ``gone`` are models of new ones too.
-    Raises UsageError for a template that is no node of the cluster.
+    """Split every group into its zones, by name.
+
+    ``launches``: the autoscaler picks machines itself, as Karpenter does, so the template describes new nodes better
+    than existing nodes do, in any zone; groups without a template choose among ``types``, separately for each value of
+    the topology ``keys``. Nodes that are ``gone`` are models of new ones too. Raises UsageError for a template that is
+    no node of the cluster.
     """
     in_zones = (
         _of_types(group, nodes, types, keys)
@@ -319,14 +319,14 @@ def _provided(template: Node) -> Node:
 
 
 class Alike(Struct, frozen=True):
-    """Pods of one controller with the same labels and spec: what is true of one is true of all."""
+    """Pods of one controller with equal labels and specs: what is true of one is true of all."""
 
     plugins: Framework
     waiting: list[Waiting] = field(default_factory=list)
 
     @property
     def pod(self) -> Pod:
-        """One for all of them."""
+        """The first, for all of them."""
         return self.waiting[0].template
 
     def __len__(self) -> int:
@@ -355,7 +355,7 @@ def pod_groups(world: World) -> list[Alike]:
 
 
 def largest_first(groups: Iterable[Alike], node: Node) -> list[Alike]:
-    """Sort by the share of ``node`` that a pod takes, cpu and memory together."""
+    """Sort by the share of ``node``, cpu and memory together, that one pod takes."""
     offered = allocatable(node)
 
     def share(group: Alike) -> float:
@@ -366,7 +366,7 @@ def largest_first(groups: Iterable[Alike], node: Node) -> list[Alike]:
 
 
 class GrowingCluster:
-    """Nodes arrive with their DaemonSets' pods; only filters decide what fits, as in autoscalers."""
+    """An autoscaler's simulation: nodes come with their DaemonSets' pods, and only filters decide what fits."""
 
     def __init__(self, cluster: Cluster, daemons: Sequence[Pod]) -> None:
         """``daemons`` are the pods of all DaemonSets, not pinned to any node."""
@@ -384,7 +384,7 @@ class GrowingCluster:
         return self._living.cluster
 
     def add(self, node: Node) -> int:
-        """Position of the added node; the others keep theirs."""
+        """Add a node; its position."""
         cluster = self._living.cluster.after(ClusterChange(added=[node]))
         position = len(cluster) - 1
         daemons = [pinned_to(pod, node.metadata.name) for pod in self._daemons if should_run(pod, node)]
@@ -395,21 +395,21 @@ class GrowingCluster:
         return position
 
     def fitting(self, pod: Pod, plugins: Framework) -> Mask:
-        """The nodes that all filters let pass."""
+        """Nodes that pass all filters."""
         try:
             return self._applicant(pod, plugins).placing().feasible()
         except SchedulingError:
             return np.zeros(len(self), dtype=np.bool_)
 
     def verdict(self, pod: Pod, plugins: Framework, node: int) -> Status:
-        """Status by the first filter that rejects the node."""
+        """Status of the first filter that rejects the node."""
         try:
             return self._applicant(pod, plugins).placing().evaluation().verdict(node)
         except SchedulingError as error:
             return Status(Code.ERROR, (str(error),))
 
     def place(self, pod: Pod, plugins: Framework, node: int) -> None:
-        """A copy of the pod runs on a node that `fitting` named."""
+        """Run a copy of the pod on a node that `fitting` named."""
         applicant = self._applicant(pod, plugins)
         applicant.placing()
         applicant.take(Choice(node, 0, 1))
@@ -424,8 +424,8 @@ class GrowingCluster:
 def verdicts_on(
     cluster: Cluster, daemons: Sequence[Pod], nodes: Sequence[Node], groups: Sequence[Alike]
 ) -> list[Status]:
-    """The verdicts on a pod of each of ``groups`` on each of ``nodes``, which are in the same domains, if they were
-    added with only their DaemonSets' pods: all of the first group first.
+    """Verdicts on a pod of each of ``groups`` on each of ``nodes``, if these were added with only their DaemonSets'
+    pods: all of the first group first.
     """
     growing = GrowingCluster(cluster, daemons)
     positions = [growing.add(node) for node in nodes]
@@ -433,7 +433,7 @@ def verdicts_on(
 
 
 def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[Alike]) -> list[Alike]:
-    """The ``groups`` whose pods pass all filters on ``node``, if it were added."""
+    """The ``groups`` with pods that pass all filters on ``node``, if it were added."""
     verdicts = verdicts_on(cluster, daemons, [node], groups)
     return [group for group, verdict in zip(groups, verdicts, strict=True) if verdict == SUCCESS]
 
@@ -443,18 +443,18 @@ Additions = Sequence[tuple[ZoneGroup, Sequence[Machine]]]
 
 
 class Decision(Struct, frozen=True):
-    """Decision of an autoscaler on pending pods."""
+    """An autoscaler's decision on pending pods."""
 
     additions: Additions
     expected: int
-    """Number of the pods it finds room for there."""
+    """Number of pods with room on the added nodes."""
     why: str | None
     tied: tuple[str, ...] = ()
-    """Groups that might have been taken as well."""
+    """Groups that might have been chosen as well."""
 
 
 def grown_by(world: World, decide: Callable[[Sequence[Alike]], Decision | None]) -> Iterator[ScalingLoop]:
-    """Let the world grow until nothing waits, ``decide`` finds nothing that helps, or new nodes helped no pod."""
+    """Let the world grow until nothing waits, ``decide`` finds no help, or new nodes help no pod."""
     number = 0
     while pending := pod_groups(world):
         decision = decide(pending)
@@ -480,7 +480,7 @@ def grown_by(world: World, decide: Callable[[Sequence[Alike]], Decision | None])
 
 
 def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
-    """Add the nodes, create the pods of their DaemonSets, and let everyone work until nothing changes."""
+    """Add nodes and their DaemonSets' pods, and let controllers and kube-scheduler work until nothing changes."""
     taken = set(world.cluster.nodes.names)
     came: list[GroupNodes] = []
     arrived: list[Node] = []

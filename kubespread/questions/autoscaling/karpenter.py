@@ -72,20 +72,20 @@ _TOLERATES_PREFERENCES = Toleration(operator="Exists", effect=PREFER_NO_SCHEDULE
 
 Weighted = PreferredSchedulingTerm | WeightedPodAffinityTerm
 Relaxation = Callable[[PodSpec], PodSpec | None]
-"""The spec with one preference dropped, None where it has none of the kind."""
+"""Function that drops one preference of a spec; None if the spec has none of the kind."""
 
 
 class Stage(Struct, frozen=True):
-    """Pod with some of its preferences dropped."""
+    """A pod with some of its preferences dropped."""
 
     pod: Pod
-    """Pod with its remaining preferences as requirements."""
+    """The pod with its remaining preferences as requirements."""
     strict: Pod
-    """Pod without preferred nodes, which do not limit the domains it is spread over (NewStrictPodRequirements)."""
+    """The pod without preferred nodes, which do not limit its domains (NewStrictPodRequirements)."""
 
 
 def stages(pod: Pod) -> Iterator[Stage]:
-    """The pod with all preferences required, then with one fewer each time."""
+    """Yield the pod with all preferences required, then with one fewer each time."""
     spec: PodSpec | None = pod.spec
     while spec is not None:
         strict = _without_preferred_nodes(spec)
@@ -213,11 +213,11 @@ NO_DEFAULTS = DefaultConstraints("system", ())
 
 
 class TopologyGroup(Struct, frozen=True):
-    """One constraint of a pod, and how many matching pods each domain has."""
+    """One constraint of a pod, and the matching pods of each domain."""
 
     constraint: Constraint
     counts: Counter[str]
-    """Pods by domain, for every domain that is possible."""
+    """Pods by domain, for every possible domain."""
     minimum: int
 
     @property
@@ -225,20 +225,20 @@ class TopologyGroup(Struct, frozen=True):
         return self.constraint.topology_key
 
     def admits(self, domain: str | None) -> bool:
-        """True if the pod may go to ``domain``; never for a node without the label."""
+        """True if the pod may go to ``domain``; False for a node without the label."""
         if domain is None:
             return False
         return self.counts[domain] + self.constraint.self_match - self.minimum <= self.constraint.max_skew
 
     def nodes(self, cluster: Cluster) -> Mask:
-        """The nodes of domains that it admits."""
+        """Nodes in admitted domains."""
         column = cluster.nodes.label(self.key)
         answers = [*map(self.admits, column.values), False]
         return np.array(answers, dtype=np.bool_)[column.codes]
 
 
 def spreads(cluster: Cluster, pod: Pod, templates: Iterable[Node]) -> list[TopologyGroup]:
-    """The constraints of ``pod``, all treated as hard; the scheduler's defaults are not read."""
+    """Constraints of ``pod``, all treated as hard; the scheduler's defaults are not read."""
     if not pod.spec.topology_spread_constraints:
         return []
     made = list(templates)
@@ -306,7 +306,7 @@ NOT_MODELLED_OF_TYPES = (f"karpenter: prices that differ by zone or capacity typ
 
 
 def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
-    """Let the world grow until no pod waits, no pool helps, or new nodes helped no pod."""
+    """Let the world grow until no pod waits, no pool helps, or new nodes help no pod."""
 
     def decide(pending: Sequence[Alike]) -> Decision | None:
         round_ = _Round(GrowingCluster(world.cluster, daemons), groups, daemons)
@@ -320,8 +320,8 @@ def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> 
 
 
 def cheapest(machines: Iterable[Machine]) -> Machine:
-    """The one with the lowest price; then, and where none has one, the smallest, by cpu and then memory; then the first
-    by name. One without a price comes after all that have one.
+    """The machine with the lowest price, then without a price; of equals the smallest, by cpu and memory, then the
+    first by name.
     """
 
     def key(machine: Machine) -> tuple[bool, Decimal, int, int, str]:

@@ -28,36 +28,36 @@ def _domain(value: str | None) -> str | None:
 
 
 class ResourceAmounts(Report, frozen=True, gc=False):
-    """Amount of a resource, and how much of it is requested."""
+    """Allocatable and requested amount of a resource."""
 
     resource: Annotated[str, Col(fit=Fit.NAMES)]
-    """Name of the resource in Kubernetes; ``pods`` counts pods against how many the kubelet runs at most."""
+    """Name of the resource in Kubernetes; ``pods`` counts pods against the kubelet's limit."""
     allocatable: Annotated[str, Col(value=rounded, is_number=True)]
-    """Allocatable amount of all its nodes."""
+    """Allocatable amount of all the nodes."""
     requested: Annotated[str, Col(value=partial(rounded, up=True), is_number=True)]
-    """Amount its pods request, as NodeResourcesFit counts: with init containers, pod-level resources, overhead."""
+    """Amount that pods request, as NodeResourcesFit counts: with init containers, pod-level resources, overhead."""
     utilization: Annotated[float | None, Col(header="USED", value=_percent)]
-    """Requested amount in percent of the allocatable one, to one decimal; null where nothing is allocatable."""
+    """Requested amount in percent of the allocatable one, to one decimal; null if nothing is allocatable."""
     free: Annotated[str, Col(value=rounded, is_number=True)]
-    """Added up over the nodes that have any left: what is overcommitted on one is not taken from another."""
+    """Sum over the nodes that have any left; overcommitment of one node is not subtracted from another."""
 
 
 class Stranded(Report, frozen=True):
-    """Free amounts of a resource on nodes where a pod cannot use them."""
+    """Free amount of a resource on nodes where pods cannot use it."""
 
     cause: StrandedBy
-    """``pods``: no pod more is allowed there. ``resource``: too little of another resource is left. ``remainder``: too
-    little of this one is, for one pod more. ``rejected``: another filter says no.
+    """``pods``: the node allows no more pods. ``resource``: too little of another resource is left. ``remainder``: too
+    little of this one is left for one more pod. ``rejected``: another filter rejects the node.
     """
     detail: str
-    """The taint, the other resource or the filter's reason; else empty."""
+    """Taint, other resource or filter's reason; else empty."""
     nodes: int
-    """Number of nodes it is on."""
+    """Number of these nodes."""
     amount: str
-    """Amount that is free there."""
+    """Free amount on them."""
     tolerable: bool = False
-    """True if pods that tolerate the taints of these nodes could use it: never where one says in what state a node is,
-    or the node is not ready.
+    """True if pods that tolerate the nodes' taints could use it: never for taints that describe a node's state, or on
+    nodes that are not ready.
     """
 
     def __str__(self) -> str:
@@ -81,44 +81,44 @@ class Stranded(Report, frozen=True):
 
 class ResourceCapacity(ResourceAmounts, frozen=True, gc=False):
     usable: Annotated[str, Col(value=rounded, is_number=True)]
-    """Amount that is free and not stranded: with a request, what the pods that fit would take."""
+    """Free amount that is not stranded; with a request, what the pods that fit would take."""
     stranded: tuple[Stranded, ...]
     """The largest amount first."""
 
     @property
     def why_stranded(self) -> Annotated[str, Col(header="STRANDED", readers=Readers.RECORDS)]:
-        """Places where it is, and why pods cannot use it."""
+        """Nodes where it is stranded, and why."""
         return ", ".join(map(str, self.stranded))
 
 
 class DomainCapacity(Report, frozen=True):
-    """The nodes that share one value of a topology key."""
+    """Nodes that share one value of a topology key."""
 
     domain: Annotated[str | None, Col(value=_domain, fit=Fit.NAMES)]
-    """Domain's value; null for the nodes without the label."""
+    """Value of the topology key; null for nodes without the label."""
     nodes: Annotated[int, Col()]
-    """Number of its nodes."""
+    """Number of nodes in the domain."""
     fits: Annotated[int | None, Col(good=True)]
-    """Number of pods of the request that fit; null without one."""
+    """Number of requested pods that fit; null without a request."""
     resources: tuple[ResourceAmounts, ...]
-    """Resources of the whole, in the same order."""
+    """Resources in the order of the report's ``resources``."""
 
 
 class NodeCapacity(Report, frozen=True):
     node: Annotated[str, Col(fit=Fit.NAMES)]
-    """Its name."""
+    """Name of the node."""
     domain: Annotated[str | None, Col(value=_domain)]
-    """Its value of ``topologyKey``; null without the label."""
+    """Value of ``topologyKey``; null without the label."""
     fits: Annotated[int | None, Col(good=True)]
-    """Number of pods of the request that fit there, placed one after another; null without a request."""
+    """Number of requested pods that fit, placed one after another; null without a request."""
     why: Annotated[tuple[str, ...], Col(value=", ".join, fit=Fit.SENTENCE, hide_empty=True)]
-    """Reasons why no pod fits, or no more than those that do: resources that are short, or what else keeps pods off."""
+    """Reasons no pod, or no further pod, fits: short resources, or other rejections."""
     resources: tuple[ResourceAmounts, ...]
-    """Resources of the whole, in the same order."""
+    """Resources in the order of the report's ``resources``."""
 
     @property
     def fullness(self) -> float:
-        """Percent requested of the node's scarcest resource."""
+        """Requested percentage of the scarcest resource."""
         return max((resource.utilization or 0 for resource in self.resources), default=0)
 
 
@@ -126,19 +126,19 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "CapacityReport"
     scheduler_name: str
     request: dict[str, str] | None
-    """Resources that each counted pod requests; null where only totals are shown."""
+    """Resources that each counted pod requests; null without a request."""
     tolerated: tuple[str, ...] = ()
-    """Taints that the pods tolerate in addition, KEY[=VALUE][:EFFECT]."""
+    """Additional taints that the pods tolerate, KEY[=VALUE][:EFFECT]."""
     topology_key: str | None
-    """The topology key of the domains; null where no node is in one."""
+    """Topology key of the domains; null if no node is in one."""
     nodes: int
     """Number of nodes in the cluster."""
     fits: Annotated[int | None, Col(metric="fitting_pods")]
-    """Number of such pods that fit together; null without a request."""
+    """Number of requested pods that fit together; null without a request."""
     most_on_one_node: dict[str, str] | None = None
-    """Most of each resource of the request that is free on one node, closed nodes too; null without a request."""
+    """Most of each requested resource that is free on one node, including closed nodes; null without a request."""
     conclusion: str | None = None
-    """Sentence on what bars the pods where none fits; null where it is not one thing."""
+    """Sentence on what bars the pods if none fits; null if there are several causes."""
     resources: tuple[ResourceCapacity, ...]
     """cpu, memory and pods first, then those that some node has, by name."""
     domains: tuple[DomainCapacity, ...]
@@ -207,7 +207,7 @@ def _where(report: CapacityReport) -> str:
 
 
 def request_text(requests: Mapping[str, str]) -> str:
-    """``cpu 2, memory 4Gi``, needed amounts rounded up."""
+    """``cpu 2, memory 4Gi``, rounded up."""
     return ", ".join(f"{name} {rounded(amount, up=True)}" for name, amount in requests.items())
 
 
@@ -245,7 +245,7 @@ class Capacity(Question[CapacityReport], frozen=True, kw_only=True):
             "Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).", metavar="RESOURCE=AMOUNT,..."
         ),
     ] = None
-    tolerate: Annotated[tuple[str, ...], Option("A taint that the pods tolerate.", metavar="KEY[=VALUE][:EFFECT]")] = ()
+    tolerate: Annotated[tuple[str, ...], Option("Taint that the pods tolerate.", metavar="KEY[=VALUE][:EFFECT]")] = ()
     by: Annotated[
         str | None, Option("Topology key of the domains to total (default: zone, if nodes have one).", metavar="KEY")
     ] = None

@@ -58,19 +58,19 @@ _SHARED = ("cpu", "memory")
 
 
 class Obstacle(Struct, frozen=True):
-    """Obstacles that hold a pod off a node."""
+    """Reason a node takes no pod."""
 
     cause: StrandedBy
-    """``resource`` where the node has too little of something, pods included."""
+    """``resource`` if the node lacks any resource, ``pods`` included."""
     detail: str = ""
     resources: tuple[str, ...] = ()
-    """Resources that are short."""
+    """Short resources."""
     closed: str = ""
-    """Anything else that keeps pods off a node that is short of something."""
+    """Another reason why a node that is short of resources takes no pod."""
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Obstacle in words; each resource by itself."""
+        """The obstacle in words, one text per resource."""
         if self.resources:
             return (*self.resources, self.closed) if self.closed else self.resources
         return (f"taint {self.detail}" if self.cause == "tainted" else self.detail or self.cause,)
@@ -80,8 +80,8 @@ _NOT_READY = Obstacle("tainted", f"{NOT_READY_TAINT_KEY}:NoSchedule")
 
 
 def obstacles(evaluation: Evaluation) -> Mapping[int, Obstacle]:
-    """The obstacle on each node where the pod does not fit: the first filter's in profile order, but a shortage comes
-    before all others, since opening the node would not help then.
+    """Obstacle of each node where the pod does not fit: a shortage if there is one, since opening the node would not
+    help, else the first filter's rejection.
     """
     if evaluation.rejection is not None or evaluation.error is not None:
         # This is about the pod, not about a node.
@@ -118,8 +118,8 @@ def _short(details: Causes) -> tuple[str, ...]:
 
 
 def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, Obstacle]:
-    """The nodes with no cpu or no memory left, for pods that request some, besides ``nodes``, which have worse
-    obstacles: all but a taint that pods may tolerate.
+    """Nodes without cpu or memory left; those in ``nodes`` keep their obstacle, unless it is a taint that pods may
+    tolerate.
     """
     by_node = dict(nodes)
     for name in _SHARED:
@@ -135,8 +135,8 @@ def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, O
 def stranded(
     cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle], tolerable: Container[int]
 ) -> tuple[Stranded, ...]:
-    """Add up what is free of a resource on ``nodes``, by the reason no pod can use it; the largest amount first. The
-    taints of those that are ``tolerable`` can be tolerated.
+    """Free amounts of a resource on ``nodes``, by obstacle, the largest first; ``tolerable`` are the nodes with taints
+    that pods can tolerate.
     """
     available = free(cluster, resource)
     amounts: dict[tuple[StrandedBy, str, bool], list[int]] = {}
@@ -163,11 +163,11 @@ def _cause(resource: str, obstacle: Obstacle) -> tuple[StrandedBy, str]:
 
 
 def filled(cluster: Cluster, plugins: Framework, pod: Pod) -> tuple[Cluster, Counts]:
-    """``cluster`` filled with copies of a pod until no more fit, and the copies per node. Raises SchedulingError when a
+    """Fill ``cluster`` with copies of a pod until no more fit; also the copies per node. Raises SchedulingError if a
     PreFilter fails.
 
-    Where every node is judged by itself, order does not matter and all nodes are filled at once. Otherwise copies are
-    placed one after another, as kube-scheduler would.
+    If every node is judged by itself, order does not matter and all are filled at once. Otherwise copies are placed one
+    after another, as kube-scheduler would.
     """
     copies = _each_by_itself(cluster, plugins, pod)
     if copies is None:
@@ -213,7 +213,7 @@ _ALLOWED = {
 
 
 def answer(question: Capacity, scene: Scene) -> CapacityReport:
-    """About pods that make the request, else totals alone."""
+    """Capacity for pods of the requested size, or totals alone."""
     snapshot = scene.snapshot
     request = None if question.request is None else _requests(question.request, snapshot.nodes)
     # A namespace's limits say nothing about nodes.

@@ -35,7 +35,7 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
 from kubespread.wording import short_key
 
 SELECTION = words_of(POD_MISMATCH.reasons[0])
-"""The reason of nodes that the pod's node selector or node affinity excludes."""
+"""Reason of nodes that the pod's node selector or node affinity excludes."""
 PODS, TAINT, CORDONED = (
     words_of(reason) for reason in ("Too many pods", "node(s) had untolerated taint(s)", "node(s) were unschedulable")
 )
@@ -43,7 +43,7 @@ _MAX_NAMED = 3
 
 
 def selection(pod: Pod) -> str:
-    """``nodeSelector pool=mem``, or node affinity, or both; alternative terms are not listed."""
+    """``nodeSelector pool=mem``, or node affinity, or both; alternative terms are left out."""
     parts = [f"nodeSelector {from_map(pod.spec.node_selector)}"] if pod.spec.node_selector else []
     required = required_node_selector(pod)
     if required is not None:
@@ -54,7 +54,7 @@ def selection(pod: Pod) -> str:
 
 
 def selected_nowhere(evaluation: Evaluation) -> str:
-    """``no node has disk=ssd (nodeSelector)``: the first label that no node has, else the labels that none has
+    """``no node has disk=ssd (nodeSelector)``: the first label that no node has, else the labels that no node has
     together.
     """
     pod, nodes, required = evaluation.pod, evaluation.cluster.nodes.objects, required_node_selector(evaluation.pod)
@@ -69,7 +69,7 @@ def selected_nowhere(evaluation: Evaluation) -> str:
 
 
 def named(evaluation: Evaluation, nodes: Mask) -> str | None:
-    """The nodes by name; None where they are many."""
+    """Names of the nodes; None if there are many."""
     positions = np.flatnonzero(nodes).tolist()
     if not positions or len(positions) > _MAX_NAMED:
         return None
@@ -77,7 +77,7 @@ def named(evaluation: Evaluation, nodes: Mask) -> str | None:
 
 
 def complaint(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
-    """Say what is wrong with one node: ``runs 8 of 8 pods``, ``has taint gpu=x:NoSchedule``."""
+    """Phrase for why one node is rejected: ``runs 8 of 8 pods``, ``has taint gpu=x:NoSchedule``."""
     cluster = evaluation.cluster
     if words is PODS:
         return f"runs {cluster.running.taken.pod_count[node]} of {cluster.nodes.allowed_pods[node]} pods"
@@ -87,7 +87,7 @@ def complaint(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
 
 
 def taints_of(evaluation: Evaluation, node: int) -> list[Taint]:
-    """Taints of a node that the pod does not tolerate, except a cordon's."""
+    """Untolerated taints of a node, except a cordon's."""
     spec, tolerations = evaluation.cluster.nodes.objects[node].spec, evaluation.pod.spec.tolerations
     return [
         taint
@@ -97,7 +97,7 @@ def taints_of(evaluation: Evaluation, node: int) -> list[Taint]:
 
 
 def in_brief(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
-    """Say what is wrong with one node in a word or two: ``cordoned``, ``tainted gpu``."""
+    """Word or two for why one node is rejected: ``cordoned``, ``tainted gpu``."""
     if words is TAINT:
         keys = dict.fromkeys(taint.key for taint in taints_of(evaluation, node))
         return f"tainted {', '.join(map(short_key, keys))}"
@@ -118,14 +118,13 @@ _SHORT = 3
 
 
 def near_key(key: str, nodes: Nodes) -> str:
-    """The node label that was meant by ``key``, which no node has; empty where no label is close."""
+    """Node label similar to ``key``, which no node has; empty if none is."""
     return meant_key(key, dict.fromkeys(label for node in nodes.objects for label in node.metadata.labels))
 
 
 def meant_key(key: str, keys: Iterable[str]) -> str:
-    """The one of ``keys`` that is ``key`` with another prefix, under another of its names, or with a typo.
-
-    Kubernetes' own keys come before others. Empty when no key is close.
+    """The one of ``keys`` that is ``key`` with another prefix, an older name or a typo; empty if none is. Kubernetes'
+    own keys come first.
     """
     usual_first = sorted(keys, key=lambda candidate: (candidate not in _USUAL, candidate))
     last_parts = {candidate: short_key(candidate).lower() for candidate in usual_first}
@@ -173,16 +172,16 @@ _UNLISTED = "node(s) didn't satisfy plugin(s)"
 
 
 class Barring(Struct, frozen=True, eq=False):
-    """A hard constraint, and the nodes it rejects."""
+    """A hard constraint, and the nodes that it rejects."""
 
     position: int
-    """Among the constraints that the pod declares."""
+    """Position among the pod's constraints."""
     counted: HardConstraint
     rejected: Mask
 
     @property
     def called(self) -> str:
-        """``zone constraint``: of hard constraints each has a key of its own."""
+        """``zone constraint``: each hard constraint has its own key."""
         return f"{short_key(self.counted.constraint.topology_key)} constraint"
 
     @property
@@ -194,14 +193,14 @@ class Barring(Struct, frozen=True, eq=False):
         return f"{self.called} rejects {nodes}"
 
     def complaint(self, node: int) -> str:
-        """Say what is wrong with one node."""
+        """Phrase for why one node is rejected."""
         if not self.counted.column.present[node]:
             return f"has no {short_key(self.counted.constraint.topology_key)} label"
         return f"is over {self.limit}"
 
 
 class Failing(Struct, frozen=True, eq=False):
-    """A reason besides the constraints, and the nodes it rejects."""
+    """A reason other than constraints, and the nodes rejected for it."""
 
     words: ReasonWords
     rejected: Mask
@@ -214,9 +213,8 @@ BarringReason = Barring | Failing
 
 
 def bars(evaluation: Evaluation) -> str | None:
-    """``zone constraint allows only eu-west-1b; there all 4 nodes are cordoned``.
-
-    None for a pod that fits somewhere, and where different things bar it on different nodes.
+    """``zone constraint allows only eu-west-1b; there all 4 nodes are cordoned``; None for a pod that fits, or if
+    different reasons bar it on different nodes.
     """
     if not len(evaluation.cluster) or evaluation.error or evaluation.feasible.any():
         return None
@@ -245,8 +243,8 @@ def _bars(evaluation: Evaluation) -> str | None:
 
 
 def confined_by_volume(evaluation: Evaluation, reasons: Sequence[BarringReason]) -> str | None:
-    """``volume data-kafka-0 is in us-east-2a, which has no node with room``, where that alone keeps the pod from some
-    node, or from all.
+    """``volume data-kafka-0 is in us-east-2a, which has no node with room``, if that alone keeps
+    the pod off any node.
     """
     own = [reason for reason in reasons if isinstance(reason, Failing) and reason.words in OF_VOLUMES]
     volume = next(placed_volumes(evaluation), None) if own else None
@@ -264,7 +262,7 @@ def confined_by_volume(evaluation: Evaluation, reasons: Sequence[BarringReason])
 
 
 def selection_of(reasons: Sequence[BarringReason]) -> Failing | None:
-    """The nodes that the pod's node selector and node affinity exclude, if any."""
+    """Nodes that the pod's node selector and node affinity exclude; None if they exclude none."""
     return next((reason for reason in reasons if isinstance(reason, Failing) and reason.words is SELECTION), None)
 
 
@@ -319,7 +317,7 @@ def barring_constraints(evaluation: Evaluation) -> list[Barring]:
 
 
 def failings(evaluation: Evaluation) -> list[Failing]:
-    """Every reason besides the constraints, with all nodes that any plugin rejects for it."""
+    """Reasons other than constraints, each with all nodes that any plugin rejects for it."""
     rejected: dict[ReasonWords, Mask] = {}
     if not evaluation.included.all():
         rejected[words_of(_UNLISTED)] = ~evaluation.included
@@ -352,15 +350,17 @@ def _of_cordon(evaluation: Evaluation) -> Mask | None:
 
 
 def reasons_of(evaluation: Evaluation) -> list[BarringReason]:
-    """Every constraint and every other reason, with the nodes that it rejects."""
+    """Constraints and other reasons, each with the nodes that it rejects."""
     return [*barring_constraints(evaluation), *failings(evaluation)]
 
 
 def decisive(
     evaluation: Evaluation, reasons: Sequence[BarringReason], among: Sequence[BarringReason]
 ) -> BarringReason | None:
-    """The one ``among`` the reasons without which most nodes would fit, else the pod's node selection; None where each
-    node has several. Of equals the one that rejects most nodes.
+    """The reason ``among`` some without which most nodes would fit, else the pod's node selection; None if each node
+    has several.
+
+    Of equals, the one that rejects most nodes.
     """
     alone = [int(np.count_nonzero(fitting_without(evaluation, reasons, reason))) for reason in among]
     most = [int(np.count_nonzero(reason.rejected)) for reason in among]
@@ -381,8 +381,9 @@ def _wrong(reasons: Sequence[BarringReason], allowed: Mask) -> str:
 
 
 def fitting_without(evaluation: Evaluation, reasons: Sequence[BarringReason], reason: BarringReason) -> Mask:
-    """The nodes that would fit the pod without one reason. A constraint is removed from the pod and the engine asked
-    again: which nodes the other constraints count depends on it.
+    """Nodes that would fit the pod without one reason.
+
+    A constraint is removed from the pod and the engine asked again, as it decides which nodes other constraints count.
     """
     if not isinstance(reason, Barring) or reason.counted.constraint.source != "pod":
         return rejected_only_by(reasons, [reason])
@@ -398,7 +399,7 @@ def fitting_without(evaluation: Evaluation, reasons: Sequence[BarringReason], re
 
 
 def rejected_only_by(reasons: Sequence[BarringReason], some: Sequence[BarringReason]) -> Mask:
-    """The nodes rejected only by ``some`` of the reasons."""
+    """Nodes rejected by no reasons other than ``some``."""
     rejected: Mask = np.logical_or.reduce([reason.rejected for reason in some])
     for reason in reasons:
         if reason not in some:
@@ -454,10 +455,10 @@ def _nowhere(barring: Barring, nodes: Nodes) -> str:
 
 
 def taints_policy_hints(evaluation: Evaluation, cluster: Cluster, pod: Pod, version: KubeVersion) -> Iterator[str]:
-    """A hint for each constraint with a closed minimum, in the ``evaluation`` of a pod that fits nowhere, that would
-    let ``pod`` on some node of ``cluster`` if it honored taints.
+    """Yield hints to honor taints in constraints of a pod that fits nowhere, where ``pod`` would then fit some node of
+    ``cluster``.
 
-    Found by asking again: about each constraint alone, and about all together if none helps alone.
+    Each constraint is tried alone, and all together if none helps alone.
     """
     closed = closed_minimums(evaluation)
     if not version.has("NodeInclusionPolicyInPodTopologySpread"):
@@ -491,10 +492,10 @@ def taints_policy_hints(evaluation: Evaluation, cluster: Cluster, pod: Pod, vers
 
 
 def closed_minimums(evaluation: Evaluation) -> Mapping[str, list[str]]:
-    """For a pod that fits nowhere, by topology key the domains with the fewest matching pods whose nodes are all
-    tainted or cordoned for it.
+    """For a pod that fits nowhere, the domains with the fewest matching pods that have only tainted or cordoned nodes,
+    by topology key.
 
-    Only the pod's own constraints count, and only those that do not honor taints already.
+    Only the pod's own constraints that do not honor taints already are looked at.
     """
     state = evaluation.states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState) or evaluation.feasible.any():

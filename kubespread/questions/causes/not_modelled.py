@@ -41,9 +41,8 @@ _GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 def not_modelled(
     pod: Pod, plugins: Framework, cluster: Cluster, profile: Profile, *, is_grouped: bool = False
 ) -> tuple[str, ...]:
-    """Name what kube-scheduler would take into account for this input and kubespread does not.
-
-    ``is_grouped``: the pod is placed as a member of its group.
+    """Names of features that kube-scheduler uses for this pod and kubespread does not model; ``is_grouped`` if the pod
+    is placed as a member of its group.
     """
     return (
         *other_admission(pod, cluster.objects),
@@ -61,7 +60,7 @@ def _gated(pod: Pod) -> Iterator[str]:
 
 
 def not_modelled_of(profile: Profile) -> Iterator[str]:
-    """Name what the release, its gates and the configuration would change for any pod."""
+    """Yield names of unmodeled features of the release, its gates and the configuration that matter to any pod."""
     version = profile.version
     for name, value in version.changed_gates.items():
         if name not in MODELLED or (name in GATES and not version.since(36)):
@@ -97,7 +96,7 @@ def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
 
 
 def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
-    """The other admission checks that would see such a pod when it is created; none for a pod that exists."""
+    """Yield other admission checks that such a pod passes through when it is created; none for an existing pod."""
     if pod.metadata.uid:
         return
     namespace = objects.named(Namespace, pod.metadata.namespace)

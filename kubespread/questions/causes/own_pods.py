@@ -28,15 +28,15 @@ from kubespread.wording import count_of, verb_of
 
 
 def is_meant(written: TopologySpreadConstraint, others: Sequence[Pod], *, counts_own: bool) -> bool:
-    """True if a constraint counts ``others`` alone on purpose, and was not just copied from them; ``counts_own``: it
+    """True if a constraint counts ``others`` on purpose, and was not just copied from them; ``counts_own`` if it
     accompanies one that counts its own pods.
     """
     return bool(others) and (counts_own or all(written not in pod.spec.topology_spread_constraints for pod in others))
 
 
 def missing_them(selector: Selector, labels: Mapping[str, str]) -> str:
-    """``the selector app=web misses the pod's own labels (app is api)``, or ``no label tier``: what the pod has of the
-    first requirement that it does not meet.
+    """Phrase for how a selector misses the pod's labels: ``the selector app=web misses the pod's own labels (app is
+    api)``, or ``no label tier``.
     """
     if selector.nothing:
         return "no labelSelector"
@@ -46,9 +46,7 @@ def missing_them(selector: Selector, labels: Mapping[str, str]) -> str:
 
 
 def nearest(selector: Selector, labels: Mapping[str, str]) -> str:
-    """The label of the pod that was probably meant: ``app=api``; empty where none is like it. Without a selector its
-    first.
-    """
+    """Label of the pod that a selector probably meant: ``app=api``; empty if none is similar."""
     if selector.nothing:
         return next((f"{key}={value}" for key, value in labels.items() if key != TEMPLATE_HASH), "")
     key = _missed(selector, labels)
@@ -61,7 +59,7 @@ def _missed(selector: Selector, labels: Mapping[str, str]) -> str:
 
 
 class OlderRevision(Struct, frozen=True):
-    """Pods of a Deployment without which its new pod, which fits nowhere, would fit some node."""
+    """Old pods of a Deployment without which its new pod, which fits nowhere, would fit some node."""
 
     deployment: WorkloadName
     replica_sets: Sequence[str]
@@ -75,7 +73,7 @@ class OlderRevision(Struct, frozen=True):
 
 
 def older_revision(evaluation: Evaluation) -> OlderRevision | None:
-    """The pods of its own Deployment that are in the way of a pod of the newest revision."""
+    """The old pods of a Deployment that keep its newest pod off all nodes; None if others do."""
     pod, cluster = evaluation.pod, evaluation.cluster
     namespace, replica_sets = pod.metadata.namespace, cluster.objects.of(ReplicaSet)
     owner = controller_of(pod)
@@ -107,7 +105,7 @@ def older_revision(evaluation: Evaluation) -> OlderRevision | None:
 
 
 OF_VOLUMES = (words_of(NODE_CONFLICT), words_of(NO_ZONE.reasons[0]))
-"""The reasons of nodes that do not reach a volume."""
+"""Reasons of nodes that cannot reach a volume."""
 
 
 _OF_CLAIMS = frozenset({VolumeRestrictions.name, VolumeBinding.name, VolumeZone.name, DynamicResources.name})
@@ -131,10 +129,10 @@ def claims_at_fault(evaluation: Evaluation) -> str:
 
 
 class PlacedVolume(Struct, frozen=True):
-    """A bound volume that only some nodes reach: those with one of the values of a label."""
+    """A bound volume that only nodes with certain label values can reach."""
 
     claim: str
-    """The claim's name."""
+    """Name of the claim."""
     key: str
     values: tuple[str, ...]
 
@@ -144,7 +142,7 @@ class PlacedVolume(Struct, frozen=True):
 
 
 def placed_volumes(evaluation: Evaluation) -> Iterator[PlacedVolume]:
-    """Find the volumes that keep the pod from some node, each once."""
+    """Yield the volumes that keep the pod off some node."""
     found = dict[PlacedVolume, None]()
     for plugin in (VolumeBinding.name, VolumeZone.name):
         verdicts, state = evaluation.verdicts.get(plugin), evaluation.states.get(plugin)

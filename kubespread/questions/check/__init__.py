@@ -24,9 +24,9 @@ class Severity(StrEnum):
     """The worst first."""
 
     ERROR = "error"
-    """It does not run, or a constraint does not do what it is for."""
+    """Pods do not run, or a constraint does not work."""
     WARNING = "warning"
-    """It works today and will surprise."""
+    """It works today, and will fail in a foreseeable case."""
     INFO = "info"
     """Worth knowing."""
 
@@ -37,22 +37,22 @@ class Severity(StrEnum):
 
 
 class Remedy(Report, frozen=True):
-    """A change that would mend it."""
+    """A change that fixes a finding."""
 
     text: str
     """The change in one sentence."""
     settings: tuple[str, ...] = ()
-    """Settings that do it together, as ``--set`` of the other commands takes them."""
+    """Settings that make the change together, for ``--set``."""
     edits: tuple[str, ...] = ()
-    """Edits of the cluster that do it together (``uncordon node-7``)."""
+    """Edits of the cluster that make the change together (``uncordon node-7``)."""
     outcome: str | None = None
-    """The outcome of applying it, found by running the engine again; null where that was not tried."""
+    """Outcome of the change, from running the engine again; null if it was not tried."""
     commands: tuple[str, ...] = ()
-    """Commands for kubectl that do it, for a workload that is in the cluster."""
+    """kubectl commands that make the change, for a workload in the cluster."""
 
     @property
     def with_outcome(self) -> str:
-        """The text, and the outcome."""
+        """The change and its outcome."""
         return self.text if self.outcome is None else f"{self.text} ({self.outcome})"
 
 
@@ -61,7 +61,7 @@ _IN_JSON = {"level": "severity", "subject": "workload", "text": "message"}
 
 class CheckFinding(Finding, frozen=True, kw_only=True, rename=_IN_JSON):
     code: str
-    """``KS203``; a code is never given to another rule."""
+    """``KS203``; never reused for another rule."""
     rule: str
     """The rule's name, ``closed-domains``."""
     level: Severity
@@ -69,17 +69,17 @@ class CheckFinding(Finding, frozen=True, kw_only=True, rename=_IN_JSON):
     subject: str = ""
     """NAMESPACE/Kind/name of the workload; empty for a file that could not be read."""
     file: str | None
-    """Path as it was given, null for a workload of the cluster."""
+    """Path as given; null for a workload of the cluster."""
     line: int | None
-    """Line number from 1, null for a workload of the cluster."""
+    """From 1; null for a workload of the cluster."""
     column: int | None
-    """Column number from 1, in characters."""
+    """In characters, from 1; null for a workload of the cluster."""
     field: str
-    """The path from the object on, empty where the whole object is meant."""
+    """Path within the object; empty for the whole object."""
     text: str
-    """The consequence."""
+    """Consequence in a sentence."""
     proven: bool
-    """True if the numbers in it come from running the engine on the cluster."""
+    """True if its numbers come from running the engine on the cluster."""
     remedy: Remedy
     fingerprint: str = ""
     """A hash that stays the same when lines move and numbers change."""
@@ -94,22 +94,22 @@ class CheckFinding(Finding, frozen=True, kw_only=True, rename=_IN_JSON):
 
     @property
     def called(self) -> str:
-        """The workload in short."""
+        """Short name of the workload."""
         return self.subject.called if isinstance(self.subject, WorkloadName) else self.subject
 
     @property
     def position(self) -> str:
-        """``15:9``, if known."""
+        """``15:9``; empty if unknown."""
         return ":".join(str(part) for part in (self.line, self.column) if part is not None)
 
     @property
     def place(self) -> str:
-        """``web.yaml:15:9``, if known."""
+        """``web.yaml:15:9``; empty if unknown."""
         return ":".join(part for part in (self.file, self.position) if part)
 
     @property
     def in_full(self) -> str:
-        """The problem, and its remedy with the outcome where there is one, in one sentence."""
+        """The finding and its remedy, with the outcome if it was tried, in one sentence."""
         remedy = self.remedy
         return f"{self.text.removesuffix('.')}. Remedy: {remedy.with_outcome}" if remedy.text else self.text
 
@@ -117,29 +117,29 @@ class CheckFinding(Finding, frozen=True, kw_only=True, rename=_IN_JSON):
 class CheckReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "CheckReport"
     files: int
-    """Number of manifests that were read or could not be."""
+    """Number of manifests, including unreadable ones."""
     workloads: int
     """Number of workloads that were checked."""
     asked: tuple[str, ...]
-    """The codes of the rules that were asked."""
+    """Codes of the rules that ran."""
     not_asked: tuple[str, ...]
-    """Codes of the rules that were chosen and need a cluster, where there is none."""
+    """Codes of chosen rules that need a cluster, if there is none."""
     not_chosen: tuple[str, ...] = ()
-    """The codes of the rules that were not chosen."""
+    """Codes of the rules that were not chosen."""
     fail_on: Severity = Severity.ERROR
-    """The bar: the verdict is no when some finding is at least this severe, and yes otherwise."""
+    """The verdict is no if some finding is at least this severe."""
     findings: tuple[CheckFinding, ...]
-    """Findings by file, line and column; those of the cluster's workloads by namespace, kind and name."""
+    """By file, line and column; those of the cluster's workloads by namespace, kind and name."""
     rules: tuple[RuleReport, ...]
-    """The rules of these findings."""
+    """Rules of these findings."""
     ignored: int = 0
-    """Findings that an annotation of the workload silences."""
+    """Number of findings silenced by annotations."""
     base: str | None = None
-    """The git revision whose findings are left out, as it was given; null where none is."""
+    """Git revision whose findings are left out, as given; null for none."""
     base_commit: str | None = None
-    """The commit they are found in: the last one that the base and HEAD have in common."""
+    """Commit of these findings: the last one that the base and HEAD share."""
     in_base: int = 0
-    """Findings that the manifests have there too."""
+    """Number of findings left out because they exist there."""
 
     def count(self, severity: Severity) -> int:
         return sum(finding.level is severity for finding in self.findings)
@@ -167,7 +167,7 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
         return "" if worst is None else f"{worst.code} {worst.called or worst.place}: {worst.text}"
 
     def sentences(self) -> Iterator[str]:
-        """Say what was found, then what was not looked at."""
+        """Yield what was found, then what was not checked."""
         excused = [
             f"{number} {where}"
             for number, where in ((self.ignored, "silenced by annotations"), (self.in_base, f"in {self.base} already"))
@@ -257,7 +257,9 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     base: Annotated[
         str | None,
         Option(
-            "Leave out what is also found in this git revision, where HEAD left it.", metavar="REVISION", is_path=True
+            "Leave out findings that are also in the commit where HEAD branched off this git revision.",
+            metavar="REVISION",
+            is_path=True,
         ),
     ] = None
     explain: Annotated[

@@ -58,7 +58,7 @@ _CODES_SHOWN = 5
 
 
 def answer(question: Check, scene: Scene) -> CheckReport:
-    """Findings of the chosen rules, without those that the base has too."""
+    """Findings of the chosen rules, without those of the base."""
     snapshot = scene.given
     rules, bar = selected(question.select, question.ignore), _bar(question.fail_on)
     if not question.pods and snapshot is None:
@@ -177,20 +177,20 @@ def rules() -> tuple[RuleReport, ...]:
 
 
 def rule(code: str) -> RuleReport:
-    """The rule with this code or name. Raises UsageError."""
+    """Rule with this code or name. Raises UsageError."""
     return rule_called(code).report
 
 
 class Checked(Struct):
-    """The outcome of checking a workload."""
+    """Result of checking one workload."""
 
     findings: list[CheckFinding] = field(default_factory=list)
     ignored: int = 0
-    """Findings that annotations silence."""
+    """Number of findings silenced by annotations."""
 
 
 class Checking:
-    """Run of the rules on one workload at a time, by its number, beside the others."""
+    """The rules, ready to check one workload, by its number, in the company of the others."""
 
     def __init__(self, gathered: Gathered, rules: Sequence[AnyRule]) -> None:
         self.gathered, self._rules = gathered, rules
@@ -213,9 +213,7 @@ class Checking:
         return _kept(_findings(case, self._rules), subject.ignored)
 
     def searched(self, parts: Iterable[Checked]) -> Iterator[Checked]:
-        """Add the remedies that are still to be searched for: in one process, in the order of the workloads, whose
-        searches share one effort.
-        """
+        """Search for the remedies still missing, in the order of the workloads: one process, with one limit for all."""
         search, worlds, cluster = SharedSearch(), self.gathered.worlds, self.gathered.cluster
         for subject, checked in zip(self.gathered.subjects, parts, strict=False):
             is_open = UNSEARCHED in [finding.remedy for finding in checked.findings]
@@ -229,7 +227,7 @@ class Checking:
             yield checked
 
     def together(self, parts: Iterable[Checked]) -> Checked:
-        """All findings, in the order of files and of their content."""
+        """All findings, by file and position."""
         refused = [_kept(_faults(refused, self._rules), refused.ignored) for refused in self.gathered.refused]
         all_parts = [*refused, *parts]
         findings = sorted((finding for part in all_parts for finding in part.findings), key=_order)
@@ -334,10 +332,10 @@ def _way_out(goal: _AllPlaced, search: SharedSearch, asked: QuestionEdits) -> Re
 
 
 def with_remedies_together(findings: Sequence[RuleFinding], trial: ReplicaTrial | None) -> Sequence[RuleFinding]:
-    """The findings of one workload. A remedy that leaves replicas without a node says what all of them do together.
+    """Findings of one workload, with the outcome of all their remedies together.
 
-    If no remedy alone gets more replicas placed, those that are needed together become errors: each of them keeps
-    replicas from running.
+    If no remedy alone gets more replicas placed, those needed together become errors: each of them keeps replicas from
+    running.
     """
     # Findings that several constraints share have one remedy.
     mended = {_remedied(finding): finding.mended for finding in findings if finding.mended is not None}
@@ -400,10 +398,10 @@ def _order(finding: CheckFinding) -> tuple[object, ...]:
 
 
 def fingerprinted(findings: Iterable[CheckFinding]) -> Iterator[CheckFinding]:
-    """The findings with their fingerprints, made from code, workload and field; equal ones are numbered.
+    """Add fingerprints, made from code, workload and field; equal ones are numbered.
 
-    File names and the numbers in messages are left out, so files may be renamed and clusters may grow. Findings
-    without a workload use their file instead.
+    File names and the numbers in messages are left out, so files may be renamed and clusters may grow. Findings without
+    a workload use their file instead.
     """
     seen: Counter[tuple[str, str, str]] = Counter()
     for finding in findings:

@@ -52,9 +52,10 @@ _ATTRIBUTES = dict(
 
 
 class Company:
-    """Workloads that are checked together, found by namespace and labels. Bare pods are left out, as they are often
-    alike on purpose. So are workloads that another one controls: the pods of a Deployment's ReplicaSet are the
-    Deployment's.
+    """Workloads that are checked together, by namespace and labels.
+
+    Bare pods are left out, as they are often alike on purpose. So are workloads that another one controls: the pods of
+    a Deployment's ReplicaSet are the Deployment's.
     """
 
     def __init__(self, subjects: Iterable[Subject]) -> None:
@@ -66,7 +67,7 @@ class Company:
                 self._labeled[subject.name.namespace, key, value].append(subject)
 
     def counted_beside(self, subject: Subject, selector: Selector) -> Iterator[Subject]:
-        """The other workloads of its namespace whose pods ``selector`` matches."""
+        """Yield the other workloads of the namespace with pods that ``selector`` matches."""
         if subject.object is not None and controller_of(subject.object) is not None:
             return
         # A pod has one value per label, so none comes twice.
@@ -79,15 +80,15 @@ class Company:
 
 
 class Declared(Struct, frozen=True, eq=False):
-    """One of the pod's own constraints."""
+    """A constraint that the pod declares."""
 
     position: int
     path: str
-    """Path from the object on: ``spec.template.spec.topologySpreadConstraints[0]``."""
+    """Path within the object: ``spec.template.spec.topologySpreadConstraints[0]``."""
     written: TopologySpreadConstraint
-    """The constraint in the pod template: the API server merges matchLabelKeys into the selector of the pod."""
+    """The constraint as in the pod template: the API server merges matchLabelKeys into the selector of the pod."""
     constraint: Constraint
-    """Defaults filled in, and the selector parsed."""
+    """With defaults, and the selector parsed."""
 
     @property
     def key(self) -> str:
@@ -95,21 +96,21 @@ class Declared(Struct, frozen=True, eq=False):
 
     @property
     def name(self) -> str:
-        """Short form of its key: ``zone``."""
+        """Short name of its key: ``zone``."""
         return short_key(self.key)
 
     @property
     def counts_itself(self) -> bool:
-        """True if it counts the pods that carry it."""
+        """True if it counts the pods that declare it."""
         return bool(self.constraint.self_match and self.constraint.counts_pods)
 
     def with_fields(self, **fields: object) -> FieldChange:
-        """Change fields, named as they are written: ``maxSkew``."""
+        """Change of these fields, named as in manifests: ``maxSkew``."""
         return FieldChange({self: fields})
 
 
 class FieldChange(Struct, frozen=True):
-    """Fields of a pod's own constraints, by their names in manifests, with other values: a change of the pod."""
+    """New values of fields of a pod's own constraints, named as in manifests."""
 
     values: Mapping[Declared, Mapping[str, Any]]
 
@@ -122,12 +123,12 @@ class FieldChange(Struct, frozen=True):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Settings as ``--set`` takes them."""
+        """Settings for ``--set``."""
         return tuple(f"{name}[{declared.position}]={value}" for declared, name, value in self._all())
 
     @property
     def text(self) -> str:
-        """``maxSkew: 2``; what several constraints get is said once."""
+        """``maxSkew: 2``; a value that several constraints get is named once."""
         return " and ".join(dict.fromkeys(f"{name}: {value}" for _, name, value in self._all()))
 
     def _all(self) -> Iterator[tuple[Declared, str, Any]]:
@@ -135,29 +136,27 @@ class FieldChange(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True, dict=True):
-    """A workload among the others: its constraints as declared and as in force, and its surroundings. What several
-    rules need is worked out once.
-    """
+    """A workload to check: its constraints, its company, and what several rules need, computed once."""
 
     subject: Subject
     company: Company
-    """All that are checked together, the subject among them."""
+    """All workloads checked together, including this one."""
     objects: ClusterObjects
-    """The cluster's, with those that the manifests bring; the manifests' alone where there is no cluster."""
+    """Objects of the cluster and the manifests."""
     plugins: Framework
-    """The profile that schedules the subject."""
+    """Profile that schedules the workload."""
     trial: ReplicaTrial | None
-    """The subject tried on the cluster; None without a cluster."""
+    """The workload's replicas on the cluster; None without a cluster."""
 
     @cached_property
     def spread(self) -> PodTopologySpread:
-        """The plugin as the profile configures it, or with its defaults if the profile does not enable it."""
+        """The plugin as the profile configures it, else with its defaults."""
         configured = (plugin for plugin in self.plugins.running if isinstance(plugin, PodTopologySpread))
         return next(configured, PodTopologySpread())
 
     @cached_property
     def own(self) -> tuple[Declared, ...]:
-        """The pod's own constraints, in the order they are declared."""
+        """Constraints that the pod declares."""
         subject = self.subject
         if not subject.pod.spec.topology_spread_constraints:
             return ()
@@ -172,7 +171,7 @@ class Case(Struct, frozen=True, dict=True):
         )
 
     def hard(self, trial: ReplicaTrial) -> Iterator[tuple[Declared, HardConstraint]]:
-        """The pod's own hard constraints with their numbers on the cluster.
+        """Yield the pod's own hard constraints with their numbers on the cluster.
 
         Those of a DaemonSet are left out: each of its pods is meant for one node, which is its only domain.
         """
@@ -182,7 +181,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def exclusive_claim(self) -> str:
-        """The reason that kube-scheduler gives where its pods share a claim that one pod may use, as far as is read."""
+        """kube-scheduler's reason if the pods share a claim that only one pod may use; else empty."""
         pod, objects = self.subject.pod, self.objects
         names = {
             volume.persistent_volume_claim.claim_name for volume in pod.spec.volumes if volume.persistent_volume_claim
@@ -193,20 +192,20 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def at_most(self) -> Allowance:
-        """The most of its pods that may run at once whatever the nodes are, and why not more."""
+        """Most of its pods that may run at once on any nodes, and why not more."""
         allowed = allowance(self.subject.pod, self.objects.of(ResourceQuota))
         is_one = self.exclusive_claim and (allowed.copies is None or allowed.copies > 1)
         return Allowance(1, self.exclusive_claim) if is_one else allowed
 
     @property
     def counts_by_revision(self) -> bool:
-        """True if the release has matchLabelKeys."""
+        """True if the release supports matchLabelKeys."""
         return self.subject.profile.version.has(_GATE)
 
     @cached_property
     def own_labels(self) -> dict[str, str]:
-        """Labels that tell its pods from others: the workload's selector where it has one of labels alone that matches
-        them, else their labels.
+        """Labels that tell its pods from others: those of the workload's selector if it consists of labels, else the
+        pod's.
         """
         labels, workload = self.subject.labels, self.subject.object
         selector = workload.spec.selector if isinstance(workload, LabelSelectingWorkload) else None
@@ -226,38 +225,38 @@ def remedy_of(change: Change, text: str, outcome: str | None) -> Remedy:
 
 class RuleFinding(Struct, frozen=True):
     field: str
-    """The path from the object on, which need not be there: the nearest field above it is where people are sent."""
+    """Path within the object; if it is missing there, the nearest field above it is shown."""
     message: str
-    """The consequence, in numbers where there are any."""
+    """Consequence, in numbers if there are any."""
     remedy: Remedy
     mended: Mended | None = None
-    """The remedy as a change of the pod, where it is one that was tried."""
+    """The remedy as a tried change of the pod; None for another one."""
     severity: Severity | None = None
-    """Severity other than that of the rule."""
+    """Severity, if not the rule's."""
     proven: bool = False
-    """True if the numbers come from running the engine on the cluster, as all do of rules that need one."""
+    """True if the numbers come from running the engine on the cluster, as for all rules that need one."""
 
 
 class RefusedManifest(Struct, frozen=True):
-    """A file, or an object in it, that yields no workload."""
+    """A file, or an object in it, that is not a valid workload."""
 
     file: str | None
     name: str | None
-    """The workload, NAMESPACE/Kind/name; None for a file that could not be read."""
+    """NAMESPACE/Kind/name of the workload; None for an unreadable file."""
     faults: Sequence[Fault]
     ignored: Sequence[str] = ()
     objects: ClusterObjects = ClusterObjects()
-    """Objects that it may name."""
+    """Objects that the workload may refer to."""
     data: Any = None
-    """The workload as it is written."""
+    """The workload as written."""
 
 
 UNSEARCHED = Remedy(text="")
-"""Placeholder while the remedy of a finding is still to be searched for."""
+"""Placeholder for a remedy to be searched for later."""
 
 
 class AnyRule:
-    """One thing to look for. The docstring is Markdown, its first line the summary."""
+    """Base of rules. The docstring is Markdown, its first line the summary."""
 
     code: str
     name: str
@@ -281,14 +280,14 @@ class AnyRule:
 
 
 class Rule(AnyRule):
-    """Rule that runs on every workload. If there is a cluster, ``case.trial`` makes its numbers real."""
+    """Rule that runs on every workload; with a cluster, ``case.trial`` gives it numbers."""
 
     def check(self, case: Case) -> Iterable[RuleFinding]:
         raise NotImplementedError
 
 
 class ClusterRule(AnyRule):
-    """Rule that runs on every workload where there is a cluster to try it on."""
+    """Rule that runs on every workload, with a cluster only."""
 
     needs_cluster = True
 
@@ -297,15 +296,15 @@ class ClusterRule(AnyRule):
 
 
 class LastRule(AnyRule):
-    """Rule that runs once the others have, with what they found and is not silenced."""
+    """Rule that runs after the others, given their findings that are not silenced."""
 
     def check(self, case: Case, others: Sequence[RuleFinding]) -> Iterable[RuleFinding]:
         raise NotImplementedError
 
 
 class FaultRule(AnyRule):
-    """Rule for each fault of what is no workload yet: a file that cannot be read, an object that is refused."""
+    """Rule for each fault in a file that cannot be read, or in an object that is refused."""
 
     def check(self, fault: Fault, refused: RefusedManifest) -> Remedy | None:
-        """Remedy of the fault; None where it is not one of the rule's."""
+        """Remedy of the fault; None if the fault is not one of the rule's."""
         raise NotImplementedError

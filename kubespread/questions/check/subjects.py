@@ -75,7 +75,7 @@ _MENDABLE = regex(
 
 
 class Gathered(Struct):
-    """Everything to check, and the cluster it is tried on."""
+    """Everything to check, and the cluster to try it on."""
 
     version: KubeVersion
     objects: ClusterObjects = field(default_factory=ClusterObjects)
@@ -83,18 +83,18 @@ class Gathered(Struct):
     worlds: EditedWorlds | None = None
     """The edited cluster."""
     edits: Sequence[Edit] = ()
-    """The edits that made it."""
+    """Edits of that cluster."""
     subjects: list[Subject] = field(default_factory=list)
     refused: list[RefusedManifest] = field(default_factory=list)
     files: int = 0
     gaps: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     sources: Sequence[PodGiven] = ()
-    """Sources as given; those that can be read only once, as read."""
+    """Sources as given; with content, if they can be read only once."""
 
 
 class Gatherer:
-    """Reader of whatever can be read of the sources, beside a cluster or without one."""
+    """Reader of all sources to check, with or without a cluster."""
 
     def __init__(self, snapshot: Snapshot | None, scheduler: Scheduler, surroundings: Surroundings) -> None:
         self._has_cluster = snapshot is not None
@@ -120,7 +120,7 @@ class Gatherer:
         return self._surroundings.snapshot
 
     def gather(self, sources: Iterable[PodGiven]) -> Gathered:
-        """Raises UsageError and SnapshotError."""
+        """Read the sources. Raises UsageError and SnapshotError."""
         gathered = self.gathered
         gathered.edits = self._snapshot.edits
         snapshot, edits = edited(self._snapshot, self._scheduler, self._surroundings.namespace)

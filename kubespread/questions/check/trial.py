@@ -56,19 +56,19 @@ from kubespread.world.store.waiting import LivingCluster, Scheduled
 
 
 def domains(hard: HardConstraint) -> Sequence[str]:
-    """The domains that count, by name."""
+    """Counted domains, by name."""
     return sorted(value for value, is_domain in zip(hard.column.values, hard.is_domain, strict=True) if is_domain)
 
 
 def domains_of(hard: HardConstraint, nodes: Mask) -> Sequence[str]:
-    """The domains, counted or not, that some of ``nodes`` are in, by name."""
+    """Domains of ``nodes``, counted or not, by name."""
     inside = np.zeros(len(hard.column.values), dtype=np.bool_)
     inside[hard.column.codes[nodes & hard.column.present]] = True
     return sorted(value for value, is_in in zip(hard.column.values, inside, strict=True) if is_in)
 
 
 def own_counts(placed: Sequence[Placed], counted: HardConstraint | SoftConstraint) -> Mapping[str, int]:
-    """The replicas in each domain that has nodes the constraint counts, by name."""
+    """Replicas in each domain with nodes that the constraint counts, by name."""
     column = counted.column
     codes = set(column.codes[counted.eligible & column.present].tolist())
     present = [value for value in column.sorted_values if column.index[value] in codes]
@@ -77,7 +77,7 @@ def own_counts(placed: Sequence[Placed], counted: HardConstraint | SoftConstrain
 
 
 def skew_of(counts: Mapping[str, int]) -> int:
-    """Difference between the fullest domain and the emptiest one."""
+    """Difference between the fullest and the emptiest domain."""
     return skew_between([*counts.values()])
 
 
@@ -90,37 +90,37 @@ class Subject(Struct, frozen=True, kw_only=True):
 
     name: WorkloadName
     pod: Pod
-    """The next pod of it, admitted."""
+    """Its next pod, admitted."""
     profile: Profile
     replicas: int
-    """The desired number of replicas; 1 for a bare pod and for a DaemonSet."""
+    """Desired replicas; 1 for a bare pod and for a DaemonSet."""
     is_daemon: bool = False
     object: ApiObject | None = None
-    """The workload itself; None for a bare pod."""
+    """The workload; None for a bare pod."""
     template: Pod | None = None
-    """Its pod template as written; None for a bare pod, and for unchanged objects of the cluster."""
+    """Pod template as written; None for a bare pod, and for unchanged objects of the cluster."""
     template_path: str = ""
-    """The template's path in the object; empty for a bare pod."""
+    """Path of the template in the object; empty for a bare pod."""
     running: Sequence[Pod] = ()
-    """Its pods that are in the cluster already, on nodes or waiting for one."""
+    """Its pods in the cluster, with or without a node."""
     told_apart: Replicas | None = None
-    """Its replicas, where scheduling tells them from copies of the pod."""
+    """Replicas, if scheduling distinguishes them from copies of the pod."""
     one_by_one: bool = False
-    """True if each replica is made once the one before runs."""
+    """True if each replica is created once the one before runs."""
     file: str | None = None
     is_written: bool = True
-    """True if a manifest says it, not the cluster."""
+    """True if it comes from a manifest, not from the cluster."""
     missing_namespace: str = ""
-    """Words of the API server where its namespace is not in the cluster."""
+    """API server's message if its namespace is not in the cluster."""
     place: Callable[[str], Place]
-    """The position of the field at a path, or of the nearest field above it."""
+    """Function for the position of the field at a path, or of the nearest field above it."""
     ignored: Sequence[str] = ()
-    """Codes of findings that its annotations silence, or beginnings of codes."""
+    """Codes, or prefixes of codes, that its annotations silence."""
     revised: Callable[[Sequence[str]], Pod | None]
-    """The pod made again with fields set as ``--set`` has them; None where that is refused."""
+    """Function that makes the pod with fields set as by ``--set``; None if they are refused."""
 
     def field(self, path: str) -> str:
-        """Path, from the object on, of the pod's field at ``path`` (``spec.affinity``)."""
+        """Path within the object of the pod's field at ``path`` (``spec.affinity``)."""
         return f"{self.template_path}.{path}" if self.template_path else path
 
     @property
@@ -139,20 +139,20 @@ def unchanged(pod: Pod) -> Pod:
 
 
 class Placed(Struct, frozen=True):
-    """The outcome of creating and placing all replicas of the workload one after another."""
+    """Result of creating and placing all replicas of the workload, one after another."""
 
     desired: int
     nodes: Sequence[int]
-    """Positions of the nodes they go to, in order."""
+    """Positions of the replicas' nodes, in order."""
     message: str | None
-    """kube-scheduler's, for the first one without a node."""
+    """kube-scheduler's message for the first replica without a node."""
     cluster: Cluster
     refused: int = 0
     """Number of the last replicas that the API server refuses: for quotas, or all for a faulty field."""
     refusal: str = ""
-    """Words of the API server to the first of these."""
+    """API server's message for the first of these."""
     unplaced: Evaluation | None = None
-    """Verdicts of every plugin on the first replica without a node, where nodes are judged."""
+    """Verdicts of every plugin on the first replica without a node, if nodes are judged."""
 
     @property
     def count(self) -> int:
@@ -160,7 +160,7 @@ class Placed(Struct, frozen=True):
 
     @property
     def pending(self) -> int:
-        """Number of replicas that are created and find no node."""
+        """Number of created replicas without a node."""
         return self.desired - self.refused - self.count
 
     @property
@@ -168,7 +168,7 @@ class Placed(Struct, frozen=True):
         return self.count == self.desired
 
     def by_domain(self, key: str) -> Mapping[str, int]:
-        """Replicas in each domain of a topology key that nodes are in, 0 where there are none, by name."""
+        """Number of replicas in each domain of a topology key, by name."""
         return replicas_by_domain(self.cluster, self.nodes, key)
 
     @property
@@ -183,16 +183,16 @@ class Placed(Struct, frozen=True):
 
 
 class Mended(Struct, frozen=True):
-    """A change of the pod that would fix something, and its effect."""
+    """A change of the pod that may fix a finding, and its effect."""
 
     change: PodChange
     placed: Placed
     is_taken: bool = True
-    """True if the release takes it whole: an older one drops fields that it does not have."""
+    """True if the release supports all of it: an older one drops unknown fields."""
 
 
 def together(mended: Iterable[Mended]) -> PodChange:
-    """All changes, one after another."""
+    """All the changes as one."""
     changes = [remedied.change for remedied in mended]
 
     def change(pod: Pod) -> Pod:
@@ -204,8 +204,10 @@ def together(mended: Iterable[Mended]) -> PodChange:
 
 
 class ReplicaTrial:
-    """One subject on the cluster without its existing pods: all its replicas are created again, as quotas allow, and
-    placed. A changed pod goes through the API server of the release again.
+    """Trial of one subject on the cluster without its existing pods: all replicas are created, as quotas allow, and
+    placed.
+
+    A changed pod goes through the API server of the release again.
     """
 
     def __init__(self, subject: Subject, cluster: Cluster, plugins: Framework) -> None:
@@ -223,7 +225,7 @@ class ReplicaTrial:
 
     @cached_property
     def prepared(self) -> Prepared | None:
-        """The first replica's, None where a PreFilter fails."""
+        """State of the plugins for the first replica; None if a PreFilter fails."""
         try:
             return self.plugins.prepare(self.cluster, self.subject.pod)
         except SchedulingError:
@@ -236,32 +238,32 @@ class ReplicaTrial:
 
     @cached_property
     def barred(self) -> Mapping[str, Mask]:
-        """The nodes that each of `KEEPING_OFF` keeps the pod from; nothing where nodes are not judged."""
+        """Nodes that each plugin of `KEEPING_OFF` rejects; empty if nodes are not judged."""
         verdicts = {} if self.evaluation is None else self.evaluation.verdicts
         return {plugin: ~verdicts[plugin].passes for plugin in KEEPING_OFF if plugin in verdicts}
 
     @cached_property
     def reachable(self) -> Mask:
-        """Nodes that all of them let the pod use."""
+        """Nodes that none of these plugins rejects."""
         if self.evaluation is None:
             return np.ones(len(self.cluster), dtype=np.bool_)
         return ~self.evaluation.barred_by(KEEPING_OFF)
 
     @cached_property
     def counted(self) -> Sequence[HardConstraint | SoftConstraint]:
-        """The constraints in force with their numbers, in the order they are declared."""
+        """Constraints in force with their numbers, in declared order."""
         state = None if self.prepared is None else self.prepared.states.get(PodTopologySpread.name)
         return counted_constraints(state) if isinstance(state, SpreadState) else ()
 
     @cached_property
     def placed(self) -> Placed:
-        """All replicas, as declared."""
+        """Result for all replicas as declared."""
         return self.placed_with(unchanged)
 
     def placed_with(
         self, change: PodChange = unchanged, *, replicas: int | None = None, cluster: Cluster | None = None
     ) -> Placed:
-        """All replicas once ``change`` is made to each of them, or another number of them, or on another cluster."""
+        """Result after ``change``, or with another number of replicas, or on another cluster."""
         subject, stored, cluster = self.subject, self._stored(change), cluster or self.cluster
         desired, pod = subject.replicas if replicas is None else replicas, stored(subject.pod)
         if change is not unchanged and (faults := pod_faults(pod, subject.profile.version)):
@@ -278,8 +280,8 @@ class ReplicaTrial:
         return Placed(desired, kept, placed.message, cluster, desired - created, allowed.refusal, placed.unplaced)
 
     def placed_behind(self, others: Sequence[ReplicaTrial], change: PodChange = unchanged) -> Sequence[Placed]:
-        """The replicas of ``others``, one workload after another, and then its own, to which ``change`` is made; none
-        of them runs by then.
+        """Results for the replicas of ``others``, one workload after another, then for its own after ``change``; none
+        of them runs before.
         """
         cluster = _without_running(self._whole, [self.subject, *(other.subject for other in others)])
         entries = [
@@ -289,11 +291,11 @@ class ReplicaTrial:
         return [_placed(outcome, cluster) for outcome in place(cluster, entries, first_in_heap)]
 
     def on(self, cluster: Cluster, subject: Subject) -> ReplicaTrial:
-        """The workload with the pods it has on another cluster, among the objects of this one."""
+        """Trial of a subject on another cluster, among the objects of this one."""
         return ReplicaTrial(subject, cluster.with_objects(self._whole.objects), self.plugins)
 
     def of(self, subject: Subject) -> ReplicaTrial:
-        """Another subject on the same cluster."""
+        """Trial of another subject on the same cluster."""
         is_alike = subject.profile is self.subject.profile
         return ReplicaTrial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
 
@@ -327,23 +329,23 @@ class ReplicaTrial:
 
     @cached_property
     def rollout(self) -> RolloutReport | None:
-        """Rollout of a restart of the Deployment; None for other kinds, and where rehearsing it would take too long."""
+        """Rollout of a restart of the Deployment; None for other kinds, or if rehearsing it would take too long."""
         deployment, replicas = self.subject.object, self.subject.replicas
         if not isinstance(deployment, Deployment) or not 0 < replicas * len(self.cluster) <= _MAX_REHEARSED:
             return None
         return self.rollout_of(deployment)
 
     def rollout_of(self, deployment: Deployment, change: PodChange = unchanged, **strategy: int) -> RolloutReport:
-        """A restart of the Deployment with ``change`` made to its pods, or with these limits of its rolling update."""
+        """Rollout of a restart of the Deployment after ``change``, or with these limits of its rolling update."""
         if strategy:
             rolling = UpdateStrategy(type="RollingUpdate", rolling_update=RollingUpdate(**strategy))
             deployment = replace(deployment, spec=replace(deployment.spec, strategy=rolling))
         return _rehearsed(self.cluster, deployment, change(self.subject.pod), (self.subject.profile, self.plugins))
 
     def stall_at_once(self, deployment: Deployment) -> tuple[int, str] | None:
-        """Deployment's maxSurge, and why its first new pod is not created, in the API server's words, or finds no node,
-        in kube-scheduler's; None unless the first pass of a restart is its last, and no old pod may go. That costs
-        placing one pod.
+        """maxSurge, and the message for the first new pod, if a restart stalls at its first pass; else None.
+
+        Cheap: places one pod.
         """
         surge, unavailable = limits(deployment)
         if not surge or unavailable:
@@ -445,14 +447,14 @@ _FEW = 4
 
 
 def listed(names: Sequence[str]) -> str:
-    """The names, the first few of very many."""
+    """Names, only the first if there are very many."""
     names = [name or EMPTY for name in names]
     more = len(names) - _FEW
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:_FEW])} and {more} more"
 
 
 def by_domain(counts: Mapping[str, int]) -> str:
-    """``a 2 · b 2 · c 0``; of many domains the extremes."""
+    """``a 2 · b 2 · c 0``; of many domains, the extremes."""
     if len(counts) <= _FEW + 2:
         return " · ".join(counted_in(domain, str(count)) for domain, count in counts.items())
     most, least = max(counts.values()), min(counts.values())

@@ -41,13 +41,13 @@ class CellChange(reports.Report, frozen=True):
     """A cell that differs."""
 
     key: Annotated[str, Col()]
-    """The row: a node, or NAMESPACE/Kind/name of a workload."""
+    """Row: a node, or NAMESPACE/Kind/name of a workload."""
     column: Annotated[str, Col()]
-    """The name of the cell."""
+    """Name of the cell."""
     before: Annotated[Cell, Col(readers=Readers.PIPES)]
-    """Null where there was no such row or cell."""
+    """Null if there was no such row or cell."""
     after: Annotated[Cell, Col(readers=Readers.PIPES)]
-    """Null where there is no such row or cell."""
+    """Null if there is no such row or cell."""
 
     def __str__(self) -> str:
         return f"{self.key} {self.cell}"
@@ -70,7 +70,7 @@ def _text(cell: Cell) -> str:
 
 
 def changes_between(before: Rows, after: Rows) -> Iterator[CellChange]:
-    """Cells that differ, in the order of the later rows; rows that are gone come last."""
+    """Yield cells that differ, in the order of the later rows; removed rows come last."""
     for key in dict.fromkeys((*after, *before)):
         was, now = before.get(key, {}), after.get(key, {})
         for column in dict.fromkeys((*now, *was)):
@@ -79,18 +79,18 @@ def changes_between(before: Rows, after: Rows) -> Iterator[CellChange]:
 
 
 class SideReport(reports.Report, frozen=True):
-    """One side's question, and what its answer rests on."""
+    """Question of one side, and the sources of its answer."""
 
     manifest: str | None
-    """The file, or KIND/NAME in the cluster; null for an object at hand, and for all workloads."""
+    """The file, or KIND/NAME in the cluster; null for a Python object, and for all workloads."""
     settings: tuple[str, ...]
-    """Fields of the pod that were changed, ``maxSkew[zone]=2``."""
+    """Changed fields of the pod, ``maxSkew[zone]=2``."""
     edits: tuple[str, ...]
-    """Changes to the cluster, ``cordon node-7``, in that order."""
+    """Edits of the cluster, ``cordon node-7``, in order."""
     scheduler_config: str | None
-    """The file; null where there is none."""
+    """The file; null for none."""
     feature_gates: str | None
-    """Feature gates as they were given, ``Name=true``; null where none were."""
+    """Feature gates as given, ``Name=true``; null for none."""
     kube_version: str
     cluster: reports.ClusterReference | None
     gaps: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class SideReport(reports.Report, frozen=True):
 
     @property
     def cells(self) -> dict[str, str | None]:
-        """Options that may differ between two questions."""
+        """Options that may differ between the sides."""
         return {
             "snapshot": None if self.cluster is None else self.cluster.snapshot or self.cluster.context,
             "manifest": self.manifest,
@@ -119,9 +119,9 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
     before: SideReport
     after: SideReport
     nodes: int
-    """Number of nodes that either side has and judges; 0 where all workloads are compared."""
+    """Number of nodes judged on either side; 0 if all workloads are compared."""
     workloads: int
-    """Number of workloads that either side has."""
+    """Number of workloads on either side."""
     changes: tuple[CellChange, ...]
     """Changes of workloads, then those of nodes. A workload: replicas ``placed``, ``pending``, ``not created`` and
     ``not created yet`` as `simulate` counts them, the ``old pods`` that a rollout leaves, ``skew KEY``, the
@@ -131,7 +131,7 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
 
     @property
     def sides(self) -> tuple[tuple[str, SideReport], ...]:
-        """Both, each with its prefix."""
+        """Both sides, each with its prefix."""
         return ("before: ", self.before), ("after: ", self.after)
 
     @property
@@ -168,8 +168,8 @@ _NONE_WHERE_ZERO = ("not created", "not created yet", "old pods")
 
 
 def is_worse(change: CellChange) -> bool:
-    """True if a node no longer fits, more replicas lack a node or are not made, a rollout leaves more old pods, a skew
-    is larger, pods are preempted that were not, or a node or workload is gone.
+    """True if a node no longer fits, more replicas lack a node or are not created, a rollout leaves more old pods, a
+    skew is larger, more pods are preempted, or a node or workload is gone.
     """
     before, after = change.before, change.after
     if change.column == "preempts":
@@ -186,7 +186,7 @@ _TEXTS = list[Annotated[str, Meta(min_length=1)]]
 
 
 class Sides(Workload, frozen=True):
-    """A workload BEFORE and one AFTER, or one for both, each with its cluster, scheduler and settings."""
+    """Workload BEFORE and AFTER, or one for both, each with its cluster, scheduler and settings."""
 
     form = "sides"
     by_default = " Without it and without a manifest every workload is asked about."
@@ -202,7 +202,7 @@ class Sides(Workload, frozen=True):
             yield name, Annotated[kind | None, Meta(description=text)], None
 
     def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
-        """All workloads of both clusters where none is named."""
+        """Sides of a call; without a workload, all workloads of both clusters."""
         from kubespread.candidate.sources import ClusterWorkloads
 
         unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(arguments.edits)])
@@ -251,8 +251,8 @@ class Compare(PodQuestion[CompareReport], frozen=True, kw_only=True):
     pods: Annotated[
         tuple[Any, ...],
         Sides(
-            "Manifest, '-' for standard input, or KIND/NAME in the cluster; a second one is what is asked about "
-            "after. Default: standard input when piped, else pod.yaml.",
+            "Manifest, '-' for standard input, or KIND/NAME in the cluster; a second one replaces it "
+            "AFTER. Default: standard input when piped, else pod.yaml.",
             metavar="[POD] [POD]",
         ),
     ]
@@ -278,5 +278,5 @@ class Compare(PodQuestion[CompareReport], frozen=True, kw_only=True):
 
     @property
     def given(self) -> dict[str, Any]:
-        """Parameters without ``set``, which is a side's, whose report says it."""
+        """Fields without ``set``, which each side's report has."""
         return {name: value for name, value in super().given.items() if name != "set"}

@@ -72,7 +72,7 @@ class _SamePlace(Goal):
 def advice_on_constraints(
     evaluation: Evaluation, version: KubeVersion, revise: Revise, asked: QuestionEdits
 ) -> Advice | None:
-    """Advice for a pod that fits nowhere; None where it has no hard constraint of its own.
+    """Changes of the pod's hard constraints that help it if it fits nowhere; None if it has none.
 
     Neither the rest of the pod nor the cluster is changed, so it takes a few more evaluations at most.
     """
@@ -87,7 +87,7 @@ def advice_on_constraints(
 
 
 def answer(question: Explain, scene: Scene) -> ExplainReport:
-    """The requested nodes, in the requested order; or what has to change for the pod to fit."""
+    """Explain the pod on the requested nodes, or what has to change for it to fit."""
     pods = [read_once(pod) for pod in question.pods]
     (candidate, *_), cluster = resolve(
         scene.snapshot, pods, scene.scheduler, question.surroundings, settings=question.settings
@@ -206,12 +206,11 @@ def explained(
     waiting: tuple[NamespacedName, ...] = (),
     evaluation: Evaluation | None = None,
 ) -> ExplainReport:
-    """Explain ``pod``, admitted already, on every node of ``cluster``, as kube-scheduler with ``profile`` judges it.
+    """Explain an admitted ``pod`` on every node of ``cluster``, as kube-scheduler with ``profile`` judges it.
 
-    ``gaps`` is called once the pod is judged: only then is it known what was assumed. ``pods`` names the pods that each
-    domain counts. ``revise`` makes the pod again with
-    other constraints, to find those that let it in and change back nothing that was ``asked``. ``evaluation`` is the
-    answer where it is known.
+    ``gaps`` is called after judging, when all assumptions are known. ``pods`` names the pods that each domain counts.
+    ``revise`` makes the pod with other constraints, to find some that help without undoing what was ``asked``.
+    ``evaluation`` is the evaluation, if known.
     """
     cluster = cluster if evaluation is None else evaluation.cluster
     plugins, version = framework(profile), profile.version

@@ -70,20 +70,20 @@ from kubespread.world.store.waiting import Waiting
 
 
 class Tried(Struct, frozen=True):
-    """A pod, or all replicas of a workload, as judged without any change."""
+    """A pod, or all replicas of a workload, judged without any change."""
 
     fix: Fix
     goal: Goal
-    """Goal that is asked again after each change."""
+    """Goal to try again after each change."""
     stuck: Stuck | None = None
-    """Parts that could be changed; None where nothing has to be, or nothing tells what."""
+    """Obstacles to the goal; None if there are none, or if they are unknown."""
     message: str | None = None
-    """Reason why not all replicas find a node; of one pod the explanation says it."""
+    """Reason not all replicas find a node; None for one pod, which the explanation covers."""
     notes: Sequence[str] = ()
 
 
 def tried(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> Tried:
-    """The pod, or the replicas of its workload. Raises UsageError for replicas of a DaemonSet."""
+    """Judge the pod, or the replicas of its workload. Raises UsageError for replicas of a DaemonSet."""
     replicas = question.replicas
     asked = QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload)
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
@@ -131,7 +131,7 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
 
 @dataclass
 class OnePod(PlayedGoal):
-    """A pod that needs a node; edits are played in a world, as for ``--uncordon`` and the like."""
+    """Goal that one pod finds a node; edits such as ``--uncordon`` are played in a world."""
 
     pod: Pod
     cluster: Cluster
@@ -155,7 +155,7 @@ class OnePod(PlayedGoal):
         return self.answered(edited, fitting)
 
     def by_preemption(self, pod: Pod, edits: tuple[Edit, ...] = ()) -> Edited | None:
-        """Let the pod, which fits nowhere, preempt others; None where it cannot."""
+        """Let the pod, which fits nowhere, preempt others; None if it cannot."""
         if self.cluster.kinds.lowest_priority >= priority_of(pod):
             return None
         edited = self.worlds.after(edits)
@@ -196,28 +196,28 @@ def _without(world: World, own: PodKey) -> Cluster:
 
 
 class PlacedReplicas(Struct, frozen=True):
-    """The outcome for all replicas."""
+    """Result for all replicas."""
 
     count: int
-    """Number of replicas that have a node in the end, those that run already among them."""
+    """Number of replicas with a node in the end, including running ones."""
     outcome: ScheduleResult
     victims: tuple[NamespacedName, ...]
-    """NAMESPACE/name of the pods that are preempted for them."""
+    """NAMESPACE/name of the pods preempted for them."""
 
 
 @dataclass
 class Replicas(PlayedGoal):
-    """A number of replicas that are all to find a node, as `simulate` places them."""
+    """Goal that a number of replicas all find a node, placed as by `simulate`."""
 
     question: Simulate
     replicas: int
     snapshot: Snapshot
     scheduler: Scheduler
     assumed: dict[str, None]
-    """Filled with the assumptions about the cluster, unchanged and with each change tried."""
+    """Collects the assumptions made about the cluster, unchanged and after each change."""
     workload: WorkloadName | None = None
     victims: tuple[NamespacedName, ...] = ()
-    """The pods preempted for them without any change."""
+    """Pods preempted for them without any change."""
 
     def __post_init__(self) -> None:
         question, assumed = self.question, self.assumed
@@ -258,7 +258,7 @@ class Replicas(PlayedGoal):
         return PlacedReplicas(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted))
 
     def awaited(self, demand: Demand, version: KubeVersion) -> AllFreed:
-        """The goal where a rollout waits: its new pods, as they are; what they are to replace may run on."""
+        """Goal that the new pods of a waiting rollout find nodes, while its old pods may run on."""
         world, keys = self.worlds.unchanged.world, set(map(key_of, demand.growth.waiting))
         kinds = AlikePods.kinds(waiting for waiting in world.waiting if key_of(waiting.pod) in keys)
         return AllFreed(self.worlds, kinds, pod_reviser(self._snapshot, version))
@@ -325,7 +325,9 @@ class _Patched(Struct, frozen=True):
 
 
 def changes_found(stuck: Stuck, goal: Goal, question: Explain, candidate: Candidate) -> Advice:
-    """Find what suffices, each with its patch, and what does not. The question's own settings belong to each patch."""
+    """Find the changes that suffice, each with its patch, and those that do not. Patches include the question's
+    settings.
+    """
     found, changes = advice(stuck, FAMILIES, goal)
     patched = _patched(candidate, question.named)
     enough = tuple(

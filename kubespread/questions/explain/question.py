@@ -25,8 +25,9 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     With --fix the smallest changes are found that make it fit, or all replicas of its workload, each verified by
     running the engine again. Changes to constraints, cordons, node labels, taints, tolerations, requests, node
     selectors and affinity are tried, as are evictions and added nodes: each change alone, at the smallest size that
-    suffices, then two and three together if none suffices alone. A change that leaves another pod without a node closes
-    no gap, and is listed apart. Each comes with the option that reproduces it and as a patch; -v shows all patches.
+    suffices, then two and three together if none suffices alone. A change that leaves another pod without a node does
+    not count, and is listed separately. Each comes with the option that reproduces it and as a patch; -v shows all
+    patches.
 
     \b
     Examples:
@@ -70,8 +71,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     why_here: Annotated[
         bool,
         Option(
-            "Tell why the node of a running pod won, by the scores of today's cluster without the pod.",
-            says={_SHOWN: "nodes"},
+            "Show why the node of a running pod won: scores in today's cluster without the pod.", says={_SHOWN: "nodes"}
         ),
     ] = False
     fix: Annotated[

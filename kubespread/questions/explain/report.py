@@ -24,13 +24,13 @@ class Fix(Report, frozen=True):
     """The pod, or all replicas of its workload, before any change."""
 
     workload: str | None = None
-    """Kind/name of what the pod belongs to."""
+    """Kind/name of the pod's workload."""
     replicas: int | None = None
-    """Number of replicas that should fit; null for a single pod."""
+    """Number of desired replicas; null for a single pod."""
     placed: int | None = None
-    """Number of them that find a node without any change, running ones included."""
+    """Number of them with a node without any change, including running ones."""
     victims: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of the pods that are preempted without any change, so that nothing has to change."""
+    """NAMESPACE/name of the pods whose preemption makes any change unnecessary."""
 
     @property
     def subject(self) -> str:
@@ -44,34 +44,32 @@ class Fix(Report, frozen=True):
 
 
 class WhyHere(Report, frozen=True):
-    """The node that a pod runs on among those that fit today, if the pod were scheduled again: without the pod, and by
-    the cluster of today.
+    """The node of a running pod among those that would fit if the pod were scheduled again, in today's cluster without
+    it.
     """
 
     node: str
-    """Its name."""
+    """Name of the node."""
     rank: int | None
-    """Its place by score, from 1; nodes of equal scores share one. Null where it does not fit today, or scores are not
-    modeled.
-    """
+    """Rank by score, from 1, shared by equal scores. Null if the node does not fit today, or scores are not modeled."""
     fitting: int
     """Number of nodes that fit today."""
     reasons: tuple[str, ...]
-    """kube-scheduler's, where it does not fit today."""
+    """kube-scheduler's reasons if the node does not fit today."""
     total: int | None
-    """Its score; null where it has none."""
+    """Score of the node; null without one."""
     other: str | None
-    """The best of the other nodes, of equals the first by name; null where no other fits."""
+    """The best of the other nodes, of equals the first by name; null if no other fits."""
     other_total: int | None
-    """The score of that."""
+    """Score of that node."""
     tied: tuple[str, ...]
-    """The other nodes with its score."""
+    """Other nodes with the same score."""
     gains: dict[str, int]
-    """Weighted score of its node above that other one's, by plugin; without plugins that score both alike."""
+    """Weighted score above that of ``other``, by plugin, without plugins that score both alike."""
 
     @classmethod
     def of(cls, node: str, nodes: Sequence[NodeReport]) -> WhyHere:
-        """``nodes`` are all, judged without the pod."""
+        """Compare ``node`` with all ``nodes``, judged without the pod."""
         here = next(row for row in nodes if row.name == node)
         others = sorted(
             (row for row in nodes if row.feasible and row.name != node), key=lambda row: (-(row.total or 0), row.name)
@@ -121,44 +119,44 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     schedulable: bool = False
     """True if some node fits."""
     message: str | None = None
-    """kube-scheduler's, ``0/3 nodes are available: ...``; null where some node fits."""
+    """kube-scheduler's message, ``0/3 nodes are available: ...``; null if some node fits."""
     conclusion: str | None = None
-    """Sentence on what bars a pod that fits nowhere; null where it is not one thing."""
+    """Sentence on what bars a pod that fits nowhere; null if there are several causes."""
     feasible: tuple[str, ...] = ()
-    """The nodes that fit, the best first; of equals by name."""
+    """Nodes that fit, the best first, equals by name."""
     constraints: tuple[ConstraintReport, ...] = ()
-    """Constraints in force for the pod, A, B ... in the order they are declared."""
+    """Constraints in force for the pod, A, B ... in declared order."""
     filter_plugins: tuple[str, ...] = ()
-    """The filter plugins that judged this pod, in the profile's order; those it gives nothing to judge are skipped."""
+    """Filter plugins that judged this pod, in the profile's order, without skipped ones."""
     nodes: tuple[NodeReport, ...] = ()
-    """All, or those of ``--node``; the best first."""
+    """All nodes, or those of ``--node``; the best first."""
     sampling: int | None = None
-    """Number of feasible nodes after which kube-scheduler would stop looking; null when it looks at all nodes."""
+    """Number of feasible nodes after which kube-scheduler would stop looking; null if it looks at all nodes."""
     nominated: str | None = None
-    """The node an earlier preemption reserved, taken without looking further; ``nodes`` answers as if not."""
+    """Node that an earlier preemption reserved, which the pod gets without a search; ``nodes`` ignores that."""
     preemption: PreemptionReport | None = None
-    """Only when asked for, and only when no node fits."""
+    """Only if asked for, and only if no node fits."""
     advice: Advice | None = None
-    """Changes to single constraints of its own that let a pod in that fits nowhere; null without such a constraint.
-    With ``--fix`` everything is tried, for all replicas; null where nothing has to change, or nothing tells what.
+    """Changes of the pod's own constraints, each alone, that help a pod that fits nowhere; null without constraints.
+    With ``--fix``, all kinds of changes for all replicas; null if none is needed, or if the obstacle is unknown.
     """
     admission: tuple[str, ...] = ()
-    """Changes that the cluster's admission plugins would make to the pod, with the objects the snapshot holds."""
+    """Changes that the cluster's admission plugins would make to the pod, given the snapshot's objects."""
     waiting: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of the pods of its workload that exist and have no node."""
+    """NAMESPACE/name of its workload's pods without a node."""
     waiting_fit: int | None = None
-    """Number of them that find a node now, placed one after another; null where none waits, no node fits, or fields of
-    the pod are set.
+    """Number of them that find a node now, placed one after another; null if none waits, no node fits, or fields of the
+    pod are set.
     """
     here: WhyHere | None = None
-    """Reason why the pod's own node won; only when asked for."""
+    """Only with ``--why-here``."""
     fix: Fix | None = None
-    """Only with ``--fix``: nodes and constraints are then those of the first replica that finds no node, else of one
-    more.
+    """Only with ``--fix``: nodes and constraints are then those of the first replica without a
+    node, else of one more.
     """
 
     def only(self, names: Iterable[str]) -> ExplainReport:
-        """The report about some of its nodes. Raises UsageError for a node that is not there."""
+        """Report on some of its nodes. Raises UsageError for an unknown node."""
         chosen = dict.fromkeys(names)
         existing = {node.name for node in self.nodes}
         if missing := [name for name in chosen if name not in existing]:
@@ -173,7 +171,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def fits(self) -> bool:
-        """True if the pod, or all replicas that were asked about, find a node without any change."""
+        """True if the pod, or all desired replicas, find a node without any change."""
         fix = self.fix
         if fix is None or fix.replicas is None or fix.placed is None:
             return self.schedulable or (fix is not None and bool(fix.victims))
@@ -198,19 +196,19 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
 
 
 def by_score(node: NodeReport) -> tuple[Any, ...]:
-    """Nodes that fail come last, the one nearest to fitting first."""
+    """Sort key of nodes: those that fit by score, then the others, the nearest to fitting first."""
     failing = sum(not constraint.satisfied for constraint in node.constraints)
     return (not node.feasible, -(node.total or 0), lacking(node), len(node.rejections), failing, node.name)
 
 
 def lacking(node: NodeReport) -> int:
-    """Number of requested resources of which the node has nothing at all, as a node without a GPU."""
+    """Number of requested resources that the node does not have at all, such as GPUs."""
     details = (detail for rejection in node.rejections for detail in rejection.details)
     return sum(isinstance(detail, ResourceDetail) and detail.allocatable == "0" for detail in details)
 
 
 def opening(report: ExplainReport) -> list[str]:
-    """Say what precedes the number of nodes that fit: that pods of the workload wait, and why a pod is where it is."""
+    """Sentences before the number of nodes that fit: pending pods of the workload, and why a pod is where it is."""
     sentences = []
     if waiting := [pod.name for pod in report.waiting]:
         verb, fitting = verb_of(len(waiting), "are"), report.waiting_fit
@@ -220,7 +218,7 @@ def opening(report: ExplainReport) -> list[str]:
 
 
 def summary(report: ExplainReport, suffix: str = "") -> str:
-    """``2 of 4 nodes fit: node3, node4``, without the ``suffix`` that all names of nodes share."""
+    """``2 of 4 nodes fit: node3, node4``, without the ``suffix`` that all nodes share."""
     total = len(report.nodes)
     fitting = [node.name.removesuffix(suffix) for node in report.nodes if node.feasible]
     verb = verb_of(len(fitting), "fit")
@@ -229,8 +227,8 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
 
 
 def beside(report: ExplainReport) -> list[str]:
-    """Say what bars the pod, kube-scheduler's message, what preemption would do, that nodes are not sampled, and which
-    constraint would have to change.
+    """Sentences on what bars the pod, kube-scheduler's message, preemption, sampling, and which constraint would have
+    to change.
     """
     preempting = None if report.preemption is None else report.preemption.sentence
     sentences = (report.conclusion, report.message, preempting, _sampling(report))

@@ -30,11 +30,11 @@ from kubespread.views.terminal import Laid, laid_out, told_apart
 from kubespread.wording import EMPTY, short_key
 
 MAX_NODES = 25
-"""More are not shown one by one."""
+"""Number of nodes above which only some are shown."""
 
 
 class Arithmetic(Struct, frozen=True):
-    """One constraint's numbers for one node, and whether they reject it."""
+    """Numbers of one constraint for one node, and whether they reject it."""
 
     numbers: NodeConstraint
     rejects: bool
@@ -61,18 +61,18 @@ class NodeRow(Struct, frozen=True):
 
 
 class NodeRows(Struct, frozen=True):
-    """The columns that depend on the report, and one row per node."""
+    """Columns of the node table, and one row per node."""
 
     domains: tuple[str, ...]
     """Topology keys."""
     arithmetic: tuple[ConstraintReport, ...]
     scores: tuple[str, ...]
-    """The score plugins that had a say, in profile order."""
+    """Score plugins that scored, in profile order."""
     rows: tuple[NodeRow, ...]
 
 
 def shown_nodes(report: ExplainReport, *, most: int) -> Sequence[NodeReport]:
-    """The nodes that get a row: with many the best fits and the nearest misses."""
+    """Nodes that get a row; of many, the best and the nearest misses."""
     if len(report.nodes) <= most:
         return report.nodes
     fitting = [node for node in report.nodes if node.feasible][: most * 3 // 5]
@@ -92,7 +92,7 @@ def _distance(node: NodeReport) -> tuple[int, int, int]:
 
 
 def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> NodeRows:
-    """The rows of ``nodes``, some of the report's; the columns are those of the whole report."""
+    """Rows of some ``nodes``, with the columns of the whole report."""
     shown = _domain_columns(report)
     plugins = tuple(dict.fromkeys(plugin for node in report.nodes for plugin in node.scores))
     return NodeRows(
@@ -128,9 +128,8 @@ def _domain_columns(report: ExplainReport) -> list[int]:
 
 
 def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = False) -> str:
-    """Every reason the node fails, in kube-scheduler's words, with constraints by their letter.
-
-    ``numbers`` adds the numbers behind each reason.
+    """Reasons the node fails, in kube-scheduler's words, with constraints by their letter; ``numbers`` adds the numbers
+    behind each.
     """
     reasons: list[str] = []
     for rejection in counting_rejections(report, node):
@@ -150,9 +149,8 @@ def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = False) -
 
 
 def short_reasons(report: ExplainReport, node: NodeReport, *, numbers: bool) -> tuple[str, ...]:
-    """Every reason in few words, below constraints that are explained above: ``A B``, ``cpu needs 1, free 0.2 of 7.9``.
-
-    Without ``numbers`` a word each: ``A B``, ``cpu``.
+    """Reasons the node fails in few words: ``A B``, ``cpu needs 1, free 0.2 of 7.9``; without ``numbers`` a word each:
+    ``A B``, ``cpu``.
     """
     reasons: list[str] = []
     for rejection in telling_rejections(report, node):
@@ -171,24 +169,24 @@ def _is_said(rejection: Rejection) -> bool:
 
 
 def counting_rejections(report: ExplainReport, node: NodeReport) -> Iterator[Rejection]:
-    """The rejections by plugins that the profile runs: others are no reason."""
+    """Yield rejections by plugins that the profile runs."""
     return (rejection for rejection in node.rejections if rejection.plugin in report.filter_plugins)
 
 
 def telling_rejections(report: ExplainReport, node: NodeReport) -> list[Rejection]:
-    """Drop a cordon's taint from the rejections where the cordon itself is among them."""
+    """Rejections without a cordon's taint if the cordon itself is among them."""
     return without_taint_of_cordon(counting_rejections(report, node))
 
 
 def failed_constraints(report: ExplainReport, node: NodeReport) -> Iterator[int]:
-    """The positions of the hard constraints that reject the node."""
+    """Yield positions of the hard constraints that reject the node."""
     for position, (constraint, about) in enumerate(zip(node.constraints, report.constraints, strict=True)):
         if about.is_hard and not constraint.satisfied:
             yield position
 
 
 SEPARATOR = " · "
-"""Between the reasons of a row."""
+"""Text between the reasons of a row."""
 _LEAST_REASONS = 20
 _LONGEST_HEADER = 14
 
@@ -196,7 +194,7 @@ _LONGEST_HEADER = 14
 class RowForm(Struct, frozen=True):
     gap: int = 2
     name: int | None = None
-    """The most columns a node's name or a domain's takes."""
+    """Maximum width of the names of nodes and domains."""
     domains: bool = True
     score: bool = True
     spelling: Spelling = PRETTY
@@ -269,9 +267,9 @@ _FORMS = (
 
 
 def node_table(rows: NodeRows, suffix: str, look: Look) -> Rows:
-    """The rows in the fullest form that fits; ``suffix`` is what all names end in and the title says.
+    """Rows in the fullest form that fits; ``suffix`` is the shared end of all names, shown in the title.
 
-    Nothing is shortened where the columns of the score plugins are requested.
+    Nothing is shortened if the columns of score plugins are requested.
     """
     width = None if look.wide else look.width
     columns, gap, room = _fullest(width, partial(_columns_of_nodes, rows, suffix, look.wide))

@@ -61,7 +61,7 @@ class _Drawn(Struct, frozen=True):
 
 
 def answer(question: Map, scene: Scene) -> TopologyMap:
-    """The cluster by itself, or with the pods in question marked."""
+    """Map of the cluster's load, or of the marked pods."""
     if question.pods and question.selector:
         raise UsageError("name a workload or mark pods by a selector, not both")
     if question.pods:
@@ -136,18 +136,18 @@ def _name(candidate: Candidate) -> str:
 
 
 class Marked(Struct, frozen=True):
-    """The marked pods, and the constraints on their spread."""
+    """Marked pods, and the constraints on their spread."""
 
     constraints: Sequence[ConstraintReport] = ()
     counted: Sequence[HardConstraint | SoftConstraint] = ()
     places: Sequence[int] = ()
     """Positions of the pods in the cluster's list of running pods."""
     selector: str | None = None
-    """Selector of the pods; None where they are a workload's own."""
+    """Selector of the pods; None for a workload's own pods."""
 
     @classmethod
     def of(cls, cluster: Cluster, pod: Pod, plugins: Framework, own: Sequence[Pod]) -> Marked:
-        """The pods that the first constraint of ``pod`` counts, wherever they run; without a constraint its ``own``."""
+        """Pods that the first constraint of ``pod`` counts, wherever they run; without constraints, its ``own``."""
         plugin = next((plugin for plugin in plugins.running if isinstance(plugin, PodTopologySpread)), None)
         if plugin is not None:
             cluster.assume(plugin.gaps(cluster, pod))
@@ -171,7 +171,7 @@ class Marked(Struct, frozen=True):
 
 
 def selected(cluster: Cluster, namespace: str, selector: Selector) -> Marked:
-    """The pods of ``namespace`` that ``selector`` matches; none of them are terminating."""
+    """Pods of ``namespace`` that ``selector`` matches and that are not terminating."""
     places = [
         place
         for place, pod in enumerate(cluster.running.pods)
@@ -183,8 +183,9 @@ def selected(cluster: Cluster, namespace: str, selector: Selector) -> Marked:
 
 
 def default_keys(nodes: Sequence[Node], constraints: Sequence[ConstraintReport]) -> tuple[str, ...]:
-    """Region and zone, then the keys of constraints and of racks, the one with the fewest domains first. Keys that no
-    node has are left out, and the hostname, which is the node itself.
+    """Region and zone, then the keys of constraints and of racks, the one with the fewest domains first.
+
+    Keys that no node has are left out, as is the hostname, which is the node itself.
     """
     values: dict[str, set[str]] = {}
     for node in nodes:
@@ -216,15 +217,15 @@ class Drawing(Struct, frozen=True):
     keys: Sequence[str]
     marked: Marked
     joined: Collection[str] = ()
-    """The names of nodes that the edits added."""
+    """Names of the nodes that edits added."""
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """Resources whose load is told."""
+        """Resources to show the load of."""
         return resources_of(self.cluster)
 
     def load(self, positions: NDArray[np.intp] | None = None) -> tuple[Load, ...]:
-        """The load of the nodes at ``positions`` together, of all where it is None."""
+        """Total load of the nodes at ``positions``; None: of all."""
         every = slice(None) if positions is None else positions
         return tuple(
             _load(name, int(requested[every].sum()), int(allocatable[every].sum()))

@@ -36,7 +36,8 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     pods: Annotated[
         tuple[Any, ...],
         Workload(
-            "Whose pods to mark: KIND/NAME in the cluster (deploy/web), a manifest, or '-' for standard input.",
+            "Workload with the pods to mark: KIND/NAME in the cluster (deploy/web), a manifest, or '-' "
+            "for standard input.",
             metavar="[WORKLOAD]",
         ),
     ] = ()

@@ -12,16 +12,16 @@ from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 
 class Load(Report, frozen=True, gc=False):
-    """Amount of a resource that pods request where they run: of a node, or of all nodes of a domain."""
+    """Allocatable and requested amount of a resource on a node, or on all nodes of a domain."""
 
     resource: str
-    """``pods`` is how many there are, of how many there may be."""
+    """Name of the resource; ``pods`` counts pods."""
     requested: str
     """A canonical quantity, as ``allocatable`` is."""
     allocatable: str
     """A canonical quantity."""
     percent: int | None
-    """Rounded down; null where nothing is allocatable."""
+    """Rounded down; null if nothing is allocatable."""
 
 
 def _in_words(closed: Sequence[str]) -> Sequence[str]:
@@ -31,39 +31,39 @@ def _in_words(closed: Sequence[str]) -> Sequence[str]:
 
 class MapNode(Report, frozen=True, gc=False):
     name: Annotated[str, Col(header="NODE")]
-    """The node's."""
+    """Name of the node."""
     path: tuple[str | None, ...]
-    """The node's value of each of ``keys``, null where it lacks the label."""
+    """The node's value of each of ``keys``; null without the label."""
     pods: Annotated[int, Col(header="RUNNING", readers=Readers.PIPES)]
-    """Number of pods that run there, terminating ones included: they take room until they are gone."""
+    """Number of pods on the node, including terminating ones, which take room until they are gone."""
     marked: Annotated[tuple[NamespacedName, ...], Col(value=len, readers=Readers.PIPES)]
-    """NAMESPACE/name of those that are marked; empty where none are."""
+    """NAMESPACE/name of the marked pods."""
     load: tuple[Load, ...]
     """Loads in the order of `TopologyMap.resources`."""
     skew: tuple[int | None, ...]
     """Matching pods of the node's domain minus the minimum, per constraint; null without the label."""
     closed: Annotated[tuple[str, ...], Col(value=_in_words, readers=Readers.PIPES)]
-    """Reasons that keep pods away in general: ``cordoned``, ``not ready``, and its taints, ``key=value:Effect``."""
+    """Reasons the node keeps pods away: ``cordoned``, ``not ready``, and taints, ``key=value:Effect``."""
     joined: bool = False
-    """True if it was not there before the edits."""
+    """True if an edit added the node."""
 
     @property
     def fullest(self) -> Load | None:
-        """The resource of which the largest part is requested."""
+        """The resource with the largest requested share."""
         return fullest(self.load)
 
 
 class MapDomain(Report, frozen=True, gc=False):
-    """A domain of one of ``keys`` within those before it; the last of ``path`` is its own value."""
+    """A domain of one of ``keys``, within those before it; the last of ``path`` is its own value."""
 
     path: tuple[str | None, ...]
     """Its value of each of ``keys`` up to its own; null for nodes without the label."""
     nodes: Annotated[int, Col()]
-    """Number of its nodes."""
+    """Number of nodes in the domain."""
     pods: Annotated[int, Col()]
     """Number of pods that run there."""
     marked: Annotated[int, Col()]
-    """Number of them that are marked."""
+    """Number of marked pods."""
     load: tuple[Load, ...]
     """Load of all its nodes, in the order of ``resources``."""
 
@@ -72,29 +72,29 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
     kind: str = "TopologyMap"
     is_yes_or_no = False
     namespace: str | None = None
-    """Namespace of the workload, null where none is named."""
+    """Namespace of the workload; null without one."""
     workload: str | None = None
     """Kind/name of the workload."""
     selector: str | None = None
-    """Selector of the marked pods, in ``namespace``; null where the workload's own are marked."""
+    """Selector of the marked pods, in ``namespace``; null for a workload's own pods."""
     keys: tuple[str, ...]
-    """The topology keys that nodes are grouped by, the widest first; hostnames are the nodes themselves."""
+    """Topology keys that nodes are grouped by, the widest first; the hostname is the node itself."""
     resources: tuple[str, ...]
-    """Resources whose load is told: cpu and memory, what else some pod requests, by name, and pods."""
+    """Resources of every ``load``: cpu and memory, others that pods request, by name, and pods."""
     constraints: tuple[ConstraintReport, ...] = ()
-    """The workload's, with what they count now."""
+    """Constraints of the workload, with their current counts."""
     skew: tuple[int, ...] = ()
-    """Most minus least matching pods of the domains that count, per constraint."""
+    """Most minus fewest matching pods of the domains that count, per constraint."""
     domains: tuple[MapDomain, ...]
-    """Domains of every key, each before those within it, by value; null, for nodes without the label, comes last."""
+    """Domains of every key, each before those within it, by value; null, for nodes without the label, is last."""
     nodes: tuple[MapNode, ...]
     """Nodes by domain, then by name."""
     load: tuple[Load, ...]
     """Load of all nodes."""
     pending: int
-    """Number of pods that wait for a node, of any workload."""
+    """Number of pending pods, of any workload."""
     left: tuple[str, ...] = ()
-    """Nodes that the edits took away, by name."""
+    """Nodes that edits removed, by name."""
 
     @property
     def pods(self) -> int:
@@ -108,7 +108,7 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
         return "no" if any(map(is_violated, self.constraints, self.skew)) else "yes"
 
     def sentences(self) -> Iterator[str]:
-        """Describe each constraint, nodes that came and went, pods that wait, and last how full everything is."""
+        """Yield sentences on each constraint, added and removed nodes, pending pods and the load."""
         yield fullness(self)
         yield from evenness(self)
         joined = [node.name for node in self.nodes if node.joined]
@@ -120,7 +120,7 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
 
 
 def fullest(load: tuple[Load, ...]) -> Load | None:
-    """The resource with the largest requested share, the first in case of a tie."""
+    """The resource with the largest requested share; of a tie, the first."""
     measured = [row for row in load if row.percent is not None]
     return max(measured, key=lambda row: row.percent or 0, default=None)
 
@@ -132,7 +132,7 @@ _NAMED = 3
 
 
 def evenness(report: TopologyMap) -> Iterator[str]:
-    """``A zone: 5−1 = 4 > 1, most in zone-a, least in zone-c``, a sentence a constraint."""
+    """Yield ``A zone: 5−1 = 4 > 1, most in zone-a, least in zone-c`` for each constraint."""
     for place, (constraint, skew) in enumerate(zip(report.constraints, report.skew, strict=True)):
         key = f"{short_key(constraint.topology_key)}{'' if constraint.is_hard else ' (soft)'}"
         counted = [domain for domain in constraint.domains if domain.eligible_nodes]
@@ -147,17 +147,17 @@ def evenness(report: TopologyMap) -> Iterator[str]:
 
 
 def difference(constraint: ConstraintReport, matching: int, skew: int) -> str:
-    """``5−1 = 4 > 1``: pods of a domain minus the minimum, against maxSkew."""
+    """``5−1 = 4 > 1``: matching pods minus the minimum, against maxSkew."""
     return f"{matching}−{matching - skew} = {against(constraint, skew)}"
 
 
 def against(constraint: ConstraintReport, skew: int) -> str:
-    """``4 > 1``."""
+    """``4 > 1``: skew against maxSkew."""
     return f"{skew} {'>' if skew > constraint.max_skew else '≤'} {constraint.max_skew}"
 
 
 def fullness(report: TopologyMap) -> str:
-    """Say how much of each resource is requested, and which node is fullest."""
+    """Sentence on how much of each resource is requested, and which node is fullest."""
     percents = [f"{load.resource} {load.percent}%" for load in report.load if load.percent is not None]
     first = fullest_node(report)
     busiest = f"; fullest {first.name}, {node_load(first)}" if first is not None and percent(first) else ""
@@ -167,35 +167,35 @@ def fullness(report: TopologyMap) -> str:
 
 
 def fullest_node(report: TopologyMap) -> MapNode | None:
-    """The first of equals; None where no node has anything."""
+    """The first of the fullest nodes; None if no node has anything."""
     measured = [node for node in report.nodes if node.fullest is not None]
     return max(measured, key=percent, default=None)
 
 
 def percent(node: MapNode) -> int:
-    """Requested percentage of its fullest resource, 0 where it has none."""
+    """Requested percentage of the node's fullest resource; 0 without any."""
     load = fullest(node.load)
     return 0 if load is None or load.percent is None else load.percent
 
 
 def node_load(node: MapNode) -> str:
-    """``cpu 62%``, of the resource that is fullest."""
+    """``cpu 62%``, for the node's fullest resource."""
     load = fullest(node.load)
     return "nothing allocatable" if load is None else f"{load.resource} {load.percent}%"
 
 
 def is_violated(constraint: ConstraintReport, skew: int) -> bool:
-    """True if pods are further apart than a hard constraint lets new ones be."""
+    """True if the skew is larger than a hard constraint allows."""
     return constraint.is_hard and skew > constraint.max_skew
 
 
 def is_closed(states: Sequence[str]) -> bool:
-    """True if the node takes no new pods in general; one that is only tainted takes those that tolerate it."""
+    """True if the node takes no new pods, whatever they tolerate."""
     return any(state in CLOSING for state in states)
 
 
 def state_words(node: MapNode) -> str:
-    """``cordoned``, ``not ready``, or that it is tainted; and whether an edit added it."""
+    """``cordoned``, ``not ready`` or ``tainted``, and whether an edit added the node."""
     return ", ".join(_states(node))
 
 
@@ -205,7 +205,7 @@ def _states(node: MapNode) -> list[str]:
 
 
 def state_word(node: MapNode) -> str:
-    """The one that matters most, where there is room for one; page.js has the same."""
+    """The state that matters most; page.js has the same."""
     states = _states(node)
     return next((word for word in ("not ready", "cordoned", JOINED, *states) if word in states), "")
 

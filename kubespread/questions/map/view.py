@@ -38,16 +38,16 @@ _ZONE = "zone"
 
 
 class Levels(Struct, frozen=True):
-    """Positions in the keys of a map: those after ``box`` are groups."""
+    """Positions in a map's keys: one for boxes, later ones for groups within a box."""
 
     box: int | None
-    """None where no key tells nodes apart: all are in one box."""
+    """None if no key tells nodes apart: all are in one box."""
     inner: Sequence[int]
     boxes: Mapping[str | None, Sequence[MapNode]]
     """The nodes of each box, by its value."""
 
     def groups(self, nodes: Sequence[MapNode]) -> Sequence[tuple[str, Sequence[MapNode]]]:
-        """The nodes of a box by the domains within it."""
+        """Nodes of a box, grouped by the domains within it."""
         by_domain: dict[tuple[str | None, ...], list[MapNode]] = {}
         for node in nodes:
             by_domain.setdefault(tuple(node.path[position] for position in self.inner), []).append(node)
@@ -58,7 +58,7 @@ class Levels(Struct, frozen=True):
 
 
 def levels_of(report: TopologyMap) -> Levels:
-    """The zone is the box where there are several, else the widest key."""
+    """Choose the zone for boxes if there are several, else the widest key."""
     values = [{node.path[place] for node in report.nodes} for place in range(len(report.keys))]
     several = [place for place, domains in enumerate(values) if len(domains) > 1]
     zone = next((place for place in several if short_key(report.keys[place]) == _ZONE), None)
@@ -73,16 +73,16 @@ def levels_of(report: TopologyMap) -> Levels:
 class Box(Struct, frozen=True):
     name: str
     facts: Sequence[str]
-    """The text next to the name, in full and shorter."""
+    """Text next to the name, in full and shorter."""
     tone: Tone
-    """The tone of ``facts``: bad where the pods of the domain exceed a hard constraint."""
+    """Tone of ``facts``: bad if the domain exceeds a hard constraint."""
     lines: Sequence[Line]
 
 
 def box_of(
     report: TopologyMap, levels: Levels, value: str | None, nodes: Sequence[MapNode], lines: Sequence[Line]
 ) -> Box:
-    """A box, with what stands above it: ``zone-a · 4−1 = 3 > 1``."""
+    """Make a box with its heading: ``zone-a · 4−1 = 3 > 1``."""
     name = "all nodes" if levels.box is None else f"no {short_key(report.keys[levels.box])}"
     name = escaped(name if value is None else value or EMPTY)
     counted = count_of(len(nodes), "node")
@@ -132,7 +132,7 @@ _MAX_MARKS, _BAR = 6, 8
 
 
 def view(report: TopologyMap) -> View:
-    """Show one row per node, what keeps pods away last; every map shows how full nodes are."""
+    """One row per node: its domains, state, load and marked pods."""
     nodes = Sheet(title="Nodes", columns=[*_node_columns(report)], rows=report.nodes, readers=Readers.PIPES)
     counted = count_of(len(report.nodes), "node")
     title = f"{counted}, {count_of(report.pods, 'pod')}"
@@ -303,15 +303,13 @@ class _Drawing(Struct, frozen=True, dict=True):
 
 
 def boxes_beside(boxes: int, least: int, width: int) -> tuple[int, int]:
-    """Number of boxes that stand side by side in ``width``, each at least ``least`` wide inside, and their width
-    inside.
-    """
+    """Number of boxes side by side in ``width``, each at least ``least`` wide inside, and their inner width."""
     fitting = max(1, min(boxes, (width + _GAP) // (least + _FRAME + _GAP)))
     return fitting, max(1, (width - _GAP * (fitting - 1)) // fitting - _FRAME)
 
 
 def side_by_side(boxes: Sequence[Box], columns: int, inner: int) -> Iterator[Line]:
-    """Rows of ``columns`` boxes, equally high within a row."""
+    """Yield lines with ``columns`` boxes beside each other, equally high within a row."""
     for start in range(0, len(boxes), columns):
         row = boxes[start : start + columns]
         drawn = [list(_drawn(box, inner, max(len(other.lines) for other in row))) for box in row]
@@ -344,7 +342,7 @@ def tone_of_skew(report: TopologyMap, node: MapNode) -> Tone:
 
 
 def marks(count: int) -> str:
-    """Draw one mark per pod, a number where there are many."""
+    """One mark per pod; a number if there are many."""
     if not count:
         return NOBODY
     return MARK * count if count <= _MAX_MARKS else f"{MARK}×{count}"

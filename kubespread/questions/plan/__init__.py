@@ -349,8 +349,8 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
     nodes; and delete pods. After each the controllers and kube-scheduler run until nothing changes anymore. They happen
     one after another: new nodes, manifests (-f), edits in their order, the steps, autoscaled workloads at their
     maximum. The answer says whether each step is done, whether every pod finds a node, which workloads are worse than
-    before, and shows rollouts pass by pass. With --autoscaler nodes are added after each step. Before is the cluster
-    once what is under way is done.
+    before, and shows rollouts pass by pass. With --autoscaler nodes are added after each step. Before the first
+    step, what is under way is completed.
 
     \b
     Examples:
@@ -381,10 +381,10 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
     ] = None
     manifests: Annotated[
         tuple[Any, ...],
-        Applied("Manifest, or directory of manifests, to apply: what is new is created, what runs is changed."),
+        Applied("Manifest, or directory of manifests, to apply: new objects are created, existing ones changed."),
     ] = ()
     create_namespaces: Annotated[
-        bool, Option("Create the namespaces of the manifests that are missing; what is in them is refused without.")
+        bool, Option("Create missing namespaces of the manifests; otherwise objects in them are refused.")
     ] = False
     hpa_max: Annotated[bool, Option("Scale every workload with an autoscaler to its maximum, all together.")] = False
     autoscaler: AutoscalerName = None
@@ -392,11 +392,7 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
     instance_types: InstanceTypesFile = None
     namespace: Annotated[
         str | None,
-        Option(
-            "Namespace of workloads that are named without one, unless the scenario sets it.",
-            ("-n", "--namespace"),
-            "NAME",
-        ),
+        Option("Namespace of workloads named without one, unless the scenario sets it.", ("-n", "--namespace"), "NAME"),
     ] = None
 
     fail_on: Annotated[

@@ -215,8 +215,8 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     workloads: Annotated[
         tuple[str, ...],
         _AreasOrWorkloads(
-            "Areas (running, losses ...), which alone are asked about then, or workloads as KIND/NAME (deploy/web). "
-            "Default: a page on all of the namespace.",
+            "Only these areas (running, losses ...), or workloads as KIND/NAME (deploy/web). Default: "
+            "everything in the namespace.",
             metavar="[AREA|WORKLOAD]...",
             words=AREAS,
             says={WORKLOADS: "by name"},

@@ -498,8 +498,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     gang: Annotated[
         str | None,
         Option(
-            "Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a "
-            "multiple of N: one gang after another.",
+            "Place N replicas together or none of them; with a topology key, in one of its domains. With "
+            "--replicas, a multiple of N: one gang after another.",
             metavar="N[:KEY]",
             heading=_GANGS,
         ),

@@ -201,7 +201,7 @@ class Survive(WorkloadsQuestion[SurviveReport], frozen=True, kw_only=True):
     ] = ()
     pairs: Annotated[bool, Option("Lose every two domains of a key together, instead of each by itself.")] = False
     nodes_deleted: Annotated[
-        bool, Option("Delete the Node objects of a lost domain too; without, they stay and do not answer.")
+        bool, Option("Also delete the Node objects of a lost domain; by default they stay, silent.")
     ] = False
     domains: Mapping[str, tuple[str, ...]] = {}
     """By topology key the only domains of it that are lost; of a key that is not here all are."""
@@ -211,8 +211,8 @@ class Survive(WorkloadsQuestion[SurviveReport], frozen=True, kw_only=True):
     fail_on: Annotated[
         tuple[Literal["pending", "short", "lost", "any"], ...],
         Option(
-            "Exit with 1 only when losing some domain leaves pods pending or workloads degraded (short), takes pods "
-            "that nothing makes again (lost), or any of these.",
+            "Exit with 1 only when losing some domain leaves pods pending or workloads degraded (short), "
+            "loses pods for good (lost), or any of these.",
             is_for_scripts=True,
         ),
     ] = ()

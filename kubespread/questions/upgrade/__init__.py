@@ -54,8 +54,8 @@ class Upgrade(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
     to: Annotated[
         str,
         Option(
-            "What the new nodes are, instead of copies: of another size (8x16: 8 CPUs, 16 GiB), or copies of a node or "
-            "of a Node manifest, each in the zone of the old one.",
+            "New nodes, instead of copies: a size (8x16: 8 CPUs, 16 GiB), or a node or Node manifest to "
+            "copy, each in the zone of the old one.",
             metavar="CPUxGI|TEMPLATE[@KEY=VALUE]",
             is_path=True,
         ),

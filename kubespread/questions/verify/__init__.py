@@ -109,7 +109,7 @@ class Verify(PlayedQuestion[VerifyReport], frozen=True, kw_only=True):
     ] = None
     filename: Annotated[
         tuple[str, ...],
-        Option("Manifests, or directories of them, to apply before.", ("-f", "--filename"), "FILE", is_path=True),
+        Option("Manifests, or directories of them, to apply first.", ("-f", "--filename"), "FILE", is_path=True),
     ] = ()
     today: datetime.date | None = None
     """The day on which it is decided what is accepted until when; None: today, in UTC."""

@@ -18,19 +18,17 @@ _BY_SUBJECT = (manifests, selectors, domains, replicas, disruption)
 RULES: tuple[AnyRule, ...] = tuple(
     sorted((rule for subject in _BY_SUBJECT for rule in subject.RULES), key=lambda rule: rule.code)
 )
-"""A fault is of the last rule that knows it, which is the most specific one."""
+"""All rules; a fault belongs to the last rule that accepts it, the most specific one."""
 
 
 def selected(select: Sequence[str], ignore: Sequence[str]) -> tuple[AnyRule, ...]:
-    """The rules that ``select`` names, all without it, but for those that ``ignore`` names. Raises UsageError for what
-    no code begins with.
-    """
+    """Rules in ``select``, or all, without those in ``ignore``. Raises UsageError for a text that begins no code."""
     chosen, left_out = _codes(select) or ("",), _codes(ignore)
     return tuple(rule for rule in RULES if begins(rule.code, chosen) and not begins(rule.code, left_out))
 
 
 def rule_called(text: str) -> AnyRule:
-    """The rule with this code or name. Raises UsageError."""
+    """Rule with this code or name. Raises UsageError."""
     for rule in RULES:
         if text.upper() in (rule.code, rule.name.upper()):
             return rule
@@ -38,12 +36,12 @@ def rule_called(text: str) -> AnyRule:
 
 
 def silenced_codes(*annotations: Mapping[str, str]) -> tuple[str, ...]:
-    """Codes that the annotation ``kubespread.dev/ignore`` names, on the workload or on its pod template."""
+    """Codes in the annotation ``kubespread.dev/ignore`` of the workload or its pod template."""
     return tuple(code for annotation in annotations for code in _split([annotation.get(CHECK_IGNORE, "")]))
 
 
 def unknown_codes(codes: Iterable[str]) -> Iterator[str]:
-    """Codes that no rule's code begins with."""
+    """Yield texts that no rule's code begins with."""
     return (code for code in codes if not any(rule.code.startswith(code) for rule in RULES))
 
 

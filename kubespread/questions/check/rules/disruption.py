@@ -238,18 +238,18 @@ BY_REVISION = f"matchLabelKeys: [{TEMPLATE_HASH}]"
 
 
 def by_revision(constraints: Iterable[Declared]) -> FieldChange:
-    """The constraints counting their own revision alone."""
+    """Change that makes the constraints count only pods of their own revision."""
     return FieldChange({own: {"matchLabelKeys": [*own.written.match_label_keys, TEMPLATE_HASH]} for own in constraints})
 
 
 def excess(rollout: RolloutReport, declared: Declared) -> int:
-    """The skew of the new pods beyond maxSkew."""
+    """Skew of the new pods beyond maxSkew."""
     final = rollout.final[declared.position]
     return max(0, final.skew - final.max_skew)
 
 
 def rolled_out(subject: Subject) -> Deployment | None:
-    """The Deployment, where it makes new pods while old ones are there."""
+    """The Deployment, if it creates new pods while old ones run; else None."""
     workload = subject.object
     if not isinstance(workload, Deployment):
         return None

@@ -398,21 +398,21 @@ _LARGE: ResourceList = {"cpu": "1000", "memory": "16Ti", "ephemeral-storage": "6
 
 
 class Possible(Struct, frozen=True):
-    """A domain that has no node now."""
+    """A domain without nodes that a node group can create."""
 
     group: str
-    """The group that could make it: ``NodePool general``."""
+    """Group that could create it: ``NodePool general``."""
     node: Node
-    """A node as the group would make it there, with room for every pod."""
+    """Node of the group in that domain, with room for every pod."""
     taint: Taint | None
-    """Taint of that node that the pod does not tolerate."""
+    """Taint of the node that the pod does not tolerate."""
 
 
 def without_nodes(key: str, present: Collection[str], case: Case, trial: ReplicaTrial) -> Mapping[str, Possible]:
-    """The values of topology key ``key`` that are not ``present``, each as the most suitable group would make it.
+    """Values of ``key`` that are not ``present``, each with the most suitable group for it.
 
-    Groups that cannot grow are left out, and so are those that the pod's node selector or affinity does not allow, by
-    the labels that the group states for its nodes.
+    Groups that cannot grow are left out, as are those that the pod's node selector or affinity excludes by the labels
+    that the group states.
     """
     pod, possible = case.subject.pod, dict[str, Possible]()
     for group, labels, taints in _groups(key, pod, case.objects, trial.cluster.nodes):
