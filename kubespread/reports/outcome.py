@@ -123,6 +123,8 @@ class UnmadePods(Report, frozen=True):
     """Number of such pods."""
     message: str
     """Message of the API server for the first of them, or what their controller waits for."""
+    enough: str = ""
+    """``requests.cpu: 14 in ResourceQuota compute``: what would allow them; empty where quotas do not refuse them."""
 
 
 class WorkloadChange(Report, frozen=True, gc=False):

@@ -437,6 +437,7 @@ def test_a_pod_that_a_plugin_rejects_as_a_whole(tmp_path: Path) -> None:
             "gap: no LimitRange, PriorityClass, ResourceQuota objects: pods are created as if there were none",
             "gap: no Service objects: default constraints cannot be derived from Services",
             '0/2 nodes are available: persistentvolumeclaim "gone" not found.',
+            "1 pending: PersistentVolumeClaim gone has to be created",
             "No: 0 of 1 placed",
         ],
     )

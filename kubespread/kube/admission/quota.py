@@ -71,6 +71,14 @@ def needed(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[st
     return exceeded
 
 
+def enough(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> str:
+    """``requests.cpu: 14 in ResourceQuota compute``: amounts that would allow so many; empty where none would."""
+    return "; ".join(
+        f"{', '.join(f'{name}: {amount}' for name, amount in hard.items())} in ResourceQuota {quota}"
+        for quota, hard in needed(quotas, pod, copies).items()
+    )
+
+
 def is_charged(pod: Pod, now: datetime) -> bool:
     """True if quotas count the pod: until it has ended, or its grace period to end is over.
 

@@ -90,7 +90,12 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
     """Explain the pod on the requested nodes, or what has to change for it to fit."""
     pods = [read_once(pod) for pod in question.pods]
     (candidate, *_), cluster = resolve(
-        scene.snapshot, pods, scene.scheduler, question.surroundings, settings=question.settings
+        scene.snapshot,
+        pods,
+        scene.scheduler,
+        question.surroundings,
+        settings=question.settings,
+        counts_quotas=not question.fix,
     )
     if question.fix:
         return _fixed(msgspec.structs.replace(question, pods=tuple(pods)), candidate, cluster, scene)
@@ -121,7 +126,7 @@ def _fixed(question: Explain, candidate: Candidate, cluster: Cluster, scene: Sce
     stuck = judged.stuck
     evaluation = None if stuck is None else stuck.evaluation
     report = answer_of(candidate, cluster, scene, preemption=question.preemption, evaluation=evaluation)
-    found = None if stuck is None else changes_found(stuck, judged.goal, question, candidate)
+    found = judged.advice if stuck is None else changes_found(stuck, judged.goal, question, candidate)
     return msgspec.structs.replace(
         report,
         fix=judged.fix,

@@ -17,12 +17,16 @@ from msgspec import Struct
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.manifest import Manifest, choose, kind_of
+from kubespread.candidate.replicas import creation
 from kubespread.candidate.settings import Operation, operations
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.core import Pod
+from kubespread.kube.admission.quota import enough, needed
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod, ResourceQuota
 from kubespread.kube.api.kinds import Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.gotext import compact_json
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, priority_of
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.versions import KubeVersion
@@ -51,7 +55,7 @@ from kubespread.questions.simulate import Simulate
 from kubespread.questions.simulate.answer import Posed, pose
 from kubespread.questions.simulate.demand import Demand
 from kubespread.questions.worlds import as_snapshot, world_of
-from kubespread.reports.advice import Advice, Suggestion
+from kubespread.reports.advice import Advice, NotEnough, Suggestion
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import scheduler_amounts
 from kubespread.scheduler.evaluation import evaluate, has_lower
@@ -78,7 +82,9 @@ class Tried(Struct, frozen=True):
     stuck: Stuck | None = None
     """Obstacles to the goal; None if there are none, or if they are unknown."""
     message: str | None = None
-    """Reason not all replicas find a node; None for one pod, which the explanation covers."""
+    """Reason not all replicas find a node; None for one pod, which the explanation covers, unless a quota refuses it."""
+    advice: Advice | None = None
+    """Larger quotas, if quotas refuse pods: no other change is tried then."""
     notes: Sequence[str] = ()
 
 
@@ -115,11 +121,16 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
     goal = OnePod(pod, cluster, plugins, reviser(candidate), worlds)
     workload = None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
     with_notes = partial(Tried, goal=goal, notes=candidate.notes)
+    created = creation(candidate, cluster.objects.of(ResourceQuota) if scene.scheduler.admission else (), 1, ())
     try:
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError:
         # Without a judgment nothing suggests what to change.
         return with_notes(Fix(workload))
+    if created.copies == 0:
+        nodes = int(evaluation.feasible.sum()) if evaluation.error is None else 0
+        raised = _quotas_raised(cluster.objects, pod, 1, nodes=nodes)
+        return with_notes(Fix(workload), message=created.refusal, advice=raised)
     if claims_at_fault(evaluation) or (evaluation.error is None and evaluation.feasible.any()):
         return with_notes(Fix(workload))
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
@@ -287,13 +298,46 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Tried:
         # Where nothing else tells what could be changed, one more replica does.
         with suppress(SchedulingError):
             evaluation = evaluate(framework(demand.profile), posed.cluster, demand.pod)
-    message = outcome.stopped or demand.growth.created.refusal
+    growth = demand.growth
+    message = outcome.stopped or growth.created.refusal
     lacking = partial(Tried, Fix(demand.workload, wanted, placed), goal, message=message, notes=demand.notes)
-    if evaluation is None or not demand.growth.further or claims_at_fault(evaluation):
+    if growth.further and growth.created.copies is not None and growth.created.copies < growth.further:
+        allowed = pose(replicas.question, replicas.snapshot, replicas.scheduler, counts_quotas=False)
+        then = replicas.placed(allowed).count
+        raised = _quotas_raised(
+            posed.cluster.objects, demand.pod, growth.further, placed=then if then >= wanted else None
+        )
+        return lacking(message=growth.created.refusal, advice=raised)
+    if evaluation is None or not growth.further or claims_at_fault(evaluation):
         return lacking()
     most, told_apart = None if started else wanted, demand.told_apart is not None
     stuck = Stuck(evaluation, demand.profile.version, wanted - placed, placed, most, asked, told_apart)
     return lacking(stuck=stuck)
+
+
+def _quotas_raised(
+    objects: ClusterObjects, pod: Pod, copies: int, *, nodes: int | None = None, placed: int | None = None
+) -> Advice:
+    """Quotas that would let so many more pods be created, which then fit ``nodes``, or of which ``placed`` find a node;
+    None and 0 where that does not do.
+    """
+    quotas, namespace = objects.of(ResourceQuota), pod.metadata.namespace
+    change = enough(quotas, pod, copies) or "set what the quota requires of containers"
+    patches = {name: compact_json({"spec": {"hard": hard}}) for name, hard in needed(quotas, pod, copies).items()}
+    commands = tuple(
+        f"kubectl patch resourcequota {name} -n {namespace} --type=merge -p {quote(patch)}"
+        for name, patch in patches.items()
+    )
+    does = patches and (nodes or placed)
+    raised = Suggestion(
+        change=change, brief=change, family=_QUOTA, options=(), nodes=nodes, placed=placed, commands=commands
+    )
+    return Advice(
+        families=(_QUOTA,),
+        enough=(raised,) if does else (),
+        not_enough=() if does else (NotEnough(family=_QUOTA, changes=(change,)),),
+        tried=1,
+    )
 
 
 def _most_running(cluster: Cluster, demand: Demand) -> int:
@@ -310,6 +354,7 @@ def _most_running(cluster: Cluster, demand: Demand) -> int:
     return len(demand.present) + int(room.sum())
 
 
+_QUOTA = "quota"
 _ANOTHER_TEMPLATE = "its workload's template has no such field by now: the pod is of another revision"
 _IMMUTABLE = "a pod's own fields cannot be changed: delete the pod and create it anew"
 

@@ -27,7 +27,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     selectors and affinity are tried, as are evictions and added nodes: each change alone, at the smallest size that
     suffices, then two and three together if none suffices alone. A change that leaves another pod without a node does
     not count, and is listed separately. Each comes with the option that reproduces it and as a patch; -v shows all
-    patches.
+    patches. For a ResourceQuota that refuses pods it says what would be enough.
 
     \b
     Examples:

@@ -250,7 +250,7 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
 def _why_not(report: ExplainReport) -> Iterator[str]:
     """kube-scheduler's message and what bars the pod, unless it fits or that is said already."""
     for text in (report.message, report.conclusion):
-        if text and not report.fits and text not in report.said[0]:
+        if text and (report.advice or not report.fits) and text not in report.said[0]:
             yield text
 
 

@@ -96,7 +96,7 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     groups: tuple[StuckGroup, ...]
     """The largest first."""
     not_made: tuple[UnmadePods, ...] = ()
-    """Desired pods of the same workloads that do not exist yet, or are refused."""
+    """Desired pods that the API server refuses, and others of the same workloads that do not exist yet."""
     autoscaling: AutoscalingReport | None = None
     """Nodes that the autoscaler adds for all pods that wait in the cluster, those of other workloads too; null without
     one, and where no pod waits.
@@ -138,8 +138,15 @@ def _whose(group: StuckGroup) -> str:
 def _sentences(report: PendingReport) -> Iterator[str]:
     """Say how many are stuck, and how many of them changes free; then who waits for them."""
     if not report.groups:
-        yield "all pods have a node"
-        return
+        yield "all pods that exist have a node" if report.not_made else "all pods have a node"
+    else:
+        yield from _of_groups(report)
+    for unmade in report.not_made:
+        enough = f"; {unmade.enough} would be enough" if unmade.enough else ""
+        yield f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called} not created: {unmade.message}{enough}"
+
+
+def _of_groups(report: PendingReport) -> Iterator[str]:
     yield from report.scaled
     changes = [group for group in report.groups if group.freed]
     freed = sum(group.freed for group in changes)
@@ -157,8 +164,6 @@ def _sentences(report: PendingReport) -> Iterator[str]:
         change = "" if group.change is None else f" with {group.change.brief}"
         victims = f"{count_of(len(group.victims), 'pod')}: {some_of(group.victims, _MAX_NAMED)}"
         yield f"pods of {_whose(group)} find a node{change} by preempting {victims}"
-    for unmade in report.not_made:
-        yield f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called} not created: {unmade.message}"
 
 
 class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):

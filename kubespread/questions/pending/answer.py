@@ -42,7 +42,7 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, says, short_key, some_of
 from kubespread.world.events.world import World, unmade
-from kubespread.world.reporting.difference import NOTHING_LOST, judged_as_it_stands
+from kubespread.world.reporting.difference import NOTHING_LOST, Baseline, judged_as_it_stands
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
@@ -282,7 +282,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
         pods=len(scene.snapshot.pods),
         pending=sum(len(group.pods) for group in groups),
         groups=tuple(groups),
-        not_made=tuple(_not_made(world, groups)),
+        not_made=tuple(_not_made(world, groups, is_asked)),
         autoscaling=scaled,
         still_pending=() if scaled is None else tuple(_waiting_in(after, is_asked)),
         gaps=scene.gaps(world.assumed),
@@ -315,10 +315,19 @@ def _waiting_in(world: World, is_asked: Callable[[WorkloadName], bool]) -> Itera
     return (NamespacedName.of(pod) for pod in waiting if is_asked(workload_of(world, pod)))
 
 
-def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods]:
-    """Pods of the stuck workloads that do not even exist."""
-    stuck = {workload for group in groups for workload in group.workloads}
-    return (row for row in (unmade_pods(world, unmade(world)) if stuck else ()) if row.workload in stuck)
+def _not_made(
+    world: World, groups: Iterable[StuckGroup], is_asked: Callable[[WorkloadName], bool]
+) -> Iterator[UnmadePods]:
+    """Pods that the API server will refuse once their controllers make them, and those of stuck workloads that do not
+    even exist.
+    """
+    missing = [row for row in unmade_pods(world, unmade(world)) if is_asked(row.workload)]
+    if not missing:
+        return
+    after, stuck = world.fork(), {workload for group in groups for workload in group.workloads}
+    Baseline.settled(after)
+    refused = {row.workload: row for row in unmade_pods(after, (row for row in unmade(after) if row.is_refused))}
+    yield from (refused.get(row.workload, row) for row in missing if row.workload in refused.keys() | stuck)
 
 
 def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[AlikePods]:

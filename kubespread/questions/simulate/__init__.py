@@ -568,9 +568,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
     def next_command(self, report: Sequence[SimulateReport], commands: Commands) -> str:
         worst = next((each for each in report if each.lacking), None)
-        if worst is not None and not worst.pending:
-            # Nothing that a pod may change lets the API server make it.
-            return ""
         if len(report) == 1 and worst is not None:
             return self.again(commands, "explain", "--fix")
         there = worst or next(iter(report), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from kubespread.controllers.disruption import LET_THROUGH, evict
+from kubespread.kube.admission import quota
 from kubespread.kube.api.core import Pod
 from kubespread.kube.gotext import parse_int64
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active
@@ -75,7 +76,10 @@ def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[reports.Unm
         groups.setdefault(world.above(row.owner), []).append(row)
     for workload, rows in sorted(groups.items(), key=lambda group: in_order(group[0])):
         count = sum(pods.count for pods in rows)
-        yield reports.UnmadePods(workload=workload, count=count, message=rows[0].message)
+        refused = world.api_server.refused.get(rows[0].owner)
+        pods = [] if refused is None else [pod for pod, _ in refused.pods]
+        allowing = quota.enough(world.api_server.quotas, pods[0], count) if pods else ""
+        yield reports.UnmadePods(workload=workload, count=count, message=rows[0].message, enough=allowing)
 
 
 def skew_changes(

@@ -147,9 +147,14 @@ class ApiServer(Forking):
         self._uncharged = {key_of(pod) for pod in pods if not is_charged(pod, time)} if self._ledger else set[PodKey]()
         """Pods that are there and that quotas do not count any more."""
 
+    @property
+    def quotas(self) -> Sequence[ResourceQuota]:
+        """The quotas that are kept, with what they count as used now."""
+        return self._ledger.quotas
+
     def quotas_in(self, objects: ClusterObjects) -> ClusterObjects:
         """``objects`` with what quotas count as used now."""
-        return objects.with_all(ResourceQuota, self._ledger.quotas) if self._ledger else objects
+        return objects.with_all(ResourceQuota, self.quotas) if self._ledger else objects
 
     def learn(self, objects: ClusterObjects, added: Iterable[ApiObject]) -> None:
         """Objects other than pods and nodes have changed; ``added`` are those that are new or different."""

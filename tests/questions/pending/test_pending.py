@@ -12,7 +12,7 @@ import kubespread
 from kubespread import PendingReport, Snapshot
 from tests.builders import Data, hard, hosts, node, owned_by, pod, pods_on, taint
 from tests.cli.support import FIXTURES, run
-from tests.world.clusters import gone_to_sleep
+from tests.world.clusters import deployment, gone_to_sleep
 
 STUCK = kubespread.load(FIXTURES / "clusters" / "stuck.yaml")
 
@@ -252,6 +252,39 @@ def test_why_there_is_no_change(case: str, monkeypatch: pytest.MonkeyPatch) -> N
     objects, most, expected = UNHELPED[case]
     monkeypatch.setattr("kubespread.questions.remedies.search._MOST_TRIALS", most)
     assert [group.no_change for group in asked(objects).groups] == [expected]
+
+
+REFUSED = (
+    'pods "web-5d6-1" is forbidden: exceeded quota: compute, requested: requests.cpu=2, used: requests.cpu=4, '
+    "limited: requests.cpu=4"
+)
+
+
+@pytest.mark.parametrize(
+    ("pods", "spec", "first", "count", "hard"),
+    [
+        pytest.param(("n0", "n1"), None, "all pods that exist have a node", 3, 10, id="none waits"),
+        pytest.param(
+            ("n0", None),
+            {"nodeSelector": {"x": "y"}},
+            "1 pod pending for 1 cause; 1 change frees it",
+            3,
+            10,
+            id="another of the workload waits",
+        ),
+    ],
+)
+def test_a_quota_that_refuses_pods_is_named_with_what_would_be_enough(
+    pods: tuple[str | None, ...], spec: Data | None, first: str, count: int, hard: int
+) -> None:
+    amounts = {"hard": {"requests.cpu": "4"}, "used": {"requests.cpu": "4"}}
+    meta = {"name": "compute", "namespace": "default"}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": meta, "spec": {"hard": amounts["hard"]}}
+    web = deployment("web", pods, cpu="2", replicas=5, spec=spec)
+    report = asked([*hosts("a", "b", "c"), *web, {**quota, "status": amounts}])
+    enough = f"requests.cpu: {hard} in ResourceQuota compute"
+    told = f"{count} more pods of Deployment/web not created: {REFUSED}; {enough} would be enough"
+    assert (report.answer[0], report.answer[-1], report.not_made[0].enough) == (first, told, enough)
 
 
 def test_victims_are_those_of_pods_that_fit_and_of_the_change() -> None:

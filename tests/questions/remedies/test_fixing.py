@@ -291,3 +291,60 @@ def test_no_change_is_tried_for_a_claim_that_has_to_be_created() -> None:
         report = kubespread.explain(snapshot, asked, fix=True)
         assert (report.verdict, report.advice) == ("no", None)
         assert report.answer == ("no change is tried: PersistentVolumeClaim gone has to be created",)
+
+
+def compute(hard: str, used: str) -> Data:
+    of_cpu = {"hard": {"requests.cpu": hard}, "used": {"requests.cpu": used}}
+    meta = {"name": "compute", "namespace": "default"}
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": meta,
+        "spec": {"hard": of_cpu["hard"]},
+        "status": of_cpu,
+    }
+
+
+RAISED = "requests.cpu: {} in ResourceQuota compute"
+QUOTAS: dict[str, tuple[str | Data, dict[str, Any], str, str, int | None]] = {
+    "replicas that it refuses": ("deploy/web", {}, "yes", "all 5 replicas find a node with " + RAISED.format(10), 5),
+    "more than nodes have room for": (
+        "deploy/web",
+        {"replicas": 50},
+        "no",
+        "none of 1 change tried makes all 50 replicas fit",
+        None,
+    ),
+    "no more than it allows": (
+        "deploy/web",
+        {"replicas": 2},
+        "yes",
+        "all 2 replicas find a node: no change is needed",
+        None,
+    ),
+    "a pod": (pod(requests={"cpu": "1"}), {}, "yes", "the pod fits with " + RAISED.format(5), 3),
+}
+
+
+@pytest.mark.parametrize("case", QUOTAS)
+def test_a_quota_that_refuses_pods_is_named_with_what_would_be_enough(case: str) -> None:
+    asked, options, verdict, said, fits = QUOTAS[case]
+    web = deployment("web", ("n0", "n1"), cpu="2", replicas=5)
+    report = advised([*hosts("a", "b", "c"), *web, compute("4", "4")], asked, **options)
+    assert (report.verdict, report.answer[0]) == (verdict, said)
+    found = () if report.advice is None else report.advice.enough
+    assert [each.placed or each.nodes for each in found] == ([] if fits is None else [fits])
+    if report.advice is not None:
+        assert report.message is not None
+        assert "exceeded quota: compute, requested: requests.cpu=" in report.message
+    for each in found:
+        hard = each.change.split()[1]
+        patch = f'{{"spec":{{"hard":{{"requests.cpu":"{hard}"}}}}}}'
+        assert each.commands == (f"kubectl patch resourcequota compute -n default --type=merge -p '{patch}'",)
+
+
+def test_what_would_be_enough_is_enough() -> None:
+    web = deployment("web", ("n0", "n1"), cpu="2", replicas=5)
+    for most, verdict in ("9", "no"), ("10", "yes"):
+        snapshot = Snapshot.from_objects([*hosts("a", "b", "c"), *web, compute(most, "4")])
+        assert kubespread.simulate(snapshot, "deploy/web").verdict == verdict

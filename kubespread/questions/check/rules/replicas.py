@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.controllers.deployment import limits
-from kubespread.kube.admission.quota import allowance, needed
+from kubespread.kube.admission.quota import allowance, enough, needed
 from kubespread.kube.api.cluster_objects import ClusterObjects, NodePool
 from kubespread.kube.api.core import Container, LimitRange, Node, NodeSpec, NodeStatus, Pod, ResourceQuota, Taint
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
@@ -140,10 +140,7 @@ def _raising(case: Case, replicas: int) -> Remedy:
     more = needed(quotas, case.subject.pod, replicas + surge)
     if not more:
         return Remedy(text="set the requests or limits that the quota requires of containers")
-    amounts = "; ".join(
-        f"{', '.join(f'{name}: {amount}' for name, amount in hard.items())} in ResourceQuota {quota}"
-        for quota, hard in more.items()
-    )
+    amounts = enough(quotas, case.subject.pod, replicas + surge)
     beside = f" and {count_of(surge, 'pod')} more in a rollout" if surge else ""
     text, outcome = f"{amounts}: enough for {count_of(replicas, 'replica')}{beside}", None
     if trial is not None:
