@@ -19,6 +19,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_groups import group_name, has_gangs
 from kubespread.kube.time import instant
 from kubespread.kube.versions import KubeVersion
+from kubespread.questions.causes.not_modelled import groups_of_others
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.snapshot import Snapshot
@@ -78,10 +79,13 @@ def world_of(
         assumed={} if assumed is None else assumed,
     )
     world = World(start, surroundings)
-    if has_gangs(version) and snapshot.known.once(
-        ("groups", str(version)), lambda: any(group_name(pod) is not None for pod in start.pods)
-    ):
-        world.assume(["pods of a group are placed one at a time, not all or none of the group"])
+    is_read = has_gangs(version)
+
+    def are_grouped() -> bool:
+        return any(groups_of_others(pod) or (is_read and group_name(pod) is not None) for pod in start.pods)
+
+    if snapshot.known.once(("groups", str(version)), are_grouped):
+        world.assume(["pods of a group are placed one at a time, not all or none of it (simulate --gang N does)"])
     return world
 
 

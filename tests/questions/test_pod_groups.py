@@ -228,12 +228,24 @@ def test_as_many_of_a_group_as_fit() -> None:
     assert (in_one_zone.placed, in_one_zone.gang and in_one_zone.gang.members) == (4, 4)
 
 
-def test_a_scenario_places_pods_of_a_group_one_at_a_time_and_says_so() -> None:
-    snapshot = kubespread.Snapshot.from_objects([*NODES, pod_group(min_count=3), member("a", "n0")])
+COSCHEDULED = pod("a", "n0", labels={"scheduling.x-k8s.io/pod-group": "ring"})
+
+
+@pytest.mark.parametrize(
+    ("running", "by", "said"),
+    [
+        pytest.param(member("a", "n0"), scheduler(), True, id="with the gates on"),
+        pytest.param(member("a", "n0"), kubespread.Scheduler(), False, id="with the gates off nobody reads it"),
+        pytest.param(COSCHEDULED, kubespread.Scheduler(), True, id="of the coscheduling plugin"),
+        pytest.param(pod("a", "n0"), kubespread.Scheduler(), False, id="of none"),
+    ],
+)
+def test_what_places_pods_of_a_group_one_at_a_time_says_so(running: Data, by: kubespread.Scheduler, said: bool) -> None:
+    snapshot = kubespread.Snapshot.from_objects([*NODES, pod_group(min_count=3), running])
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": ["cordon n0"]}}
-    on, off = (kubespread.plan(snapshot, scenario, each) for each in (scheduler(), kubespread.Scheduler()))
-    said = "pods of a group are placed one at a time, not all or none of the group"
-    assert (said in on.gaps, said in off.gaps) == (True, False)
+    gap = "pods of a group are placed one at a time, not all or none of it (simulate --gang N does)"
+    answers = kubespread.plan(snapshot, scenario, by), kubespread.pending(snapshot, scheduler=by)
+    assert [gap in answer.gaps for answer in answers] == [said, said]
 
 
 def test_a_group_keeps_its_members_under_pseudonyms() -> None:

@@ -6,7 +6,7 @@ reader: `Plugin.gaps`, admission's `gaps`, and `assume` of a `World` or a `Clust
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kubespread.kube.api.cluster_objects import (
     ClusterObjects,
@@ -73,12 +73,18 @@ def not_modelled_of(profile: Profile) -> Iterator[str]:
         yield "extenders: what they would filter or score"
 
 
-def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """The group that the pod names, else those of its namespace."""
-    meta, group = pod.metadata, pod.spec.scheduling_group
+def groups_of_others(pod: Pod) -> Mapping[str, str]:
+    """The groups of other schedulers that the pod names, by where it names them."""
+    meta = pod.metadata
     named = {f"label {key}": meta.labels[key] for key in _GROUP_LABELS if key in meta.labels}
     if _GROUP_ANNOTATION in meta.annotations:
         named[f"annotation {_GROUP_ANNOTATION}"] = meta.annotations[_GROUP_ANNOTATION]
+    return named
+
+
+def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
+    """The groups that the pod names, else those of its namespace."""
+    meta, group, named = pod.metadata, pod.spec.scheduling_group, {**groups_of_others(pod)}
     if group is not None:
         named["spec.schedulingGroup"] = group.pod_group_name or ""
     for where, name in named.items():
