@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 Text = Annotated[str, Meta(min_length=1)]
 DRAIN = "Drain, here and with --drain"
-"""The heading of flags that are edits' too."""
+"""Heading of flags that drains among edits share."""
 MANIFESTS = "Manifests"
 CHANCE = "Chance"
 REQUIREMENTS = "Requirements"
@@ -52,66 +52,64 @@ CHOSEN = "which of several workloads is chosen"
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """Conditions beside or without which an option cannot be honored."""
+    """Combinations of options in which one has no effect."""
 
     says: Mapping[str, str] = {}
-    """Decisions of the option, and how it decides each: it does not go together with one that decides the same
-    otherwise.
-    """
+    """Decisions of the option: it conflicts with options that decide one of these otherwise."""
     needs: tuple[str, ...] = ()
-    """The parameters without any of which it has no effect, where the first exists."""
+    """Parameters of which one must be set for it to have an effect, if the question has the first."""
     prints: str = ""
-    """Output that is printed instead of an answer where it is given."""
+    """Output that replaces the answer."""
     beside: tuple[str, ...] = ()
-    """The parameters that have an effect on what it ``prints``."""
+    """Parameters that affect what it ``prints``."""
     shown_in: tuple[str, ...] = ()
     """The formats that show what it asks for; empty: all."""
 
     def decides(self, _given: Any) -> Mapping[str, str]:
-        """Decisions of the option where this is given."""
+        """Decisions of the option for this value."""
         return self.says
 
 
 class Option(Rule, frozen=True):
-    """Properties of a field besides its type and its default.
+    """Properties of a field beyond its type and default.
 
     A text field is an option with a value, a bool is a flag, and a tuple may be repeated; a flag that is on by default
     is ``--no-NAME``, unless it has ``names``.
     """
 
     help: str
-    """Meaning of the option, for every interface: one sentence."""
+    """Meaning of the option in one sentence, for every interface."""
     names: tuple[str, ...] = ()
-    """On the command line, where these are not the field's own."""
+    """Names on the command line; empty: the field's name."""
     metavar: str = ""
     heading: str | None = None
-    """The part of the help it stands in."""
+    """Section of the help."""
     least: int | None = None
     is_typed: bool = True
     """True if the command line has it."""
     is_for_scripts: bool = False
     """True if it only sets an exit code, or how much is shown, and exists on the command line alone."""
     is_path: bool = False
-    """True if it names a file or says how one is read, which is not for assistants."""
+    """True if it names a file or says how one is read, which assistants may not."""
     words: tuple[str, ...] = ()
-    """Words that a value may be besides what its ``metavar`` calls it."""
+    """Literal values besides those that ``metavar`` describes."""
     form: ClassVar[str] = "value"
-    """Name of one of the forms in which the command line knows options."""
+    """Kind of option on the command line."""
     is_subject: ClassVar[bool] = False
-    """True if it is what the question is about, which comes first, and by its place on the command line."""
+    """True if it is the subject of the question: first, and positional on the command line."""
     has_own_field: ClassVar[bool] = False
-    """True if reports say it in a field of their own, so that the question in them does not."""
+    """True if reports have a field for it, so that their ``question`` leaves it out."""
     by_default: ClassVar[str] = ""
-    """Sentence for assistants on leaving it out."""
+    """Sentence for assistants on its default."""
 
     @property
     def called(self) -> str:
-        """The library's parameter for it; empty: the field's name."""
+        """Keyword of the library function; empty: the field's name."""
         return ""
 
     @property
     def is_told(self) -> bool:
-        """True if an answer repeats it in its question."""
+        """True if the ``question`` of a report includes it."""
         return not (self.is_for_scripts or self.is_path or self.has_own_field)
 
     @property
@@ -119,11 +117,11 @@ class Option(Rule, frozen=True):
         return not (self.is_for_scripts or self.is_path)
 
     def read(self, text: str) -> Any:
-        """Value of what is typed, before any cluster is read. Raises UsageError and ManifestError."""
+        """Value of a typed text, before any cluster is read. Raises UsageError and ManifestError."""
         return text
 
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
-        """Yield the arguments that an assistant passes for a field of type ``kind``: names, types and defaults."""
+        """Yield an assistant's arguments for a field of type ``kind``: names, types and defaults."""
         yield field.name, self._described(kind), msgspec.field(default=field.default, name=field.encode_name)
 
     def _described(self, kind: Any) -> Any:
@@ -133,13 +131,11 @@ class Option(Rule, frozen=True):
         return Annotated[kind, Meta(description=f"{self.help}{self.by_default}")]
 
     def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
-        """Value of the field where an assistant passes ``arguments`` about a cluster. Raises UsageError and
-        ManifestError.
-        """
+        """Value of the field from an assistant's ``arguments``. Raises UsageError and ManifestError."""
         return getattr(arguments, field.name)
 
     def taken(self, kind: Any, value: Any) -> Any:
-        """Value of the field of type ``kind`` where a Python caller gives ``value``. Raises what `read` raises."""
+        """Value of the field of type ``kind`` from a Python caller's ``value``. Raises what `read` raises."""
         if get_origin(kind) is tuple:
             several = () if value is None else value
             return (
@@ -150,13 +146,13 @@ class Option(Rule, frozen=True):
         return str(value) if isinstance(value, Path) else value
 
     def denied(self) -> str:
-        """The help of the flag that negates it."""
+        """Help of the flag that negates it."""
         return f"Do not {self.help[:1].lower()}{self.help[1:]}"
 
 
 def misplaced(rules: Mapping[str, Rule], names: Mapping[str, str], given: Mapping[str, Any]) -> Iterator[str]:
-    """Find what is ``given`` and has no effect beside or without something else; ``names`` are all that may be, as they
-    are spelled.
+    """Yield a message for each parameter in ``given`` that has no effect beside or without another; ``names`` spells
+    them.
     """
     ruled = {name: rule for name, rule in rules.items() if name in given}
     for one, other in combinations(ruled, 2):
@@ -174,7 +170,7 @@ def misplaced(rules: Mapping[str, Rule], names: Mapping[str, str], given: Mappin
 
 
 class Argument(Option, frozen=True):
-    """A positional argument on the command line."""
+    """A positional argument."""
 
     is_subject = True
 
@@ -183,21 +179,21 @@ _FIRST = Annotated[str | None, Meta(description="Manifest that is applied first,
 
 
 class Workload(Option, frozen=True):
-    """Manifests, or workloads of the cluster by KIND/NAME: positional on the command line, with kubectl's ``-f`` and
-    ``-k`` as alternatives; from an assistant text, never paths.
+    """Manifests, or workloads of the cluster by KIND/NAME: positional, or with kubectl's ``-f`` and ``-k``; text from
+    assistants, never paths.
     """
 
     is_piped: bool = False
-    """True if piped input stands in where nothing is named, though it is optional."""
+    """True if piped input is read when nothing is named, though it is optional."""
     is_several: bool = False
-    """True if ``-A`` of the command line names several."""
+    """True if ``-A`` selects several."""
     form = "pods"
     is_subject = True
     has_own_field = True
 
     @property
     def called(self) -> str:
-        """``pod``, or where several are meant ``pods`` or ``manifests``."""
+        """``pod``, or ``pods`` or ``manifests`` if it takes several."""
         return f"{self.metavar.strip('[].').partition(']')[0].lower()}{'s' if self.metavar.endswith('...') else ''}"
 
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -212,9 +208,7 @@ class Workload(Option, frozen=True):
 
 
 class Applied(Workload, frozen=True):
-    """Manifests that are applied first: kubectl's ``-f`` and ``-k`` on the command line, from an assistant the text of
-    one.
-    """
+    """Manifests to apply first: kubectl's ``-f`` and ``-k``; text of one manifest from assistants."""
 
     form = "applied"
     is_subject = False
@@ -227,7 +221,7 @@ class Applied(Workload, frozen=True):
 
 
 class Scenario(Argument, frozen=True):
-    """A scenario's file and steps, in their order, on the command line; from an assistant the texts of steps."""
+    """A scenario's file and steps in order; texts of steps from assistants."""
 
     form = "scenario"
     has_own_field = True
@@ -252,7 +246,7 @@ class Scenario(Argument, frozen=True):
 
 
 class Promises(Argument, frozen=True):
-    """Promises: a file on the command line; from an assistant its text."""
+    """A file of promises; its text from assistants."""
 
     has_own_field = True
 
@@ -279,9 +273,7 @@ class Settings(Option, frozen=True):
 
 
 class Namespace(Option, frozen=True):
-    """A namespace, or all: kubectl's ``-n`` and ``-A`` on the command line, where the context has a default for
-    everything but manifests.
-    """
+    """A namespace or all of them: kubectl's ``-n`` and ``-A``; the context has a default, except for manifests."""
 
     form = "namespace"
     has_own_field = True
@@ -289,7 +281,7 @@ class Namespace(Option, frozen=True):
 
 
 def edits_of(arguments: Any, texts: Sequence[str]) -> tuple[Edit, ...]:
-    """The edits that an assistant passes, drains with the flags among its arguments. Raises UsageError."""
+    """Edits from an assistant's ``texts``; drains get the flags among the arguments. Raises UsageError."""
     from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
     from kubespread.snapshot.edits.registry import parse
 
@@ -298,7 +290,7 @@ def edits_of(arguments: Any, texts: Sequence[str]) -> tuple[Edit, ...]:
 
 
 def passed_workload(arguments: Any) -> Any:
-    """Find the subject of an assistant's question, never a path. Raises UsageError and ManifestError."""
+    """Subject of an assistant's question, never a path. Raises UsageError and ManifestError."""
     from kubespread.candidate.sources import reference, reference_kinds
 
     if (arguments.manifest is None) == (arguments.workload is None):
@@ -312,7 +304,7 @@ def passed_workload(arguments: Any) -> Any:
 
 
 def passed_manifest(text: str) -> Any:
-    """The manifest in a text, which errors name as their source. Raises ManifestError."""
+    """Manifest from a text, named ``manifest`` in errors. Raises ManifestError."""
     from kubespread.candidate.manifest import manifest_from_text
 
     return manifest_from_text("manifest", text.encode("utf-8", "surrogatepass"))
@@ -320,7 +312,7 @@ def passed_manifest(text: str) -> Any:
 
 @cache
 def options_of(question: type[Question[Any]]) -> tuple[tuple[FieldInfo, Any, Option], ...]:
-    """Each annotated field with its type and its option; what the question is about comes first."""
+    """Annotated fields with their types and options, the subject first."""
     hints = get_type_hints(question, include_extras=True)
     fields = [field for field in msgspec.structs.fields(question) if get_origin(hints[field.name]) is Annotated]
     options = ((field, *get_args(hints[field.name])) for field in fields)
@@ -328,19 +320,19 @@ def options_of(question: type[Question[Any]]) -> tuple[tuple[FieldInfo, Any, Opt
 
 
 def reports_in(answer: Any) -> Sequence[tuple[str, Any]]:
-    """The reports in an answer, each with the prefix that says whose it is."""
+    """Reports of an answer, each with a prefix that says whose it is."""
     if not isinstance(answer, tuple):
         return [("", answer)]
     return [(f"{report.pod.namespace}/{report.subject}: " if len(answer) > 1 else "", report) for report in answer]
 
 
 def parts_in(answer: Any) -> Sequence[tuple[str, Any]]:
-    """The reports with notes of their own, each with its prefix."""
+    """Reports with notes of their own, each with its prefix."""
     return getattr(answer, "sides", None) or reports_in(answer)
 
 
 def only_report(answer: Any) -> Any:
-    """The only report of an answer. Raises UsageError where there are several."""
+    """The only report of an answer. Raises UsageError if there are several."""
     (_, report), *others = reports_in(answer)
     if others:
         names = ", ".join(each.subject for each in answer)
@@ -349,50 +341,49 @@ def only_report(answer: Any) -> Any:
 
 
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """Base of all questions. A docstring's first paragraph says what is asked; the rest, and its examples, are help.
+    """Base of questions. The docstring's first paragraph says what is asked; the rest, and its examples, are help.
 
-    A field annotated with no option is for Python callers only.
+    A field without an option is for Python callers only.
     """
 
     name: ClassVar[str]
-    """The command, the tool and the function."""
+    """Name of the command, the tool and the library function."""
     summary: ClassVar[str]
     """One line for the program's help."""
     yes: ClassVar[str]
     """Meaning of exit code 0."""
     no: ClassVar[str | None] = None
-    """Meaning of exit code 1; None where it has none."""
+    """Meaning of exit code 1; None if it never occurs."""
     never_modelled: ClassVar[Sequence[str]] = ()
-    """Circumstances that none of its answers takes into account, whatever the cluster: in its help and in reports."""
+    """Circumstances that no answer takes into account, for its help and reports."""
     doing: ClassVar[str] = "working on the answer"
-    """The text shown while working."""
+    """Text shown while working."""
     outputs: ClassVar[Mapping[str, str]] = {}
-    """Its own formats besides those that every report has, with their help for ``-o`` where it is not the format's."""
+    """Formats of this question alone, with their help for ``-o`` if not the format's own."""
     judges_edits: ClassVar[bool] = False
-    """True if edits are steps of its answer, whose rows say what was not done in full: a page draws what was before."""
+    """True if edits are steps of its answer, and a page draws the cluster before them."""
     hands_out: ClassVar[bool] = False
-    """True if its answer is made of independent parts, which `Workers` do; the command has ``--jobs``."""
+    """True if its answer has independent parts for `Workers`; the command then has ``--jobs``."""
     may_lack_cluster: ClassVar[bool] = False
-    """True if it is asked without a cluster too, unless one is named or ``needs_cluster``: ``--live`` is the context's.
-    """
+    """True if it can be asked without a cluster, unless ``needs_cluster`` is set."""
 
     by_place: ClassVar[str] = ""
-    """The fields that the library function takes by their place, behind the cluster."""
+    """Fields that the library function takes by position, after the cluster."""
 
     @classmethod
     def report(cls) -> type[A]:
-        """The type of its report, of which it is a `Question`: imported on demand."""
+        """Type of its report, imported on demand."""
         (answer,) = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined]  # every generic class has it
         report: type[A] = part(cls.name, "report", getattr(answer, "__forward_arg__", None) or answer.__name__)
         return report
 
     def answer(self, scene: Scene) -> A:
-        """The report. Raises UsageError, SnapshotError and ManifestError."""
+        """Make the report. Raises UsageError, SnapshotError and ManifestError."""
         answer: A = part(self.name, "answer", "answer")(self, scene)
         return answer
 
     def answered(self, scene: Scene) -> A:
-        """The report, judged, with the question and what is not met of it. Raises what `answer` raises."""
+        """Make the report, with its verdict, the question and unmet requirements. Raises what `answer` raises."""
         answer: Any = self.answer(scene)
         about: dict[str, Any] = {"question": self.given}
         if scene.given is not None:
@@ -413,12 +404,12 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     # Typed as Any since subclasses say which report.
     def unmet(self, _report: Any) -> Iterable[str]:
-        """Requirements on an answer that are not met, by option."""
+        """Yield unmet requirements, by option."""
         return ()
 
     @property
     def given(self) -> dict[str, Any]:
-        """The fields that differ from their defaults, as in JSON; neither files nor manifests."""
+        """Fields that differ from their defaults, as in JSON; without files and manifests."""
         options = ((field, getattr(self, field.name)) for field, _, option in options_of(type(self)) if option.is_told)
         return {
             **{field.encode_name: msgspec.to_builtins(value) for field, value in options if value != field.default},
@@ -428,7 +419,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     @property
     def has_bar(self) -> bool:
-        """True if ``--fail-on``, and not the verdict, says what a no is."""
+        """True if ``--fail-on``, instead of the verdict, decides what a no is."""
         return any(
             field.name == "fail_on" and option.is_for_scripts and bool(getattr(self, field.name))
             for field, _, option in options_of(type(self))
@@ -436,7 +427,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     # Typed as Any since Commands is made of questions: subclasses say Commands.
     def next_command(self, _report: A, _commands: Any) -> str:
-        """Command to type after this answer; empty where its rows say so, or nothing is to be done."""
+        """Command to type next; empty if the rows have it, or nothing is to be done."""
         return ""
 
     @property
@@ -450,7 +441,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     @property
     def adds_no_nodes(self) -> bool:
-        """True if an autoscaler could add nodes, and none is asked for."""
+        """True if an autoscaler could add nodes, and none is named."""
         return getattr(self, "autoscaler", self) is None
 
 
@@ -489,7 +480,7 @@ Preemption = Annotated[bool, Option("Let pods that fit nowhere preempt pods of l
 
 
 class PlayedQuestion(Question[A], frozen=True, kw_only=True):
-    """A question about a cluster whose controllers and kube-scheduler keep working."""
+    """Question about a cluster in which controllers and kube-scheduler keep working."""
 
     preemption: Preemption = True
 
@@ -499,7 +490,7 @@ class PlayedQuestion(Question[A], frozen=True, kw_only=True):
 
 
 class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
-    """A question that drains nodes: kubectl's flags, with the defaults of managed node pools, apply to edits too."""
+    """Question that drains nodes; kubectl's flags, with defaults of managed node pools, apply to edits too."""
 
     ignore_daemonsets: Annotated[
         bool,
@@ -529,7 +520,7 @@ class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
 
 
 class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
-    """A question about manifests or workloads of the cluster, its ``pods``."""
+    """Question about manifests or workloads of the cluster, its ``pods``."""
 
     pods: tuple[Any, ...]
     recursive: Annotated[
@@ -550,13 +541,13 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
     ] = None
 
     def again(self, commands: Any, question: str, *words: str) -> str:
-        """The command that asks another ``question`` of the same pods; empty where they are not told by name."""
+        """Command that asks another ``question`` about the same pods; empty if they have no names."""
         named = [pod for pod in self.pods if isinstance(pod, str) and pod != "-"]
         return commands.again(question, named[0], *words) if len(named) == 1 else ""
 
 
 class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
-    """A question about one workload."""
+    """Question about one workload."""
 
     pods: Annotated[
         tuple[Any, ...],
@@ -597,7 +588,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
 
 
 class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
-    """A question about workloads: those that are named, else all chosen by namespace and labels."""
+    """Question about named workloads, else all selected by namespace and labels."""
 
     workloads: Annotated[
         tuple[str, ...],
@@ -621,7 +612,7 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
     ] = ""
 
     def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
-        """Find these workloads in ``snapshot``. Raises UsageError for an invalid selector or name."""
+        """Selection of these workloads in ``snapshot``. Raises UsageError for an invalid selector or name."""
         from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
         from kubespread.questions.workloads_asked import WorkloadsAsked
 
@@ -630,5 +621,5 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The workloads among what is named."""
+        """Names of workloads in the positional arguments."""
         return self.workloads

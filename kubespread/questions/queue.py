@@ -44,11 +44,11 @@ class Preempted(Struct, frozen=True):
     node: int
     """Position of the node it ran on."""
     broken_budgets: tuple[str, ...]
-    """The names of the disruption budgets that did not allow it."""
+    """Names of the disruption budgets that its preemption violates."""
 
 
 class Preemptions:
-    """Preemption in one living cluster, whose disruption budgets are kept current."""
+    """Preemption in one living cluster, with current disruption budgets."""
 
     def __init__(self, living: LivingCluster, make_world: Callable[[], World]) -> None:
         """``make_world`` makes the world of the cluster on demand: only a world knows budgets."""
@@ -62,8 +62,8 @@ class Preemptions:
     def make_room(
         self, pod: Pod, evaluate: Callable[[], Evaluation], profile: Profile
     ) -> tuple[int, list[Preempted]] | None:
-        """Preempt what kube-scheduler would for ``pod``, which fits nowhere as ``evaluate`` shows: the node, by
-        position, that is free for it now, and the pods that ran there; None where that does not help.
+        """Preempt pods as kube-scheduler would for ``pod``, which fits nowhere as ``evaluate`` shows: the position of
+        the freed node and its preempted pods; None if that does not help.
         """
         if not has_lower(self._living.cluster, pod):
             return None
@@ -97,68 +97,66 @@ class Entry(Struct, frozen=True):
     count: int | None
     """Number of copies to place; None for as many as fit."""
     per_node: bool = False
-    """A DaemonSet: one on every node that the pod's affinity and tolerations allow, pinned to it as its controller pins
-    it.
-    """
+    """True for a DaemonSet: one pod, pinned by its controller, on every node that affinity and tolerations allow."""
     running_on: frozenset[int] = frozenset()
     """Nodes that already run the DaemonSet's pod."""
     own: frozenset[PodKey] = frozenset()
     """Its existing pods: when one is preempted, another is created."""
     replicas: Replicas | None = None
-    """Its pods, where they are told apart; without it all are copies of ``pod``."""
+    """Its pods, if they differ; else all are copies of ``pod``."""
     made: int | None = None
-    """Number of its pods that are there already, where each other one is made once those before it have a node; None
-    where all are made at once.
+    """Number of existing pods, if each further one is created after those before it have a node; None if all are
+    created at once.
     """
     binds: bool = True
-    """True if the claims that a pod waits with are bound once it has a node."""
+    """True if a pod's pending claims are bound once it has a node."""
     candidates: Mask | None = None
-    """The nodes that may be chosen, None for all of them."""
+    """Nodes that may be chosen; None for all."""
     preempts_as: Profile | None = None
-    """The profile by which its pods preempt others, None where they never do."""
+    """Profile by which its pods preempt others; None if they never do."""
 
 
 class ScheduleResult(Struct):
-    """The outcome of one entry."""
+    """Outcome of one entry."""
 
     wanted: int | None
     choices: list[Choice] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    """Names of the placed pods, where they are told apart."""
+    """Names of the placed pods, if they differ."""
     before: Sequence[Sequence[int]] | None = None
-    """The matching pods of every domain of each constraint before the first copy was placed."""
+    """Matching pods of every domain of each constraint before the first copy was placed."""
     listed: int = 0
-    """Number of nodes that PreFilter plugins leave to look at."""
+    """Number of nodes that PreFilter plugins leave."""
     after: Sequence[ConstraintReport] = ()
-    """The constraints once the queue is done."""
+    """Constraints after the whole queue."""
     unplaced: Evaluation | None = None
-    """Every plugin's verdict on the stuck copy."""
+    """Verdicts of every plugin on the stuck copy."""
     stopped: str | None = None
-    """Reason the next copy found no node, None when all are placed."""
+    """Reason the next copy found no node; None if all are placed."""
     stuck: bool = False
-    """True if it found none, as opposed to an error."""
+    """True if it fits nowhere; False for an error."""
     gang: GangReport | None = None
-    """Its report as a gang, where it is one."""
+    """Its report as a gang; None for other pods."""
     preempted: list[tuple[int, Preempted]] = field(default_factory=list)
-    """The preempted pods, each with the copy that took its place, from 0."""
+    """Preempted pods, each with the number of the copy that replaced it, from 0."""
     preemption: Preemption | None = None
-    """The preemption for the first of these copies."""
+    """Preemption for the first of these copies."""
     lost: list[int] = field(default_factory=list)
-    """The nodes where existing pods of the entry were preempted, by position."""
+    """Positions of nodes where existing pods of the entry were preempted."""
 
 
 class Cycles(Struct, frozen=True):
-    """State that the scheduling cycles of one queue hand on to later ones."""
+    """State that scheduling cycles of one queue pass to later ones."""
 
     search: Search
     batch: Batch | None = None
-    """None where ties are not broken as kube-scheduler breaks them."""
+    """None if ties are not broken as by kube-scheduler."""
     preemptions: Preemptions | None = None
-    """None where nothing is preempted."""
+    """None if nothing is preempted."""
 
 
 class Waiting:
-    """One entry while it is placed."""
+    """An entry while it is placed."""
 
     def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
         self.entry = entry
@@ -201,7 +199,7 @@ class Waiting:
         raise NotImplementedError
 
     def lose(self, node: int) -> None:
-        """An existing pod of the entry is preempted: another one waits."""
+        """Note that an existing pod of the entry was preempted, so that another one waits."""
         self.outcome.lost.append(node)
 
     def _freed_node(self, evaluate: Callable[[], Evaluation]) -> int | None:
@@ -219,12 +217,12 @@ class Waiting:
         return node
 
     def resume(self) -> None:
-        """Try again what did not fit. Nothing is preempted for it again: that did not help before."""
+        """Try again what did not fit, without preemption, which did not help before."""
         self.is_waiting, self._preemptions = True, None
         self.outcome.stopped, self.outcome.stuck = None, False
 
     def conclude(self) -> None:
-        """Record the outcome once the queue is done."""
+        """Record the outcome after the whole queue."""
         try:
             placing = self._start()
             self.outcome.after = constraint_reports(placing.states, placing.feasible())
@@ -434,7 +432,7 @@ class _Daemons(Waiting):
 
 
 def waiting_for(living: LivingCluster, entries: Iterable[Entry], cycles: Cycles) -> Sequence[Waiting]:
-    """The waiting state of each of ``entries`` in ``living``, in their order."""
+    """Waiting state of each of ``entries`` in ``living``, in order."""
     return [_kind_of(entry)(entry, living, cycles) for entry in entries]
 
 
@@ -457,10 +455,10 @@ def run(
     on_progress: Callable[[int], None] | None = None,
     make_world: Callable[[], World] | None = None,
 ) -> tuple[list[ScheduleResult], Cluster]:
-    """Place every entry's copies on ``cluster``; the outcomes come in the order given, with the resulting cluster.
+    """Place every entry's copies on ``cluster``; outcomes in the given order, and the resulting cluster.
 
     ``search`` scores no more nodes than kube-scheduler does; without it all that fit are scored. ``again``: pods that
-    fit nowhere are tried again once others are placed. ``make_world`` makes the world of ``cluster`` for entries that
+    fit nowhere are tried again after others are placed. ``make_world`` makes the world of ``cluster`` for entries that
     preempt others.
     """
     living = LivingCluster(cluster)
@@ -476,7 +474,7 @@ def run(
 
 
 def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[ScheduleResult]:
-    """Place copies as `run` does, but record no constraints once all copies have a node."""
+    """Place copies as `run` does, recording constraints only if a copy finds no node."""
     waiting = waiting_for(LivingCluster(cluster), entries, Cycles(Search(samples=False)))
     _place_all(waiting, break_tie)
     for unit in waiting:

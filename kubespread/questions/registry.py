@@ -17,7 +17,7 @@ EVERYDAY = {
     "capacity": "Capacity",
     "audit": "Audit",
 }
-"""The ten that the program's help lists; in the order in which people ask."""
+"""Questions in the program's help, in the order in which people ask."""
 QUESTIONS = EVERYDAY | {
     "plan": "Plan",
     "compare": "Compare",
@@ -25,7 +25,7 @@ QUESTIONS = EVERYDAY | {
     "map": "Map",
     "verify": "Verify",
 }
-"""The class of each question by its command, which also names its folder or file."""
+"""Class of each question by its command, which also names its folder or file."""
 
 
 def question(name: str) -> Any:
@@ -33,8 +33,8 @@ def question(name: str) -> Any:
 
 
 def part(name: str, module: str, what: str) -> Any:
-    """``what`` from the head of a question's folder or its only file, else from ``module`` of the folder: imported on
-    demand, so that no part of a question imports another that imports it.
+    """Import ``what`` from a question's folder or only file, else from ``module`` of the folder, on demand to avoid
+    import cycles.
     """
     head = import_module(f"kubespread.questions.{name}")
     found = getattr(head, what, None)

@@ -12,7 +12,7 @@ ALWAYS = ("cpu", "memory", PODS)
 
 
 def resource_names(cluster: Cluster) -> list[str]:
-    """cpu, memory and pods, then all other resources that some node offers, by name."""
+    """cpu, memory and pods, then the other resources that nodes offer, by name."""
     others = (name for name, amounts in cluster.nodes.allocatable.items() if name not in ALWAYS and amounts.any())
     return [*ALWAYS, *sorted(others)]
 
@@ -29,6 +29,6 @@ def requested(cluster: Cluster, name: str) -> Counts:
 
 
 def free(cluster: Cluster, name: str) -> Counts:
-    """The amount left on each node, 0 where more is requested than there is."""
+    """Amount left on each node, 0 if more is requested than there is."""
     available: Counts = np.maximum(allocatable(cluster, name) - requested(cluster, name), 0)
     return available

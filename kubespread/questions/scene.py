@@ -36,7 +36,7 @@ OnRefused = Callable[[KubespreadError], None]
 
 
 class OnProgress(Protocol):
-    """Called now and then with how much is done, and of how much where that is known."""
+    """Called now and then with the progress, and the total if it is known."""
 
     def __call__(self, done: int, total: int = 0, /) -> None: ...
 
@@ -53,19 +53,19 @@ _CONTEXT = "context "
 
 
 class Side(Struct, frozen=True):
-    """One of two questions that are compared: BEFORE or AFTER."""
+    """One side of a comparison, BEFORE or AFTER."""
 
     snapshot: Snapshot
     """The cluster, with its edits."""
     pod: PodGiven | Sequence[PodGiven]
-    """Pod as `explain` takes it; `ClusterWorkloads` for all workloads."""
+    """Pod as for `explain`; `ClusterWorkloads` for all workloads."""
     scheduler: Scheduler = Scheduler()
     set: Sequence[str] = ()
     """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
 
 
 class Askable(Protocol[A]):
-    """The parts of a question that its scene depends on."""
+    """Parts of a question that its scene needs."""
 
     @property
     def makes_room(self) -> bool: ...
@@ -76,13 +76,13 @@ class Askable(Protocol[A]):
 
 
 class Budget(Struct):
-    """The time that an answer may take, who works on its parts, and who hears how far it is."""
+    """Time limit, workers and progress of an answer."""
 
     on_progress: OnProgress | None = None
     workers: Workers = ALONE
-    """Workers that do the independent parts of the answer, which does not depend on them."""
+    """Workers for independent parts of the answer, which does not depend on them."""
     timeout: float | None = None
-    """Seconds after which parts are given up: the answer is then about those that are finished. None: all are."""
+    """Time limit in seconds, after which the answer covers what is finished; None for none."""
     since: float = field(default_factory=monotonic)
 
     @property
@@ -94,18 +94,18 @@ class Budget(Struct):
         return monotonic() >= self.until
 
     def deadline(self) -> Deadline:
-        """Deadline that gives up what is done within it and is not finished when the time is up."""
+        """Context that gives up work in it when the time is up."""
         return Deadline(self.until)
 
     def told(self, results: Iterator[Result], total: int) -> Iterator[Result]:
-        """``results``, each of which is told of."""
+        """Yield ``results``, reporting progress."""
         for number, result in enumerate(results, 1):
             if self.on_progress is not None:
                 self.on_progress(number, total)
             yield result
 
     def unfinished(self, what: str, parts: int, missing: Sequence[object]) -> Unfinished | None:
-        """Parts missing of an answer of so many; None where nothing is missing."""
+        """Missing parts of an answer; None if nothing is missing."""
         if not missing or self.timeout is None:
             return None
         text = printed(round(self.timeout * SECOND))
@@ -116,23 +116,23 @@ class Scene(Struct, frozen=True, dict=True):
     """A cluster and its scheduler, for the answer to one question."""
 
     given: Snapshot | None
-    """The snapshot as read, with its edits still to be made; None where the question is about manifests alone."""
+    """Snapshot as read, with its edits still to be made; None for a question about manifests alone."""
     scheduler: Scheduler
     question: Askable[Any]
     on_refused: OnRefused | None = None
     """Called with each workload left out of an answer about several; None: the first one raises."""
     budget: Budget = field(default_factory=Budget)
     parent: Scene | None = None
-    """Scene of the answer which this one is a part of, about the same cluster."""
+    """Scene of the answer that this one is a part of, about the same cluster."""
     since: float = field(default_factory=monotonic)
 
     def of(self, given: Snapshot) -> Scene:
-        """Scene of this question in another cluster."""
+        """Scene of the question in another cluster."""
         return replace(self, given=given, parent=None)
 
     @property
     def snapshot(self) -> Snapshot:
-        """The given snapshot, for a question that needs one. Raises UsageError."""
+        """The given snapshot. Raises UsageError if there is none."""
         if self.given is None:
             raise UsageError("no cluster is given, and this question is about one")
         return self.given
@@ -176,7 +176,9 @@ class Scene(Struct, frozen=True, dict=True):
 
     @cached_property
     def asked(self) -> Any:
-        """The question with the files of its autoscaler read, which may be read only once. Raises ManifestError."""
+        """The question with the contents of its autoscaler's files, which can be read only once.
+        Raises ManifestError.
+        """
         question: Any = self.question
         if not {"node_groups", "instance_types"} <= {*getattr(question, "__struct_fields__", ())}:
             return question
@@ -186,11 +188,11 @@ class Scene(Struct, frozen=True, dict=True):
 
     @cached_property
     def grow(self) -> Grow | None:
-        """The autoscaler that the question asks for, in the cluster as it is now."""
+        """The question's autoscaler, for the current cluster."""
         return self.grow_in(self.now)
 
     def grow_in(self, snapshot: Snapshot) -> Grow | None:
-        """The autoscaler that the question asks for; None without one. Raises UsageError and ManifestError."""
+        """The question's autoscaler, for a cluster; None without one. Raises UsageError and ManifestError."""
         names = ("autoscaler", "node_groups", "instance_types")
         if all(getattr(self.question, name, None) is None for name in names):
             return None
@@ -200,18 +202,18 @@ class Scene(Struct, frozen=True, dict=True):
 
     @property
     def undone(self) -> tuple[str, ...]:
-        """Edits of the cluster before the question that were not done in full."""
+        """Edits that were not done in full."""
         given = self.given
         if given is None or not any(isinstance(edit, Drain | EvictPod) for edit in given.edits):
             return () if given is None else given.origin.undone
         return self.now.origin.undone
 
     def asking(self, question: Askable[Any]) -> Scene:
-        """This cluster for a question that this one's answer is made of: edits and world are made once for all."""
+        """Scene of another question about this cluster, sharing its edits and world."""
         return Scene(self.given, self.scheduler, question, self.on_refused, self.budget, self)
 
     def settled(self) -> tuple[Baseline, tuple[str, ...]]:
-        """The world once it has settled, and notes on that."""
+        """Baseline of the settled world, and notes on it."""
         from kubespread.world.reporting.difference import Baseline
 
         baseline = Baseline.settled(self.world, self.grow)
@@ -224,10 +226,10 @@ class Scene(Struct, frozen=True, dict=True):
         question: Askable[Any] | None = None,
         took: float | None = None,
     ) -> Iterator[Result]:
-        """The result of ``work``, which its class made of this scene, for each item in order, as far as there is time.
+        """Yield the result of ``work`` for each item in order, as far as there is time.
 
-        ``question`` is the same in other words, where this one names what can be read only once; ``took`` is how many
-        seconds it took to make ``work``: all since the question was asked, if not said.
+        ``question`` is the same in other words, if this one names what can be read only once; ``took`` is how many
+        seconds it took to make ``work``, by default all since the question was asked.
         """
         asked, budget = question or self.asked, self.budget
         make = partial(type(work).of, asked, Scene(self.given, self.scheduler.carried, asked))
@@ -236,12 +238,12 @@ class Scene(Struct, frozen=True, dict=True):
         return budget.told(results, len(items))
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
-        """Gaps of the source, and what was ``assumed``, without duplicates."""
+        """Gaps of the source and ``assumed``, without duplicates."""
         return tuple(dict.fromkeys((*self.scheduler.source_gaps(self.now.origin), *assumed)))
 
 
 class Inquiry:
-    """The questions that an answer is made of: each is asked of one cluster, once."""
+    """Answers of other questions about one cluster, each asked once."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -252,7 +254,7 @@ class Inquiry:
         self._answers: dict[object, Any] = {}
 
     def of(self, question: Askable[A], key: object) -> A:
-        """The answer to the first question with this ``key``. Raises what it raises, each time."""
+        """Answer to the first question with this ``key``. Raises what it raises, each time."""
         if key not in self._answers:
             try:
                 answered: Any = question.answer(self.scene.asking(question))
@@ -266,7 +268,7 @@ class Inquiry:
         return answer
 
     def whole(self, name: str, question: Askable[R]) -> R | None:
-        """The answer; None where the time was up before it was finished: the worst of a part is not the worst."""
+        """The complete answer; None if the time was up before, as the worst of a part is not the worst."""
         if not self.begins(name):
             return None
         answer = None
@@ -279,7 +281,7 @@ class Inquiry:
         return None
 
     def part(self, name: str, made: Callable[[], Iterable[Item]]) -> Sequence[Item]:
-        """Make one of the parts that are to be finished in time; nothing where it is not."""
+        """Make a part of the answer; empty if it is not finished in time."""
         if self.begins(name):
             with self.scene.budget.deadline():
                 return [*made()]
@@ -294,7 +296,7 @@ class Inquiry:
         return not is_over
 
     def said(self, name: Literal["gaps", "not_modelled", "notes"]) -> tuple[str, ...]:
-        """Collect what all answers say beside themselves, their parts included, each once."""
+        """Gaps, unmodeled features or notes of all answers, without duplicates."""
         answers = (answer if isinstance(answer, tuple) else (answer,) for answer in self._answers.values())
         reports = (report for answer in answers for report in answer if not isinstance(report, KubespreadError))
         texts = (getattr(report, f"all_{name}", getattr(report, name)) for report in reports)
@@ -302,7 +304,9 @@ class Inquiry:
 
 
 def placed_first(happenings: Happenings) -> Iterator[Decisive]:
-    """``2 pending and 1 missing pods are counted as placed first``, as a cluster settles, and whom they preempt."""
+    """Yield ``2 pending and 1 missing pods are counted as placed first``, and whom they preempt, for a cluster that
+    settles.
+    """
     from kubespread.reports.parts import preempted_pods as said_of
     from kubespread.world.reporting.happenings import preempted_pods
     from kubespread.world.store.pod_book import key_of
@@ -326,13 +330,12 @@ def ask(
     workers: Workers = ALONE,
     timeout: float | None = None,
 ) -> A:
-    """The answer to ``question`` about ``snapshot``, scheduled by kube-scheduler as it is by default if not said; a
-    `check` of manifests needs no snapshot.
+    """Answer ``question`` about ``snapshot``, scheduled by a default kube-scheduler unless given; a `check` of
+    manifests needs no snapshot.
 
-    ``on_progress`` is called now and then with how far it is, ``on_refused`` with what the API server would not take
-    while the answer is about the others; without it that raises. ``workers`` do its independent parts; ``timeout`` is
-    after how many seconds those are given up that are not finished. Raises UsageError, SnapshotError, ManifestError,
-    and UnansweredError where nothing is finished in time.
+    ``on_progress`` is called now and then with the progress, ``on_refused`` with workloads that the API server would
+    refuse; without it the first one raises. ``workers`` do independent parts; ``timeout`` is the time limit in seconds.
+    Raises UsageError, SnapshotError, ManifestError, and UnansweredError if nothing is finished in time.
     """
     budget = Budget(on_progress, workers, checked_timeout(timeout))
     scene = Scene(snapshot, scheduler or Scheduler(), question, on_refused, budget)
@@ -350,7 +353,7 @@ def checked_timeout(timeout: float | None) -> float | None:
 
 
 def cluster_reference(snapshot: Snapshot) -> ClusterReference:
-    """The snapshot's origin as a reference, with its age as of now."""
+    """Reference to the snapshot's origin, with its current age."""
     origin = snapshot.origin
     return ClusterReference(
         context=origin.source.removeprefix(_CONTEXT) if origin.source.startswith(_CONTEXT) else None,

@@ -23,36 +23,34 @@ _CONFIG_TEXT = "<scheduler config>"
 
 
 class Scheduler(Struct, frozen=True):
-    """Scheduler as a value, made once and used for many questions. Everything has kube-scheduler's own default."""
+    """A scheduler as a value, for any number of questions. Defaults are kube-scheduler's own."""
 
     config: str | Path | None = None
-    """A KubeSchedulerConfiguration, as a path or as text. A file is read for each question."""
+    """KubeSchedulerConfiguration, as a path or as text. A file is read for each question."""
     kube_version: str | None = None
-    """The release to behave like, 1.18 to 1.37, or 1.38 as far as it is merged; without it the cluster's own where it
-    is known, else that of the newest kubelet, else 1.37.
+    """Release to emulate, 1.18 to 1.37, or 1.38 as far as it is merged; by default the cluster's own, else that of the
+    newest kubelet, else 1.37.
     """
     feature_gates: str | None = None
-    """Gates set on that release, ``Name=true,Other=false``."""
+    """Feature gates of that release, ``Name=true,Other=false``."""
     admission: bool = True
-    """False: pods are taken as they come from the API server's defaulting, without its admission plugins."""
+    """False to leave out admission plugins; the API server's defaulting remains."""
     default_toleration_seconds: bool = True
-    """The admission plugin DefaultTolerationSeconds, on in every cluster unless it is switched off."""
+    """Admission plugin DefaultTolerationSeconds, on by default in every cluster."""
     pod_node_selector: bool = False
-    """The admission plugin PodNodeSelector, off in every cluster unless it is switched on."""
+    """Admission plugin PodNodeSelector, off by default in every cluster."""
     extended_resource_toleration: bool = False
-    """The admission plugin ExtendedResourceToleration, off unless it is switched on, as GKE does."""
+    """Admission plugin ExtendedResourceToleration, off by default; GKE has it on."""
 
     def release(self, server_version: str) -> KubeVersion:
-        """The release for a cluster that says it is ``server_version``, empty where it does not say.
-        Raises UsageError.
-        """
+        """Release to emulate for a cluster of ``server_version``, empty if unknown. Raises UsageError."""
         version = (
             KubeVersion.of_server(server_version) if self.kube_version is None else KubeVersion.parse(self.kube_version)
         )
         return version.with_gates(self.feature_gates or "")
 
     def check(self) -> None:
-        """Raise UsageError or ManifestError for a release, gate or file that does not exist."""
+        """Raise UsageError or ManifestError for an unknown release or gate, or a missing file."""
         if self.kube_version is not None:
             self.release("")
         text = str(self.config or STDIN)
@@ -61,14 +59,14 @@ class Scheduler(Struct, frozen=True):
             read_file(text)
 
     def source_gaps(self, origin: Origin) -> Iterator[str]:
-        """Yield the gaps of a snapshot of ``origin``. A missing kind is a gap only where a question needs it."""
+        """Yield gaps of a snapshot of ``origin``. A missing kind is a gap only if a question needs it."""
         yield from (gap for gap in origin.gaps if gap not in origin.unread.values())
         if self.kube_version is None and SERVER_VERSION in origin.unread:
             yield f"{origin.unread[SERVER_VERSION]}: answers are those of {self.release(origin.release)}"
         yield from self.gaps(origin.release)
 
     def gaps(self, server_version: str) -> Iterator[str]:
-        """A cluster whose release is unknown or not modeled."""
+        """Yield a gap for a cluster of an unknown or unmodeled release."""
         if self.kube_version is not None or not server_version:
             return
         minor, version = KubeVersion.minor_of(server_version), self.release(server_version)
@@ -78,9 +76,7 @@ class Scheduler(Struct, frozen=True):
             yield f"the cluster runs {server_version}, which is not modeled: answers are those of {version}"
 
     def notes(self, origin: Origin) -> Iterator[str]:
-        """Notes for any question: on the cluster itself, and on the source of the release if the cluster does not
-        report it.
-        """
+        """Yield notes for any question: on the cluster, and on the origin of an assumed release."""
         yield from origin.notes
         version = self.release(origin.release)
         is_assumed = self.kube_version is None and not origin.server_version
@@ -92,7 +88,7 @@ class Scheduler(Struct, frozen=True):
         yield from self.unreleased(origin)
 
     def unreleased(self, origin: Origin) -> Iterator[str]:
-        """Notes on what no release does yet: one that is modeled ahead."""
+        """Yield notes on modeled features that are not released yet."""
         version = self.release(origin.release)
         if not version.is_released:
             yield Decisive(
@@ -101,7 +97,7 @@ class Scheduler(Struct, frozen=True):
             )
 
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
-        """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""
+        """Profile for pods with this ``scheduler_name``. Raises UsageError and ManifestError."""
         profiles = (
             (default_profile(version),) if self.config is None else _profiles(*_config_text(str(self.config)), version)
         )
@@ -113,14 +109,14 @@ class Scheduler(Struct, frozen=True):
 
     @property
     def carried(self) -> Scheduler:
-        """This scheduler for a place that has not its files: with its configuration as text."""
+        """The scheduler with its configuration as text, for processes and places without its files."""
         if self.config is None:
             return self
         _, text = _config_text(str(self.config))
         return replace(self, config=f"{os.fsdecode(text)}\n")
 
     def admission_plugins(self, *, resource_quota: bool = True) -> AdmissionPlugins:
-        """The admission plugins a new pod goes through; quotas may be counted elsewhere."""
+        """Admission plugins for a new pod; ``resource_quota`` is False if quotas are counted elsewhere."""
         return AdmissionPlugins(
             self.admission,
             self.default_toleration_seconds,

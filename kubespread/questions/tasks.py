@@ -37,24 +37,24 @@ _SHARED_FROM = 100_000
 
 
 class Work(Protocol[Item, Result]):
-    """The parts of one answer, each done as if it were the only one: its result depends on the item alone."""
+    """The parts of one answer: each result depends on its item alone."""
 
     @classmethod
     def of(cls, question: Any, scene: Any) -> Self:
-        """The work of what is answered, the same in every process."""
+        """Make the work in any process."""
 
     @property
     def assumed(self) -> dict[str, None]:
-        """Assumptions so far where the cluster's source does not say."""
+        """Assumptions so far about what the cluster's source lacks."""
 
     def __call__(self, item: Item, /) -> Result: ...
 
 
 class Workers(Struct, frozen=True):
-    """The processes that do the parts of an answer. Raises UsageError for less than one."""
+    """Processes that do the parts of an answer. Raises UsageError for fewer than one."""
 
     jobs: int | None = 1
-    """1: this process alone. None: as many as there are cores, once what is left to do is worth starting them."""
+    """1: this process alone. None: as many as cores, once the remaining work is worth starting them."""
     on_lost: Callable[[str], object] = warnings.warn
     """Called when a worker dies."""
 
@@ -70,10 +70,10 @@ class Workers(Struct, frozen=True):
         took: float,
         until: float = inf,
     ) -> Iterator[Result]:
-        """The results of ``work`` for ``items``, in their order; of the first few where it is ``until`` by `monotonic`
-        before the others are finished. Raises what the first item raises for which it does.
+        """Yield the results of ``work`` for ``items`` in order, up to the first not finished at ``until``. Raises what
+        the first failing item raises.
 
-        ``make`` makes the same work, in another process, and took this one ``took`` seconds.
+        ``make`` makes the same work in another process, and took ``took`` seconds here.
         """
         # By the processor: a machine that is busy with others is slow, and has no cores for workers.
         since = process_time()
@@ -144,7 +144,7 @@ ALONE = Workers()
 
 
 WorkerResults = Iterator[tuple[tuple[Any, ...], list[str]]]
-"""In order the result of each item, an error included, or nothing once the time is up; and what was assumed for it."""
+"""Result of each item in order, an error or, once the time is up, nothing; and what was assumed for it."""
 
 
 def _in_processes(made: bytes, items: Sequence[Any], jobs: int, until: float) -> WorkerResults:

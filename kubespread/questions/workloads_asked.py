@@ -20,23 +20,23 @@ from kubespread.world.store.owners import in_order
 
 
 class WorkloadsAsked(Struct, frozen=True):
-    """Workloads chosen as with kubectl's ``-n`` and ``-l``, or by name."""
+    """Selection of workloads by kubectl's ``-n`` and ``-l``, or by name."""
 
     namespace: str | None
     """None: all namespaces."""
     text: str
-    """The selector as written; empty: any labels."""
+    """Selector as written; empty: any labels."""
     selector: Selector
     names: tuple[Named, ...] = ()
-    """The named ones; empty: all that the other fields choose."""
+    """Named workloads; empty: all that the other fields select."""
     default: str = DEFAULT_NAMESPACE
-    """The namespace of names without one."""
+    """Namespace of names without one."""
 
     @classmethod
     def of(
         cls, namespace: str | None, text: str, names: Sequence[str] = (), default: str = DEFAULT_NAMESPACE
     ) -> WorkloadsAsked:
-        """``names`` are [NAMESPACE/]KIND/NAME. Raises UsageError for an invalid selector or name."""
+        """Make a selection; ``names`` are [NAMESPACE/]KIND/NAME. Raises UsageError for an invalid selector or name."""
         for name in names:
             if name.endswith((".yaml", ".yml", ".json")):
                 hint = f"plan -f {name} asks what a manifest would change"
@@ -49,13 +49,12 @@ class WorkloadsAsked(Struct, frozen=True):
 
     @property
     def within(self) -> str | None:
-        """The namespace as reports have it: that of names without one, where some are named."""
+        """Namespace for reports: with names, that of names without one."""
         return self.default if self.names else self.namespace
 
     def named_in(self, world: World) -> list[WorkloadName]:
-        """The named ones, a Deployment's ReplicaSet as the Deployment.
-
-        Raises UsageError, a line for each missing one.
+        """Named workloads, a Deployment's ReplicaSet as the Deployment. Raises UsageError, a line
+        for each missing one.
         """
         names = [world.meant(name.within(self.default)) for name in self.names]
         missing = [name for name in names if not _is_there(world, name)]
@@ -64,13 +63,11 @@ class WorkloadsAsked(Struct, frozen=True):
         return list(dict.fromkeys(_above(world, name) for name in names))
 
     def as_reported(self, world: World) -> dict[str, Any]:
-        """The fields of `OfWorkloads`. Raises UsageError for a workload that is missing."""
+        """Fields of `OfWorkloads`. Raises UsageError for a missing workload."""
         return {"asked": tuple(self.named_in(world)), "namespace": self.within, "selector": self.text}
 
     def those_in(self, world: World) -> Callable[[WorkloadName], bool]:
-        """Make a test that is True for the workloads among them. One known only by its pods has the labels of the first
-        of them.
-        """
+        """Make a test for selected workloads. One known only by its pods has the labels of the first of them."""
         if self.names:
             return frozenset(self.named_in(world)).__contains__
         labels = {} if self.selector.is_empty else _labels(world)
@@ -83,14 +80,14 @@ class WorkloadsAsked(Struct, frozen=True):
         return is_asked
 
     def chosen_in(self, world: World) -> list[WorkloadName]:
-        """All of them, by namespace, kind and name; a Deployment's ReplicaSets as the Deployment."""
+        """Selected workloads, by namespace, kind and name; a Deployment's ReplicaSets as the Deployment."""
         is_asked = self.those_in(world)
         names = (name for name in _labels(world) if is_asked(name) and _above(world, name) == name)
         return sorted(names, key=in_order)
 
     def with_replicas_in(self, world: World, snapshot: Snapshot) -> list[WorkloadName]:
-        """Find the workloads that have replicas: of a kind that is not modeled, if what it loses is made again. Raises
-        UsageError where there are none, or a named one has none.
+        """Named workloads, else selected ones with replicas; unmodeled kinds count if they recreate lost pods. Raises
+        UsageError if there are none, or a named one has none.
         """
 
         def has_replicas(name: WorkloadName) -> bool:
@@ -105,7 +102,7 @@ class WorkloadsAsked(Struct, frozen=True):
         return names
 
     def none_found(self, snapshot: Snapshot) -> KubespreadError:
-        """The error where no workload is among them, or none of those that are named has a pod."""
+        """Error that no workload is selected, or that no named one has a pod."""
         from kubespread.candidate.sources import no_workloads
 
         if self.names:
@@ -113,13 +110,13 @@ class WorkloadsAsked(Struct, frozen=True):
         return no_workloads(snapshot, self.namespace, self.text)
 
     def check_any(self, world: World, snapshot: Snapshot) -> None:
-        """Raise UsageError where no workload, with pods or without, is among them."""
+        """Raise UsageError if no workload, with or without pods, is selected."""
         if not any(map(self.those_in(world), _labels(world))):
             raise self.none_found(snapshot)
 
 
 def nothing_to_say(name: WorkloadName) -> str:
-    """Reason why there is no answer about a workload that exists."""
+    """Reason there is no answer about an existing workload."""
     if name.kind in GO_WITH_THEIR_NODES:
         return f"{name.kind}/{name.name}: every node has its own pod of a {name.kind}"
     return f"{name.kind}/{name.name} has no pods in namespace {name.namespace}"

@@ -34,9 +34,9 @@ _LONG_AGO = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 def world_of(
     snapshot: Snapshot, scheduler: Scheduler, *, preempts: bool = True, assumed: dict[str, None] | None = None
 ) -> World:
-    """The cluster of ``snapshot`` as it is, without its edits.
+    """World of ``snapshot`` without its edits.
 
-    ``assumed`` collects what is assumed about it; pass another cluster's to share it in one answer.
+    ``assumed`` collects assumptions about it; pass another cluster's to share it in one answer.
     """
     version = scheduler.release(snapshot.origin.release)
     frameworks: dict[str, Scheduled | None] = {}
@@ -90,14 +90,14 @@ def world_of(
 
 
 def start_of(snapshot: Snapshot, version: KubeVersion) -> Start:
-    """Start of the worlds of ``snapshot``, whose pods are as a scheduler of this release counts them."""
+    """Start of the worlds of ``snapshot``, with pods as a scheduler of this release counts them."""
     return snapshot.known.once(
         ("start", str(version)), lambda: Start.of(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects)
     )
 
 
 def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:
-    """The world as a snapshot with the origin of ``snapshot``."""
+    """World as a snapshot with the origin of ``snapshot``."""
     from kubespread.scheduler.plugins.dynamicresources.judging import written_back
 
     objects, pods = written_back(world.cluster, objects_now(world), tuple(world.book))
@@ -121,7 +121,7 @@ Resizable = TypeVar("Resizable", ReplicaSet, ReplicationController, StatefulSet)
 
 
 def objects_now(world: World) -> ClusterObjects:
-    """The objects besides nodes and pods, with current numbers of replicas."""
+    """Objects besides nodes and pods, with current replicas."""
     objects, rollouts = world.objects, world.rollouts
     kept = {name_of(replica_set) for rollout in rollouts.values() for replica_set in rollout.replica_sets}
     deployments = (

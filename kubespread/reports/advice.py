@@ -9,34 +9,34 @@ from kubespread.reports.parts import Report
 from kubespread.wording import count_of, some_of
 
 COMBINATION = "combination"
-"""The family under which untried combinations are counted."""
+"""Family of untried combinations."""
 
 
 class Suggestion(Report, frozen=True):
-    """A change, or several together, after which the pod fits, or all pods in question find a node."""
+    """A change, or several together, with which the pod fits or all the pods find a node."""
 
     change: str
-    """``A maxSkew 2``, ``uncordon node-7``: constraints by their letter."""
+    """``A maxSkew 2``, ``uncordon node-7``: constraints by letter."""
     family: str
-    """Kind of change; several joined by `` + ``."""
+    """Kind of change; kinds of several joined by `` + ``."""
     options: tuple[str, ...]
-    """Options that reproduce it on the command line: ``--set maxSkew[zone]=2``."""
+    """Options that make the change on the command line: ``--set maxSkew[zone]=2``."""
     nodes: int | None
-    """Number of nodes that fit then; null for several pods."""
+    """Number of nodes that then fit; null for several pods."""
     placed: int | None
-    """Number of the pods that find a node then; null for one pod."""
+    """Number of pods that then find a node; null for one pod."""
     consequences: tuple[str, ...] = ()
     """Consequences for other pods."""
     notes: tuple[str, ...] = ()
-    """Notes on how long it lasts, and on what disruption budgets and priorities say of it."""
+    """Notes on how long it helps, disruption budgets and priorities."""
     alternatives: tuple[str, ...] = ()
     """Options for other changes of the same kind that also suffice."""
     commands: tuple[str, ...] = ()
-    """kubectl commands that make the change in the cluster, or print the manifest with it."""
+    """kubectl commands that make the change; empty for a change of the manifest alone."""
     constraints: tuple[str, ...] = ()
-    """The constraints it changes, by their letters."""
+    """Letters of the changed constraints."""
     brief: str = ""
-    """The change without the names of nodes that its options have: ``3 more nodes in zone a``."""
+    """The change without node names: ``3 more nodes in zone a``."""
 
     @property
     def as_told(self) -> str:
@@ -45,46 +45,44 @@ class Suggestion(Report, frozen=True):
 
 
 class NotEnough(Report, frozen=True):
-    """Changes that were tried alone, at their largest, and do not suffice."""
+    """Changes that do not suffice alone, even at their largest."""
 
     family: str
-    """Kind of change."""
     changes: tuple[str, ...]
     """``relaxing A``."""
     constraints: tuple[str, ...] = ()
-    """The constraints they are about, by their letters."""
+    """Letters of the constraints."""
     together: tuple[str, ...] = ()
-    """Subset of ``changes`` that are made to several nodes at once."""
+    """Subset of ``changes`` made to several nodes at once."""
 
 
 class Costly(Report, frozen=True):
-    """Changes that were tried alone and would do, but for what others lose by them."""
+    """Changes that suffice alone, but at other pods' cost."""
 
     family: str
-    """Kind of change."""
     changes: tuple[str, ...]
     """``evicting shop/web-0``."""
     harm: tuple[str, ...]
-    """Cost of the first of them: ``shop/web-3 would be pending``, ``shop/tool would be lost for good``."""
+    """Cost of the first: ``shop/web-3 would be pending``, ``shop/tool would be lost for good``."""
     together: tuple[str, ...] = ()
-    """Subset of ``changes`` that are made to several nodes at once."""
+    """Subset of ``changes`` made to several nodes at once."""
 
 
 class Advice(Report, frozen=True):
-    """Changes that were tried, by whether they suffice."""
+    """Tried changes, by whether they suffice."""
 
     families: tuple[str, ...]
-    """The kinds of changes that were tried."""
+    """Kinds of tried changes."""
     enough: tuple[Suggestion, ...]
-    """Single changes, what gives a promise up last; combinations only where no single change suffices."""
+    """Single changes, the least drastic first; combinations only if no single change suffices."""
     not_enough: tuple[NotEnough, ...]
-    """Changes that were tried and do not suffice."""
+    """Changes that do not suffice."""
     costly: tuple[Costly, ...] = ()
-    """Changes that were tried and would do, but only at others' cost."""
+    """Changes that suffice only at other pods' cost."""
     tried: int = 0
-    """Number of changes tried, at each of their sizes and together."""
+    """Number of changes tried, counting sizes and combinations."""
     untried: dict[str, int] = {}
-    """Number of changes left untried, by family; ``combination`` counts several changes together."""
+    """Number of changes not tried, by family; ``combination`` for several together."""
 
 
 SCHEDULE_ANYWAY = "ScheduleAnyway"
@@ -114,7 +112,9 @@ _IMPLIED = frozenset({"maxSkew", "policy", "minDomains"})
 
 
 def not_enough(advice: Advice) -> Iterator[str]:
-    """``relaxing B``, ``uncordoning any of 3 nodes``: only kinds of which no change suffices, and constraints."""
+    """Yield ``relaxing B``, ``uncordoning any of 3 nodes``: constraints, and other kinds of which
+    no change suffices.
+    """
     sufficient = {suggestion.family for suggestion in advice.enough}
     for changes in advice.not_enough:
         if changes.family in _COUNTED:
@@ -127,7 +127,7 @@ def not_enough(advice: Advice) -> Iterator[str]:
 
 
 def costly(advice: Advice) -> Iterator[str]:
-    """``evicting any of 2 pods (shop/web-3 would be pending)``: only kinds of which no change suffices."""
+    """Yield ``evicting any of 2 pods (shop/web-3 would be pending)``, for kinds of which no change suffices."""
     sufficient = {suggestion.family for suggestion in advice.enough}
     for changes in advice.costly:
         if changes.family not in sufficient:
@@ -146,7 +146,7 @@ def _counted(changes: NotEnough | Costly) -> str:
 
 
 def untried(advice: Advice) -> str:
-    """Note on how many changes, and how many combinations, were not tried; empty where all were."""
+    """Note on the number of untried changes and combinations; empty if all were tried."""
     changes = dict(advice.untried)
     together = changes.pop(COMBINATION, 0)
     listed = [f"{number:,} more of {family}" for family, number in changes.items()]

@@ -17,110 +17,108 @@ class GroupNodes(Report, frozen=True):
     """New nodes of one group in one zone."""
 
     group: str
-    """Name that the autoscaler uses: NAME/ZONE where a group has several zones."""
+    """Autoscaler's name for the group: NAME/ZONE if it has several zones."""
     zone: str | None
-    """Null where the group has none."""
+    """Null if the group has none."""
     nodes: tuple[str, ...]
-    """Their names, made up here."""
+    """Made-up names of the nodes."""
     types: tuple[str, ...] = ()
-    """The instance type of each, in the same order; empty where none were given."""
+    """Instance type of each node, in the same order; empty if none were given."""
 
 
 class ScalingLoop(Report, frozen=True):
-    """One look of the autoscaler at the pods that wait, and what kube-scheduler does once the nodes are there."""
+    """One loop of the autoscaler over the pending pods, and what kube-scheduler then does."""
 
     number: int
-    """Number of the loop, from 1."""
     added: tuple[GroupNodes, ...]
-    """The new nodes of this loop."""
+    """New nodes of this loop."""
     pending: int
-    """Pods that waited before."""
+    """Number of pods pending before."""
     expected: int
-    """Pods that found room in the autoscaler's own simulation."""
+    """Number of pods with room in the autoscaler's own simulation."""
     placed: int
-    """Pods that kube-scheduler placed, without those of DaemonSets."""
+    """Number of pods that kube-scheduler placed, without those of DaemonSets."""
     left: int
-    """Pods that wait after it."""
+    """Number of pods pending after it."""
     why: str | None
-    """Reason it added no more; null where all pods that the group helps found room."""
+    """Reason it added no more; null if all helped pods had room."""
     tied: tuple[str, ...] = ()
-    """Further groups that the expanders leave: cluster-autoscaler takes any one of them and of that in ``added``."""
+    """Other groups that the expanders leave: cluster-autoscaler picks one of them, or the one in
+    ``added``, at random.
+    """
 
 
 class NodeGroupState(Report, frozen=True):
     """One group in one zone, before and after."""
 
     group: str
-    """Name that the autoscaler uses."""
+    """Autoscaler's name for the group."""
     zone: str | None
-    """Null where the group has none."""
+    """Null if the group has none."""
     maximum: int | None
-    """The most nodes it may have; null for no limit."""
+    """Most nodes it may have; null for no limit."""
     before: int | None
-    """Null where nothing tells which nodes it has."""
+    """Number of nodes at first; null if unknown."""
     added: int
-    """Number of new nodes it gets."""
+    """Number of new nodes."""
     pool: str
-    """NAME, which the groups of all its zones share."""
+    """NAME, shared by all zones of the group."""
 
 
 class LaunchedType(Report, frozen=True):
     """New nodes of one instance type and price."""
 
     name: str
-    """The instance type."""
+    """Instance type."""
     nodes: int
-    """Number of new nodes of this type."""
+    """Number of these nodes."""
     price: str | None
-    """Price of one node, in the unit of the file; null where the file has none."""
+    """Price of one node, in the file's unit; null without one."""
 
 
 class GroupVerdict(Report, frozen=True):
-    """Verdict on one more node of a group, as seen by a pod."""
+    """Verdict on adding a node of one group for some pods."""
 
     group: str
-    """Name that the autoscaler uses."""
+    """Autoscaler's name for the group."""
     reason: str
-    """Reason a node of it does not help, or why it gets none."""
+    """Reason another node of it does not help, or cannot be added."""
     too_large: bool = False
-    """True if the reason is that the limits of its NodePool leave less than the pod requests, whatever its nodes are
-    like.
-    """
+    """True if the pod requests more than the limits of its NodePool leave, whatever the nodes are like."""
 
 
 class UnhelpedPods(Report, frozen=True):
-    """Pods that still wait, and why no further node helps them."""
+    """Pods that stay pending, and why no further node helps them."""
 
     workload: WorkloadName
-    """NAMESPACE/Kind/name."""
     pods: tuple[NamespacedName, ...]
-    """NAMESPACE/name."""
+    """NAMESPACE/name of the pods."""
     message: str
-    """kube-scheduler's."""
+    """kube-scheduler's message."""
     groups: tuple[GroupVerdict, ...]
-    """Every group's reason."""
+    """Reason of every group."""
 
 
 class AutoscalingReport(Report, frozen=True, kw_only=True):
-    """Nodes that an autoscaler adds for pending pods, and the effect they have."""
+    """Nodes that an autoscaler adds for pending pods, and their effect."""
 
     autoscaler: str
     """``cluster-autoscaler`` or ``karpenter``."""
     expanders: tuple[str, ...] = ()
-    """Expanders by which cluster-autoscaler chooses among groups that help, in order; empty for Karpenter."""
+    """Expanders of cluster-autoscaler, in order; empty for Karpenter."""
     waiting: int
-    """Pods that waited for a node at first."""
+    """Number of pods pending at first."""
     loops: tuple[ScalingLoop, ...]
-    """Loops in order, until one adds nothing."""
+    """In order, until one adds nothing."""
     groups: tuple[NodeGroupState, ...]
     """Each group in each of its zones."""
     types: tuple[LaunchedType, ...] = ()
-    """Instance types of the new nodes, by name, where instance types were given."""
+    """Instance types of the new nodes, by name, if types were given."""
     pending: tuple[UnhelpedPods, ...]
     """Pods that no further node helps."""
     unknown_groups: tuple[str, ...] = ()
-    """Karpenter's pools without a template that may take all pods that still wait, as far as taints and labels tell: it
-    would launch machines of types that the cluster does not tell.
+    """Karpenter's pools without instance types that may take all pods still pending, by taints and labels alone: what
+    they would launch is unknown.
     """
     notes: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
@@ -135,21 +133,21 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
         return sum(len(kind.pods) for kind in self.pending)
 
     def reasons(self, kind: UnhelpedPods) -> Iterator[str]:
-        """Reasons pods are pending; where nothing tells what new nodes are like, only the limits that keep them off
-        any.
-        """
+        """Yield the reasons pods are pending; if new nodes are unknown, only the limits that exclude any node."""
         return (verdict.reason for verdict in kind.groups if verdict.too_large or not self.unknown_groups)
 
     @property
     def why(self) -> dict[WorkloadName, str]:
-        """Reason pods of each workload are still pending: ``cluster-autoscaler: it may have 3 nodes and has them``."""
+        """Reason the pods of each workload are still pending: ``cluster-autoscaler: it may have 3
+        nodes and has them``.
+        """
         reasons = {kind.workload: list(dict.fromkeys(self.reasons(kind))) for kind in self.pending}
         unknown = [whether_taken(self.unknown_groups, "them")] if self.unknown_groups else []
         texts = ((workload, some_of([*unknown, *own], _MAX_NAMED)) for workload, own in reasons.items())
         return {workload: f"{self.autoscaler}: {text}" for workload, text in texts if text}
 
     def with_notes(self, notes: Iterable[str]) -> AutoscalingReport:
-        """The report with more to be said of it."""
+        """The report with further notes."""
         return msgspec.structs.replace(self, notes=(*self.notes, *notes))
 
 
@@ -164,13 +162,13 @@ def autoscaler_sentence(report: AutoscalingReport) -> str:
 
 
 def whether_taken(pools: Sequence[str], whom: str) -> str:
-    """Clause about pools without a template: it is not known if their nodes would take the pods."""
+    """Clause on pools of unknown nodes: these may or may not take the pods."""
     why = "as their instance types are not in the cluster"
     return f"whether new nodes of {some_of(pools, _MAX_NAMED)} would take {whom} is not known, {why}"
 
 
 def why_waiting(report: AutoscalingReport) -> Iterator[str]:
-    """``Deployment/web: 2 pods still pending: it may have 3 nodes and has them``."""
+    """Yield ``Deployment/web: 2 pods still pending: it may have 3 nodes and has them``."""
     for kind in report.pending[:_MAX_NAMED]:
         waits = "" if report.unknown_groups else f" {count_of(len(kind.pods), 'pod')} still pending:"
         if why := some_of(list(dict.fromkeys(report.reasons(kind))), _MAX_NAMED):

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 
 class Readers(Flag):
-    """Readers of a column or a sheet."""
+    """Kinds of readers of a column or a sheet."""
 
     TERMINAL = auto()
     COLUMNS = auto()
@@ -20,60 +20,60 @@ class Readers(Flag):
     PAGES = auto()
     """Pages and comments, which have room."""
     WIDE = auto()
-    """Pipes that ask for ``-o wide``."""
+    """Pipes with ``-o wide``."""
     PIPES = COLUMNS | SPREADSHEET
     RECORDS = PIPES | PAGES
-    """Every reader but a terminal, which says it otherwise."""
+    """All but terminals, which show the same in another column."""
     ALL = TERMINAL | RECORDS
 
 
 class Fit(StrEnum):
-    """Way to shorten the cells of a column on a terminal that is too narrow."""
+    """Way to shorten a column on a narrow terminal."""
 
     WHOLE = "whole"
     NAMES = "names"
-    """Leave out words that most of its names have."""
+    """Drop words that most of its names share."""
     SENTENCE = "sentence"
-    """Fold it in its place, which is the last one."""
+    """Fold it; it is the last column."""
 
 
 class Col(Struct, frozen=True, kw_only=True):
-    """Layout of the column of a row's field or property: all that is said of it, whatever the format.
+    """Layout of a field or property as a column, in every format.
 
-    ``pending: Annotated[int, Col(bad=True)]``. Its docstring is what the column means: the help of its metric, and its
-    row in docs/json.md.
+    ``pending: Annotated[int, Col(bad=True)]``. The field's docstring is the help of its metric and its row in
+    docs/json.md.
     """
 
     header: str = ""
-    """Header in pipes: upper case, words joined by dashes; the name of the field unless given. Terminals, spreadsheets
-    and pages spell it their way.
+    """Header in pipes: upper case, words joined by dashes; by default the name of the field. Other formats derive their
+    spelling from it.
     """
     short: str = ""
-    """The header on a terminal, where the whole one is too wide for it."""
+    """Header on a terminal too narrow for the whole one."""
     readers: Readers = Readers.ALL
     value: Callable[[Any], Any] | None = None
-    """Value that every format shows in its place: ``len`` of several things."""
+    """Function that makes the shown value of the field's: ``len`` of a list."""
     text: Callable[[Any], str] | None = None
-    """Text for people, where that is not the value."""
+    """Function that makes the text for people, if it is not the value."""
     is_number: bool = False
-    """A number that is written as a text: ``4Gi``."""
+    """True for a number written as text: ``4Gi``."""
     bad: bool = False
-    """True if there should be none: red where there is some, else green."""
+    """True if any is bad: red above 0, else green."""
     good: bool = False
-    """The opposite."""
+    """True if any is good: green above 0, else red."""
     hide_empty: bool = False
-    """True if a terminal leaves it out where no row has anything in it."""
+    """True if a terminal hides the column when it is empty in all rows."""
     fit: Fit = Fit.WHOLE
     is_command: bool = False
-    """True if its cells are commands, which a page lets one copy."""
+    """True if its cells are commands, which a page offers to copy."""
     metric: str = ""
-    """Its name in Prometheus, behind that of the question; the texts of the row are its labels."""
+    """Name in Prometheus, after the question's; text columns of the row are labels."""
     tile: str = ""
-    """Its name above a page, with the figure of the worst row."""
+    """Title of a tile above a page, with the figure of the worst row."""
 
 
 class Declared(Struct, frozen=True):
-    """A field or a property that is a column."""
+    """A field or property with a column."""
 
     name: str
     col: Col
@@ -90,7 +90,7 @@ class Declared(Struct, frozen=True):
 
     @property
     def is_label(self) -> bool:
-        """True if it is a text that tells rows apart."""
+        """True if it is a text that identifies its row."""
         return self.is_field and (self.type is str or get_origin(self.type) is Literal)
 
     def value(self, row: Any) -> Any:
@@ -100,9 +100,9 @@ class Declared(Struct, frozen=True):
 
 @cache
 def declared(row: type) -> Mapping[str, Declared]:
-    """The columns of a type of rows, by field: its own before those of its bases, fields before properties.
+    """Columns of a type of rows, by field: its own before its bases', fields before properties.
 
-    A field of a base that is declared again without a column is none.
+    A base's field that is declared again without a column has none.
     """
     hints = get_type_hints(row, include_extras=True)
     found = dict[str, Declared | None]()
@@ -124,7 +124,7 @@ def _declared(name: str, hint: Any, *, is_field: bool) -> Declared | None:
 
 @cache
 def docstrings(struct: type) -> Mapping[str, str]:
-    """The strings below the fields that ``struct`` itself declares, and those of its properties."""
+    """Docstrings of the fields and properties that ``struct`` itself declares."""
     # Read from the source, which only metrics and documents do.
     import ast
     import inspect
@@ -145,5 +145,5 @@ def docstrings(struct: type) -> Mapping[str, str]:
 
 
 def docstring(row: type, name: str) -> str:
-    """Docstring of a field, from the type or the base that declares it; empty where there is none."""
+    """Docstring of a field, from the type or the base that declares it; empty without one."""
     return next((docs[name] for each in row.__mro__ if name in (docs := docstrings(each))), "")

@@ -16,12 +16,12 @@ _IF_ANY = regex(r"\[([^\[\]]*)\]")
 
 
 class Words(Struct, frozen=True, kw_only=True):
-    """Words of one code."""
+    """Words of one finding code."""
 
     says: str = ""
-    """The sentence. ``{pods:pod}``, ``{pods:pod, wait}``, ``{pods: wait}`` and ``{pods:it|they}`` agree with a number,
-    which is ``#`` in the last; of a list a few are named. ``[: {why}]`` is left out without a why, and becomes the rest
-    in ``[: {why}||, nobody knows why]``.
+    """Template of the sentence. ``{pods:pod}``, ``{pods:pod, wait}``, ``{pods: wait}`` and ``{pods:it|they}`` agree
+    with a number, which is ``#`` in the last; of a list a few are named. ``[: {why}]`` is left out without a why, and
+    becomes the rest in ``[: {why}||, nobody knows why]``.
     """
     means: str = ""
     """Meaning for the documentation."""
@@ -64,7 +64,7 @@ SEVERITIES: Mapping[str, Severity] = {
     **dict.fromkeys(("warning", "uneven", "risk"), "warning"),
     **dict.fromkeys(("info", "notice", "unjudged"), "notice"),
 }
-"""The levels of findings in the words of CI systems, the worst first."""
+"""Levels of findings as CI systems call them, the worst first."""
 
 
 FindingCode = Literal[
@@ -112,7 +112,7 @@ SNAPSHOT: Mapping[FindingCode, Words] = {
         says="the {kinds} of {pods:pod} is not in the snapshot, so what is made again is not known: {names}",
     ),
 }
-"""Words of findings about a snapshot: what it lacks, or has of another cluster or hour."""
+"""Words of findings about a snapshot: missing kinds, or objects of another cluster or hour."""
 
 
 Cause = Literal[
@@ -147,18 +147,18 @@ Cause = Literal[
 
 
 class CauseWords(Words, frozen=True, kw_only=True):
-    """Words of one cause, which mean the change that ends it, or what it is; how it is undone is a row of
-    `audit.causes.UNDONE`.
+    """Words of one cause: the change that ends it, or what it is. Rows of `audit.causes.UNDONE` say
+    how it is undone.
     """
 
     so: str = ""
-    """Sentence on the trial that ended it. ``{them}`` are the pods, ``{what}`` is what the cause is made of."""
+    """Sentence on the trial that ended it: ``{them}`` are the pods, ``{what}`` the cause's detail."""
     place: str = ""
-    """Sentence on pods that are all in one domain, before that trial."""
+    """Sentence on pods that are all in one domain, before the trial."""
     badness: Literal["critical", "warning", "notice"] | None = None
-    """Badness in a report on the cluster, of what is about pods that are missing."""
+    """Level in a report on the cluster, for a cause of missing pods."""
     is_pending: bool = False
-    """True if it is what pods wait for, which the question of that name tells."""
+    """True if pods wait for it, which `pending` reports."""
 
 
 CAUSES: Mapping[Cause, CauseWords] = {
@@ -257,4 +257,4 @@ LINES: Mapping[str, Words] = {
     "atMaximum": Words(says="{workload}: {autoscaler} may ask for {most:replica}, which leaves {missing}[: {why}]"),
     "allAtMaximum": Words(says="{scaled} autoscaled workloads, all at their maximum, leave {missing}: {names}"),
 }
-"""Words of findings that a report adds to those of other answers."""
+"""Words of a report's own findings."""

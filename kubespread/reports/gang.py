@@ -12,24 +12,24 @@ from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 
 class GangDomain(Report, frozen=True):
-    """One value of the topology key that all members share: whether the gang fits there, and what stops it."""
+    """One value of the gang's topology key: whether the gang fits there, and what stops it."""
 
     value: Annotated[str, Col(header="DOMAIN", value=lambda value: value or EMPTY, fit=Fit.NAMES)]
-    """Value of the label on its nodes."""
+    """Value of the topology key."""
     nodes: Annotated[int, Col()]
     """Number of nodes with this value."""
     members: Annotated[int, Col(header="FIT", good=True)]
-    """Number of members that find a node there, one after another in kube-scheduler's order."""
+    """Number of members with a node there, placed one after another in kube-scheduler's order."""
     fits: bool
-    """True if enough of them find one."""
+    """True if these are enough."""
     stopped: str | None
-    """kube-scheduler's message for the member after those, about the nodes of the domain; null when all find one."""
+    """kube-scheduler's message for the next member, about the domain's nodes; null if all find one."""
     pods_score: int | None
-    """PodGroupPodsCount: how many members it takes, as a percentage of the most that any domain takes that fits."""
+    """PodGroupPodsCount: members placed, in percent of the most in any domain that fits."""
     resources_score: int | None
-    """NodeResourcesFit with MostAllocated over all nodes of the domain, the members among them."""
+    """NodeResourcesFit with MostAllocated over all nodes of the domain, including the members."""
     total: int | None
-    """The sum of both; null where the gang does not fit."""
+    """Sum of both; null if the gang does not fit."""
 
     @property
     def score(self) -> Annotated[str, Col(hide_empty=True)]:
@@ -46,51 +46,51 @@ class BlockedMember(Report, frozen=True):
     """The first member without a node."""
 
     member: int
-    """Position of the member, counted from 1 among those to be placed."""
+    """Number of the member, from 1 among those to be placed."""
     pod: str
-    """Its name."""
+    """Name of the pod."""
     stopped: str
-    """kube-scheduler's message for it; in one topology domain where its gang has to share one, else in the cluster."""
+    """kube-scheduler's message: about one topology domain if the gang shares one, else about the cluster."""
     conclusion: str | None
-    """Cause that bars it, where there is a single one."""
+    """Cause that bars it, if there is a single one."""
 
 
 class GangReport(Report, frozen=True):
     pod_group: str | None
-    """The PodGroup, or group of a Workload, that asks for it; null where a what-if does."""
+    """PodGroup, or group of a Workload, that defines the gang; null for a what-if."""
     size: int
     """Number of members that must be scheduled for any of them to be: minCount."""
     scheduled: int
-    """Number of members that were running before."""
+    """Number of members already running."""
     members: int
-    """Number of members to be placed; of several gangs, in the one reported on: the first that does not fit."""
+    """Number of members to be placed; of several gangs, in the reported one: the first that does not fit."""
     gangs: int | None
-    """Number of gangs to be placed, without those that run in full; null for as many as fit."""
+    """Number of gangs to be placed, without those that fully run; null for as many as fit."""
     placed: int
-    """Number of gangs that are placed."""
+    """Number of placed gangs."""
     fits: bool
-    """True if all are placed; for as many as fit, if at least one is."""
+    """True if all are placed; for as many as fit, if any is."""
     fitted: int
-    """Number of ``members`` that find a node in kube-scheduler's order, though none is bound unless enough do."""
+    """Number of ``members`` with a node, in kube-scheduler's order; none is bound unless enough have one."""
     blocked: BlockedMember | None = None
-    """Null where all find a node."""
+    """Null if all find a node."""
     waiting: str | None = None
-    """Message of kube-scheduler for members that are not tried, or that find a node and have to wait for the others."""
+    """kube-scheduler's message for members that are not tried, or that wait for others after finding a node."""
     topology_key: str | None = None
-    """Topology key of which all members share a value."""
+    """Topology key with one value for all members."""
     domains: tuple[GangDomain, ...] = ()
-    """Every domain's verdict for the last gang that was tried, the best first, then by how many members fit."""
+    """Verdicts on every domain for the last gang tried, the best first, then by fitting members."""
     chosen: tuple[str, ...] = ()
-    """The domain of each gang that is placed, in order."""
+    """Domain of each placed gang, in order."""
     ties: int = 0
-    """Number of domains that share the best total of the last gang placed: kube-scheduler takes any, at random."""
+    """Number of domains with the best total for the last gang placed: kube-scheduler picks one at random."""
 
 
 _MAX_NODES = 3
 
 
 def gang_outcome(gang: GangReport, running: int, replicas: int | None) -> str:
-    """Outcome in a few words: ``gang of 8 not placed, 6 of 8 members fit``, with ``running`` replicas in the end."""
+    """``gang of 8 not placed, 6 of 8 members fit``, with ``running`` replicas in the end."""
     fitting = f", {gang.fitted} of {gang.members} members fit"
     if gang.pod_group is not None:
         whose = f"pod group {gang.pod_group}, minCount {gang.size}: "
@@ -105,7 +105,7 @@ def gang_outcome(gang: GangReport, running: int, replicas: int | None) -> str:
 
 
 def gang_sentences(gang: GangReport) -> Iterator[str]:
-    """Yield sentences: the domains that are taken, the member that is stuck, and what members wait for."""
+    """Yield sentences on chosen domains, the stuck member, and what members wait for."""
     if gang.chosen:
         where = some_of([name or EMPTY for name in gang.chosen], _MAX_NODES)
         yield f"all members of {'the' if len(gang.chosen) == 1 else 'each'} gang in one {_key(gang)}: {where}"

@@ -28,11 +28,11 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import (
 
 TAINTED, EXCLUDED = "TaintToleration", "NodeAffinity"
 KEEPING_OFF = {TAINTED: "tainted", "NodeUnschedulable": "cordoned", EXCLUDED: "excluded by its node affinity"}
-"""Plugins that keep a pod off nodes, empty or full, and what these nodes are then."""
+"""Plugins that keep pods off nodes regardless of other pods, and a word for such nodes."""
 
 
 def preemption_report(preemption: Preemption, version: KubeVersion) -> PreemptionReport:
-    """Report on what preemption does for a pod that fits nowhere."""
+    """Report on preemption for a pod that fits nowhere."""
     candidate, tail = preemption.candidate, (preemption.tail or None) if version.since(24) else None
     if candidate is None:
         return PreemptionReport(node=None, victims=(), violations=0, tail=tail)
@@ -41,9 +41,8 @@ def preemption_report(preemption: Preemption, version: KubeVersion) -> Preemptio
 
 
 def constraint_reports(states: Mapping[str, State], feasible: Mask) -> list[ConstraintReport]:
-    """The constraints in force, in the order they were declared, with every domain's count.
-
-    ``states`` are by plugin; ``feasible`` are the nodes among which soft constraints compare.
+    """Constraints in force, in declared order, with the counts of every domain; ``states`` are by plugin, ``feasible``
+    the nodes that soft constraints compare.
     """
     state = states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState):
@@ -52,14 +51,14 @@ def constraint_reports(states: Mapping[str, State], feasible: Mask) -> list[Cons
 
 
 def counted_constraints(state: SpreadState) -> list[HardConstraint | SoftConstraint]:
-    """Hard and soft constraints in the order they were declared."""
+    """Hard and soft constraints in declared order."""
     hard = iter(state.hard)
     soft = iter(state.soft.counted if state.soft is not None else ())
     return [next(hard) if constraint.is_hard else next(soft) for constraint in state.declared.constraints]
 
 
 def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
-    """The matching pods of every domain, in the order of `constraint_reports` and of their domains."""
+    """Matching pods of every domain, in the order of `constraint_reports`."""
     state = states.get(PodTopologySpread.name)
     counted = counted_constraints(state) if isinstance(state, SpreadState) else []
     return [
@@ -68,7 +67,7 @@ def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
 
 
 def in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Counts:
-    """The matching pods of every value of the key, by its code. Nodes that share a hostname label are added up."""
+    """Matching pods of every value of the key, by code; nodes with one hostname label are added up."""
     codes, present = counted.column.codes, counted.column.present
     in_domain = np.zeros(len(counted.column.values), dtype=np.int64)
     if isinstance(counted, SoftConstraint) and counted.is_hostname:
@@ -124,7 +123,7 @@ def _constraint_report(
 def with_pods(
     report: ConstraintReport, counted: HardConstraint | SoftConstraint, cluster: Cluster, namespace: str
 ) -> ConstraintReport:
-    """``report`` with the pods that each of its domains counts for a pod of ``namespace``."""
+    """``report`` with the pods that each domain counts for a pod of ``namespace``."""
     pods = _by_domain(counted, cluster, namespace)
     domains = (msgspec.structs.replace(domain, pods=tuple(pods.get(domain.value, ()))) for domain in report.domains)
     return msgspec.structs.replace(report, domains=tuple(domains))
@@ -167,27 +166,27 @@ class NodeConstraint(Report, frozen=True):
 
     topology_key: str
     domain: str | None
-    """The node's value of the topology key."""
+    """Node's value of the topology key."""
     matching: int | None
     """Matching pods in that domain."""
     self_match: int
     """1 where the selector matches the pod itself, else 0."""
     global_minimum: int | None
-    """Global minimum of the constraint."""
+    """The constraint's global minimum."""
     skew: int | None
     """matching + selfMatch - globalMinimum."""
     max_skew: int
     satisfied: bool
-    """True if the skew is at most maxSkew; a soft constraint that is not satisfied only costs score."""
+    """True if the skew is at most maxSkew; violating a soft constraint only costs score."""
     reason: str | None
-    """Reason it is not satisfied, in one line; null where it is."""
+    """Reason it is not satisfied; null if it is."""
 
 
 class Verdict(Report, frozen=True):
     """kube-scheduler's own judgment of a node: the first plugin that rejects it."""
 
     code: str
-    """A scheduler framework code: ``Success``, ``Unschedulable``, ``UnschedulableAndUnresolvable`` or ``Error``."""
+    """Scheduler framework code: ``Success``, ``Unschedulable``, ``UnschedulableAndUnresolvable`` or ``Error``."""
     plugin: str | None
     """Plugin that rejects the node; null for ``Success``."""
     reasons: tuple[str, ...]
@@ -198,17 +197,17 @@ class Rejection(Report, frozen=True):
     """Objection of one filter plugin to a node."""
 
     plugin: str
-    """The filter plugin that rejects the node."""
+    """Filter plugin that rejects the node."""
     code: str
     """Scheduler framework code, as in a verdict."""
     reasons: tuple[str, ...]
     """Reasons in kube-scheduler's words."""
     details: Causes = ()
-    """The data behind the reasons; empty where the plugin gives none, and PodTopologySpread's are ``constraints``."""
+    """Data behind the reasons; empty if the plugin gives none. PodTopologySpread's are in ``constraints``."""
 
 
 def without_taint_of_cordon(counting: Iterable[Rejection]) -> list[Rejection]:
-    """``counting``, of one node, without that taint where the cordon is among them."""
+    """Rejections of one node, without the cordon's taint if the cordon itself is among them."""
     rejections = list(counting)
     is_cordoned = any(isinstance(detail, CordonDetail) for rejection in rejections for detail in rejection.details)
     return [rejection for rejection in rejections if not (is_cordoned and _is_of_cordon(rejection))]
@@ -223,33 +222,33 @@ class ScoreDetail(Report, frozen=True):
     """Steps of one plugin's score of one node: raw, brought to 0..100, times weight."""
 
     raw: int
-    """Score that the plugin gave."""
+    """Score from the plugin."""
     normalized: int
-    """Score from 0 to 100, in view of the other nodes' scores."""
+    """Score from 0 to 100, relative to the other nodes' scores."""
     weight: int
-    """The profile's."""
+    """Weight in the profile."""
     weighted: int
     """normalized times weight."""
 
 
 class NodeReport(Report, frozen=True):
     name: str
-    """The node's."""
+    """Name of the node."""
     feasible: bool
     """True if every filter plugin of the profile passes."""
     verdict: Verdict
     """kube-scheduler's own judgment of the node: the first plugin that rejects it."""
     rejections: tuple[Rejection, ...]
-    """Rejections by every filter plugin, not the first only; plugins that the profile disables are asked too and decide
+    """Rejections by every filter plugin, not only the first; plugins that the profile disables are asked too and decide
     nothing.
     """
     constraints: tuple[NodeConstraint, ...]
-    """Verdicts of the constraints, in the order of the report's ``constraints``."""
+    """Arithmetic of each constraint, in the order of the report's ``constraints``."""
     scores: dict[str, int]
-    """Weighted, by plugin; empty for a node outside scoring."""
+    """Weighted scores by plugin; empty for a node that is not scored."""
     score_details: dict[str, ScoreDetail]
-    """Details by plugin; empty for a node outside scoring."""
+    """Steps of the scores by plugin; empty for a node that is not scored."""
     total: int | None
-    """The sum of ``scores``; null for a node outside scoring."""
+    """Sum of ``scores``; null for a node that is not scored."""
     spread_scores: tuple[float | None, ...]
-    """Each constraint's part of the raw spread score; null for hard constraints and unscored nodes."""
+    """Each constraint's part of the raw spread score; null for hard constraints and nodes that are not scored."""

@@ -17,20 +17,20 @@ from kubespread.wording import count_of, short_key, some_of, verb_of
 TroubleKind = Literal[
     "localStorage", "noController", "daemonSet", "blocked", "finalizer", "lost", "budget", "unmade", "pending", "short"
 ]
-"""The worst first: what keeps the event from being done, permanent damage, pods that lack, workloads that do."""
+"""The worst first: refusals, permanent damage, missing pods, degraded workloads."""
 KINDS: Sequence[TroubleKind] = get_args(TroubleKind)
 _MAX_NAMED, _LONG_NAME = 3, 40
 
 
 class TroubleWords(Struct, frozen=True):
-    """Wording for one kind of trouble."""
+    """Words for one kind of trouble."""
 
     word: str
     """Name in a column."""
     means: str
     """Meaning for the documentation."""
     says: str
-    """Words behind the number of pods, budgets or workloads."""
+    """Words after a number of pods, budgets or workloads."""
     noun: str = "pod"
 
 
@@ -72,57 +72,55 @@ TROUBLES: Mapping[TroubleKind, TroubleWords] = {
 
 
 class Trouble(Report, frozen=True, gc=False):
-    """One thing that is worse than before the event, or keeps it from being done."""
+    """One thing that an event makes worse, or that keeps it from being done."""
 
     meanings: ClassVar = {"kind": TROUBLES}
 
     kind: TroubleKind
-    """One of these, the worst first."""
+    """The worst first."""
     subject: NamespacedName
-    """NAMESPACE/Kind/name of the workload that lacks pods, NAMESPACE/name of the pod or the disruption budget."""
+    """NAMESPACE/Kind/name of the workload, or NAMESPACE/name of the pod or disruption budget."""
     count: int = 1
-    """Number of pods it concerns."""
+    """Number of affected pods."""
     why: str = ""
-    """The message of kube-scheduler, the API server or kubectl."""
+    """Message of kube-scheduler, the API server or kubectl."""
     certain: bool = True
-    """False where what is not modeled may put it right: a controller, a finalizer, new nodes of an unknown type."""
+    """False if something unmodeled may fix it: a controller, a finalizer, new nodes of an unknown type."""
 
 
 class PlacedPod(Report, frozen=True):
     pod: NamespacedName
-    """NAMESPACE/name."""
     node: str
-    """Node it runs on now."""
+    """Its node."""
 
 
 class GonePod(Report, frozen=True):
-    """A pod that left its node, or is on its way out there."""
+    """A pod that left its node, or is terminating there."""
 
     pod: NamespacedName
-    """NAMESPACE/name."""
     node: str | None
-    """The node it left; null where it had none."""
+    """Node that it left; null if it had none."""
     why: str
     """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``, and of
     DaemonSets ``no longer selected``.
     """
     lost_for_good: bool
-    """True if it had no controller, so that nothing recreates it."""
+    """True if it had no controller to recreate it."""
     made_room_for: NamespacedName | None = None
-    """NAMESPACE/name of the pod that took the place of a preempted one."""
+    """NAMESPACE/name of the pod that preempted it."""
     broken_budgets: tuple[str, ...] = ()
-    """Names of the disruption budgets, in its namespace, that did not allow its preemption."""
+    """Names of the disruption budgets, in its namespace, that its preemption violates."""
 
 
 class UnmadePods(Report, frozen=True):
-    """Pods that a workload is to have and that do not exist."""
+    """Desired pods of a workload that do not exist."""
 
     workload: WorkloadName
     """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
     count: int
-    """Number of such pods."""
+    """Number of these pods."""
     message: str
-    """Message of the API server for the first of them, or what their controller waits for."""
+    """API server's message for the first, or what their controller waits for."""
     enough: str = ""
     """``requests.cpu: 14 in ResourceQuota compute``: what would allow them; empty where quotas do not refuse them."""
 
@@ -131,44 +129,41 @@ class WorkloadChange(Report, frozen=True, gc=False):
     """A workload that the event touched."""
 
     workload: WorkloadName
-    """NAMESPACE/Kind/name."""
     wanted: int
-    """Desired pods: of a Deployment its own number, though a rollout has more of them for a time."""
+    """Number of desired pods: a Deployment's own number, without its rollout's extra pods."""
     ready_before: int
-    """Pods that were ready before anything happened."""
+    """Number of ready pods before the event."""
     ready: int
-    """Pods that are ready on working nodes now."""
+    """Number of pods now ready on working nodes."""
     fewest_ready: int
-    """The fewest that were ready at a time, as far as that is known: nodes that fail take all their pods at once."""
+    """Fewest pods ready at any known time; failing nodes take all their pods at once."""
     pending: int = 0
-    """Pods without a node, those beyond as many as before."""
+    """Number of pods without a node, beyond those before."""
     unmade: int = 0
-    """Pods that are not created, those beyond as many as before."""
+    """Number of pods that are not created, beyond those before."""
     why: str = ""
-    """Reason it is degraded, as kube-scheduler or the API server says it, or what its controller waits for; empty where
-    it is not.
+    """Reason it is degraded, in the words of kube-scheduler or the API server, or what its controller waits for; empty
+    if it is not.
     """
     controller_unknown: bool = False
-    """True if its controller may make other pods, so that this is not known: it is not modeled, or waits for a pod that
-    finalizers keep.
-    """
+    """True if its controller may create other pods: it is not modeled, or waits for a pod that finalizers keep."""
     gone: int = 0
-    """Pods that left their nodes, or are on their way out."""
+    """Number of pods that left their nodes, or are terminating."""
     created: int = 0
-    """Pods that its controllers made."""
+    """Number of pods that its controllers created."""
     landed: dict[str, int] = {}
-    """Number of its pods that found each node and are still there."""
+    """Number of its new pods still on each node."""
     skew: tuple[SkewChange, ...] = ()
-    """Each spread constraint in force, before and after; only of steps, and of nodes that go."""
+    """Skew of each constraint in force, before and after; only for steps, and for nodes that go."""
 
     @property
     def enough(self) -> int:
-        """The ready pods with which it is not degraded."""
+        """Number of ready pods below which it is degraded."""
         return min(self.wanted, self.ready_before)
 
     @property
     def lacks(self) -> int:
-        """Number of ready pods that it is short of."""
+        """Number of ready pods missing."""
         return max(0, self.enough - self.ready)
 
     @property
@@ -182,50 +177,50 @@ class WorkloadChange(Report, frozen=True, gc=False):
 
 
 class NodeLoad(Report, frozen=True, gc=False):
-    """Part of a node that pods take, where a change shows in it."""
+    """Part of a node that pods request, if it changed."""
 
     node: str
-    """Its name."""
+    """Name of the node."""
     pods: int
-    """Number of pods that run there, terminating ones included: they take room until they are gone."""
+    """Number of pods on the node, including terminating ones, which take room until they are gone."""
     percent: dict[str, int | None]
-    """Percentage of each resource that is requested, by its name: of cpu, memory and pods, and what else some pod
-    requests. Rounded down; null where nothing is allocatable.
+    """Requested percentage by resource: cpu, memory, pods, and others that pods request. Rounded down; null if nothing
+    is allocatable.
     """
 
 
 class NodesChange(Report, frozen=True):
-    """The nodes, where the event changed them."""
+    """Nodes that the event changed."""
 
     joined: tuple[str, ...] = ()
-    """Nodes that came, by name: those that an autoscaler added, too."""
+    """Nodes that were added, by name, including an autoscaler's."""
     left: tuple[str, ...] = ()
     """Nodes that were deleted, by name."""
     states: dict[str, tuple[str, ...]] = {}
-    """Reasons that nodes keep pods away, where these changed, by name: ``cordoned``, ``not ready``; nothing where the
-    nodes are open again.
+    """Changed reasons that nodes keep pods away, by name: ``cordoned``, ``not ready``; empty for nodes that are open
+    again.
     """
     loads: tuple[NodeLoad, ...] = ()
-    """Loads of the nodes where these changed, in the order of the cluster."""
+    """Changed loads of nodes, in the cluster's order."""
 
 
 class Outcome(Report, frozen=True, kw_only=True):
-    """State that an event leaves behind."""
+    """State after an event."""
 
     name: Annotated[str, Col()]
-    """The domain that is lost, the node that goes, the step that is done."""
+    """Lost domain, removed node or completed step."""
     verdict: Judgment = "unknown"
-    """``yes`` where nothing is in the way and nothing is worse than before, ``unknown`` where what is may pass."""
+    """``yes`` if nothing refuses it and nothing is worse than before, ``unknown`` if what is may pass."""
     troubles: tuple[Trouble, ...] = ()
     """The worst first; empty for a yes."""
     workloads: tuple[WorkloadChange, ...] = ()
-    """Workloads the event touched, by namespace, kind and name; without single pods and those that every node runs."""
+    """Affected workloads, by namespace, kind and name; without single pods and those that every node runs."""
     gone: Annotated[int, Col()] = 0
-    """Pods that left their nodes, or are on their way out."""
+    """Number of pods that left their nodes, or are terminating."""
     placed: Annotated[int, Col()] = 0
-    """Pods that found a node because of it."""
+    """Number of pods that found a node because of it."""
     preempted: Annotated[tuple[PreemptedPod, ...], Col(value=len, bad=True, hide_empty=True)] = ()
-    """Pods that made room for others, in order."""
+    """Preempted pods, in order."""
     lost: Annotated[
         tuple[NamespacedName, ...],
         Col(
@@ -238,9 +233,9 @@ class Outcome(Report, frozen=True, kw_only=True):
             tile="pods lost for good",
         ),
     ] = ()
-    """NAMESPACE/name of pods that are gone and that no controller makes again, asked for or not."""
+    """NAMESPACE/name of pods that are gone and that no controller recreates, intended or not."""
     down: tuple[WorkloadName, ...] = ()
-    """Workloads all of whose ready pods were evicted at once: none is ready until a successor is."""
+    """Workloads that lost all ready pods at once: none is ready until a successor is."""
     nodes: NodesChange = NodesChange()
     notes: tuple[str, ...] = ()
 
@@ -248,26 +243,26 @@ class Outcome(Report, frozen=True, kw_only=True):
         msgspec.structs.force_setattr(self, "verdict", verdict_of(self.troubles))
 
     def of(self, *kinds: TroubleKind) -> list[Trouble]:
-        """Its troubles of some kinds."""
+        """Troubles of these kinds."""
         return [trouble for trouble in self.troubles if trouble.kind in kinds]
 
     def count(self, *kinds: TroubleKind) -> int:
-        """The pods that its troubles of some kinds concern."""
+        """Number of pods affected by troubles of these kinds."""
         return sum(trouble.count for trouble in self.of(*kinds))
 
     @property
     def joined(self) -> Annotated[Sequence[str], Col(value=len, hide_empty=True)]:
-        """Nodes that came with it."""
+        """Nodes added."""
         return self.nodes.joined
 
     @property
     def pending(self) -> Annotated[int, Col(bad=True, metric="pending_pods", tile="pods pending")]:
-        """Pods that wait for a node, those beyond as many as before."""
+        """Number of pods without a node, beyond those before."""
         return self.count("pending")
 
     @property
     def unmade(self) -> Annotated[int, Col(header="NOT-CREATED", bad=True, hide_empty=True, metric="unmade_pods")]:
-        """Pods that are not created, those beyond as many as before."""
+        """Number of pods that are not created, beyond those before."""
         return self.count("unmade")
 
     @property
@@ -276,36 +271,36 @@ class Outcome(Report, frozen=True, kw_only=True):
     ) -> Annotated[
         list[WorkloadChange], Col(value=len, bad=True, metric="degraded_workloads", tile="workloads degraded")
     ]:
-        """Workloads with fewer ready pods than before and than they are to have."""
+        """Workloads with fewer ready pods than before and than desired."""
         return [row for row in self.workloads if row.why]
 
     @property
     def explanation(self) -> Annotated[str, Col(header="WHY", readers=Readers.RECORDS)]:
-        """Troubles that the event leaves, the worst first."""
+        """Troubles after the event, the worst first."""
         return "; ".join(phrases(self))
 
     @property
     def is_done(self) -> bool:
-        """True if nothing was refused or kept."""
+        """True if nothing was refused."""
         return not self.of(*REFUSALS)
 
 
 REFUSALS: Sequence[TroubleKind] = KINDS[: KINDS.index("lost")]
-"""Kinds that keep an event from being done."""
+"""Kinds of trouble that keep an event from being done."""
 LACKING: Sequence[TroubleKind] = ("unmade", "pending", "short")
-"""Kinds that may be mended by what happens next."""
+"""Kinds of trouble that later events may fix."""
 
 
 def verdict_of(troubles: Sequence[Trouble]) -> Judgment:
-    """``no`` for what is certain, ``unknown`` for what may pass."""
+    """``no`` if any trouble is certain, ``unknown`` if others exist, else ``yes``."""
     if any(trouble.certain for trouble in troubles):
         return "no"
     return "unknown" if troubles else "yes"
 
 
 def badness(row: Outcome) -> tuple[bool, Sequence[int], int, Sequence[int], str]:
-    """Sort key of outcomes, the worst first: by what keeps the event from being done and what is lost for good, then by
-    the workloads that have fewer pods than they are to have, then by pods; one weighs as much pending as not created.
+    """Sort key, the worst outcome first: by refusals and permanent losses, degraded workloads, then missing pods,
+    pending or not created.
     """
     lasting = [-row.count(kind) for kind in KINDS if kind not in LACKING]
     lacking = {*(trouble.subject for trouble in row.of(*LACKING)), *(change.workload for change in row.degraded)}
@@ -314,12 +309,12 @@ def badness(row: Outcome) -> tuple[bool, Sequence[int], int, Sequence[int], str]
 
 
 def kinds_of(row: Outcome) -> list[TroubleKind]:
-    """The kinds of trouble that it has, the worst first; ``short`` where any workload is degraded."""
+    """Kinds of trouble, the worst first; ``short`` if any workload is degraded."""
     return [kind for kind in KINDS if (row.degraded if kind == "short" else row.of(kind))]
 
 
 def phrase(row: Outcome, kind: TroubleKind, *, says_why: bool = True) -> str:
-    """Phrase for one kind of trouble the event leaves: ``2 pods pending (Deployment/web): 0/3 nodes are available``."""
+    """Phrase for one kind of trouble: ``2 pods pending (Deployment/web): 0/3 nodes are available``."""
     if kind != "short":
         troubles = row.of(kind)
         return explained(troubles) if says_why else said(troubles, most=2)
@@ -329,13 +324,13 @@ def phrase(row: Outcome, kind: TroubleKind, *, says_why: bool = True) -> str:
 
 
 def phrases(row: Outcome) -> Iterator[str]:
-    """Yield a phrase for each kind of trouble the event leaves, the worst first, and for each budget and finalizer."""
+    """Yield a phrase for each kind of trouble, the worst first, and for each budget and finalizer."""
     yield from map(explained, by_why(row.of(*REFUSALS)).values())
     yield from (phrase(row, kind) for kind in kinds_of(row) if kind not in REFUSALS)
 
 
 def by_why(troubles: Iterable[Trouble]) -> Mapping[tuple[TroubleKind, str], Sequence[Trouble]]:
-    """The troubles that share a kind and a message."""
+    """Group troubles by kind and message."""
     grouped: dict[tuple[TroubleKind, str], list[Trouble]] = {}
     for trouble in troubles:
         grouped.setdefault((trouble.kind, trouble.why), []).append(trouble)
@@ -343,12 +338,12 @@ def by_why(troubles: Iterable[Trouble]) -> Mapping[tuple[TroubleKind, str], Sequ
 
 
 def explained(troubles: Sequence[Trouble]) -> str:
-    """Troubles of one kind, with the message of the first: ``2 pods cannot be evicted (web-a, web-b): ...``."""
+    """Phrase for troubles of one kind, with the first message: ``2 pods cannot be evicted (web-a, web-b): ...``."""
     return f"{said(troubles)}{_why(troubles)}"
 
 
 def in_brief(row: Outcome) -> str:
-    """Sentence of all of them, without the messages."""
+    """All troubles in a sentence, without messages."""
     return ", ".join(phrase(row, kind, says_why=False) for kind in kinds_of(row))
 
 
@@ -358,7 +353,7 @@ def _share(change: WorkloadChange) -> tuple[float, int]:
 
 
 def said(alike: Sequence[Trouble], *, most: int = _MAX_NAMED) -> str:
-    """Troubles of one kind: how many pods, and whose."""
+    """Phrase for troubles of one kind: how many pods, and whose."""
     words = TROUBLES[alike[0].kind]
     subjects = list(dict.fromkeys(trouble.subject.called for trouble in alike))
     number = sum(trouble.count for trouble in alike) if words.noun == "pod" else len(subjects)
@@ -371,8 +366,10 @@ def _why(alike: Sequence[Trouble]) -> str:
 
 
 def sentences(rows: Sequence[Outcome], called: Callable[[Sequence[Outcome]], str], told: str = "") -> Iterator[str]:
-    """For each kind of trouble, the worst first, which rows have it and what it comes to: ``losing zone a or b: up to 3
-    pods pending``. ``called`` names several rows, the worst first; what is ``told`` already is left out.
+    """Yield a sentence for each kind of trouble, the worst first, with its rows and extent: ``losing zone a or b: up to
+    3 pods pending``.
+
+    ``called`` names several rows, the worst first; what is ``told`` already is left out.
     """
     ordered, named = [(row, kinds_of(row)) for row in sorted(rows, key=badness)], ""
     for kind in KINDS:
@@ -406,8 +403,8 @@ def _at_most(kind: TroubleKind, rows: Sequence[Outcome], called: Callable[[Seque
 
 
 def uneven(rows: Sequence[Outcome]) -> Iterator[str]:
-    """A phrase for each hard constraint that is further above maxSkew after all ``rows``, one after another, than
-    before: ``zone skew of Deployment/web 1 → 2, above 1``.
+    """Yield phrases for hard constraints further above maxSkew after all ``rows`` than before: ``zone skew of
+    Deployment/web 1 → 2, above 1``.
     """
     changes: dict[tuple[WorkloadName, int], SkewChange] = {}
     for row in rows:
@@ -421,13 +418,13 @@ def uneven(rows: Sequence[Outcome]) -> Iterator[str]:
 
 
 def down_meanwhile(workloads: Iterable[WorkloadName]) -> Iterator[str]:
-    """A sentence on workloads without a ready pod for a time; nothing where there are none."""
+    """Yield a sentence on workloads temporarily without a ready pod, if any."""
     if names := [workload.called for workload in dict.fromkeys(workloads)]:
         yield f"{some_of(names, _MAX_NAMED)} {verb_of(len(names), 'are')} down meanwhile: no other pod is ready"
 
 
 def of_unknown(*rows: Outcome) -> Iterator[str]:
-    """A sentence on degraded workloads that may have other pods again; nothing where there are none."""
+    """Yield a sentence on degraded workloads that unmodeled controllers may restore, if any."""
     names = dict.fromkeys(
         change.workload.called for row in rows for change in row.degraded if change.controller_unknown
     )

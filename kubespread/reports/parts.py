@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def skew_between(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> int:
-    """Skew between the domains that count, by the pods that match in each."""
+    """Skew between counted domains, by their matching pods."""
     # Imported by those who count: questions that say what they report do not.
     import numpy as np
 
@@ -33,20 +33,20 @@ def skew_between(counts: Sequence[int] | Counts, *, lacks_domains: bool = False)
 
 
 def minimum(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> int:
-    """The least that a domain has; 0 where there are fewer than minDomains."""
+    """Fewest matching pods; 0 below minDomains."""
     import numpy as np
 
     return 0 if lacks_domains or not len(counts) else int(np.min(counts))
 
 
 def skew_of(matching: Sequence[int], constraint: ConstraintReport) -> int:
-    """Skew between the domains of ``constraint`` that count, given the matching pods of each."""
+    """Skew of a constraint, given the matching pods of each domain."""
     counts = [count for count, domain in zip(matching, constraint.domains, strict=True) if domain.eligible_nodes]
     return skew_between(counts, lacks_domains=len(counts) < (constraint.min_domains or 1))
 
 
 def skew_now(constraint: ConstraintReport) -> int:
-    """Skew between the domains of ``constraint`` that count, by the pods it counts now."""
+    """Current skew of a constraint."""
     return skew_of([domain.matching for domain in constraint.domains], constraint)
 
 
@@ -54,7 +54,7 @@ NOT_READY = "not ready"
 
 
 def closing_states(node: Node) -> Iterator[str]:
-    """``cordoned``, ``not ready``, or both."""
+    """Yield ``cordoned``, ``not ready``, or both."""
     if node.spec.unschedulable:
         yield "cordoned"
     if any(condition.type == READY and condition.status != "True" for condition in node.status.conditions):
@@ -64,99 +64,99 @@ def closing_states(node: Node) -> Iterator[str]:
 API_VERSION = "kubespread.dev/v1alpha2"
 Judgment = Literal["yes", "no", "unknown"]
 WORDS: Mapping[Judgment, str] = {"yes": "", "no": "No: ", "unknown": ""}
-"""Beginning of an answer by its verdict: what is not a no says itself what it is."""
+"""First word of an answer by verdict; a yes needs none."""
 _MAX_MISSING = 3
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def letter(position: int) -> str:
-    """A, B, C ... for the constraints of a report, C27 and on past the alphabet."""
+    """A, B, C ... for constraints, C27 and on past the alphabet."""
     return _LETTERS[position] if position < len(_LETTERS) else f"C{position + 1}"
 
 
 class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
-    """Base of all reports and of their parts."""
+    """Base of reports and their parts."""
 
     def to_json(self) -> bytes:
-        """JSON that ``-o json`` prints, without indentation."""
+        """JSON as ``-o json`` prints it, without indentation."""
         return msgspec.json.encode(self, enc_hook=str)
 
     def to_dict(self) -> dict[str, Any]:
-        """Exactly what ``-o json`` prints."""
+        """Data as ``-o json`` prints it."""
         plain = msgspec.json.decode(self.to_json())
         assert isinstance(plain, dict)
         return plain
 
 
 class PodReference(Report, frozen=True):
-    """The pod in question."""
+    """The pod that an answer is about."""
 
     namespace: str
     name: str
-    """Name in the manifest or of the pod; for a pod that a controller would create, one it could have."""
+    """Name of the pod; for one that a controller would create, a possible name."""
 
 
 class ClusterReference(Report, frozen=True):
-    """Cluster that an answer is about, as far as its source says."""
+    """The cluster that an answer is about, as far as its source says."""
 
     context: str | None = None
-    """Context of the kubeconfig; null for files."""
+    """Kubeconfig context; null for files."""
     server: str | None = None
-    """The API server's URL; null where the source does not say."""
+    """URL of the API server; null if unknown."""
     snapshot: str | None = None
-    """The files it was read from; null for a running cluster."""
+    """Files it was read from; null for a running cluster."""
     time: str | None = None
     """Time when the cluster was read, RFC 3339."""
     age_seconds: int | None = None
     """Seconds between that time and the answer."""
     server_version: str | None = None
-    """The API server's own, ``v1.36.2``; null where the source does not say."""
+    """Release of the API server, ``v1.36.2``; null if unknown."""
 
 
 class Finding(Report, frozen=True, kw_only=True):
-    """One thing that is wrong, or would be. Its words are in a table; nobody words it again."""
+    """One thing that is wrong, or would be, worded by a table."""
 
     words: ClassVar[Mapping[Any, Words]] = {}
 
     code: str
-    """Kind of finding; the same in later answers."""
+    """Kind of finding, the same in later answers."""
     level: str
-    """Severity, in the words of the question."""
+    """Severity, as the question calls it."""
     subject: str = ""
-    """NAMESPACE/Kind/name of the workload that it is about, or another name; empty: the whole cluster."""
+    """NAMESPACE/Kind/name of the workload, or another name; empty for the whole cluster."""
     numbers: dict[str, Any] = {}
     """Figures and names in the text."""
     text: str
-    """The sentence."""
+    """The finding in a sentence."""
 
     @classmethod
     def of(cls, code: Any, level: Any, *, numbers: Mapping[str, Any], **more: Any) -> Self:
-        """Word the finding by its table."""
+        """Make a finding, worded by its table."""
         return cls(code=code, level=level, numbers=dict(numbers), text=cls.words[code].said(numbers), **more)
 
     @property
     def severity(self) -> Severity:
-        """Level in the words of CI systems."""
+        """Level as CI systems call it."""
         return SEVERITIES[self.level]
 
     @property
     def title(self) -> str:
-        """Short name of what it is."""
+        """Short name of the finding."""
         return self.code
 
     @property
     def in_full(self) -> str:
-        """The problem and what mends it, in one sentence."""
+        """The finding and its remedy, in one sentence."""
         return self.text
 
     @property
     def located(self) -> Position:
-        """Place in a file; all None for the objects of a cluster."""
+        """Place in a file; all None for objects of a cluster."""
         return Position()
 
     @property
     def fingerprint(self) -> str:
-        """A hash that stays the same when lines move and numbers change; empty for what is in no file."""
+        """Hash that survives moved lines and changed numbers; empty for findings that are in no file."""
         return ""
 
 
@@ -167,20 +167,20 @@ class Position(msgspec.Struct, frozen=True):
     line: int | None = None
     column: int | None = None
     field: str = ""
-    """Path from the object on; empty for all of it."""
+    """Path within the object; empty for all of it."""
 
 
 class RuleReport(Report, frozen=True):
-    """A rule that findings are made by."""
+    """A rule that makes findings."""
 
     code: str
     """``KS203``."""
     name: str
     """``closed-domains``."""
     severity: str
-    """The default level of its findings."""
+    """Default level of its findings."""
     needs_cluster: bool
-    """True if it is only asked where there is a cluster."""
+    """True if it runs only with a cluster."""
     summary: str
     """Its findings, on one line."""
     documentation: str
@@ -188,51 +188,51 @@ class RuleReport(Report, frozen=True):
 
     @property
     def page(self) -> str:
-        """The rule as ``docs/codes.md`` has it."""
+        """The rule's section in ``docs/codes.md``."""
         needs = "needs a cluster" if self.needs_cluster else "needs no cluster"
         return f"## {self.code} {self.name}\n\n*{self.severity}, {needs}*\n\n{self.documentation}\n"
 
     @property
     def anchor(self) -> str:
-        """Link to its heading there."""
+        """Link to that section."""
         return f"{self.code.lower()}-{self.name}"
 
 
 class SnapshotFinding(Finding, frozen=True):
-    """Something that the snapshot lacks, or has of another cluster or hour, so that answers from it are in doubt."""
+    """Something the snapshot lacks, or that belongs to another cluster or hour, and puts answers in doubt."""
 
     meanings: ClassVar = {"code": SNAPSHOT}
     words: ClassVar = SNAPSHOT
 
     code: FindingCode
-    """Kind of object that is missing, or foreign."""
+    """Kind of missing, or foreign, object."""
     level: Literal["warning"] = "warning"
     workloads: tuple[WorkloadName, ...] = ()
-    """The workloads that it is about; empty: the whole cluster."""
+    """Affected workloads; empty for the whole cluster."""
 
     @property
     def refutes(self) -> Sequence[Judgment]:
-        """The verdicts that may be others without it: pods that are missing take room, and those that nobody makes
-        again are lost, so that a no is one.
+        """Verdicts that might change without it: missing pods take room, and pods that seem lost
+        for good may not be.
         """
         return ("yes",) if self.code in ("namespaces", "pods", "daemonPods", "owners") else ("yes", "no")
 
 
 class Unfinished(Report, frozen=True):
-    """Parts that were not done before the time was up. The rest of the report is about what was, each part in full."""
+    """Parts not done within the time limit. The rest of the report covers the finished parts, each completely."""
 
     timeout: str
     """Time limit of the answer, as Go prints durations: ``1m0s``."""
     what: str
     """Noun for the parts, in the singular: ``domain``, ``node``, ``workload``, ``run``."""
     finished: int
-    """Number of parts that are done."""
+    """Number of finished parts."""
     missing: tuple[str, ...]
-    """The names of the others, in the order in which they would have been done."""
+    """Names of the other parts, in order."""
 
     @property
     def sentence(self) -> str:
-        """Progress of the answer, and the parts that are missing."""
+        """Progress, and the missing parts."""
         total = count_of(self.finished + len(self.missing), self.what)
         begin = f"not finished within {self.timeout}"
         if not self.finished:
@@ -242,14 +242,14 @@ class Unfinished(Report, frozen=True):
 
 
 class Provenance(Report, frozen=True):
-    """Origin of an answer, beside the cluster and the release that it names."""
+    """Origin of an answer, besides its cluster and release."""
 
     version: str
-    """kubespread's own."""
+    """kubespread's version."""
     command: str
-    """The question as it was typed, quoted for a shell."""
+    """Command line, quoted for a shell."""
     time: str
-    """Time of the answer, RFC 3339; SOURCE_DATE_EPOCH where that is set, for answers that are kept."""
+    """Time of the answer, RFC 3339; SOURCE_DATE_EPOCH if set, for reproducible answers."""
 
 
 class QuestionReport(Report, frozen=True, kw_only=True):
@@ -265,19 +265,19 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     answer: tuple[str, ...] = ()
     unmet: tuple[str, ...] = ()
     question: dict[str, Any] = {}
-    """Question asked: its name, and parameters that differ from its defaults. Empty for a part of another answer."""
+    """Question asked: its name, and non-default parameters. Empty for a part of another answer."""
     doubts: tuple[str, ...] = ()
     snapshot_findings: tuple[SnapshotFinding, ...] = ()
-    """Findings on what the snapshot seems to lack, or has of another cluster or hour, if the answer rests on it."""
+    """Doubts about the snapshot that the answer rests on."""
     unfinished: Unfinished | None = None
     provenance: Provenance | None = None
-    """Origin of the answer; null where it was not asked for on the command line."""
+    """Origin of the answer; null unless asked on the command line."""
     notes: tuple[str, ...] = ()
 
     is_yes_or_no: ClassVar[bool] = True
-    """True if the question is a yes-or-no one; otherwise nothing is shown of the verdict, and it does not count."""
+    """True if the verdict counts and is shown."""
     only_no_counts: ClassVar[bool] = False
-    """True if whatever is not enough for a no is a yes, once nothing is in doubt."""
+    """True if whatever is not a no is a yes, once nothing is in doubt."""
 
     def concluded(
         self,
@@ -286,9 +286,10 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         hints: Sequence[str] = (),
         **frame: Any,
     ) -> Self:
-        """The report with its verdict and its answer, and with what frames them: the ``findings`` of the snapshot that
-        it rests on, steps before it that were ``undone``, of which only trouble follows for sure, ``hints`` to be noted
-        where it does not say yes, and other fields.
+        """The report with its verdict and sentences, and other fields of ``frame``.
+
+        ``findings`` put its snapshot in doubt; ``undone`` are earlier edits that failed in part, of which only trouble
+        follows for sure; ``hints`` are noted unless it says yes.
         """
         own = tuple(finding for finding in findings if self.rests_on(finding))
         report = msgspec.structs.replace(self, snapshot_findings=own, **frame)
@@ -316,25 +317,25 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         yield from ((finding.text, finding.refutes) for finding in self.snapshot_findings)
 
     def rests_on(self, finding: SnapshotFinding) -> bool:
-        """True if the answer rests on what is in doubt."""
+        """True if the finding could change the answer."""
         return not finding.workloads
 
     def judged(self) -> Judgment:
-        """Verdict on the question as it was asked; a no is one whatever is missing."""
+        """Verdict on the question as asked; a no stands whatever is missing."""
         raise NotImplementedError
 
     def sentences(self) -> Iterator[str]:
-        """The answer itself first."""
+        """Yield the answer first."""
         raise NotImplementedError
 
     @property
     def is_no(self) -> bool:
-        """True if enough is wrong for a no, where the question itself sets no other bar."""
+        """True if enough is wrong for a no, unless an option sets another bar."""
         return self.verdict == "no"
 
     def outcome(self, *, has_bar: bool) -> Judgment:
-        """The verdict as far as it counts where all requirements are met; ``has_bar`` is True where an option says what
-        a no is. A yes with a part missing is unknown.
+        """Verdict if all requirements are met, unknown for a yes with a part missing; ``has_bar`` if an option says
+        what a no is.
         """
         is_in_doubt = self.verdict == "unknown" and bool(self.doubts)
         is_met = has_bar or (self.only_no_counts and not self.is_no)
@@ -343,18 +344,18 @@ class QuestionReport(Report, frozen=True, kw_only=True):
 
     @property
     def word(self) -> str:
-        """Beginning of the answer where people read it; machines have the verdict beside it."""
+        """First word of the answer for people."""
         is_no = bool(self.unmet) or self.is_no
         return WORDS["no" if is_no else "yes"] if self.is_yes_or_no else ""
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The answer as people read it."""
+        """Sentences of the answer for people."""
         is_as_judged = not self.doubts and self.unfinished is None
         return (f"{self.word}{(is_as_judged and self.brief()) or self.answer[0]}", *self.answer[1:])
 
     def found(self) -> Iterable[Finding]:
-        """Findings; where a question does not say them one by one, that its answer is no, or not known."""
+        """Findings; in a question without single ones, one that the answer is no or unknown."""
         level = "error" if self.unmet or self.is_no else "warning" if self.verdict == "unknown" else ""
         if level and (self.is_yes_or_no or self.unmet):
             code = self.kind.removesuffix("Report").lower()
@@ -367,15 +368,15 @@ class QuestionReport(Report, frozen=True, kw_only=True):
 
     @property
     def pages(self) -> Sequence[RuleReport]:
-        """The rules that made its findings."""
+        """Rules of the findings."""
         return ()
 
     def brief(self) -> str:
-        """Short form of the first sentence where that is long; empty elsewhere."""
+        """Short form of a long first sentence; else empty."""
         return ""
 
     def worst_finding(self) -> str:
-        """The worst that is wrong, where the answer itself only counts; empty elsewhere."""
+        """The worst finding, if the first sentence only counts; else empty."""
         return ""
 
     @property
@@ -385,13 +386,13 @@ class QuestionReport(Report, frozen=True, kw_only=True):
 
     @property
     def marks(self) -> tuple[str, str] | None:
-        """The labels and the namespace of the pods that a picture of the cluster marks; None: no pods in particular."""
+        """Labels and namespace of the pods that a page marks on its map; None for no pods in particular."""
         return None
 
 
 def outcome(reports: Sequence[QuestionReport], *, has_bar: bool, is_in_part: bool) -> Judgment:
-    """Verdict of a question: unknown where its cluster was read in part, no where a requirement is not met, else that
-    of its reports.
+    """Verdict of a question: unknown if its cluster was read in part, no if a requirement is not met, else its reports'
+    verdict.
     """
     if is_in_part:
         return "unknown"
@@ -404,14 +405,12 @@ def outcome(reports: Sequence[QuestionReport], *, has_bar: bool, is_in_part: boo
 
 
 def release_phrase(kube_version: str) -> str:
-    """``v1.37``, and of one that is not released that it is not."""
+    """``v1.37``, and a remark if it is not released."""
     return f"v{kube_version}{'' if KubeVersion.parse(kube_version).is_released else ' (not released)'}"
 
 
 def scheduler_phrase(kube_version: str, cluster: ClusterReference | None) -> str:
-    """``kube-scheduler v1.30``; empty where that goes without saying: it is the cluster's own release or, where the
-    cluster does not say which that is, the newest.
-    """
+    """``kube-scheduler v1.30``; empty for the cluster's own release, or the newest if that is unknown."""
     version, own = KubeVersion.parse(kube_version), "" if cluster is None else cluster.server_version or ""
     is_modelled = not own or KubeVersion.minor_of(own) == version.minor
     if version.is_released and is_modelled and KubeVersion.of_server(own) == version:
@@ -448,10 +447,10 @@ def _widest(gaps: Sequence[str]) -> Iterator[str]:
 
 
 class ScheduledReport(ClusterReport, frozen=True, kw_only=True):
-    """Report about a cluster in which kube-scheduler keeps scheduling."""
+    """Report on a cluster in which kube-scheduler keeps scheduling."""
 
     preemption: bool = True
-    """True if pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
+    """True if pods that fit nowhere preempt others of lower priority, as by default."""
 
     def rests_on(self, finding: SnapshotFinding) -> bool:
         return True
@@ -462,14 +461,14 @@ class ScheduledReport(ClusterReport, frozen=True, kw_only=True):
 
 
 class OfWorkloads(ScheduledReport, frozen=True, kw_only=True):
-    """A report about workloads of a cluster."""
+    """Report on workloads of a cluster."""
 
     asked: tuple[WorkloadName, ...] = ()
-    """The workloads named in the question, NAMESPACE/Kind/name; empty if it is about all selected ones."""
+    """NAMESPACE/Kind/name of the workloads named in the question; empty for all selected ones."""
     namespace: str | None = None
-    """The namespace of the workloads in question, null for all."""
+    """Namespace of the workloads; null for all."""
     selector: str = ""
-    """The labels of those workloads, empty for all."""
+    """Labels of the workloads; empty for all."""
 
     def rests_on(self, finding: SnapshotFinding) -> bool:
         # Of a ReplicaSet that is not there nobody knows whose it is.
@@ -480,48 +479,48 @@ class OfWorkloads(ScheduledReport, frozen=True, kw_only=True):
 
 
 def manner_of(preempts: bool) -> str:
-    """Note on how pods are scheduled, where that is not as kube-scheduler does it by default."""
+    """Note on scheduling without preemption; empty otherwise."""
     return "" if preempts else "no preemption"
 
 
 class CountedPod(Report, frozen=True):
-    """A pod that a constraint's selector matches, in a domain where pods count. A terminating one is not counted."""
+    """A pod that a constraint's selector matches in a counted domain; a terminating one does not count."""
 
     namespace: str
     name: str
-    """The pod's."""
+    """Name of the pod."""
     owner: str | None
     """Kind/name of its controller."""
     node: str
-    """The name of its node."""
+    """Name of the node."""
     terminating: bool
-    """True if it has a deletionTimestamp, and so is not counted."""
+    """True if it has a deletionTimestamp and does not count."""
 
 
 class Domain(Report, frozen=True, kw_only=False, gc=False):
-    """One value of a topology key. ``matching`` counts pods on eligible nodes only."""
+    """One value of a topology key."""
 
     value: str
-    """Value of the label on its nodes."""
+    """Value of the label."""
     matching: int
-    """Number of pods there that the constraint's selector matches."""
+    """Number of matching pods on eligible nodes."""
     nodes: int
     """Number of nodes with this value."""
     eligible_nodes: int
-    """Number of those nodes that the constraint's policies let count."""
+    """Number of nodes that the constraint's policies include."""
     pods: tuple[CountedPod, ...] | None = None
-    """The pods behind ``matching``, by node and name, and those that match and are terminating; only when asked for."""
+    """Pods counted in ``matching``, by node and name, and matching terminating ones; only with ``--pods``."""
     not_counted: Literal["nodeAffinity", "nodeTaints", "topologyKeys"] | None = None
-    """Reason none of its nodes counts: none matches nodeSelector and node affinity, those that do have taints that the
-    pod does not tolerate, or lack the key of another constraint. Null where some count.
+    """Reason none of its nodes counts: none matches nodeSelector and node affinity, those that do have untolerated
+    taints, or lack the key of another constraint. Null if some count.
     """
 
 
 class DomainChange(Report, frozen=True, kw_only=False, gc=False):
-    """Matching pods of one domain, before and after what happens in the question."""
+    """Matching pods of one domain, before and after."""
 
     value: str
-    """Value of the label on its nodes."""
+    """Value of the label."""
     before: int
     """Matching pods at first."""
     after: int
@@ -534,7 +533,7 @@ class Range(Report, frozen=True):
     minimum: int
     """The least."""
     median: int
-    """The one in the middle, the lower of two."""
+    """The middle figure, the lower of two."""
     maximum: int
     """The most."""
 
@@ -545,24 +544,24 @@ class Range(Report, frozen=True):
 
     @classmethod
     def over(cls, figures: Iterable[int]) -> Range | None:
-        """Range of the figures; None where all runs agree."""
+        """Range of the figures; None if all runs agree."""
         found = cls.of(figures)
         return None if found.minimum == found.maximum else found
 
 
 def range_of(number: int, runs: Range | None) -> str:
-    """``2``, or ``1–3`` over all runs."""
+    """``2``, or ``1–3`` over several runs."""
     return f"{number:,}" if runs is None else f"{runs.minimum:,}–{runs.maximum:,}"
 
 
 def exceeding(number: int, runs: Range | None, limit: int) -> str:
-    """`` > 1``, and that ties decide where a number exceeds its limit only at its most; empty where it never does."""
+    """`` > 1``, and a remark that ties decide if only some runs exceed the limit; empty within it."""
     least, most = (number, number) if runs is None else (runs.minimum, runs.maximum)
     return f" > {limit:,}{', ties decide' if least <= limit else ''}" if most > limit else ""
 
 
 class SkewChange(Report, frozen=True):
-    """Most minus least matching pods of the domains that count; the least is 0 while they are fewer than minDomains."""
+    """Most minus fewest matching pods of the counted domains; the fewest is 0 below minDomains."""
 
     topology_key: str
     when_unsatisfiable: str
@@ -572,11 +571,11 @@ class SkewChange(Report, frozen=True):
     after: int
     """Skew in the end."""
     after_runs: Range | None = None
-    """``after`` over all runs; null where they agree, or where there is one."""
+    """``after`` over all runs; null for a single run, or if they agree."""
 
     @property
     def range_after(self) -> str:
-        """``2``, or ``1–3`` over all runs."""
+        """``2``, or ``1–3`` over several runs."""
         return range_of(self.after, self.after_runs)
 
     @property
@@ -592,12 +591,12 @@ class SkewChange(Report, frozen=True):
 
     @property
     def most_after(self) -> int:
-        """Skew in the end, where chance falls worst."""
+        """Skew in the end, in the worst run."""
         return self.after if self.after_runs is None else self.after_runs.maximum
 
     @property
     def is_violated(self) -> bool:
-        """True if the skew is now larger than a hard constraint allows for new pods; a soft one asks for nothing."""
+        """True if the skew in the end exceeds a hard constraint."""
         return self.when_unsatisfiable == DO_NOT_SCHEDULE and self.most_after > self.max_skew
 
     def is_of(self, other: SkewChange) -> bool:
@@ -606,12 +605,12 @@ class SkewChange(Report, frozen=True):
         return own == (other.topology_key, other.when_unsatisfiable, other.max_skew)
 
     def over(self, others: Sequence[SkewChange]) -> SkewChange:
-        """Change over several runs."""
+        """The change, combined with other runs."""
         return msgspec.structs.replace(self, after_runs=Range.over(side.after for side in (self, *others)))
 
 
 class ConstraintReport(Report, frozen=True):
-    """One constraint in force for the pod, its defaults filled in."""
+    """One constraint in force for the pod, with its defaults."""
 
     topology_key: str
     when_unsatisfiable: str
@@ -624,11 +623,11 @@ class ConstraintReport(Report, frozen=True):
     self_match: int
     """1 where the selector matches the pod itself, else 0."""
     global_minimum: int | None
-    """The fewest matching pods of any domain that counts, 0 while these are fewer than minDomains; of a soft
-    constraint among the nodes that fit. Null where no domain counts.
+    """Fewest matching pods of any counted domain, 0 below minDomains; of a soft constraint, among the nodes that fit.
+    Null if no domain counts.
     """
     domains: tuple[Domain, ...]
-    """Every value that some node has, by value."""
+    """Every value on any node, by value."""
 
     @property
     def is_hard(self) -> bool:
@@ -641,57 +640,55 @@ class ConstraintReport(Report, frozen=True):
 
     @property
     def minimum_text(self) -> str:
-        """``min 1``; a soft constraint's, where others have fewer, ``min 1 where it fits``."""
+        """``min 1``; for a soft constraint, if other domains have fewer, ``min 1 where it fits``."""
         if self.global_minimum is None:
             return ""
         is_least = self.is_hard or self.global_minimum == min(domain.matching for domain in self.domains)
         return f"min {self.global_minimum}{'' if is_least else ' where it fits'}"
 
     def skew_with(self, matching: int, more: int) -> int:
-        """Skew of a domain that has ``matching`` pods once ``more`` come."""
+        """Skew of a domain with ``matching`` pods after ``more`` come."""
         return matching + more - (self.global_minimum or 0)
 
 
 class PreemptedPod(Report, frozen=True):
-    """A pod that was evicted to make room for one of higher priority."""
+    """A pod evicted to make room for one of higher priority."""
 
     pod: Annotated[NamespacedName, Col(header="PREEMPTED")]
-    """NAMESPACE/name."""
     node: Annotated[str, Col()]
     """Node it ran on."""
     owner: str | None
-    """Kind/name of its controller, which makes another one; null where it has none."""
+    """Kind/name of its controller, which recreates it; null without one."""
     made_room_for: Annotated[NamespacedName, Col(header="FOR")]
-    """NAMESPACE/name of the pod that took its place."""
+    """NAMESPACE/name of the pod that preempted it."""
     broken_budgets: Annotated[tuple[str, ...], Col()]
-    """The names of the disruption budgets that did not allow it, in its namespace."""
+    """Names of the disruption budgets, in its namespace, that its preemption violates."""
 
 
 def preempted_pods(pods: Sequence[PreemptedPod], most: int) -> str:
-    """Number of pods, their names as far as ``most`` allows, and the budgets that their eviction breaks."""
+    """Number of pods, at most ``most`` names, and the budgets that their eviction violates."""
     broken = dict.fromkeys(f"{pod.pod.namespace}/{name}" for pod in pods for name in pod.broken_budgets)
     breaking = f", breaking disruption budget{'' if len(broken) == 1 else 's'} {', '.join(broken)}" if broken else ""
     return f"{count_of(len(pods), 'pod')}: {some_of([pod.pod for pod in pods], most)}{breaking}"
 
 
 class PreemptionReport(Report, frozen=True):
-    """One preemption kube-scheduler could choose.
-
-    ``tail`` is what its message ends with: without a node since 1.24, with one since 1.37.
-    """
+    """The preemption that kube-scheduler could choose."""
 
     node: str | None
-    """The node that would be nominated; null where preemption does not help."""
+    """Node that would be nominated; null if preemption does not help."""
     victims: tuple[NamespacedName, ...]
-    """NAMESPACE/name of the pods that would be evicted there, the most important first."""
+    """NAMESPACE/name of the pods evicted there, the most important first."""
     violations: int
-    """Number of victims whose eviction violates a disruption budget."""
+    """Number of victims evicted against a disruption budget."""
     tail: str | None
-    """Ending of the scheduler's message; null where the release appends nothing."""
+    """End of the scheduler's message, without a node since 1.24, with one since 1.37; null if the release appends
+    nothing.
+    """
 
     @property
     def sentence(self) -> str:
-        """Sentence on what preemption would do."""
+        """Describe what preemption would do."""
         if self.node is None:
             return f"preemption finds no node: {self.tail}" if self.tail else "preemption finds no node"
         violated = f", against {count_of(self.violations, 'disruption budget')}" if self.violations else ""

@@ -10,17 +10,17 @@ from kubespread.regex import regex
 
 
 class ReasonWords(Struct, frozen=True):
-    """Words for why nodes fail: a short one, and what is said of one node and of several."""
+    """Words for a reason nodes fail: a short name, and phrases for one node and for several."""
 
     short: str
     of_one: str
     of_many: str
     is_state: bool = False
-    """True if it is a state of nodes, not something they have or lack."""
+    """True for a state of nodes, as opposed to something they have or lack."""
 
     @property
     def lacks_room(self) -> bool:
-        """True if the pod would fit given more room."""
+        """True if the pod would fit with more room."""
         return self.of_one.startswith((_TOO_LITTLE, "has no room"))
 
     def said_of(self, count: int) -> str:
@@ -83,7 +83,7 @@ _BEGINNING = regex(r"^0/\d+ nodes are available: ")
 
 @cache
 def words_of(reason: str) -> ReasonWords:
-    """Words for a reason of kube-scheduler; one that is not known here is its own short name."""
+    """Words for a reason of kube-scheduler; an unknown one is its own short name."""
     if reason.startswith(_INSUFFICIENT):
         resource = reason.removeprefix(_INSUFFICIENT)
         return ReasonWords(resource, f"{_TOO_LITTLE}{resource}", f"have too little {resource}")
@@ -92,10 +92,10 @@ def words_of(reason: str) -> ReasonWords:
 
 
 def reasons_in(message: str) -> str:
-    """kube-scheduler's message without how it begins."""
+    """The reasons of kube-scheduler's message, without its beginning."""
     return _BEGINNING.sub("", message)
 
 
 def short_names(reasons: tuple[str, ...]) -> list[str]:
-    """The short names of kube-scheduler's reasons."""
+    """Short names of kube-scheduler's reasons."""
     return list(dict.fromkeys(words_of(reason).short for reason in reasons))

@@ -12,7 +12,7 @@ from kubespread.wording import count_of, short_key
 
 
 class RevisionPods(Report, frozen=True):
-    """The pods of the old revisions and of the new one."""
+    """Number of pods of old and new revisions."""
 
     old: int
     """Pods of all older revisions."""
@@ -24,34 +24,31 @@ class DomainRevisions(Report, frozen=True):
     """One domain of a topology key."""
 
     value: str
-    """Value of the label on its nodes."""
+    """Value of the label."""
     old: int
-    """Pods of older revisions there."""
+    """Number of pods of older revisions there."""
     new: int
-    """Pods of the new one there."""
+    """Number of pods of the new revision there."""
 
 
 class KeyRevisions(Report, frozen=True):
-    """The domains of one topology key that hold pods or could, in the order of values, and the skew its constraint
-    sees.
-    """
+    """Domains of one topology key with current or possible pods, by value, and the skew of its constraint."""
 
     topology_key: str
     domains: tuple[DomainRevisions, ...]
     """Domains by value."""
     skew: int
-    """The fullest domain's matching pods minus the global minimum."""
+    """Fullest domain's matching pods minus the global minimum."""
 
 
 class RolloutPass(Report, frozen=True):
-    """One pass of the controller that changed a size, once its pods were deleted, placed and ready as far as they can
-    be.
+    """One pass of the controller that changed a size, after its pods were deleted, placed and ready
+    as far as possible.
     """
 
     number: int
-    """Number of the pass, from 1."""
     wanted: RevisionPods
-    """The sizes that the controller asks for."""
+    """Sizes set by the controller."""
     running: RevisionPods
     """Pods on nodes."""
     ready: RevisionPods
@@ -61,82 +58,81 @@ class RolloutPass(Report, frozen=True):
 
 
 class RevisionSkew(Report, frozen=True):
-    """Spread of the pods of the new revision alone, in the end."""
+    """Final spread of the new revision's pods alone."""
 
     topology_key: str
     max_skew: int
     when_unsatisfiable: str
     skew: int
-    """The fullest domain's pods minus the global minimum."""
+    """Fullest domain's pods minus the global minimum."""
     domains: tuple[DomainRevisions, ...]
     """Domains by value."""
     runs: Range | None = None
-    """``skew`` over all runs; null where they agree, or where there is one."""
+    """``skew`` over all runs; null for a single run, or if they agree."""
 
     @property
     def most(self) -> int:
-        """The skew where chance falls worst."""
+        """Skew in the worst run."""
         return self.skew if self.runs is None else self.runs.maximum
 
     @property
     def range(self) -> str:
-        """``2``, or ``1–3`` over all runs."""
+        """``2``, or ``1–3`` over several runs."""
         return range_of(self.skew, self.runs)
 
 
 class RolloutReport(Report, frozen=True):
-    """A rollout from its first pass to where it ends or waits forever."""
+    """A rollout from its first pass until it completes or waits forever."""
 
     workload: WorkloadName
-    """NAMESPACE/Kind/name."""
     strategy: str
     """``RollingUpdate``, ``Recreate`` or ``OnDelete``."""
     replicas: int
     """Number of desired replicas."""
     max_surge: int
-    """Number of pods that may exist beyond ``replicas``."""
+    """Most pods beyond ``replicas``."""
     max_unavailable: int
-    """Number by which ready pods may fall below ``replicas``."""
+    """Most unready pods below ``replicas``."""
     passes: tuple[RolloutPass, ...]
     """Passes that changed a size, in order."""
     complete: bool
-    """True if all replicas are ready, and of the new revision except those that a StatefulSet's partition keeps."""
+    """True if all replicas are ready, and of the new revision except those below a StatefulSet's partition."""
     wedged_on: str | None
-    """Reason it goes no further: what kube-scheduler says of the new pod that waits, what the API server says to the
-    one that it refuses, or that new pods never get ready.
+    """Reason it stops: message of kube-scheduler for the pending new pod or of the API server for the refused one, or
+    new pods that never get ready.
     """
     pending: int
     """New pods without a node in the end."""
     fewest_ready: int
-    """Fewest pods that were ready at any time; if the rollout went on once an autoscaler had added nodes, a lower
-    bound.
-    """
+    """Fewest pods ready at any time; a lower bound if an autoscaler's nodes let the rollout continue."""
     worst_skew: tuple[RevisionSkew, ...]
-    """Skew by constraint on the pass on which the scheduler saw the highest."""
+    """Skew by constraint in the pass with the highest one."""
     final: tuple[RevisionSkew, ...]
-    """Skew by constraint in the end."""
+    """Final skew by constraint."""
     with_match_label_keys: tuple[RevisionSkew, ...] | None
-    """``final`` had the constraints matchLabelKeys: [pod-template-hash]; null where they have it, or there are none."""
+    """``final`` if the constraints had matchLabelKeys: [pod-template-hash]; null if they have it, or without
+    constraints.
+    """
     constraints: tuple[ConstraintReport, ...]
-    """Constraints as they stand in the end."""
+    """Constraints in the end."""
     not_created: int = 0
-    """New pods that the API server refuses in the end, as a quota does."""
+    """New pods that the API server refuses in the end, for instance by quota."""
     kept: int = 0
-    """Pods that keep an older revision on purpose: those below the partition of a StatefulSet."""
+    """Number of pods of older revisions below a StatefulSet's partition."""
     runs: int = 1
-    """Number of times it was played: more than one where controllers deleted some of several equal pods."""
+    """Number of runs: several if a controller deleted some of several equal pods."""
     stuck_runs: int = 0
-    """Number of these in which it is not complete."""
+    """Number of runs that do not complete."""
     stuck_on: str | None = None
-    """Reason it is not complete, in the first of those; null where it always is."""
+    """Reason of the first run that does not complete; null if all do."""
 
     @property
     def may_get_stuck(self) -> bool:
-        """True if chance decides whether it is complete."""
+        """True if chance decides whether it completes."""
         return 0 < self.stuck_runs < self.runs
 
     def over(self, others: Sequence[RolloutReport]) -> RolloutReport:
-        """Rollout over several runs."""
+        """The rollout, combined with other runs."""
         played = [self, *others]
         stuck = [rollout for rollout in played if not rollout.complete]
         return msgspec.structs.replace(
@@ -159,7 +155,7 @@ def _over(skews: Sequence[RevisionSkew], others: Sequence[Sequence[RevisionSkew]
 
 
 def rollout_sentence(rollout: RolloutReport) -> str:
-    """Sentence on how a rollout ended, and how even its pods are."""
+    """Describe how a rollout ends, and how even its pods are."""
     # Why pods are pending is said of them.
     lacking = {"pending": rollout.pending, "not created": rollout.not_created}
     counts = [f"{count_of(count, 'new pod')} {what}" for what, count in lacking.items() if count]

@@ -307,7 +307,6 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "AuditReport"
     only_no_counts = True
     nodes: int
-    """Number of nodes in the cluster."""
     topology_key: str = ZONE
     """Label whose domains are counted and lost: the zone's, unless the question names another."""
     workloads: tuple[AuditedWorkload, ...]

@@ -132,7 +132,6 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     topology_key: str | None
     """Topology key of the domains; null if no node is in one."""
     nodes: int
-    """Number of nodes in the cluster."""
     fits: Annotated[int | None, Col(metric="fitting_pods")]
     """Number of requested pods that fit together; null without a request."""
     most_on_one_node: dict[str, str] | None = None

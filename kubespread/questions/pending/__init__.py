@@ -24,43 +24,40 @@ _LETTER = regex(r"(?:[A-Z]|C\d+) ")
 
 PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]
 LATER: Collection[PendingFor] = ("fits", "preempts", "nominated")
-"""Causes of pods that get a node without anybody's doing."""
+"""Causes of pods that get a node without intervention."""
 
 
 class StuckGroup(Report, frozen=True):
-    """Pods that wait for the same thing and that the same change frees."""
+    """Pods that wait for the same thing and that one change frees."""
 
     cause: Annotated[PendingFor, Col()]
-    """``filtered`` where no node fits; ``refused`` where the pod itself is at fault, such as a claim that is missing;
-    ``gated``, ``nominated``, ``otherScheduler`` and ``fits`` where it waits for something else; ``preempts`` where
-    kube-scheduler makes room for it.
+    """``filtered``: no node fits. ``refused``: the pod itself is at fault, such as a missing claim. ``gated``,
+    ``nominated``, ``otherScheduler``, ``fits``: it waits for something else. ``preempts``: kube-scheduler makes room
+    for it.
     """
     why: Annotated[str, Col()]
     """``maxSkew 1 over zone: fewest pods, 0, in zone c (nodes: 2 tainted)``."""
     message: Annotated[str, Col()]
-    """kube-scheduler's, for the first of the pods; of gated ones that of their condition PodScheduled. Empty where
-    nobody says anything.
+    """kube-scheduler's message for the first of the pods; for gated ones, that of their condition PodScheduled. Empty
+    without one.
     """
     pods: Annotated[tuple[NamespacedName, ...], Col(value=len)]
     """NAMESPACE/name, in the order kube-scheduler tries them."""
     workloads: Annotated[tuple[WorkloadName, ...], Col()]
-    """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
+    """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a bare pod."""
     change: Suggestion | None
-    """The least change that was found to free them. Its ``placed`` says how many of them find a node then: of an edit
-    with everyone in the queue who waits, of what is set in the pods with them alone. null where none frees any more of
-    them, and where none is looked for.
+    """Least change found to free them; null if none frees more, or none was looked for. ``placed`` counts these pods
+    with a node then: after an edit, with all pending pods in the queue; after a change of the pods, with them alone.
     """
     fitting: int = 0
-    """Number of them that find a node without any change, when they are placed one after another and no other pod
-    waits.
-    """
+    """Number of them that find a node without any change, placed one after another without other pending pods."""
     victims: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of the pods that are preempted for them, as things are or with the change."""
+    """NAMESPACE/name of the pods preempted for them, now or with the change."""
     no_change: str = ""
     """Reason why there is no change, ``none of 12 changes tried gets all of them placed``; empty where there is one."""
     command: str = ""
-    """Command that shows the change: where it sets something in the pods, the replicas of the first workload; else what
-    is still pending then. Empty where there is none.
+    """Command that shows the change: the replicas of the first workload for a change of the pods, else the pods still
+    pending; empty without a change.
     """
 
     @property
@@ -76,7 +73,7 @@ class StuckGroup(Report, frozen=True):
 
     @property
     def remedy(self) -> str | None:
-        """``set nodeTaintsPolicy[zone]=Honor: 6 of 6 find a node``, and what it does to others."""
+        """``--set nodeTaintsPolicy[zone]=Honor: 6 of 6 find a node``, and the effect on other pods."""
         if self.change is None or not self.freed:
             return None
         # A letter says nothing where its constraint is not shown.
@@ -88,21 +85,20 @@ class StuckGroup(Report, frozen=True):
 class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "PendingReport"
     nodes: int
-    """Number of nodes in the cluster."""
     pods: int = 0
-    """Number of pods in the cluster, those that wait included."""
+    """Number of pods in the cluster, including pending ones."""
     pending: int
-    """Number of pods that wait."""
+    """Number of pending pods."""
     groups: tuple[StuckGroup, ...]
     """The largest first."""
     not_made: tuple[UnmadePods, ...] = ()
-    """Desired pods that the API server refuses, and others of the same workloads that do not exist yet."""
+    """Desired pods of the same workloads that do not exist yet, or are refused."""
     autoscaling: AutoscalingReport | None = None
-    """Nodes that the autoscaler adds for all pods that wait in the cluster, those of other workloads too; null without
-    one, and where no pod waits.
+    """Nodes that the autoscaler adds for all pending pods of the cluster, including other workloads'; null without one,
+    and if none is pending.
     """
     still_pending: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of the pods asked about that wait with the autoscaler's nodes too; empty without one."""
+    """NAMESPACE/name of the pods still pending with the autoscaler's nodes; empty without one."""
 
     def judged(self) -> Judgment:
         if self.autoscaling is None:
@@ -116,7 +112,7 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
 
     @property
     def scaled(self) -> Iterator[str]:
-        """``karpenter adds 2 nodes: 3 of 4 pods placed; still waiting: web-3``, and why it waits."""
+        """Yield ``karpenter adds 2 nodes: 3 of 4 pods placed; still waiting: web-3``, and why it waits."""
         scaled = self.autoscaling
         if scaled is None:
             return

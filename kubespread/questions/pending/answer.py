@@ -62,21 +62,21 @@ _GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
 class Waits(Struct, frozen=True):
-    """Cause for which a pod waits."""
+    """The cause for which a pod waits."""
 
     cause: PendingFor
     why: str
     """``maxSkew 1 over zone: fewest pods, 0, in zone c (nodes: 2 tainted)``."""
     message: str = ""
-    """kube-scheduler's, where it says something."""
+    """kube-scheduler's message; empty without one."""
     evaluation: Evaluation | None = None
-    """Evaluation where none fits."""
+    """Evaluation of a pod that fits nowhere; None if nodes were not judged."""
     victims: tuple[NamespacedName, ...] = ()
-    """The pods preempted for it."""
+    """Pods preempted for it."""
 
 
 def cause_of(world: World, waiting: Waiting) -> Waits:
-    """The cause in the cluster as it is, with nothing placed since."""
+    """Find the cause in the cluster as it is, before any pod is placed."""
     pod = waiting.pod
     if pod.spec.scheduling_gates:
         names = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
@@ -261,7 +261,7 @@ class _Stuck(Struct, frozen=True):
 
 
 def answer(question: Pending, scene: Scene) -> PendingReport:
-    """Nothing is placed in the scene's world."""
+    """Group the pending pods by cause, and look for the changes that free them."""
     whose = question.asked_in(scene.snapshot)
     now, world = scene.now, scene.world
     is_asked = whose.those_in(world)

@@ -55,70 +55,69 @@ _LEFT: Sequence[TroubleKind] = ("lost", *LACKING)
 
 
 class PlanStep(Outcome, frozen=True, kw_only=True):
-    """One step, once nothing changes anymore. What lacks, lacks since before the first step."""
+    """One step, after everything has settled. Its troubles are relative to the state before the first step."""
 
     number: Annotated[int, Col(header="STEP")]
-    """From 1."""
     title: str | None = None
-    """Title of the step in the scenario; null where it has none."""
+    """Title of the step in the scenario; null without one."""
     failed: str | None = None
-    """Reason why it was not done, or not in full: something does not exist by then."""
+    """Reason it was not done, or not in full: something does not exist by then."""
     rollouts: tuple[RolloutReport, ...] = ()
-    """Rollouts of every workload whose pods were replaced for another template."""
+    """Rollouts of the workloads with another template."""
     pods_gone: tuple[GonePod, ...] = ()
     """Pods that left their nodes, in order."""
     pods_placed: tuple[PlacedPod, ...] = ()
     """Pods that found a node, in order."""
     replaces: dict[str, str] = {}
-    """By its name each node that joined in place of another, and that one."""
+    """Name of the replaced node, by that of each node that joined in its place."""
     pending_runs: Range | None = None
-    """Number of pods that wait beyond those before the first step, over all runs; null where they agree, or where there
-    is one.
+    """Number of pods pending beyond those before the first step, over all runs; null for a single run, or if they
+    agree.
     """
     stuck_runs: int = 0
-    """In how many runs it is not done in full, or leaves pods lacking."""
+    """Number of runs in which it is not done in full, or leaves pods missing."""
 
     @property
     def text(self) -> Annotated[str, Col(header="WHAT", fit=Fit.NAMES)]:
-        """Text of the event, behind the title of the step."""
+        """Event of the step, after its title."""
         return f"{self.title}: {self.name}" if self.title else self.name
 
     @property
     def skew(self) -> Annotated[str, Col(readers=Readers.RECORDS)]:
-        """Hard constraints that are further above maxSkew than before it."""
+        """Hard constraints further above maxSkew than before it."""
         return "; ".join(uneven([self]))
 
     @property
     def is_done(self) -> Annotated[bool, Col(header="DONE", good=True)]:
-        """True if nothing of it was refused, kept or cut short."""
+        """True if nothing was refused, blocked or cut short."""
         return self.failed is None and all(rollout.complete for rollout in self.rollouts) and not self.of(*REFUSALS)
 
     @property
     def is_stuck(self) -> bool:
-        """True if it is not done in full, or leaves more lacking than before the first step."""
+        """True if it is not done in full, or leaves more pods missing than before the first step."""
         return not self.is_done or bool(self.of(*LACKING))
 
     @property
     def may_be_done(self) -> bool:
-        """True if only what is not modeled keeps it from being done in full."""
+        """True if nothing keeps it from being done in full for certain."""
         is_complete = self.failed is None and all(rollout.complete for rollout in self.rollouts)
         return is_complete and not any(trouble.certain for trouble in self.of(*REFUSALS))
 
     @property
     def explanation(self) -> Annotated[str, Col(header="WHY", readers=Readers.RECORDS)]:
-        """Reason why it was not done, and the troubles that it leaves, the worst first."""
+        """Reason it was not done, and the troubles it leaves, the worst first."""
         return "; ".join(self.left)
 
     @property
     def left(self) -> list[str]:
-        """Reason and troubles, each by itself: workloads that are degraded only where no pod of theirs explains it."""
+        """Reason and troubles, one text each; degraded workloads only if no pod of theirs explains it."""
         failed = [] if self.failed is None else self.failed.split("\n")
         kinds = dict.fromkeys(trouble.kind for trouble in self.troubles if trouble.kind not in REFUSALS)
         refused = map(explained, by_why(self.of(*REFUSALS)).values())
         return [*(f"not done: {line}" for line in failed), *refused, *(phrase(self, kind) for kind in kinds)]
 
     def over(self, others: Sequence[PlanStep]) -> PlanStep:
-        """This step, combined with its other runs."""
+        """The step, combined with its other runs."""
         played = [self, *others]
         return replace(
             self,
@@ -142,14 +141,14 @@ def _over(own: WorkloadChange, others: Sequence[WorkloadChange]) -> WorkloadChan
 
 
 class PlanRemedy(Report, frozen=True):
-    """Options with which all steps are done in full, verified by playing them again."""
+    """Options with which all steps are done in full, verified by playing the plan again."""
 
     options: str
-    """``--budget NAMESPACE/NAME:maxUnavailable=1``, before any others."""
+    """``--budget NAMESPACE/NAME:maxUnavailable=1``, to be put before other options."""
     lost: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of the pods that are lost for good with them."""
+    """NAMESPACE/name of the pods that are then lost for good."""
     left: str = ""
-    """Trouble that is left then, though each step is done in full; empty where there is none."""
+    """Trouble that is then left, though each step is done in full; empty for none."""
 
     def __str__(self) -> str:
         verb = verb_of(len(self.lost), "are")
@@ -159,31 +158,31 @@ class PlanRemedy(Report, frozen=True):
 class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "PlanReport"
     name: str | None = None
-    """Name of the scenario; null where it has none."""
+    """Name of the scenario; null without one."""
     node_count: int
     """Number of nodes in the cluster at first."""
     waiting: tuple[Trouble, ...] = ()
-    """Pods that are pending, or not created, before the first step."""
+    """Pods pending, or not created, before the first step."""
     start: Outcome
-    """Outcome before the first step: pods that were waiting are placed where they fit."""
+    """Outcome of settling before the first step: pending pods are placed if they fit."""
     steps: tuple[PlanStep, ...]
-    """In their order."""
+    """In order."""
     undone: tuple[str, ...] = ()
-    """Steps that were not begun, as one before them is blocked."""
+    """Steps not begun because one before them is blocked."""
     runs: int = 1
-    """Number of times that all steps were played: more than once where controllers deleted some of several equal pods.
-    Which ones, and which of equal nodes a pod gets, is up to the seed of a run; the first run is shown.
+    """Number of runs: several if a controller deleted some of several equal pods. Seeds decide which ones, and which of
+    equal nodes a pod gets; the first run is shown.
     """
     stuck_runs: int = 0
-    """In how many of these the answer is no."""
+    """Number of runs with the answer no."""
     remedies: tuple[PlanRemedy, ...] = ()
-    """Each alone gets a plan through that does not get through as it is, or has its steps done in full."""
+    """Each alone has all steps done in full, if the plan does not get through as it is."""
     remedies_tried: int = 0
-    """Number of changes that were tried for that."""
+    """Number of changes tried for remedies."""
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """Its own, and those of its steps."""
+        """Notes of the report and of its steps."""
         of_steps = (
             note if note.startswith(step.name) else f"step {step.number}: {note}"
             for step in self.steps
@@ -193,49 +192,49 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
 
     @property
     def whole(self) -> Outcome:
-        """Outcome of all steps together: refusals and damage of each, and what lacks after the last one."""
+        """Outcome of all steps together: refusals and damage of each, and what is missing after the last."""
         last = self.steps[-1] if self.steps else self.start
         troubles = [trouble for step in self.steps for trouble in step.troubles if trouble.kind not in LACKING]
         return Outcome(name="", troubles=(*troubles, *last.of(*LACKING)), workloads=last.workloads)
 
     @property
     def step_count(self) -> int:
-        """Number of steps, begun or not."""
+        """Number of steps, including those not begun."""
         return len(self.steps) + len(self.undone)
 
     @property
     def pending(self) -> int:
-        """Number of pods that wait for a node in the end beyond those before."""
+        """Number of pods pending in the end, beyond those before."""
         return self.whole.pending
 
     @property
     def unmade(self) -> int:
-        """Number of pods that are not created in the end beyond those before."""
+        """Number of pods not created in the end, beyond those before."""
         return self.whole.unmade
 
     @property
     def blocked(self) -> tuple[int, ...]:
-        """The numbers of the steps that were not done in full."""
+        """Numbers of the steps that were not done in full."""
         return tuple(step.number for step in self.steps if not step.is_done)
 
     @property
     def worse(self) -> tuple[WorkloadName, ...]:
-        """The workloads that are worse in the end than before."""
+        """Workloads that are worse in the end than before."""
         lacking = self.whole.of("lost", *LACKING)
         return tuple(dict.fromkeys(trouble.subject for trouble in lacking if isinstance(trouble.subject, WorkloadName)))
 
     @property
     def stand_ins(self) -> dict[str, str]:
-        """By its name each node that replaces another, and that one."""
+        """Name of the replaced node, by that of each node that replaces it."""
         return {new: old for step in self.steps for new, old in step.replaces.items()}
 
     @property
     def lost(self) -> list[NamespacedName]:
-        """Pods that are gone and that no controller makes again, asked for or not."""
+        """Pods that are gone and that no controller recreates, intended or not."""
         return [pod for step in self.steps for pod in step.lost]
 
     def failures(self, fail_on: Sequence[FailOn]) -> list[str]:
-        """The ``fail_on`` conditions that are met. Raises UsageError."""
+        """Conditions of ``fail_on`` that are met. Raises UsageError."""
         if "nothing" in fail_on and len(fail_on) > 1:
             raise UsageError("--fail-on nothing does not go with another --fail-on")
         whole = self.whole
@@ -249,7 +248,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         ]
 
     def over(self, others: Sequence[PlanReport]) -> PlanReport:
-        """This answer, combined with its other runs."""
+        """The report, combined with its other runs."""
         played = [self, *others]
         steps = zip(self.steps, *(other.steps for other in others), strict=True)
         return replace(
@@ -261,7 +260,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
 
     @property
     def chances(self) -> list[str]:
-        """A phrase where chance decides whether the answer is no; empty where it does not."""
+        """Phrase on how many runs fail, if chance decides; else empty."""
         if not 0 < self.stuck_runs < self.runs:
             return []
         steps = ", ".join(str(step.number) for step in self.steps if step.stuck_runs)
@@ -281,7 +280,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
 
     @property
     def of_steps(self) -> list[str]:
-        """Sentences about steps, together for those that have them in common."""
+        """Sentences about steps; steps with the same one share it."""
         failed = (f"step {step.number}: not done: {step.failed}" for step in self.steps if step.failed is not None)
         return [*failed, *sentences(self.steps, _called, in_brief(self.whole))]
 
@@ -339,7 +338,7 @@ OF_STEPS = (
     "what autoscalers of pods, and the descheduler, do meanwhile; nodes are added only where an autoscaler is named",
     "which of several nodes with equal scores a pod gets: it is arbitrary, and other runs take others",
 )
-"""Parts of the cluster's behavior that are not modeled in steps."""
+"""Behavior of clusters that steps do not model."""
 
 
 class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
@@ -432,7 +431,7 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
 
 
 def next_of(report: PlanReport, commands: Commands) -> str:
-    """The command that says what would let the first refused node go, or why the first pod waits."""
+    """Command that shows how the first refused node could go, or why the first pending pod waits."""
     from kubespread.questions.commands import option_of
 
     refused = next((step for step in report.steps if not step.is_done), None)

@@ -35,7 +35,7 @@ _NOTHING = "nothing is planned: give manifests (-f), steps, or edits such as --d
 
 
 def answer(question: Plan, scene: Scene) -> PlanReport:
-    """With the options that get it through where budgets are in the way. Raises UsageError, ManifestError and
+    """Play the plan, and again with relaxed budgets if they block it. Raises UsageError, ManifestError and
     SnapshotError before anything is played.
     """
     # A pipe can be read only once.
@@ -99,7 +99,8 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
 
 
 def planned(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Sequence[Step]:
-    """Nodes come first, then manifests, edits, the scenario that is given, and autoscaled workloads at their maximum.
+    """All steps: new nodes, manifests, edits, the given scenario, and autoscaled workloads at their maximum.
+
     The cluster of ``scene`` is without the edits. Raises UsageError and ManifestError.
     """
     edited = [Step(str(edit), edit) for edit in edits]
@@ -117,7 +118,7 @@ def planned(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Sequence[Ste
 
 
 def scenario_of(question: Plan, steps: Sequence[Step]) -> Scenario:
-    """The steps, with the settings of the scenario that is given; an autoscaler of the question is in place of its."""
+    """Scenario of the steps, with the settings of the given one; the question's autoscaler takes precedence."""
     scenario = question.scenario or Scenario((), namespace=question.namespace)
     if (autoscaler := asked_autoscaler(question)) is not None:
         groups, types = question.node_groups, question.instance_types

@@ -64,7 +64,7 @@ _PARTLY_KNOWN = (
 
 
 class Steps(Struct, frozen=True):
-    """The steps of a scenario, as a question that others are made of."""
+    """Question that plays the steps of a scenario, for other questions."""
 
     scenario: Scenario
     namespace: str | None = None
@@ -88,8 +88,8 @@ class Steps(Struct, frozen=True):
         return self.scenario.instance_types
 
     def answer(self, scene: Scene) -> PlanReport:
-        """The steps played; the scene's world is then as after the last one. Raises UsageError, ManifestError and
-        SnapshotError before anything is played.
+        """Play the steps in the scene's world, which is then as after the last one. Raises UsageError, ManifestError
+        and SnapshotError before anything is played.
         """
         check_runs(self.runs)
         since = monotonic()
@@ -119,10 +119,10 @@ def after_steps(
     *,
     namespace: str | None = None,
 ) -> Snapshot:
-    """The cluster as it is after so many steps of ``scenario``, by default all of them, to ask other questions about.
+    """The cluster after some ``steps`` of ``scenario``, by default all, to ask other questions about.
 
-    ``namespace`` is that of names without one where the scenario has none. Raises what `plan` raises, and
-    UsageError for a number of steps that the scenario does not have.
+    ``namespace`` is for names without one if the scenario has none. Raises what `plan` raises, and UsageError for a
+    number of steps that the scenario does not have.
     """
     read = read_scenario(scenario)
     if steps is not None and not 0 <= steps <= len(read.steps):
@@ -134,17 +134,17 @@ def after_steps(
 
 
 class Playing(Struct, frozen=True):
-    """A scenario in a world, where its steps happen. Called with a seed, it plays that run in a world of its own."""
+    """A scenario in a world. Called with a seed, it plays that run in a world of its own."""
 
     scenario: Scenario
     world: World
     begun: World
-    """The world before the first step."""
+    """World before the first step."""
     snapshot: Snapshot
-    """Snapshot that the world came from."""
+    """Snapshot of the world."""
     scheduler: Scheduler
     namespace: str
-    """The namespace of names without one."""
+    """Namespace of names without one."""
     grow: Grow | None
 
     @classmethod
@@ -165,8 +165,8 @@ class Playing(Struct, frozen=True):
         return report
 
     def check(self) -> None:
-        """Check the nodes, workloads and manifests of the steps, unless an earlier step may bring them, before anything
-        is played; the world stays as it is.
+        """Check the nodes, workloads and manifests of the steps, unless an earlier step may add them; the world is not
+        changed.
 
         Raises UsageError with a line for every step that names something missing, and ManifestError for the first
         manifest that the API server would refuse.
@@ -213,10 +213,9 @@ class Playing(Struct, frozen=True):
                 raise not_found(self.world, name)
 
     def play(self) -> tuple[PlanReport, list[Happenings]]:
-        """Play the steps once, in the world, which is then as after the last one. Also returns what happened before the
-        first step and in each.
+        """Play the steps once, in the world; the report, and what happened before the first step and in each.
 
-        What goes wrong on the way is told with its step, and the next one goes on: `check` finds mistakes before.
+        A step that fails is reported, and the next one is played: `check` finds mistakes before.
         """
         world = self.world
         stuck = frozenset(self._meant(self.scenario.stuck))
@@ -391,7 +390,7 @@ class Playing(Struct, frozen=True):
 
 
 def played_step(trial: Trial, number: int, name: str, event: Event, **fields: Any) -> PlanStep:
-    """Report what ``event`` leaves as the next step; its world has then moved on."""
+    """Play ``event`` as the next step in the trial's world, and report its outcome."""
     before = trial.world.cluster
     difference = trial.after(event)
     step = difference.happened[-1]

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 class RebalancedConstraint(Report, frozen=True):
-    """A constraint that is violated, or whose counts the plan changes."""
+    """A constraint that is violated, or with counts that the plan changes."""
 
     workloads: tuple[WorkloadName, ...]
-    """NAMESPACE/Kind/name of those that have it."""
+    """NAMESPACE/Kind/name of the workloads with the constraint."""
     topology_key: Annotated[str, Col(header="KEY", text=short_key)]
     max_skew: Annotated[int, Col()]
     when_unsatisfiable: Annotated[str, Col(header="WHENUNSATISFIABLE", readers=Readers.RECORDS)]
     selector: str
     skew_before: Annotated[int, Col(header="SKEW")]
-    """The fullest domain's pods minus the global minimum, which is 0 while there are fewer domains than minDomains."""
+    """Fullest domain's pods minus the global minimum, which is 0 below minDomains."""
     skew_after: Annotated[int, Col(short="AFTER")]
-    """The skew once the plan is done."""
+    """Skew after the plan."""
     domains: tuple[DomainChange, ...]
-    """Domains that count, by value."""
+    """Counted domains, by value."""
 
     @property
     def holds_after(self) -> bool:
@@ -38,27 +38,25 @@ class RebalancedConstraint(Report, frozen=True):
 
 
 class EvictionStep(Report, frozen=True):
-    """One eviction, to be made once the replacement of the one before runs."""
+    """One eviction, to be made once the previous replacement runs."""
 
     number: Annotated[int, Col(header="STEP")]
-    """Number from 1."""
     pod: Annotated[NamespacedName, Col(text=lambda pod: pod.called, fit=Fit.NAMES)]
     """NAMESPACE/name."""
     node: Annotated[str, Col(fit=Fit.NAMES)]
     """Node the pod is on."""
     lands_on: Annotated[str, Col(fit=Fit.NAMES)]
-    """The node that kube-scheduler chooses for the replacement."""
+    """Node that kube-scheduler chooses for the replacement."""
     workload: Annotated[WorkloadName, Col(readers=Readers.RECORDS)]
-    """NAMESPACE/Kind/name."""
     commands: tuple[str, ...]
-    """kubectl's: evict through the API, wait until the pod is gone, wait until its workload is whole."""
+    """kubectl commands: evict through the API, wait until the pod is gone, wait until its workload is complete."""
 
 
 class StayingPods(Report, frozen=True, gc=False):
-    """Pods that are not evicted for the same reason."""
+    """Pods that are not evicted, for one reason."""
 
     why: str
-    """Reason that keeps them, in a few words."""
+    """Reason, in a few words."""
     pods: int
     """Number of these pods."""
 
@@ -67,29 +65,28 @@ class StayingPods(Report, frozen=True, gc=False):
 
 
 class Obstacle(Report, frozen=True):
-    """The fault of the evictions tried for constraints that stay violated."""
+    """Reason tried evictions did not help constraints that stay violated."""
 
     workloads: tuple[WorkloadName, ...]
-    """NAMESPACE/Kind/name of those that have the constraints."""
+    """NAMESPACE/Kind/name of the workloads with the constraints."""
     why: str
     """Reason in one sentence."""
     tried: int
-    """Number of the tried evictions, of different sorts of pods, that had this fault."""
+    """Number of tried evictions, of different kinds of pods, with this reason."""
 
 
 class DeschedulerRound(Report, frozen=True):
     """One cycle of the descheduler, after which controllers recreate pods and kube-scheduler places them."""
 
     number: Annotated[int, Col(header="ROUND")]
-    """Number from 1."""
     evicted: Annotated[tuple[NamespacedName, ...], Col(value=len)]
-    """NAMESPACE/name."""
+    """NAMESPACE/name of the evicted pods."""
     placed: tuple[PlacedPod, ...]
-    """The pods that come for them, and where."""
+    """Their replacements, with their nodes."""
     pending: Annotated[int, Col(bad=True)]
-    """Pods without a node afterwards."""
+    """Number of pods without a node afterwards."""
     violated: Annotated[int, Col(bad=True)]
-    """Constraints of the question that do not hold afterwards."""
+    """Number of the question's constraints violated afterwards."""
     held: Annotated[tuple[StayingPods, ...], Col(value=lambda held: list(map(str, held)), fit=Fit.SENTENCE)]
     """Chosen pods that stay, by reason."""
 
@@ -99,43 +96,39 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
     soft: bool
     """True if constraints with ScheduleAnyway must hold too."""
     workloads: int
-    """Number of workloads looked at."""
     nodes: int
-    """Number of nodes in the cluster."""
     pending_before: int = 0
-    """Pods that are pending before anything is evicted, once the cluster has settled."""
+    """Pods pending before any eviction, once the cluster has settled."""
     constraints_in_force: int
-    """Number of constraints the workloads have, each counted once."""
+    """Number of distinct constraints of the workloads."""
     violated_before: int
-    """Number of these constraints that do not hold now."""
+    """Number of these constraints violated now."""
     violated_after: int
-    """Number of these constraints that do not hold once the plan is done."""
+    """Number of these constraints violated after the plan."""
     constraints: tuple[RebalancedConstraint, ...]
     steps: tuple[EvictionStep, ...]
-    """The plan; empty where nothing needs to be done, or nothing helps."""
+    """The plan; empty if nothing needs to be done, or nothing helps."""
     at_least: int
-    """No plan of any order evicts fewer pods and makes all constraints hold."""
+    """Lower bound on evictions: no plan with fewer makes all constraints hold."""
     is_fewest: bool
-    """True if that is the number of steps, and all constraints hold then."""
+    """True if the plan has that many steps and makes all constraints hold."""
     obstacles: tuple[Obstacle, ...]
-    """Empty where all constraints hold in the end."""
+    """Empty if all constraints hold in the end."""
     staying: tuple[StayingPods, ...]
-    """Pods of the workloads that no plan evicts."""
+    """Pods of the workloads that a plan may not evict."""
     rounds: tuple[DeschedulerRound, ...]
-    """Rounds of the descheduler with the policy, up to the first one that evicts nothing. Empty where no policy was
-    given.
-    """
+    """Rounds of the descheduler with the policy, up to the first without evictions; empty without a policy."""
 
     @property
     def holds(self) -> bool:
-        """True if all constraints hold once the plan is done."""
+        """True if all constraints hold after the plan."""
         return not self.violated_after
 
     def judged(self) -> Judgment:
         return "yes" if self.holds else "no"
 
     def sentences(self) -> Iterator[str]:
-        """Say whether the constraints hold, or what it takes; the obstacles, and what the descheduler does."""
+        """Yield whether the constraints hold or what it takes, the obstacles, and what the descheduler does."""
         yield self._outcome
         if self.staying:
             pods = (f"{count_of(row.pods, 'pod')} {row.why}" for row in self.staying)

@@ -41,12 +41,12 @@ OF_DESCHEDULER = (
     "other plugins of its policy, its interval, and back-off and retries of evictions",
 )
 MAX_ROUNDS = 20
-"""The most cycles of the descheduler that are played."""
+"""Most cycles of the descheduler to play."""
 _NAMED = ("Deployment", *sorted(REPLACING))
 
 
 def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
-    """The fewest evictions that make the constraints hold, each replacement where kube-scheduler puts it."""
+    """Find the fewest evictions that make the constraints hold, with replacements placed by kube-scheduler."""
     whose = question.asked_in(scene.snapshot)
     if others := [name for name in whose.names if name.kind not in _NAMED]:
         kinds = ", ".join(_NAMED)

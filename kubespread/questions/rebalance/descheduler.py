@@ -132,7 +132,7 @@ class EvictorArgs(KubeObject):
 
     @property
     def protections(self) -> frozenset[str]:
-        """The names of those that are on; deprecated booleans count only where the new fields are absent."""
+        """Names of enabled protections; deprecated booleans count only if the new fields are absent."""
         disabled, extra = self.pod_protections.default_disabled, self.pod_protections.extra_enabled
         if not (disabled or extra):
             disabled = [
@@ -167,14 +167,14 @@ class PluginArgs(KubeObject):
 class Policy(Struct, frozen=True):
     written: DeschedulerPolicy
     profiles: Sequence[tuple[PluginArgs, EvictorArgs]]
-    """Profiles that enable the strategy."""
+    """Arguments of the profiles that enable the strategy."""
 
 
 T = TypeVar("T", bound=KubeObject)
 
 
 def read_policy(path: str | Path) -> Policy:
-    """The policy in the file at ``path``, ``-`` for standard input. Raises ManifestError."""
+    """Read the policy in the file at ``path``, ``-`` for standard input. Raises ManifestError."""
     file = display_name(str(path))
     text = read_file(str(path))
     with faults_of(file):
@@ -185,7 +185,7 @@ def read_policy(path: str | Path) -> Policy:
 
 
 def decode_policy(data: dict[str, Any], file: str, lines: FieldLines) -> Policy:
-    """``data``, a policy as it was written. Raises ManifestError with all its faults."""
+    """Decode a policy as written. Raises ManifestError with all its faults."""
     kind = data.get("kind"), data.get("apiVersion")
     faults: list[_Fault] = []
     if kind != (KIND, API_VERSION):
@@ -282,7 +282,7 @@ def _namespaces(args: EvictorArgs) -> Selector:
 
 
 class View:
-    """The descheduler's view of a cluster when a cycle begins. Pods to be evicted still take their room.
+    """The descheduler's view of a cluster at the start of a cycle. Pods to be evicted still take their room.
 
     Source: descheduler v0.36: pkg/descheduler/node/node.go, NodeFit, PodFitsAnyOtherNode
     """
@@ -298,8 +298,8 @@ class View:
         """Masks by the identities of what pods of one template share."""
 
     def ready(self, selector: Selector) -> Mask:
-        """The ready nodes that ``selector`` matches. One that says nothing of its readiness counts as ready, and
-        neither cordons nor taints matter.
+        """Ready nodes that ``selector`` matches; a node without a Ready condition counts as ready, even if cordoned or
+        tainted.
         """
         ready = [
             selector.matches(node.metadata.labels)
@@ -309,9 +309,9 @@ class View:
         return np.array(ready, dtype=np.bool_)
 
     def fits_other(self, pod: Pod, among: Mask) -> bool:
-        """True if some node of ``among`` other than the pod's own would accept it.
+        """True if a node of ``among`` other than the pod's own would accept it.
 
-        Spreading, ports and volumes are not checked, nor pods' affinity and other pods' anti-affinity.
+        Spreading, ports, volumes, and affinity between pods are not checked.
         """
         fitting = self._admits(pod) & among
         own = self.nodes.index.get(pod.spec.node_name)
@@ -361,7 +361,7 @@ SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
 
 
 def protections(view: View, args: EvictorArgs) -> dict[str, Callable[[Pod], bool]]:
-    """Reasons that keep pods from eviction, by their names."""
+    """Tests that protect pods from eviction, by name."""
     selector, threshold = _labels(args.label_selector), args.priority_threshold.value
     siblings = Counter(owner.uid for pod in view.pods for owner in pod.metadata.owner_references)
     budgets = [(each.metadata.namespace, selector_of(each)) for each in view.cluster.objects.of(PodDisruptionBudget)]
@@ -495,9 +495,9 @@ def _taken(
 
 
 def in_eviction_order(pods: Sequence[Pod]) -> list[Pod]:
-    """The pods of a domain, passed in listing order; those at the end go first.
+    """Sort the pods of a domain, given in listing order; those at the end go first.
 
-    Those that select nodes, preferred ones or not, go last, the others by priority, the highest first. Two equal ones
+    Pods that select nodes, even by preference, go last, the others by priority, the highest first. Two equal ones
     compare as less than each other, so Go's insertion sort of a few pods reverses them.
     """
 
@@ -516,10 +516,11 @@ def in_eviction_order(pods: Sequence[Pod]) -> list[Pod]:
 def choose(
     view: View, policy: Policy, plugin: PluginArgs, evictor: EvictorArgs
 ) -> tuple[Sequence[Pod], Sequence[DomainSpread]]:
-    """The strategy's choice with the arguments of one profile, by namespace and name, before limits and budgets,
-    and the constraints that it processed: none in a cluster of fewer than two ready nodes.
+    """Pods that the strategy chooses with one profile's arguments, before limits and budgets, and the constraints it
+    processed.
 
-    Constraints are looked at one after another, and none knows what was chosen for those before. Raises UsageError.
+    In a cluster of fewer than two ready nodes it does nothing. Constraints are processed independently, one after
+    another. Raises UsageError.
     """
     included = view.ready(parse_selector(policy.written.node_selector))
     if np.count_nonzero(included) < 2:
@@ -561,12 +562,11 @@ class Cycle(Struct):
     policy: DeschedulerPolicy
     evicted: list[Pod] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
-    """Reasons why chosen pods stay."""
+    """Reasons chosen pods stay."""
 
     def evict(self, view: View, chosen: Sequence[Pod], args: EvictorArgs, request: Callable[[Pod], bool]) -> None:
-        """Evict what one profile chose, by namespace and name; ``request`` asks the API server.
-
-        The descheduler's own order is arbitrary.
+        """Evict one profile's choice, by namespace and name; ``request`` asks the API server. The descheduler's own
+        order is arbitrary.
         """
         # The policy's own node selector is not applied here.
         nodes, selector = view.ready(parse_selector(args.node_selector)), _namespaces(args)

@@ -40,22 +40,22 @@ from kubespread.world.store.pod_book import PodKey, key_of
 
 
 class Need(NamedTuple):
-    """The distance between a constraint's counts and counts within its maxSkew; compared in this order."""
+    """Distance of a constraint's counts from counts within its maxSkew, compared field by field."""
 
     moves: int
-    """A lower bound on evictions: each pod leaves one domain and arrives in at most one."""
+    """Lower bound on evictions: each pod leaves one domain and arrives in at most one."""
     mass: int
-    """Number of pods that have to leave domains plus the number that have to arrive."""
+    """Number of pods that must leave domains plus the number that must arrive."""
     least: int
-    """The resulting size of the smallest domain."""
+    """Resulting size of the smallest domain."""
 
 
 class Goal(Struct, frozen=True, eq=False):
-    """One constraint, as it is counted while nodes do not change."""
+    """One constraint to satisfy, as counted on unchanged nodes."""
 
     namespace: str
     counted: HardConstraint
-    """Constraint with its counts at the start."""
+    """Constraint with its initial counts."""
     workloads: list[WorkloadName] = field(default_factory=list)
     """Workloads that have the constraint."""
 
@@ -64,7 +64,7 @@ class Goal(Struct, frozen=True, eq=False):
         return self.counted.constraint
 
     def matches(self, pod: Pod) -> bool:
-        """True if the pod counts wherever it is."""
+        """True if the pod counts on any node."""
         constraint = self.constraint
         return (
             constraint.counts_pods
@@ -73,20 +73,20 @@ class Goal(Struct, frozen=True, eq=False):
         )
 
     def domain_of(self, node: int | None) -> int | None:
-        """The domain that a pod on the node counts for, None where it counts for none: its node may not be known."""
+        """Domain that a pod on the node counts for; None if for none, or if the node is unknown."""
         if node is None or not self.counted.counts_on[node]:
             return None
         return self.counted.column.codes.item(node)
 
     def need(self, counts: Counts, arriving: int) -> Need:
-        """Find what the constraint needs to hold, while ``arriving`` pods that it would count wait."""
+        """Need of the constraint while ``arriving`` matching pods wait."""
         sizes, constraint = counts[self.counted.is_domain], self.constraint
         domain_need = need(sizes, constraint.max_skew, floor=self.counted.lacks_domains, arriving=arriving)
         # Waiting pods find no node as long as nothing happens.
         return domain_need._replace(moves=1) if not domain_need.moves and not self.holds(counts) else domain_need
 
     def skew(self, counts: Counts) -> int:
-        """Number of pods that the fullest domain has above the minimum."""
+        """Pods of the fullest domain minus the minimum."""
         return skew_between(counts[self.counted.is_domain], lacks_domains=self.counted.lacks_domains)
 
     def holds(self, counts: Counts) -> bool:
@@ -94,8 +94,8 @@ class Goal(Struct, frozen=True, eq=False):
 
 
 def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread: dict[str, None]) -> Sequence[Goal]:
-    """The hard constraints of the running pods of ``workloads``, single pods included, own and default ones; with
-    ``soft`` soft ones too.
+    """Hard constraints of the running pods of ``workloads``, including bare pods and default constraints; with
+    ``soft``, soft ones too.
 
     Those with unparsable selectors are left out, and added to ``unread`` with kube-scheduler's message.
     """
@@ -179,7 +179,7 @@ GoalsOf = Callable[[Pod], Sequence[int]]
 
 
 def matching(constraint_goals: Sequence[Goal]) -> GoalsOf:
-    """Lookup of the goals that count a pod. Pods of one template share their labels, and are matched once."""
+    """Lookup of the goals that count a pod, computed once for pods with the same labels."""
     by_namespace: dict[str, list[int]] = {}
     for position, goal in enumerate(constraint_goals):
         by_namespace.setdefault(goal.namespace, []).append(position)
@@ -200,10 +200,7 @@ def matching(constraint_goals: Sequence[Goal]) -> GoalsOf:
 
 
 def together(number: int, goals_of: GoalsOf, pods: Iterable[Pod]) -> Sequence[Sequence[int]]:
-    """The positions of ``number`` goals, grouped by what one eviction of ``pods`` may serve at once.
-
-    The lower bounds of groups add up.
-    """
+    """Group goals, by position, that one eviction of ``pods`` may serve together. The lower bounds of groups add up."""
     groups = [{position} for position in range(number)]
     for counting in {frozenset(goals_of(pod)) for pod in pods}:
         joined = [group for group in groups if group & counting]
@@ -212,10 +209,10 @@ def together(number: int, goals_of: GoalsOf, pods: Iterable[Pod]) -> Sequence[Se
 
 
 def need(counts: Counts, max_skew: int, *, floor: bool, arriving: int = 0) -> Need:
-    """The least change until no domain holds more than ``max_skew`` pods above the smallest.
+    """Least change until no domain holds more than ``max_skew`` pods above the smallest.
 
-    ``floor``: the smallest counts as 0 whatever it holds, as it does while domains are missing. ``arriving`` pods wait,
-    and may arrive in any domain without an eviction.
+    ``floor``: the smallest counts as 0, as it does below minDomains. ``arriving`` pods wait, and may arrive in any
+    domain without an eviction.
     """
     if not len(counts):
         return Need(0, 0, 0)
@@ -242,16 +239,16 @@ class Aim(Struct, frozen=True):
     goals: Sequence[Goal]
     goals_of: GoalsOf
     groups: Sequence[Sequence[int]]
-    """Goals that one eviction may serve at once, by position."""
+    """Goals, by position, that one eviction may serve together."""
     arriving: Sequence[int]
-    """Number of pods waiting at the start that each goal would count."""
+    """Number of initially waiting pods that each goal would count."""
     on_progress: Callable[[int], None] | None = None
     """Called with the number of evictions tried so far."""
     tried: Iterator[int] = field(default_factory=lambda: count(1))
 
 
 class Attempt:
-    """A world in which some pods were evicted, one after another, each once the one before was replaced."""
+    """A world in which some pods were evicted, each after the previous one was replaced."""
 
     def __init__(self, world: World, aim: Aim) -> None:
         """Nothing is evicted yet. Evictions change ``world``."""
@@ -261,7 +258,7 @@ class Attempt:
         self.needs = list(map(Goal.need, aim.goals, self.counts, aim.arriving))
 
     def fork(self) -> Attempt:
-        """A copy to continue from in a different way."""
+        """Copy to continue from in a different way."""
         other = object.__new__(Attempt)
         other.world, other.aim, other.moves = self.world.fork(), self.aim, self.moves
         other.counts, other.needs = list(self.counts), list(self.needs)
@@ -269,7 +266,7 @@ class Attempt:
 
     @property
     def total(self) -> tuple[int, int]:
-        """Number of evictions it takes at least, and of pods that have to leave and to come, over all groups."""
+        """Least number of evictions, and of pods that must leave and arrive, over all groups."""
         of_groups = [self.need_of(group) for group in self.aim.groups]
         return sum(moves for moves, _ in of_groups), sum(mass for _, mass in of_groups)
 
@@ -279,13 +276,15 @@ class Attempt:
         return sum(need.moves > 0 for need in self.needs)
 
     def need_of(self, group: Iterable[int]) -> tuple[int, int]:
-        """Combine the needs of one group: one eviction may serve all of its goals, so the largest need counts."""
+        """Need of one group: the largest of its goals' needs, as one eviction may serve all."""
         needs = [self.needs[position] for position in group]
         return max(need.moves for need in needs), sum(need.mass for need in needs)
 
     def evict(self, key: PodKey) -> str | None:
-        """Evict a pod, and let its controller and kube-scheduler react. Returns the fault, None where another pod runs
-        in its place and nothing else happened. After a fault the world must be discarded.
+        """Evict a pod, and let its controller and kube-scheduler react. Returns the fault; None if another pod runs in
+        its place and nothing else happened.
+
+        After a fault the world must be discarded.
         """
         if self.aim.on_progress is not None:
             self.aim.on_progress(next(self.aim.tried))
@@ -332,7 +331,7 @@ def _fault(happened: Happenings, messages: Sequence[str]) -> str | None:
 _MAX_SETBACKS = 40
 """Failed evictions in a row before a group of goals is given up."""
 REPLACING = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
-"""The kinds whose pods are evicted: they create a replacement, and only its place changes."""
+"""Kinds that replace evicted pods, so that only the place changes."""
 
 
 class Candidates(Struct, frozen=True):
@@ -348,9 +347,7 @@ class Candidates(Struct, frozen=True):
 def candidates(
     world: World, workloads: Iterable[WorkloadName], goals_of: GoalsOf
 ) -> tuple[list[Candidates], Counter[str]]:
-    """The pods of ``workloads`` that a plan may evict, and the number of others that some goal counts, by why they
-    stay.
-    """
+    """Pods of ``workloads`` that a plan may evict, and the number of other counted pods by the reason they stay."""
     alike: dict[tuple[object, ...], list[Pod]] = {}
     kept: Counter[str] = Counter()
     for pod, owner in _pods(world, workloads):
@@ -386,11 +383,10 @@ def _stays(pod: Pod, owner: WorkloadName | None) -> str | None:
 
 
 def search(start: Attempt, pods: Sequence[Candidates]) -> tuple[Attempt, dict[int, Counter[str]]]:
-    """Evictions of ``pods``, each at most once, after which as many groups of goals as possible hold, one after
-    another; one that was given up is tried again after another one was reached. Also why no eviction helps the others,
-    with the number of sorts of pods tried, by the group's position in `Aim.groups`.
+    """Evict ``pods``, each at most once, until as many groups of goals as possible hold, one after another; also why no
+    eviction helps the others, with the number of kinds of pods tried, by position in `Aim.groups`.
 
-    ``start`` is not changed.
+    A group that was given up is tried again after another one was reached. ``start`` is not changed.
     """
     attempt, obstacles = start, dict[int, Counter[str]]()
     while True:

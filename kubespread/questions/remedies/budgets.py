@@ -27,8 +27,10 @@ _Budgets = Mapping[NamespacedName, PodDisruptionBudget]
 
 
 def looser(world: World, asked: Sequence[Edit], *refused: Sequence[Pod]) -> tuple[Change, ...]:
-    """Changes for pods whose eviction is refused, each more than the one before: for the first of ``refused``, then for
-    the next, which has more pods. Empty where no budget is in the way, or those are as the edits ``asked`` have them.
+    """Changes of the budgets that refuse evictions, each a larger one: for the first of ``refused``, then for the next,
+    which has more pods.
+
+    Empty if no budget is in the way, or the edits ``asked`` set them.
     """
     kept = {name for edit in asked if isinstance(edit, SetBudget) for name in _meant(world, edit)}
     sizes = dict.fromkeys(edits for pods in refused for edits in _for_pods(world, pods) if edits)
@@ -51,9 +53,7 @@ def _meant(world: World, edit: SetBudget) -> Iterator[tuple[str | None, str]]:
 
 
 def settled_after(world: World, change: Change) -> Baseline | None:
-    """The cluster that has settled after the edits of ``change``, made as options make them; None where one is refused.
-    ``world`` is as it was read, and stays so.
-    """
+    """The settled cluster after the edits of ``change``; None if one is refused. ``world`` is not changed."""
     edited = world.fork()
     try:
         for edit in change.edits:

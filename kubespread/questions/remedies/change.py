@@ -21,48 +21,48 @@ from kubespread.snapshot.topology_keys import SHORT_KEYS, constraint_of, full_to
 
 
 class Change(Struct, frozen=True):
-    """One thing to do, or several together."""
+    """A change to try, or several together."""
 
     family: str
-    """The kind of change, as in `remedies.families`."""
+    """Kind of change, as in `remedies.families`."""
     what: str
     """``maxSkew 2``, ``uncordon node-7``."""
     cost: int
-    """Extent of the change: what costs less is suggested first."""
+    """Extent of the change: the cheaper is suggested first."""
     settings: tuple[str, ...] = ()
-    """Fields of the pod, as ``--set`` has them."""
+    """Settings of the pod, for ``--set``."""
     edits: tuple[Edit, ...] = ()
     fields: tuple[tuple[str, Any], ...] = ()
-    """Other values of fields of the question, by name."""
+    """Other values of the question's fields, by name."""
     pieces: tuple[Change, ...] = ()
-    """The parts of a change to several nodes, one per node; or of several labels for one node, one per label."""
+    """Parts of a change to several nodes, one per node, or of several labels for one node."""
     phrase: str = ""
-    """The phrase for such a change: ``uncordon {} nodes``; ``label n0``, which the labels follow."""
+    """Phrase for such a change: ``uncordon {} nodes``; ``label n0``, followed by the labels."""
     letter: str = ""
-    """The letter of the constraint it changes, if it changes one."""
+    """Letter of the changed constraint; empty for other changes."""
     together: tuple[Change, ...] = ()
-    """The parts, if it combines several changes."""
+    """Parts of a combination."""
     brief: str = ""
-    """Short form where names of nodes make it long: ``3 more nodes in zone a``."""
+    """Short form without node names: ``3 more nodes in zone a``."""
 
     @property
     def said(self) -> str:
-        """``A maxSkew 2``: constraints by their letter."""
+        """``A maxSkew 2``: constraints by letter."""
         return f"{self.letter} {self.what}" if self.letter else self.what
 
     @property
     def key(self) -> Hashable:
-        """Effect of the change, whatever it is called."""
+        """Identity of the change, whatever its name."""
         return self.settings, self.edits, self.fields
 
     @property
     def parts(self) -> tuple[Change, ...]:
-        """Changes it is made of, each by itself."""
+        """Single changes that it consists of."""
         return self.together or (self,)
 
     @classmethod
     def of_pieces(cls, phrase: str, pieces: Sequence[Change]) -> Change:
-        """One change to several nodes, or to one; several labels for one node, or one."""
+        """Change to several nodes, or several labels for one node, from its parts."""
         first = pieces[0]
         if len(pieces) == 1:
             return first
@@ -79,7 +79,7 @@ class Change(Struct, frozen=True):
         return self.of_pieces(self.phrase, [other for other in self.pieces if other is not piece])
 
     def joined(self, other: Change) -> Change:
-        """Change that makes both together."""
+        """Both changes together."""
         return Change(
             f"{self.family} + {other.family}",
             f"{self.said} + {other.said}",
@@ -91,21 +91,20 @@ class Change(Struct, frozen=True):
 
 
 class Ladder(Struct, frozen=True):
-    """One change at several sizes, to find the smallest that suffices.
-
-    What suffices at one size is assumed to suffice at every larger one.
+    """One change at several sizes, to find the smallest that suffices. If a size suffices, larger
+    ones are assumed to.
     """
 
     family: str
     summary: str
-    """The text where no size suffices: ``relaxing A``."""
+    """Text if no size suffices: ``relaxing A``."""
     sizes: int
     at: Callable[[int], Change]
-    """The change of the n-th size, 0 being the smallest."""
+    """Function for the change of the n-th size, from 0."""
     letter: str = ""
-    """The letter of its constraint, if it has one."""
+    """Letter of its constraint; empty without one."""
     of_many: bool = False
-    """True if several nodes are changed at once."""
+    """True if it changes several nodes at once."""
 
     @classmethod
     def of(cls, change: Change, summary: str) -> Ladder:
@@ -114,7 +113,7 @@ class Ladder(Struct, frozen=True):
 
     @classmethod
     def of_sizes(cls, sizes: Sequence[Change]) -> Ladder:
-        """Changes of one kind, each larger than the one before."""
+        """Changes of one kind, by increasing size."""
         return cls(sizes[0].family, sizes[-1].what, len(sizes), sizes.__getitem__)
 
     @property
@@ -129,22 +128,22 @@ class Ladder(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """The engine's answer after a change."""
+    """Result of the engine after a change."""
 
     count: int
-    """The nodes that fit the pod; for several pods, how many of them find a node; 1 for anything else that is done."""
+    """Number of nodes that fit; for several pods, of those with a node; 1 for any other success."""
     needed: int = 1
-    """Number of them that is needed."""
+    """Number that suffices."""
     consequences: tuple[str, ...] = ()
-    """Consequences for others: ``preempting shop/api-1``."""
+    """Effects on other pods: ``preempting shop/api-1``."""
     harm: tuple[str, ...] = ()
-    """Losses of others: a change that only shifts the problem to another pod solves nothing."""
+    """Losses of other pods: a change that only shifts the problem solves nothing."""
     lost: tuple[NamespacedName, ...] = ()
-    """Pods lost for good, which is part of the price of the change, not harm to others."""
+    """Pods lost for good, a price of the change that is not harm to others."""
 
     @property
     def is_met(self) -> bool:
-        """True if the pods in question find their nodes, whatever happens to others."""
+        """True if the pods find their nodes, whatever happens to others."""
         return self.count >= self.needed
 
     @property
@@ -153,22 +152,22 @@ class Answer(Struct, frozen=True):
 
 
 class Goal(Protocol):
-    """A question that is asked again after a change, and answered yes once the change suffices."""
+    """A question to ask again after a change, with the answer yes once the change suffices."""
 
     def ask(self, change: Change) -> Answer | None:
-        """The answer after the change; None where the API server or a disruption budget refuses it."""
+        """Answer after the change; None if the API server or a disruption budget refuses it."""
 
 
 class Revised(Struct, frozen=True):
-    """The pod with fields set as ``--set`` has them."""
+    """The pod with ``--set`` settings."""
 
     pod: Pod
     dressed: Callable[[Cluster], Cluster]
-    """Function that adds the pod's other objects to a cluster, such as the ReplicaSet that makes it."""
+    """Function that adds the pod's other objects to a cluster, such as its ReplicaSet."""
 
 
 Revise = Callable[[Sequence[str]], Revised | None]
-"""Function that revises the pod with settings; None where the API server refuses them."""
+"""Function that makes the pod with settings; None if the API server refuses them."""
 
 
 _OF_A_CONSTRAINT = frozenset(
@@ -177,14 +176,14 @@ _OF_A_CONSTRAINT = frozenset(
 
 
 class QuestionEdits(Struct, frozen=True):
-    """Edits and settings, as they are typed, and whose pods these are about."""
+    """The question's own edits and settings, and the workload that these are about."""
 
     edits: Sequence[Edit] = ()
     settings: Sequence[str] = ()
     workload: WorkloadName | None = None
 
     def decided(self, nodes: Sequence[Node], pod: Pod) -> frozenset[Hashable]:
-        """Properties of nodes, and of the pod as edits leave it, whose values the question decides."""
+        """Properties of nodes, and of the pod after the edits, that the question itself sets."""
         of_edits = [setting for edit in self.edits for setting in self._settings(edit, pod)]
         return frozenset(
             [

@@ -36,34 +36,34 @@ _MOST_KEPT = 64
 
 
 class Edited(Struct, frozen=True):
-    """The result of edits."""
+    """Result of edits."""
 
     world: World
     happened: tuple[Happenings, ...] = ()
-    """Happenings since the world was in its first state, one edit after another."""
+    """Happenings of each edit since the unedited world."""
 
     def then(self, world: World) -> Edited:
-        """Result extended by what happened in ``world`` since."""
+        """The result, extended by what happened in ``world`` since."""
         return Edited(world, (*self.happened, world.happenings))
 
     @property
     def gone(self) -> list[Gone]:
-        """Pods that had to go."""
+        """Pods that had to leave."""
         return [gone for step in self.happened for gone in step.gone]
 
 
 class EditedWorlds(Struct, dict=True):
-    """One world, edited in different ways; results are kept."""
+    """One world with different edits; results are kept."""
 
     world_as_it_is: Callable[[], World]
-    """Source of the world, called on first use."""
+    """Function that makes the world, called on first use."""
     namespace: str
-    """The namespace of names without one."""
+    """Namespace of names without one."""
     _made: dict[tuple[Edit, ...], Edited | None] = msgspec.field(default_factory=dict)
 
     @cached_property
     def unchanged(self) -> Edited:
-        """The world as it is, before kube-scheduler looks at it again."""
+        """The unedited world, before kube-scheduler tries pending pods again."""
         return Edited(self.world_as_it_is())
 
     @cached_property
@@ -76,7 +76,7 @@ class EditedWorlds(Struct, dict=True):
         return Baseline(world, happenings)
 
     def after(self, edits: tuple[Edit, ...]) -> Edited | None:
-        """The world after ``edits``, in order, once nothing changes anymore. None where one is refused."""
+        """The settled world after ``edits``; None if one is refused."""
         reused = next((length for length in range(len(edits), 0, -1) if edits[:length] in self._made), 0)
         edited = self._made[edits[:reused]] if reused else self.unchanged
         for length in range(reused + 1, len(edits) + 1):
@@ -96,7 +96,7 @@ class EditedWorlds(Struct, dict=True):
         return None if world.happenings.blocked else before.then(world)
 
     def consequences(self, edited: Edited) -> Iterator[str]:
-        """Effects on others that would not occur without the edits."""
+        """Yield effects on others that would not occur without the edits."""
         for gone in self._gone_anew(edited):
             name = NamespacedName.of(gone.pod)
             if gone.why == PREEMPTED:
@@ -105,8 +105,9 @@ class EditedWorlds(Struct, dict=True):
                 yield f"{name} leaves {gone.pod.spec.node_name}: its DaemonSet no longer selects the node"
 
     def harm(self, edited: Edited, is_own: Callable[[Pod], bool]) -> Iterator[str]:
-        """Yield what others lose: pods that wait, or are gone, only because of the edits. A pod that waits in place of
-        one's own pod is another, also of the same workload.
+        """Yield losses of others: pods pending or gone only because of the edits.
+
+        A pod that waits in place of one's own counts as another pod, even of the same workload.
         """
         difference = Difference(self._left_alone, edited.world, edited.happened)
         others = [_waiting(world, is_own) for world in (edited.world, self._left_alone.world, self.unchanged.world)]
@@ -134,16 +135,16 @@ def _waiting(world: World, is_own: Callable[[Pod], bool]) -> Counter[WorkloadNam
 
 
 class PlayedGoal(Goal):
-    """A goal for some pods: what else becomes of the cluster is played in a world after a change's edits."""
+    """Goal for some pods; other effects of a change's edits are played in a world."""
 
     worlds: EditedWorlds
 
     def is_own(self, pod: Pod) -> bool:
-        """True if it is one of these pods."""
+        """True for one of these pods."""
         raise NotImplementedError
 
     def answered(self, edited: Edited | None, count: int, needed: int = 1, harm: Sequence[str] = ()) -> Answer:
-        """Answer that ``count`` find a node, with what becomes of others in ``edited`` (None: nothing is edited)."""
+        """Answer that ``count`` find a node, with the effects of ``edited`` on others; None without edits."""
         if edited is None:
             return Answer(count, needed, harm=tuple(harm))
         consequences = tuple(self.worlds.consequences(edited))
@@ -151,9 +152,7 @@ class PlayedGoal(Goal):
 
 
 RevisePod = Callable[[Pod, Sequence[str]], Pod | None]
-"""A pod of the cluster with fields set as ``--set`` has them, None where it has no such field or the API server refuses
-it.
-"""
+"""Function that makes a pod of the cluster with settings; None if it lacks the field or the API server refuses it."""
 
 
 class AlikePods(Struct, frozen=True):
@@ -163,7 +162,7 @@ class AlikePods(Struct, frozen=True):
 
     @classmethod
     def kinds(cls, waiting: Iterable[Waiting]) -> list[Self]:
-        """The waiting pods by their templates."""
+        """Group waiting pods by template."""
         kinds: dict[int, list[Waiting]] = {}
         for each in waiting:
             kinds.setdefault(id(each.template), []).append(each)
@@ -179,7 +178,7 @@ class AlikePods(Struct, frozen=True):
 
 @dataclass
 class AllFreed(PlayedGoal):
-    """Kinds of pods that are all to find a node.
+    """Goal that kinds of waiting pods all find a node.
 
     Edits are made in a cluster with all waiting pods, as they would be in practice; changes of the pods themselves
     apply to these alone.
@@ -213,11 +212,11 @@ class AllFreed(PlayedGoal):
         return self.answered(edited, len(freed), len(self)) if freed else Answer(0, len(self))
 
     def freed(self, change: Change) -> frozenset[PodKey]:
-        """The pods that have a node after a change that was tried."""
+        """Pods with a node after a tried change."""
         return self._freed[change.key]
 
     def victims(self, change: Change) -> tuple[NamespacedName, ...]:
-        """The pods that they take the room of then."""
+        """Pods preempted for them after a tried change."""
         return self._victims[change.key]
 
     def is_own(self, pod: Pod) -> bool:
@@ -254,7 +253,7 @@ class AllFreed(PlayedGoal):
 
 
 def victims_of(gone: Iterable[Gone], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
-    """Pods whose room those among ``keys`` took."""
+    """Pods preempted for any of ``keys``."""
     made_room = (each for each in gone if each.made_room_for is not None and key_of(each.made_room_for) in keys)
     return tuple(NamespacedName.of(each.pod) for each in made_room)
 

@@ -72,37 +72,35 @@ Domain = tuple[str, str]
 
 
 class OwnConstraint(Struct, frozen=True):
-    """A hard constraint that the pod itself declares."""
+    """A hard constraint that the pod declares."""
 
     letter: str
     key: str
-    """The key in the brackets of ``--set``."""
+    """Key in the brackets of ``--set``."""
     counted: HardConstraint
 
     def setting(self, family: str, field: str, value: object, cost: int) -> Change:
-        """The constraint with another value of one of its fields."""
+        """Change of one of its fields."""
         return Change(family, f"{field} {value}", cost, (f"{field}[{self.key}]={value}",), letter=self.letter)
 
 
 class Stuck(Struct, frozen=True, dict=True):
-    """The engine's answer for a pod that finds no node, from which possible changes are derived."""
+    """The engine's answer for a pod without a node, from which possible changes are derived."""
 
     evaluation: Evaluation
     version: KubeVersion
     lacking: int | None = None
-    """Number of copies that lack a node; None for a single pod.
-
-    For copies, the evaluation is that of the first stuck one. Once changed, those before it land elsewhere, so it rules
-    nothing out.
+    """Number of copies without a node; None for a single pod. For copies, the evaluation is that of the first stuck
+    one. After a change, those before it land elsewhere, so it rules nothing out.
     """
     fitting: int = 0
-    """Number of the pods in question that already have a node."""
+    """Number of the pods that already have a node."""
     in_free_room: int | None = None
-    """Number that must fit into room that is free in the evaluation's cluster, which limits their size; None where some
-    occupy theirs already, or others may go.
+    """Number of pods that must fit into the free room of the evaluation's cluster, which limits their size; None if
+    some have nodes already, or others may go.
     """
     asked: QuestionEdits = QuestionEdits()
-    """Edits of the question itself, which no remedy changes back."""
+    """Edits of the question itself, which no remedy may undo."""
     told_apart: bool = False
     """True if they are not copies: each is judged by itself."""
 
@@ -111,7 +109,7 @@ class Stuck(Struct, frozen=True, dict=True):
         return self.asked.decided(self.nodes, self.pod)
 
     def undoes(self, change: Change) -> bool:
-        """True if a change decides again what the question decides."""
+        """True if a change sets again what the question sets."""
         if not self._decided:
             return False
         own = QuestionEdits(change.edits, change.settings, self.asked.workload)
@@ -119,9 +117,7 @@ class Stuck(Struct, frozen=True, dict=True):
 
     @cached_property
     def open_to_it(self) -> Mask:
-        """Nodes rejected by nothing permanent: nothing that remains whatever the pod's requests and the running pods
-        are.
-        """
+        """Nodes without permanent rejections: ones that remain for any requests and running pods."""
         evaluation = self.evaluation
         fixed = (name for name, state in evaluation.states.items() if isinstance(state, Fixed))
         masks = (evaluation.verdicts[name].passes for name in fixed if name in evaluation.verdicts)
@@ -138,7 +134,7 @@ class Stuck(Struct, frozen=True, dict=True):
 
     @property
     def may_take_several(self) -> bool:
-        """True if one node may not be enough."""
+        """True if one more node may not suffice."""
         return self.lacking is not None and self.lacking > 1
 
     @property
@@ -147,7 +143,7 @@ class Stuck(Struct, frozen=True, dict=True):
 
     @cached_property
     def own_constraints(self) -> Sequence[OwnConstraint]:
-        """The constraints by which the pod is judged, in the order they are declared."""
+        """Constraints by which the pod is judged, in declared order."""
         state = self.evaluation.states.get(PodTopologySpread.name)
         if not isinstance(state, SpreadState) or PodTopologySpread.name not in self.evaluation.verdicts:
             return ()
@@ -176,14 +172,14 @@ class Stuck(Struct, frozen=True, dict=True):
         return [int(count) for count in counts]
 
     def nearest_first(self) -> Iterator[Node]:
-        """The nodes, those with the fewest complaints first, equals by name."""
+        """Yield nodes, those with the fewest rejections first, equals by name."""
         complaints, nodes = self.complaints, self.nodes
         for place in sorted(range(len(nodes)), key=lambda place: (complaints[place], nodes[place].metadata.name)):
             yield nodes[place]
 
 
 def topology_keys(stuck: Stuck) -> Iterator[Ladder]:
-    """The label of nodes that was meant by a key which no node has: one that Kubernetes replaced, or mistyped."""
+    """Replace a topology key that no node has by the label that was meant: its successor, or its correct spelling."""
     nodes = stuck.evaluation.cluster.nodes
     for own in stuck.own_constraints:
         key = own.counted.constraint.topology_key
@@ -193,7 +189,7 @@ def topology_keys(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def max_skews(stuck: Stuck) -> Iterator[Ladder]:
-    """maxSkew 1 more, 2 more ...; for one pod just what it would be on some node."""
+    """Larger maxSkew, by 1, 2 ...; for one pod, only values that admit some node."""
     for own in stuck.own_constraints:
         now, skews = own.counted.constraint.max_skew, _skews(stuck, own)
 
@@ -216,7 +212,7 @@ def _skews(stuck: Stuck, own: OwnConstraint) -> Sequence[int]:
 
 
 def policies(stuck: Stuck) -> Iterator[Ladder]:
-    """nodeTaintsPolicy and nodeAffinityPolicy, each with its other value: then different domains count."""
+    """The other value of nodeTaintsPolicy and nodeAffinityPolicy, which makes other domains count."""
     for own in stuck.own_constraints if stuck.version.has(_GATE) else ():
         constraint = own.counted.constraint
         now = {"nodeTaintsPolicy": constraint.honors_taints, "nodeAffinityPolicy": constraint.honors_affinity}
@@ -226,7 +222,7 @@ def policies(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def min_domains(stuck: Stuck) -> Iterator[Ladder]:
-    """Fewer minDomains, down to 1: with enough domains the minimum is the actual one.
+    """Smaller minDomains, down to 1: with enough domains the actual minimum counts.
 
     All reductions cost the same, and give up no spread that is possible.
     """
@@ -241,7 +237,7 @@ def min_domains(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def relaxed(stuck: Stuck) -> Iterator[Ladder]:
-    """ScheduleAnyway, which allows no minDomains."""
+    """ScheduleAnyway, which excludes minDomains."""
     for own in stuck.own_constraints:
         dropped = (f"minDomains[{own.key}]=null",) if own.counted.constraint.min_domains is not None else ()
         settings = (*dropped, f"whenUnsatisfiable[{own.key}]=ScheduleAnyway")
@@ -279,7 +275,7 @@ def _of_nodes(stuck: Stuck, changes: Iterable[_OfNode]) -> Iterator[Ladder]:
 
 
 def more_unavailable(stuck: Stuck) -> Iterator[Ladder]:
-    """One more pod of the Deployment unavailable, where its own old pods are in the way of its rollout."""
+    """One more unavailable pod of the Deployment, if its old pods block its rollout."""
     older, objects = older_revision(stuck.evaluation), stuck.evaluation.cluster.objects
     if older is None:
         return
@@ -311,7 +307,7 @@ def uncordons(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def node_labels(stuck: Stuck) -> Iterator[Ladder]:
-    """Labels that nodes lack: those that the pod's node selector and node affinity ask for, and topology keys."""
+    """Missing labels of nodes: those that the pod's node selector and affinity require, and topology keys."""
 
     def changes() -> Iterator[_OfNode]:
         for node in stuck.nearest_first():
@@ -371,7 +367,7 @@ def _node_requirements(pod: Pod, node: Node) -> Sequence[Requirement] | None:
 
 
 def untaints(stuck: Stuck) -> Iterator[Ladder]:
-    """One taint of one node, that the pod does not tolerate."""
+    """Removal of an untolerated taint from one node."""
 
     def changes() -> Iterator[_OfNode]:
         for node in stuck.nearest_first():
@@ -386,7 +382,7 @@ def untaints(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def tolerations(stuck: Stuck) -> Iterator[Ladder]:
-    """One toleration for each taint that some node has."""
+    """Toleration of one taint that nodes have."""
     taints = dict.fromkeys(taint_text(taint) for node in stuck.nearest_first() for taint in _unwelcome(stuck, node))
     for text in taints:
         yield Ladder.of(Change(TOLERATE, f"tolerate {text}", 180, (f"tolerations={text}",)), f"tolerating {text}")
@@ -399,8 +395,8 @@ def _unwelcome(stuck: Stuck, node: Node) -> list[Taint]:
 
 
 def smaller_requests(stuck: Stuck) -> Iterator[Ladder]:
-    """Per resource and container, the largest first: for one pod the amounts that just fit a node, else every
-    amount.
+    """Smaller requests per resource and container, the largest first: for one pod the amounts that just fit a node,
+    else every amount.
     """
     containers = stuck.pod.spec.containers
     total = scheduler_amounts(pod_requests(stuck.pod))
@@ -456,7 +452,7 @@ def _largest(stuck: Stuck, resource: str) -> int:
 
 
 def dropped_requirements(stuck: Stuck) -> Iterator[Ladder]:
-    """Drop the pod's requirements of nodes and of pods near it: one label, or one topology key, each."""
+    """Removal of one requirement on node labels or on pods nearby."""
     for family, key, cost in dict.fromkeys(_required(stuck)):
         change = Change(family, f"drop {family} {key}", cost, (f"{family}[{SHORT.get(key, key)}]=null",))
         yield Ladder.of(change, f"dropping {family} {key}")
@@ -479,15 +475,15 @@ def _required(stuck: Stuck) -> Iterator[tuple[str, str, int]]:
 
 
 def waits(stuck: Stuck) -> Iterator[Ladder]:
-    """Pods that are terminating go by themselves."""
+    """Waiting for terminating pods."""
     for pod in stuck.evaluation.cluster.running.pods:
         if pod.metadata.deletion_timestamp is not None:
             yield _gone(WAIT, pod, "wait for {} to terminate", "waiting for {}", 5)
 
 
 def evictions(stuck: Stuck) -> Iterator[Ladder]:
-    """One pod each, whose controller creates another one elsewhere: those of lower priority first, and among them those
-    on nodes with the fewest other rejections.
+    """Eviction of a pod that is then recreated elsewhere: lower priorities first, then nodes with the fewest other
+    rejections.
 
     One pod stands for all of its kind on the node.
     """
@@ -511,9 +507,7 @@ def _gone(family: str, pod: Pod, what: str, summary: str, cost: int) -> Ladder:
 
 
 def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
-    """Yield how long a larger maxSkew lasts, and notes on budgets and priorities for the evictions in ``change``, which
-    the budgets allow.
-    """
+    """Yield notes on a change: how long a larger maxSkew lasts, and budgets and priorities of evicted pods."""
     cluster = stuck.evaluation.cluster
     for part in (part for part in change.parts if part.family == MAX_SKEW):
         yield from _lasts(stuck, part)
@@ -541,7 +535,7 @@ def _lasts(stuck: Stuck, change: Change) -> Iterator[str]:
 
 def new_nodes(stuck: Stuck) -> Iterator[Ladder]:
     """Copies of a node of each shape, one after another, in each domain that has it and has not failed; also in new
-    domains, where a constraint needs more than exist.
+    domains, if a constraint needs more than exist.
     """
     failed, shapes = _failed_domains(stuck), dict[Hashable, str]()
     for node in stuck.nearest_first():
@@ -698,14 +692,14 @@ class Family(Struct, frozen=True):
     """Changes of one kind."""
 
     least_cost: int
-    """The cost of the cheapest: lets a search for one change stop early."""
+    """Cost of the cheapest, which lets a search for one change stop early."""
     of: Literal["constraint", "pod", "workload", "node", "other pod"]
-    """Kind of object that is changed. Of constraints one evaluation tells the effect."""
+    """Kind of changed object; one evaluation shows the effect of changed constraints."""
     possible: Callable[[Stuck], Iterator[Ladder]]
-    """The changes possible for a pod, the most promising first: of nodes, those with the fewest other rejections."""
+    """Function for the possible changes, the most promising first: nodes with the fewest other rejections."""
 
     def changes(self, stuck: Stuck) -> Iterator[Ladder]:
-        """Changes that do not undo what was asked."""
+        """Yield possible changes that do not undo the question's own."""
         return (ladder for ladder in self.possible(stuck) if not stuck.undoes(ladder.least))
 
 
@@ -726,4 +720,4 @@ FAMILIES: Sequence[Family] = (
     Family(190, "pod", dropped_requirements),
     Family(240, "constraint", relaxed),
 )
-"""Families in the order an operator tries them: those that keep every promise, more nodes, less for each pod."""
+"""In the order an operator tries them: those that keep every promise, more nodes, less for each pod."""

@@ -44,26 +44,26 @@ _ENOUGH_COMBINED = 3
 
 
 class TriedChange(Struct, frozen=True):
-    """A change that suffices, with the engine's answer."""
+    """A sufficient change, with the engine's answer."""
 
     change: Change
     answer: Answer
 
 
 def most_trials(stuck: Stuck) -> int:
-    """Number of changes that are tried for an answer; what is tried does not depend on the machine."""
+    """Number of changes to try for an answer; it does not depend on the machine's speed."""
     nodes, pods = max(1, len(stuck.evaluation.cluster)), (stuck.lacking or 0) + stuck.fitting
     most = min(_MOST_TRIALS, max(_LEAST_TRIALS, _TRIALS_TIMES_NODES // (nodes * (1 + pods // _PODS))))
     return max(1, most // (1 + len(msgspec.json.encode(stuck.pod)) // _LARGE_POD))
 
 
 class Attempts(Struct):
-    """Changes tried so far, none of them twice, up to a limit."""
+    """Tried changes, each tried once, up to a limit."""
 
     goal: Goal
     most: int = _MOST_TRIALS
     fitting: int | None = None
-    """Number of several pods that fit without any change. None where a change that does not suffice helps no pod."""
+    """Number of several pods that fit without any change; None if an insufficient change helps no pod."""
     tried: dict[Hashable, TriedChange | None] = field(default_factory=dict)
 
     @classmethod
@@ -72,7 +72,7 @@ class Attempts(Struct):
 
     @property
     def count(self) -> int:
-        """Number of changes tried."""
+        """Number of tried changes."""
         return len(self.tried)
 
     @property
@@ -96,13 +96,13 @@ class Attempts(Struct):
         return None if tried is None else tried.answer
 
     def if_sufficient(self, change: Change) -> TriedChange | None:
-        """The change, if it suffices."""
+        """Try a change; None if it does not suffice."""
         answer = self.ask(change)
         return TriedChange(change, answer) if answer is not None and answer.suffices else None
 
     def best_of_those_that_help(self) -> TriedChange | None:
-        """Change that helps most and costs least, of those with which more pods find a node than without and none loses
-        its own.
+        """The change that places the most pods, of equals the cheapest, without harm to others; None if none places
+        more.
         """
         helping = (attempt for attempt in self.tried.values() if attempt is not None and not attempt.answer.harm)
         ranked = sorted(helping, key=lambda attempt: (-attempt.answer.count, attempt.change.cost))
@@ -110,17 +110,17 @@ class Attempts(Struct):
 
 
 class Searched(Struct):
-    """The results of all changes tried."""
+    """Results of all tried changes."""
 
     found: list[TriedChange] = field(default_factory=list)
-    """Changes that suffice alone, in the order of families; else combinations."""
+    """Changes that suffice alone, by family; else combinations."""
     not_enough: list[Ladder] = field(default_factory=list)
     costly: list[tuple[Ladder, TriedChange]] = field(default_factory=list)
-    """Changes that harm others, each at the first size that does."""
+    """Changes that harm others, each at the first such size."""
     families: list[str] = field(default_factory=list)
-    """The kinds of changes that had candidates."""
+    """Kinds of changes with candidates."""
     untried: dict[str, int] = field(default_factory=dict)
-    """Number of changes not tried, by family."""
+    """Number of untried changes, by family."""
 
     def add(self, ladder: Ladder, trials: Attempts) -> None:
         """Try a change at its sizes."""
@@ -133,12 +133,12 @@ class Searched(Struct):
             self.not_enough.append(ladder)
 
     def leave(self, ladder: Ladder) -> None:
-        """Count a change as not tried."""
+        """Count a change as untried."""
         self.untried[ladder.family] = self.untried.get(ladder.family, 0) + 1
 
 
 def search(stuck: Stuck, families: Sequence[Family], trials: Attempts, most: int = _FEWEST) -> Searched:
-    """Try every change of ``families`` alone, within what may be tried; on large clusters the first ``most`` of each.
+    """Try every change of ``families`` alone, within the limit; on large clusters the first ``most`` of each.
 
     Families take turns, a few changes at a time.
     """
@@ -163,9 +163,9 @@ def search(stuck: Stuck, families: Sequence[Family], trials: Attempts, most: int
 
 
 def search_least(stuck: Stuck, families: Sequence[Family], trials: Attempts, most: int) -> TriedChange | None:
-    """The cheapest change that suffices alone, within what may be tried; ``most`` as for `search`.
+    """The cheapest change that suffices alone, within the limit; ``most`` as for `search`.
 
-    Families take turns. Small sizes of all are tried first: what costs more than a sufficient change can be skipped.
+    Families take turns. Small sizes of all are tried first, so that changes costlier than a sufficient one are skipped.
     """
     least: TriedChange | None = None
     most = max(most, _CELLS // max(len(stuck.evaluation.cluster), 1))
@@ -207,9 +207,10 @@ def _costly(ladder: Ladder, trials: Attempts) -> TriedChange | None:
 def smallest(
     ladder: Ladder, trials: Attempts, before: Sequence[Change] = (), after: Sequence[Change] = ()
 ) -> TriedChange | None:
-    """The smallest size that suffices together with the given changes, as a change alone.
+    """The smallest size that suffices together with the given changes, as a single change.
 
-    What helps no pod at its largest size is assumed to help at none; for one pod, so is what does not suffice.
+    A change that helps no pod at its largest size is assumed to help at none; for one pod, so is one that does not
+    suffice.
     """
 
     def ask(place: int) -> TriedChange | None:
@@ -240,8 +241,8 @@ def smallest(
 def combined(
     stuck: Stuck, families: Sequence[Family], trials: Attempts, enough: int = _ENOUGH_COMBINED
 ) -> tuple[list[TriedChange], int]:
-    """A few sufficient combinations of two changes, else of three, the cheapest first; and how many were not tried, if
-    too few of those tried suffice.
+    """Sufficient combinations of two changes, else of three, the cheapest first; and the number of untried ones, if too
+    few suffice.
 
     Constraints are fully relaxed to find them, and then tightened as far as possible. What rejects one pod everywhere
     may not after another change, so nothing is ruled out.
@@ -274,8 +275,8 @@ def combined(
 def least_change(
     stuck: Stuck, trials: Attempts, families: Sequence[Family], most: int, combining: Sequence[Sequence[Family]] = ()
 ) -> TriedChange | None:
-    """The cheapest change that suffices alone, ``most`` as for `search`, else a combination: of the first of
-    ``combining`` (default: all ``families``) that have one.
+    """The cheapest change that suffices alone, ``most`` as for `search`, else a combination from the first of
+    ``combining`` (default: all ``families``) that has one.
     """
     if trials.is_over:
         return None
@@ -288,14 +289,14 @@ def least_change(
 
 
 class SharedSearch(Struct):
-    """One search after another: what is left for each depends on those before it, and on nothing else as long as one
+    """Searches for several goals with one shared limit; results depend on order alone, if one
     process makes them all.
     """
 
     tried: int = 0
 
     def least(self, goal: Goal, stuck: Stuck) -> tuple[TriedChange | None, str]:
-        """The least change, or a few together, that suffices; else why there is none, and what helps most."""
+        """The least sufficient change or combination; else why there is none, and what helps most."""
         if fault := claims_at_fault(stuck.evaluation):
             return None, fault
         most = most_trials(stuck)
@@ -328,9 +329,7 @@ def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Atte
 
 
 def minimal(parts: Sequence[Change], trials: Attempts) -> TriedChange:
-    """A sufficient subset of ``parts``, which suffice together: without parts, nodes or labels that the rest does not
-    need, within what may be tried.
-    """
+    """Drop parts, nodes and labels of a sufficient combination that are not needed, within the limit."""
     kept = list(parts)
     for part in parts:
         without = [other for other in kept if other is not part]
@@ -357,7 +356,7 @@ def _weaker(ladder: Ladder, ladders: Sequence[Ladder]) -> Sequence[Ladder]:
 
 
 def joined(changes: Sequence[Change]) -> Change:
-    """All of them together."""
+    """All changes together."""
     first, *others = changes
     for other in others:
         first = first.joined(other)
@@ -367,7 +366,7 @@ def joined(changes: Sequence[Change]) -> Change:
 def advice(
     stuck: Stuck, families: Sequence[Family], goal: Goal, *, combines: bool = True
 ) -> tuple[Advice, Sequence[Change]]:
-    """The advice: single changes that suffice, else combinations; and the change of each suggestion."""
+    """Sufficient single changes, else combinations; and the change of each suggestion."""
     trials = Attempts.of(goal, stuck, most_trials(stuck))
     searched = search(stuck, families, trials)
     sufficient, untried = searched.found, dict(searched.untried)
@@ -423,7 +422,7 @@ def _suggestion(first: TriedChange, others: Sequence[TriedChange], stuck: Stuck)
 
 
 def options(change: Change) -> tuple[str, ...]:
-    """The options that reproduce it on the command line; none where a part of it has none."""
+    """Options that make the change on the command line; none if a part has none."""
     if not all(edit.form.option for edit in change.edits):
         return ()
     return (*(f"--set {setting}" for setting in change.settings), *map(option_of, map(str, change.edits)))

@@ -19,22 +19,22 @@ SPREAD, _COST = "spread", 10
 
 
 def by_domain(cluster: Cluster, nodes: Iterable[int], topology_key: str) -> Mapping[str, int]:
-    """The replicas on ``nodes``, by position, in each domain that nodes are in, 0 where there are none, by name."""
+    """Number of replicas on ``nodes`` in each domain that nodes are in, by name."""
     column = cluster.nodes.label(topology_key)
     counted = Counter(column.values[column.codes[node]] for node in nodes if column.present[node])
     return {value: counted[value] for value in column.sorted_values}
 
 
 def is_gathered(counts: Mapping[str, int]) -> bool:
-    """True if losing one domain takes more than half of the replicas, and one more could have been elsewhere."""
+    """True if one domain holds more than half of the replicas, and one more could be elsewhere."""
     return 2 * max(counts.values(), default=0) > sum(counts.values()) + 1
 
 
 def lacking(
     counted: Callable[[str], Mapping[str, int]], constraints: Iterable[TopologySpreadConstraint]
 ) -> Iterator[TopologySpreadConstraint]:
-    """The constraints to try, the widest and softest first: over a key of which one domain holds most replicas, by what
-    ``counted`` says of the key, and none of those that the pod has keeps them apart.
+    """Yield constraints to try, the widest and softest first, for keys with most replicas in one domain and no
+    constraint of the pod's own that spreads them.
     """
     present = {(constraint.topology_key, constraint.when_unsatisfiable): constraint for constraint in constraints}
     for key in (ZONE, HOSTNAME):
@@ -47,7 +47,7 @@ def lacking(
 
 
 def spreading(constraint: TopologySpreadConstraint, edited: WorkloadName | None = None) -> Change:
-    """The constraint as a change: fields of the pod, or an edit of the workload in the cluster."""
+    """Change that adds the constraint: to the pod, or by an edit to the workload in the cluster."""
     key, skew, action = constraint.topology_key, constraint.max_skew, constraint.when_unsatisfiable
     text = f"{key}:{skew}{SOFT if action == SCHEDULE_ANYWAY else ''}"
     what = f"a constraint of its own over {short_key(key)}: maxSkew {skew} {action}"

@@ -24,12 +24,12 @@ RemarkKind = Literal["controlPlane", "lastOfDomain", "localStorage"]
 
 
 class Meaning(Struct, frozen=True):
-    """One value of a field."""
+    """One value of a field, in words."""
 
     word: str
-    """On a screen."""
+    """Text on a screen."""
     means: str
-    """For the documentation."""
+    """Text for the documentation."""
 
 
 REMARKS: Mapping[RemarkKind, Meaning] = {
@@ -40,16 +40,15 @@ REMARKS: Mapping[RemarkKind, Meaning] = {
 
 
 class Remark(Report, frozen=True):
-    """Fact to know before a node goes, which does not keep it."""
+    """Fact to know before removing a node, which does not block it."""
 
     meanings: ClassVar = {"kind": REMARKS}
 
     kind: RemarkKind
-    """One of these."""
     detail: str
-    """The label that says so, or the domain."""
+    """Label behind the remark, or the domain."""
     pods: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of the pods that it is about, if any."""
+    """NAMESPACE/name of the pods concerned, if any."""
 
 
 def held_by(kinds: Iterable[TroubleKind]) -> str:
@@ -57,26 +56,27 @@ def held_by(kinds: Iterable[TroubleKind]) -> str:
 
 
 class NodeRemoval(Outcome, frozen=True, kw_only=True):
-    """A node that is drained and deleted while all others stay. Where kubectl refuses it is drained all the same, so
-    that what else is in the way is known too. Where it is certain that all its pods find another node without moving
-    any, no workloads are listed.
+    """A node that is drained and deleted while all others stay.
+
+    If kubectl refuses, it is drained all the same, to find other obstacles. No workloads are listed if all its pods
+    certainly find another node without moving others.
     """
 
     name: Annotated[str, Col(header="NODE", fit=Fit.NAMES)]
     domain: Annotated[str | None, Col(header="ZONE", readers=Readers.TERMINAL | Readers.PIPES)]
-    """Its zone."""
+    """Zone of the node."""
     pods: Annotated[int, Col()]
     """Number of pods that a drain would evict."""
     place: Annotated[int | None, Col(header="TOGETHER", is_number=True)] = None
-    """Its place in the order in which nodes go together, from 1; null where it stays."""
+    """Position in the order in which nodes go together, from 1; null if it stays."""
     stays: str = ""
-    """Reason why a node that can go alone does not go together with others."""
+    """Reason a node that can go alone does not go with others."""
     ties: tuple[str, ...] = ()
-    """Preemptions on its way whose victims equal other pods, so that their names decided; in the notes too."""
+    """Preemptions for its pods with a choice among equal victims, decided by name; in the notes too."""
     remarks: tuple[Remark, ...] = ()
     remedy: str | None = None
-    """Options with which it can go alone, as all that keeps it are disruption budgets: ``--budget
-    NAMESPACE/NAME:maxUnavailable=1``. Verified by draining it with them; null where none is found.
+    """Options with which it can go alone, if only disruption budgets block it: ``--budget
+    NAMESPACE/NAME:maxUnavailable=1``. Verified by draining it with them; null if none is found.
     """
 
     @property
@@ -91,17 +91,17 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
         list[TroubleKind],
         Col(header="HELD-BY", text=held_by, fit=Fit.SENTENCE, hide_empty=True, readers=Readers.ALL & ~Readers.PAGES),
     ]:
-        """Without what follows: where pods are pending or not created, their workload is degraded."""
+        """Kinds of trouble, the worst first."""
         return list(dict.fromkeys(trouble.kind for trouble in self.troubles))
 
     @property
     def kept_back(self) -> str:
-        """Reason why a node that can go alone stays, as people read it."""
+        """Words for why a node that can go alone stays."""
         return self.stays if self.stays == self.set_apart or not self.stays else f"after the others, {self.stays}"
 
     @property
     def set_apart(self) -> str:
-        """Reason why it does not go together with others: it is of the control plane, or the last of its domain."""
+        """Words for why it cannot go with others: a control plane node, or the last of its domain."""
         apart = [remark for remark in self.remarks if remark.kind in ("controlPlane", "lastOfDomain")]
         texts = (
             f"the last node of {remark.detail}" if remark.kind == "lastOfDomain" else f"control plane: {remark.detail}"
@@ -111,16 +111,16 @@ class NodeRemoval(Outcome, frozen=True, kw_only=True):
 
 
 class Together(Report, frozen=True):
-    """Nodes drained and deleted in one cluster, in groups that are cordoned at once; none of the control plane, and not
+    """Nodes drained and deleted in one cluster, in groups that are cordoned at once; without control plane nodes and
     the last node of a domain.
     """
 
     nodes: tuple[str, ...]
-    """In the order in which they are drained."""
+    """In the order they are drained."""
     groups: tuple[Outcome, ...]
-    """Outcome of each group of nodes that is cordoned at once."""
+    """Outcome of each group of nodes."""
     untried: int
-    """Nodes that can go alone and were not tried after many in a row did not go, or before the time was up."""
+    """Number of nodes that can go alone and were not tried, after many failed in a row or time was up."""
 
     @property
     def by_group(self) -> list[tuple[str, ...]]:
@@ -130,19 +130,18 @@ class Together(Report, frozen=True):
 
     @property
     def moved(self) -> int:
-        """Pods that were placed elsewhere, some of them more than once."""
+        """Number of pods placed elsewhere, some more than once."""
         return sum(group.placed for group in self.groups)
 
 
 class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "RemovableReport"
     nodes: int
-    """Number of nodes in the cluster."""
     pending_before: int = 0
-    """Pods that are pending before any node goes, once the cluster has settled."""
+    """Pods pending before any node goes, once the cluster has settled."""
     rows: tuple[NodeRemoval, ...]
-    """The nodes that were tried: those that go together in their order, then those that can go alone, then the
-    others; fewest pods first, then by name.
+    """Tried nodes: those that go together in their order, those that can go alone, then the others; fewest pods first,
+    then by name.
     """
     together: Together
 
@@ -153,7 +152,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         return "unknown" if any(row.verdict == "unknown" for row in self.rows) else "no"
 
     def sentences(self) -> Iterator[str]:
-        """Yield how many can go alone, which together in which order, and the effects."""
+        """Yield how many can go alone, which together and in which order, and the effects."""
         together, alone = self.together, [row.name for row in self.rows if row.alone]
         if len(self.rows) == 1:
             yield self._of_one(self.rows[0])
@@ -251,9 +250,9 @@ class Removable(DrainingQuestion[RemovableReport], frozen=True, kw_only=True):
     ] = ()
 
     most: int | None = None
-    """Ask about no more nodes than these: those with the fewest pods."""
+    """Try no more nodes than this: those with the fewest pods."""
     remedies: bool = True
-    """True to look for changes of budgets with which nodes that they keep could go."""
+    """True to look for changes of budgets that block nodes."""
 
     def next_command(self, report: RemovableReport, commands: Commands) -> str:
         first, groups = report.rows[0], report.together.by_group

@@ -44,7 +44,7 @@ _IN_A_ROW = 20
 
 
 def answer(question: Removable, scene: Scene) -> RemovableReport:
-    """Each node is removed by itself, and then as many as possible together, greedily."""
+    """Remove each node by itself, then as many as possible together, greedily."""
     nodes = scene.now.nodes
     meant = {node.metadata.name for target in question.nodes for node in nodes_of_target(parse_target(target), nodes)}
     names = [node.metadata.name for node in nodes if not question.nodes or node.metadata.name in meant]
@@ -238,10 +238,9 @@ class _Removing:
 
 
 class CountingDomains:
-    """The domains of a settled world whose loss leaves pods fewer domains to spread over.
+    """Domains of a settled world that should keep a node: zones, and domains of hard constraints.
 
-    All zones, and domains that some hard constraint counts; not hosts, which are single nodes. Soft constraints block
-    no node.
+    Not hosts, which are single nodes. Soft constraints block no node.
     """
 
     def __init__(self, world: World) -> None:
@@ -253,8 +252,10 @@ class CountingDomains:
         self._counts = cache(self._is_counted)
 
     def lost(self, world: World, names: Sequence[str]) -> Iterator[str]:
-        """Domains left without a node when ``names`` are removed, ``zone c``, and ``the cluster`` itself; the last
-        domain of a key spreads nothing. ``world`` is this one, or a later state of it.
+        """Yield domains left without a node when ``names`` are removed, ``zone c``, and ``the cluster`` itself; the
+        last domain of a key spreads nothing.
+
+        ``world`` is this one, or a later state of it.
         """
         if len(names) == len(world.living.nodes):
             yield "the cluster"
@@ -301,7 +302,7 @@ def _by_hard_key(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
 
 
 class Asks:
-    """Requests of a world's nodes, in the order of their removal; the world is not changed."""
+    """Requests on a world's nodes, in their order of removal; the world is not changed."""
 
     def __init__(self, world: World, names: Sequence[str], flags: DrainFlags) -> None:
         self._cluster = world.cluster
@@ -334,7 +335,7 @@ class Asks:
         return np.cumsum(self._requests[resource][chosen]), remaining
 
     def likely(self, first: int, share: float) -> int:
-        """Count the nodes, from ``first`` on, that request no more than ``share`` of what the others have free."""
+        """Number of nodes, from ``first`` on, that request at most ``share`` of what the others have free."""
         fits = np.ones(len(self._positions) - first, dtype=np.bool_)
         for resource in self._requests:
             demand, remaining = self._of(resource, first)
@@ -342,7 +343,7 @@ class Asks:
         return len(fits) if fits.all() else int(fits.argmin())
 
     def short(self, first: int, count: int) -> str:
-        """The resource of which ``count`` nodes together request too much; empty where there is none."""
+        """Resource that ``count`` nodes together request too much of; empty if there is none."""
         for resource in self._requests:
             demand, free_then = self._of(resource, first, count)
             needed, remaining = demand.item(-1), free_then.item(-1)

@@ -47,7 +47,7 @@ class _Mover(Struct, frozen=True):
 
 
 class Certain:
-    """Judges the pods of a settled world, which is not changed."""
+    """Quick judge of drains in a settled world, which is not changed."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -65,7 +65,7 @@ class Certain:
         }
 
     def goes(self, node: int, pods: Sequence[Pod]) -> bool:
-        """True if a drain that evicts ``pods``, all that leave the node with it, certainly leaves none pending.
+        """True if a drain that evicts ``pods``, all that leave the node, certainly leaves none pending.
 
         Only for pods that a ReplicaSet recreates at once, without volumes and finalizers, that budgets let go together,
         that no filter but topology spread judges beyond the node, and that count only in their own constraints, as the
@@ -190,22 +190,22 @@ KEPT: Mapping[Cause, tuple[Literal["warning", "notice"], str]] = {
     "safeToEvict": ("notice", f"not removed by cluster-autoscaler, for pods annotated {SAFE_TO_EVICT}: false"),
     "doNotDisrupt": ("notice", f"not removed by Karpenter, for {DO_NOT_DISRUPT}: true"),
 }
-"""Severity of each cause for a cluster, and the words that follow a number of nodes."""
+"""Severity of each cause for a cluster, and the words after a number of nodes."""
 _ASKING = DrainFlags(delete_emptydir_data=False)
 """kubectl drain as it has to be typed: it refuses to delete data in emptyDir, and pods without a controller."""
 
 
 class KeptNode(Struct, frozen=True):
-    """One reason why a node is not drained, of one node."""
+    """A reason a node is not drained."""
 
     cause: Cause
     node: str
     pods: tuple[NamespacedName, ...]
-    """Pods that are the reason; none where it is the node itself."""
+    """Pods that are the reason; none if it is the node itself."""
 
 
 def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
-    """Every node with each reason, in the cluster's order."""
+    """Yield every node with each reason, in the cluster's order."""
     for node in world.living.nodes.objects:
         name = node.metadata.name
         pods = {NamespacedName.of(pod): pod for pod in world.book.on(name) if workload(pod) is not None}

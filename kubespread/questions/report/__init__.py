@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Badness = Literal["notice", "warning", "critical"]
 LEVELS: tuple[Badness, ...] = get_args(Badness)
-"""Levels from the least to the worst."""
+"""From the least to the worst."""
 
 
 _MAX_NAMED = 3
@@ -49,27 +49,27 @@ class ReportLine(Finding, frozen=True, kw_only=True, rename={"text": "what"}):
     key: str
     """Identity of the line, the same in later reports: ``spread/violated/shop/Deployment/web/zone``."""
     level: Annotated[Badness, Col()]
-    """``critical``: pods are missing now. ``warning``: pods would be missing after one more failure, a hard
-    constraint does not hold, or a drain is refused. ``notice``: anything else.
+    """``critical``: pods are missing now. ``warning``: pods would be missing after one more failure, a hard constraint
+    does not hold, or a drain is refused. ``notice``: anything else.
     """
     area: Annotated[Area, Col()]
-    """Area it is about. ``running``: pods that do. ``losses``: what one failure more takes. ``scaling``: autoscalers,
-    and workloads whose next pod fits nowhere. ``budgets``, ``drains``: evictions. ``spread``: over domains.
+    """``running``: running pods. ``losses``: effects of one more failure. ``scaling``: autoscalers, and workloads whose
+    next pod fits nowhere. ``budgets``, ``drains``: evictions. ``spread``: constraints and domains.
     """
     question: str
-    """The question whose answer says it; ``report`` for what no other tells."""
+    """Question whose answer has it; ``report`` for lines of its own."""
     text: Annotated[str, Col(header="WHAT")]
     """The sentence, with its numbers."""
     extent: Annotated[int, Col()]
-    """Extent: pods that wait, would be missing or are held, nodes that are, or by how much a skew exceeds maxSkew."""
+    """Number of pods pending, missing or held, or of nodes, or the excess of a skew over maxSkew."""
     workloads: tuple[WorkloadName, ...] = ()
-    """NAMESPACE/Kind/name of those concerned."""
+    """NAMESPACE/Kind/name of the workloads concerned."""
     nodes: tuple[str, ...] = ()
-    """The names of those concerned."""
+    """Names of the nodes concerned."""
     since: Annotated[str | None, Col()] = None
-    """RFC 3339; null where nothing in the cluster says it."""
+    """RFC 3339; null if unknown."""
     remedy: Annotated[str | None, Col()] = None
-    """The change that was tried and helps; null where none was found, or none was looked for."""
+    """Tried change that helps; null if none was found, or looked for."""
     command: Annotated[str, Col(is_command=True)]
     """Command that shows it in full."""
 
@@ -91,13 +91,13 @@ class AreaLines(parts.Report, frozen=True, kw_only=True):
     levels: dict[Badness, int]
     """Number of its lines of each level."""
     workloads: tuple[WorkloadName, ...]
-    """Workloads that its lines concern, the worst first."""
+    """Workloads of its lines, the worst first."""
     nodes: tuple[str, ...]
-    """Nodes that its lines concern, the worst first."""
+    """Nodes of its lines, the worst first."""
 
     @property
     def worst(self) -> Badness:
-        """The worst level that it has lines of."""
+        """The worst level among its lines."""
         return max((level for level in LEVELS if self.levels[level]), key=LEVELS.index)
 
     @property
@@ -115,17 +115,15 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "Scorecard"
     only_no_counts = True
     nodes: int
-    """Number of nodes in the cluster."""
     workloads: int
-    """Number of workloads looked at."""
     lines: tuple[ReportLine, ...]
     """The worst first."""
     levels: dict[Badness, int] = {}
     """Number of lines of each level."""
     by_area: tuple[AreaLines, ...] = ()
-    """Lines of each area that has any: how many, and whom they concern, the area with the worst line first."""
+    """Lines of each area that has any; the area with the worst line first."""
     opened: tuple[Area, ...] = ()
-    """The areas that alone were asked about; empty for all."""
+    """Areas that the page is limited to; empty for all."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "levels", _levels(self.lines))
@@ -134,7 +132,7 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         force_setattr(self, "by_area", tuple(_lines_of(area, by_area[area]) for area in ordered))
 
     def reaching(self, level: Badness) -> list[ReportLine]:
-        """The lines of a level, or of a worse one."""
+        """Lines of a level, or of a worse one."""
         return [line for line in self.lines if LEVELS.index(line.level) >= LEVELS.index(level)]
 
     def judged(self) -> Judgment:
@@ -235,11 +233,11 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
 
     @property
     def opened(self) -> tuple[Area, ...]:
-        """The areas among what is named."""
+        """Areas among the positional arguments."""
         return tuple(area for area in AREAS if area in self.workloads)
 
     def is_about(self, *areas: Area) -> bool:
-        """True if one of these areas is asked about."""
+        """True if one of these areas is included."""
         return not self.opened or not set(areas).isdisjoint(self.opened)
 
     @property

@@ -44,7 +44,7 @@ to lose.
 
 
 def answer(question: Report, scene: Scene) -> Scorecard:
-    """Nothing happens in the scene's world."""
+    """Collect what is wrong with the cluster; the scene's world is not changed."""
     asking = _Asking(question, scene)
     audit = asking.whole("audit", Audit(**asking.shared))
     rows = () if audit is None else audit.workloads

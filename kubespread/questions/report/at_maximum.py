@@ -28,16 +28,16 @@ _MOST_ON_NEW_NODES = 1_000
 
 
 class AtMaximum(Outcome, frozen=True, kw_only=True):
-    """Workloads at the maximum of their autoscalers."""
+    """Outcome with workloads at the maximum of their autoscalers."""
 
     scaled: tuple[tuple[WorkloadName, str, int], ...]
     """Workloads, each with its autoscaler, ``HorizontalPodAutoscaler web``, and its maximum."""
     beyond: dict[WorkloadName, int]
-    """Number of pods of each workload that were not asked for: like the last ones they wait, or are not made."""
+    """Number of pods of each workload that were not tried: like the last ones they are pending, or refused."""
 
     @property
     def lacking(self) -> Counter[WorkloadName]:
-        """Pods more without a node, or not made, by workload; others may have lost theirs."""
+        """Number of further pods without a node, or not created, by workload; others may have lost theirs."""
         lacking = Counter[WorkloadName]()
         for trouble in self.of("pending", "unmade"):
             assert isinstance(trouble.subject, WorkloadName)
@@ -46,18 +46,18 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
 
     @property
     def not_made(self) -> int:
-        """Number of pods that the API server refuses, those that were not asked for among them."""
+        """Number of pods that the API server refuses, including those not tried."""
         refused = {trouble.subject for trouble in self.of("unmade")}
         return self.unmade + sum(count for name, count in self.beyond.items() if name in refused)
 
     @property
     def untold(self) -> int:
-        """Number of pods that were not asked for, and may find a node on those that an autoscaler adds."""
+        """Number of untried pods that may find a node on an autoscaler's new nodes."""
         return sum(count for name, count in self.beyond.items() if name not in self.lacking)
 
 
 def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[tuple[WorkloadName, str, int]]:
-    """Workloads with an autoscaler that may ask for more replicas than they are to have, by name."""
+    """Yield workloads with an autoscaler that may set more replicas than they have, by name."""
     objects = world.workloads.objects
     targets = [
         *(
@@ -82,7 +82,7 @@ def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[
 
 
 def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int]]) -> AtMaximum:
-    """Scaled up one after another, at least one."""
+    """Scale the workloads, at least one, one after another."""
     trial = baseline.trial()
     world = trial.world
     has_growth = baseline.grow is not None
@@ -111,7 +111,7 @@ def _most_more(world: World, scaled: Sequence[tuple[WorkloadName, str, int]], *,
 
 
 def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Commands) -> Iterator[ReportLine]:
-    """A line for each autoscaler that cannot reach its maximum alone, and one for all of them together."""
+    """Yield a line for each autoscaler that cannot reach its maximum alone, and one for all together."""
     for one in alone:
         if not (one.lacking or one.untold):
             continue

@@ -53,31 +53,31 @@ if TYPE_CHECKING:
 
 
 class Placement(Report, frozen=True, gc=False):
-    """One replica. ``ties`` nodes shared the best total; the smallest name, or chance, decided among them."""
+    """One placed replica. ``ties`` nodes shared the best total; the first name, or chance, decided."""
 
     replica: Annotated[int, Col(readers=Readers.SPREADSHEET)]
-    """Number from 0, in the order of placement."""
+    """From 0, in the order of placement."""
     pod: Annotated[str, Col()]
-    """Its name."""
+    """Name of the pod."""
     node: Annotated[str, Col()]
-    """Node it is placed on."""
+    """Name of the node."""
     total: Annotated[int, Col()]
-    """The node's total score; 0 where only one node fits and none is scored."""
+    """The node's total score; 0 if only one node fits and none is scored."""
     ties: Annotated[int, Col()]
-    """Number of nodes that shared that total."""
+    """Number of nodes with that total."""
 
 
 class DeletedReplica(Report, frozen=True, gc=False):
-    """A replica that the workload's controller deletes, since fewer are asked for than run."""
+    """A replica that the workload's controller deletes, as fewer are desired than run."""
 
     pod: str
-    """Its name."""
+    """Name of the pod."""
     node: str
-    """Node it runs on."""
+    """Name of the node."""
 
 
 class Loss(Report, frozen=True):
-    """The domain whose loss takes most replicas along, and how many then remain."""
+    """The domain whose loss takes most replicas, and the number that then remain."""
 
     domain: str
     """A value of the topology key."""
@@ -86,36 +86,36 @@ class Loss(Report, frozen=True):
 
 
 class NodeReplicas(Report, frozen=True):
-    """A node that holds replicas of the workload in the end."""
+    """A node with replicas of the workload in the end."""
 
     name: str
-    """The node's."""
+    """Name of the node."""
     domains: dict[str, str]
-    """The node's value of each topology key of ``worstLoss`` that it has."""
+    """Values of the topology keys of ``worstLoss`` on the node."""
     present: int
-    """Number of replicas that ran there already; of a rollout, the old pods that still do."""
+    """Number of replicas already there; of a rollout, the old pods that remain."""
     placed: int
     """Number of replicas placed there."""
 
 
 class Sampling(Report, frozen=True):
-    """A large cluster: kube-scheduler looks for nodes that fit only until it has found enough of them."""
+    """Search of a large cluster, which ends once enough nodes fit."""
 
     nodes: int
-    """Number of nodes it would have to look at to see all."""
+    """Number of nodes to look at without that limit."""
     enough: int
-    """Number of fitting nodes that end the search, in a run with a seed; in one without all that fit are scored."""
+    """Number of fitting nodes that end the search, in a run with a seed; without one all that fit are scored."""
 
 
 class Limits(Report, frozen=True):
-    """Number of additional replicas each limit allows by itself: as many as fit is the least of them."""
+    """Number of additional replicas that each limit allows by itself; the least is how many fit."""
 
     nodes: int
-    """Number of replicas that find a node, whatever quotas say."""
+    """Number of replicas with a node, ignoring quotas."""
     quota: int | None
-    """Number of replicas that the ResourceQuotas of the namespace allow; null where none limits them."""
+    """Number of replicas that ResourceQuotas allow; null without one."""
     binding: Literal["nodes", "quota", "both"] = "nodes"
-    """The limit that is reached first."""
+    """Limit that is reached first."""
 
     def __post_init__(self) -> None:
         quota = self.nodes + 1 if self.quota is None else self.quota
@@ -134,12 +134,12 @@ class Limits(Report, frozen=True):
 
 
 class PlacedByEdits(Report, frozen=True):
-    """Pods of the workload that waited in the cluster as it was read."""
+    """Pods of the workload that were pending in the cluster as read."""
 
     pending: int
     """Number of these pods."""
     nodes: dict[str, int]
-    """Number of them that each node took once the edits were made; these count as running."""
+    """Number of them that each node took after the edits; they count as running."""
 
     def __str__(self) -> str:
         placed = [f"{count:,} on {node}" for node, count in self.nodes.items()]
@@ -153,78 +153,72 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     scheduler_name: str
     pod: PodReference
     workload: str | None = None
-    """Kind/name of what the replicas belong to."""
+    """Kind/name of the replicas' workload."""
     replicas: Annotated[int | None, Col(short="WANT", value=lambda wanted: "max" if wanted is None else wanted)]
-    """Number of replicas there should be; null when as many as fit were asked for."""
+    """Number of desired replicas; null for as many as fit."""
     present: Annotated[int, Col(header="RUNNING", short="RUN")] = 0
-    """Number of the workload's replicas that are already running and stay where they are."""
+    """Number of replicas already running that stay where they are."""
     outdated: int = 0
-    """Number of those of an older revision, beside which the new pods of a rollout that waits are placed."""
+    """Number of those of an older revision, beside which a waiting rollout's new pods are placed."""
     deleted: tuple[DeletedReplica, ...] = ()
-    """The replicas that are deleted because fewer are asked for than run."""
+    """Replicas deleted because fewer are desired than run."""
     rollout: RolloutReport | None = None
-    """Replacement of running replicas that have another template; ``placements`` are those of its new pods, and
-    ``replicas`` that are not among them still run with the old template, or wait.
+    """Rollout that replaces running replicas of another template; ``placements`` are its new pods, and other
+    ``replicas`` still run with the old template, or wait.
     """
     placed: Annotated[int, Col()]
-    """Number of replicas that found a node."""
+    """Number of replicas placed."""
     placements: tuple[Placement, ...]
-    """Placements in the order they were made."""
+    """In order."""
     stopped: str | None
     """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
     conclusion: str | None = None
-    """Sentence on what bars that replica; null where it is not one thing."""
+    """Sentence on what bars that replica; null if there are several causes."""
     seed: int | None = None
-    """Seed of all that is left to chance; null where ties went in kube-scheduler's own order, and picks of controllers
-    by name.
-    """
+    """Seed of everything left to chance; null if kube-scheduler's own order, and names, decide."""
     created: int | None = None
-    """Number of the replicas that exist in the end, pending ones included: fewer than ``replicas`` where a quota
-    refuses the others or a StatefulSet waits for its last one. Null when as many as fit were asked for.
+    """Number of replicas that exist in the end, including pending ones: fewer than ``replicas`` if a quota refuses the
+    others or a StatefulSet waits for its last one. Null for as many as fit.
     """
     running: int = 0
-    """Number of replicas that have a node in the end: those present and those placed."""
+    """Number of replicas with a node in the end, present and placed."""
     pending: Annotated[int, Col(bad=True)] = 0
-    """Number of replicas that exist and found no node; of a rollout its new pods."""
+    """Number of existing replicas without a node; of a rollout its new pods."""
     not_created: Annotated[int, Col(bad=True, hide_empty=True)] = 0
-    """Number of replicas the API server refuses, as a quota does."""
+    """Number of replicas that the API server refuses, for instance by quota."""
     not_made_yet: Annotated[int, Col(header="NOT-CREATED-YET", bad=True, hide_empty=True)] = 0
-    """Number of replicas a StatefulSet has yet to make: it waits for those before them."""
+    """Number of replicas that a StatefulSet has yet to create, as it waits for those before."""
     preempts: bool = True
-    """True if replicas that fit nowhere evict pods of lower priority, as kube-scheduler does; not where as many as fit
-    were asked for, nor for pods of a group.
+    """True if replicas that fit nowhere preempt others of lower priority; not for as many as fit, nor for pods of a
+    group.
     """
     preempted: tuple[PreemptedPod, ...] = ()
-    """The pods that were evicted for replicas, in the order that happened. What their controllers make instead is not
-    placed.
-    """
+    """Preempted pods, in order. Their replacements are not placed."""
     required_placed: int | None = None
-    """Number of replicas that must have a node, if required: then that many are enough."""
+    """Number of replicas that must have a node, if required."""
     constraints: tuple[ConstraintReport, ...] = ()
-    """Constraints as they stand after the last placement."""
+    """Constraints after the last placement."""
     distribution: tuple[tuple[DomainChange, ...], ...] = ()
     """Change of each domain, per constraint, in the order of ``constraints``."""
     skew: tuple[SkewChange, ...] = ()
     """Change per constraint, in the order of ``constraints``."""
     worst_loss: dict[str, Loss] = msgspec.field(default_factory=dict)
-    """Loss per topology key."""
+    """Worst loss by topology key."""
     nodes: tuple[NodeReplicas, ...] = ()
-    """Every node that holds replicas of the workload, in the order of names."""
+    """Nodes with replicas of the workload, by name."""
     sampling: Sampling | None = None
-    """Only where kube-scheduler would not look at every node."""
+    """Only if kube-scheduler would not look at every node."""
     preemption: PreemptionReport | None = None
-    """Preemption for the first replica that needs it, or, where as many as fit are placed, for one more."""
+    """Preemption for the first replica that needs it, or, for as many as fit, for one more."""
     gang: GangReport | None = None
-    """Only of replicas that are scheduled together or not at all."""
+    """Only for replicas placed together or not at all."""
     autoscaling: AutoscalingReport | None = None
-    """Nodes that an autoscaler adds for the replicas that found no node, of all workloads placed together; only when
-    asked for.
-    """
+    """Nodes that the autoscaler adds for the pending replicas of all workloads placed together; null without one."""
     limits: Limits | None = None
-    """Limits on as many as fit, of one workload; null where a number of replicas is asked for, or several workloads."""
+    """Limits on as many as fit of one workload; else null."""
     admission: tuple[str, ...] = ()
     by_edits: PlacedByEdits | None = None
-    """Outcome for its pods that waited before the edits; null where none did, or nothing was edited."""
+    """Outcome for pods that were pending before the edits; null without any."""
 
     @property
     def namespace(self) -> Annotated[str, Col(readers=Readers.RECORDS)]:
@@ -232,12 +226,12 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def subject(self) -> Annotated[str, Col(header="WORKLOAD", readers=Readers.RECORDS)]:
-        """Kind/name of what was placed, a pod by itself included."""
+        """Kind/name of the workload or bare pod."""
         return self.workload or f"Pod/{self.pod.name}"
 
     @property
     def skews(self) -> Annotated[str, Col(header="SKEW", readers=Readers.TERMINAL, hide_empty=True)]:
-        """``A zone 1 · B hostname 3 > 1``: the comparison where a hard constraint is violated."""
+        """``A zone 1 · B hostname 3 > 1``: with the comparison if a hard constraint is violated."""
         phrases = (
             f"{letter(place)} {short_key(each.topology_key)} {each.range_after}"
             f"{each.exceeds if each.is_violated else ''}"
@@ -247,12 +241,12 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def surviving(self) -> Annotated[int | None, Col(header="SURVIVE", readers=Readers.TERMINAL, hide_empty=True)]:
-        """Replicas left when the fullest domain of ``grouping`` is lost."""
+        """Number of replicas left if the fullest domain of ``grouping`` is lost."""
         return None if self.grouping is None else self.worst_loss[self.grouping].remaining
 
     @property
     def why(self) -> Annotated[str | None, Col(readers=Readers.RECORDS)]:
-        """Sentence on what bars the next replica, else kube-scheduler's message for it."""
+        """Sentence on what bars the next replica, else kube-scheduler's message."""
         return self.conclusion or self.stopped
 
     def __post_init__(self) -> None:
@@ -264,7 +258,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def lacking(self) -> list[str]:
-        """Phrases for replicas without a node, by what happened to them; empty where all have one."""
+        """Phrases for replicas without a node, by reason; empty if all have one."""
         counts = {"pending": self.pending, "not created": self.not_created, "not created yet": self.not_made_yet}
         return [f"{count:,} {what}" for what, count in counts.items() if count]
 
@@ -274,8 +268,8 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def grouping(self) -> str | None:
-        """The topology key that says best where replicas are: the one that a gang shares, the first constraint's that
-        is wider than a node, else the zone's. None where no node has such a label.
+        """Topology key that best shows where replicas are: a gang's, that of the first constraint wider than a node,
+        else the zone. None if no node has such a label.
         """
         shared = self.gang.topology_key if self.gang is not None else None
         keys = (*([shared] if shared else []), *(constraint.topology_key for constraint in self.constraints), ZONE)
@@ -283,7 +277,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def per_node(self) -> dict[str, int]:
-        """Number of replicas each node got, in the order of the first placement there."""
+        """Number of replicas placed on each node, in the order of the first placement there."""
         return Counter(placement.node for placement in self.placements)
 
     def judged(self) -> Judgment:
@@ -298,7 +292,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
         return not is_known and self.required_placed is None and not self.not_created
 
     def over(self, others: Sequence[SimulateReport]) -> SimulateReport:
-        """Report over several runs, of which this one is shown."""
+        """The report, combined with other runs."""
         rollouts = [other.rollout for other in others if other.rollout is not None]
         return msgspec.structs.replace(
             self,
@@ -326,7 +320,7 @@ _MAX_NODES = _MAX_PODS = 3
 
 
 def sentences_of(report: SimulateReport) -> Iterator[str]:
-    """Say how many found a node, what else could happen, and last what stopped the others."""
+    """Yield how many are placed, what else could happen, and last what stops the others."""
     if report.deleted:
         yield f"{len(report.deleted):,} deleted, {report.running:,} left"
         yield from deleted(report)
@@ -352,7 +346,7 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
 
 
 def beside_placed(report: SimulateReport) -> str:
-    """Say who was preempted, which replicas do not exist, and which requirement is not met though all are placed."""
+    """Clause on preempted pods, missing replicas and an unmet requirement."""
     unmade = {"not created": report.not_created, "not created yet": report.not_made_yet}
     parts = [f"{count:,} {what}" for what, count in unmade.items() if count]
     if report.preempted:
@@ -362,7 +356,7 @@ def beside_placed(report: SimulateReport) -> str:
 
 
 def totals(reports: Sequence[SimulateReport]) -> str:
-    """The totals of several workloads."""
+    """Totals of several workloads."""
     kinds = {
         "placed": [report.placed for report in reports],
         "pending": [report.pending for report in reports],
@@ -377,27 +371,27 @@ def totals(reports: Sequence[SimulateReport]) -> str:
 
 
 def nothing_to_place(report: SimulateReport) -> str | None:
-    """The sentence where no more replicas are requested than run."""
+    """Sentence if no more replicas are desired than run; else None."""
     if not report.present or report.present != report.replicas:
         return None
     return f"{report.present:,} of {count_of(report.present, 'replica')} already running, nothing to place"
 
 
 def of_waiting_revision(report: SimulateReport) -> str:
-    """Number of the pods that a rollout waits for and that find a node."""
+    """Clause on how many pods of a waiting rollout find a node."""
     new = count_of((report.replicas or 0) - report.present, "new pod")
     return f"{report.placed:,} of {new} of the current revision placed"
 
 
 def outdated(report: SimulateReport) -> str:
-    """Pods that the rollout is to replace."""
+    """Clause on the pods that the rollout will replace."""
     some = "the" if report.outdated == report.present else f"{report.outdated:,} of the"
     running = f"{report.present:,} that {verb_of(report.present, 'run')}"
     return f"{some} {running} {verb_of(report.outdated, 'are')} of an older one"
 
 
 def deleted(report: SimulateReport) -> Iterator[str]:
-    """Say which replicas are deleted, where fewer are requested than run."""
+    """Yield a sentence on replicas deleted because fewer are desired than run."""
     if report.deleted:
         named = [f"{victim.pod} on {victim.node}" for victim in report.deleted[:_MAX_NODES]]
         rest = len(report.deleted) - len(named)
@@ -406,7 +400,7 @@ def deleted(report: SimulateReport) -> Iterator[str]:
 
 
 def alternatives(report: SimulateReport) -> Iterator[str]:
-    """Say what edits did for pods that waited, and what preemption would do."""
+    """Yield the effect of edits on pending pods, and of preemption."""
     if report.by_edits is not None:
         yield str(report.by_edits)
     if report.preemption is not None and not report.preempted:
@@ -414,7 +408,7 @@ def alternatives(report: SimulateReport) -> Iterator[str]:
 
 
 def cause(report: SimulateReport) -> Iterator[str]:
-    """kube-scheduler's message, and what bars the next replica if it is one thing."""
+    """Yield kube-scheduler's message, and what bars the next replica if it is one cause."""
     if report.gang is not None:
         yield from gang_sentences(report.gang)
         if report.gang.pod_group is None or not report.gang.fits:
@@ -432,7 +426,7 @@ _GANGS = "Gangs"
 
 
 class WhatIf(Struct, frozen=True):
-    """Place every workload as gangs of ``size``, whatever its pods say."""
+    """Place every workload as gangs of ``size``, whatever its pods declare."""
 
     size: int
     topology_key: str = ""
@@ -531,12 +525,12 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
     @property
     def desired(self) -> int | None:
-        """The number of replicas that is asked for, if any."""
+        """Number of replicas, if given."""
         return None if self.replicas == "max" else self.replicas
 
     @property
     def as_gangs(self) -> WhatIf | None:
-        """The gangs that are asked for; None for none."""
+        """Gangs, if given."""
         if self.gang is None:
             return None
         size, colon, key = self.gang.partition(":")
@@ -549,7 +543,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         return SimulateReport
 
     def unmet(self, report: SimulateReport) -> Iterator[str]:
-        """Say how many replicas lack a node of those that are required to have one."""
+        """Yield how many of the required replicas lack a node."""
         placed = self.require_placed
         if placed == "all" and report.lacking:
             what = "are not placed" if report.not_created or report.not_made_yet else "are pending"

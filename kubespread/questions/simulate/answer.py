@@ -80,13 +80,11 @@ from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import alike, as_template, copy_of, key_of, on_node, running_since
 
 MOST_REPLICAS = 50_000
-"""The most replicas to request: as many as finish within seconds on nodes that hold them. A cluster has at most 150,000
-pods.
-"""
+"""Most replicas to place, as many as take seconds. A cluster has at most 150,000 pods."""
 
 
 class Posed(Struct, frozen=True):
-    """Workloads to be placed, once controllers have done their work."""
+    """Workloads to place, after controllers have done their work."""
 
     question: Simulate
     scheduler: Scheduler
@@ -99,11 +97,11 @@ class Posed(Struct, frozen=True):
 
     @property
     def preempts(self) -> bool:
-        """True if replicas that fit nowhere preempt pods of lower priority, where a number of them is requested."""
+        """True if replicas that fit nowhere preempt others, for a given number of replicas."""
         return self.question.preemption and not any(demand.gang is not None for demand in self.demands)
 
     def placed(self, chance: Chance, on_progress: OnProgress | None = None) -> tuple[list[ScheduleResult], Cluster]:
-        """The outcome of each workload in one queue, as kube-scheduler would place them, and the resulting cluster.
+        """Place all workloads in one queue, as kube-scheduler would; the outcome of each, and the resulting cluster.
 
         ``on_progress`` is called now and then with the number of replicas placed.
         """
@@ -155,7 +153,7 @@ def pose(
     *,
     counts_quotas: bool = True,
 ) -> Posed:
-    """Pose ``question``, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
+    """Prepare ``question`` for placing. Raises ManifestError, SnapshotError and UsageError."""
     replicas = question.desired
     if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
         raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
@@ -211,7 +209,7 @@ def pose(
 
 
 def report_of(posed: Posed, demand: Demand, shown: ScheduleResult, full: Cluster) -> SimulateReport:
-    """The report of what is ``shown``; ``full`` is the cluster once the queue is done."""
+    """Report on one workload: ``shown`` is its outcome, ``full`` the cluster after the whole queue."""
     cluster, seed, preempts = posed.cluster, posed.question.seed, posed.preempts
     pod, profile, candidate, change = demand.pod, demand.profile, demand.candidate, demand.change
     plugins = framework(profile)
@@ -417,7 +415,7 @@ class Simulated(Struct, frozen=True):
 
     @property
     def lacking(self) -> int:
-        """Number of replicas that exist without a node; a DaemonSet's pods are for existing nodes."""
+        """Number of replicas without a node; a DaemonSet's pods are for existing nodes."""
         if self.demand.candidate.is_daemon:
             return 0
         if self.demand.change.played is not None:
@@ -427,8 +425,8 @@ class Simulated(Struct, frozen=True):
 
 
 def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
-    """The cluster without its own waiting pods, but with the placed replicas; the others wait, as do the replacements
-    of preempted pods unless they find a node.
+    """World of the placed replicas, without the cluster's own pending pods; other replicas wait, as do replacements of
+    preempted pods.
     """
     placed = [pod for simulation in simulated for pod in _placed_pods(simulation)]
     companions = [
@@ -459,7 +457,7 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
 
 
 def with_autoscaling(scene: Scene, posed: Posed, reports: Sequence[SimulateReport]) -> tuple[SimulateReport, ...]:
-    """The reports; those with pending replicas get the autoscaler's account.
+    """Add the autoscaler's account to reports with pending replicas.
 
     All workloads wait together, so each such report has the same account. Raises UsageError.
     """
@@ -508,7 +506,7 @@ def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:
 
 
 def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
-    """All workloads in question, placed in one queue; raises the first refusal unless ``on_refused`` is given."""
+    """Place all workloads in one queue; raises the first refusal unless ``on_refused`` is set."""
     # As many as fit are posed twice, and standard input can be read only once.
     pods = tuple(read_once(pod) if pod == STDIN else pod for pod in question.pods)
     question = replace(question, pods=pods)

@@ -50,7 +50,7 @@ _SEVERAL_DOMAINS = "cannot determine domain for already scheduled pods: more tha
 def gangs_of(
     as_gangs: WhatIf | None, candidates: Sequence[Candidate], grown: Sequence[Growth], cluster: Cluster
 ) -> Sequence[Gang | None]:
-    """The gang of each candidate's pods, None for none. Raises UsageError."""
+    """Gang of each candidate's pods; None for no gang. Raises UsageError."""
     if as_gangs is None:
         return _pod_group_gangs(candidates, grown, cluster)
     pairs = zip(candidates, grown, strict=True)
@@ -90,7 +90,7 @@ def _what_if_gang(option: WhatIf, candidate: Candidate, growth: Growth, cluster:
 
 
 def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersion) -> Iterator[str]:
-    """Say what a cluster does that does not treat the workload as a gang."""
+    """Yield a note if the cluster itself would not treat the workload as a gang."""
     if as_gangs is None:
         return
     if not has_gangs(version):
@@ -120,7 +120,7 @@ def _pod_group_gangs(candidates: Sequence[Candidate], grown: Sequence[Growth], c
 
 
 def pod_group_gaps(candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """Name what is unknown about groups that pods belong to."""
+    """Gaps in what is known of the pods' groups."""
     surroundings = candidates[0].surroundings
     version, objects = surroundings.version, surroundings.objects
     groups = [group_called(name, objects, version) for name in _group_names(candidates) if name is not None]
@@ -217,23 +217,23 @@ def _domain_of(members: Sequence[Pod], key: str, cluster: Cluster) -> tuple[str 
 
 
 class Played(Struct, frozen=True):
-    """A rollout that is finished or stuck."""
+    """A rollout, complete or stuck."""
 
     outcome: ScheduleResult
     report: RolloutReport
     preempted: Sequence[PreemptedPod]
-    """The pods that its new pods preempted."""
+    """Pods preempted by its new pods."""
     names: Sequence[str]
-    """Names of its new pods, in the order they were placed."""
+    """Names of its new pods, in the order of placement."""
     old: Sequence[int]
-    """The nodes of the old pods that it leaves, by position."""
+    """Positions of nodes with remaining old pods."""
 
 
 class ControlledChange(Struct, frozen=True):
-    """Work done by the controller of one workload."""
+    """Work of one workload's controller."""
 
     deleted: Sequence[Pod] = ()
-    """The replicas it deleted because fewer are asked for; the cluster is without them."""
+    """Replicas deleted because fewer are desired; the cluster is without them."""
     played: Played | None = None
     """The rollout of a new template: the cluster is as that left it."""
     happened: Happenings | None = None

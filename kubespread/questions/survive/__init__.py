@@ -25,23 +25,23 @@ _MAX_NAMED = 3
 
 
 class LostDomain(Outcome, frozen=True, kw_only=True):
-    """One domain whose nodes all fail: they are tainted and do not answer, and with ``nodesDeleted`` their Node objects
-    are deleted. Only pods of the workloads that are asked about count.
+    """One domain with all nodes failed: tainted, silent, and with ``nodesDeleted`` deleted. Only pods of the selected
+    workloads count.
     """
 
     name: str
-    """``zone a``, which the key and the domain say in two columns."""
+    """``zone a``: key and domain, which have columns of their own."""
     topology_key: Annotated[str, Col(header="KEY", readers=Readers.RECORDS, text=short_key)]
     domain: Annotated[str, Col(value=lambda domain: domain or EMPTY, fit=Fit.NAMES)]
-    """The value that is lost; of a pair ``a+b``."""
+    """Value of the topology key; of a pair ``a+b``."""
     size: Annotated[int, Col(header="NODES")]
     """Number of nodes in the domain."""
     already_lost: bool = False
-    """True if none of its nodes answered before."""
+    """True if none of its nodes was ready before."""
 
     @property
     def values(self) -> Sequence[str]:
-        """The domain, or both of a pair; no label has a plus sign in it."""
+        """The domain, or both of a pair; label values have no plus sign."""
         return self.domain.split("+")
 
     def fails(self, key: str) -> bool:
@@ -53,24 +53,23 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
     only_no_counts = True
     workloads: int
-    """Number of workloads that the question is about."""
+    """Number of selected workloads."""
     nodes: int
-    """Number of nodes in the cluster."""
     pending_before: int
-    """Their pods that are already pending before anything is lost, and stay so once those that fit are placed."""
+    """Number of their pods already pending, once those that fit are placed."""
     placed_first: str = ""
-    """``3 pending pods are counted as placed first``, and whom they preempt; empty where none are."""
+    """``3 pending pods are counted as placed first``, and whom they preempt; empty for none."""
     losses: tuple[LostDomain, ...]
-    """By topology key, in the order asked, and domain."""
+    """By topology key, in the given order, and domain."""
     pairs: bool = False
-    """True if each loss is that of two domains."""
+    """True if two domains are lost at a time."""
     nodes_deleted: bool = False
-    """True if the Node objects of a lost domain are deleted; else they stay and do not answer."""
+    """True if Node objects of a lost domain are deleted; else they stay, silent."""
     autoscaler: str | None = None
-    """The autoscaler that was asked for, whose nodes count in the verdict; null for none."""
+    """Autoscaler whose new nodes count in the verdict; null for none."""
 
     def by_key(self) -> Iterator[tuple[str, tuple[LostDomain, ...]]]:
-        """The losses of each topology key."""
+        """Yield the losses of each topology key."""
         for key in dict.fromkeys(loss.topology_key for loss in self.losses):
             yield key, tuple(loss for loss in self.losses if loss.topology_key == key)
 
@@ -87,9 +86,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         return "yes" if self.standing or self.unfinished is not None else "no"
 
     def sentences(self) -> Iterator[str]:
-        """Yield how many domains of each key can be lost and what losing the worst one leaves; then each kind of
-        trouble.
-        """
+        """Yield how many domains of each key can be lost and what the worst loss leaves; then each kind of trouble."""
         ordered = sorted(self.by_key(), key=lambda item: min(map(badness, item[1])))
         told = ""
         for _, losses in ordered:
@@ -113,7 +110,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             yield f"{says(self.pending_before, 'pod', 'were')} already pending and {stay} so"
 
     def worst_of(self, standing: Sequence[LostDomain]) -> str:
-        """Say how many of a key's domains can be lost, the worst first, and what losing that one leaves."""
+        """Sentence on how many of a key's domains can be lost, and what losing the worst one leaves."""
         can, worst = self._can_be_lost(standing), in_brief(standing[0])
         return f"{can}. {standing[0].name}: {worst}" if worst else can
 
@@ -204,7 +201,7 @@ class Survive(WorkloadsQuestion[SurviveReport], frozen=True, kw_only=True):
         bool, Option("Also delete the Node objects of a lost domain; by default they stay, silent.")
     ] = False
     domains: Mapping[str, tuple[str, ...]] = {}
-    """By topology key the only domains of it that are lost; of a key that is not here all are."""
+    """Domains to lose by topology key; of a missing key all."""
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None

@@ -68,7 +68,7 @@ class Upgrade(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
     remedies: bool = True
-    """True to look for changes that would get a blocked upgrade through."""
+    """True to look for changes that get a blocked upgrade through."""
 
     def next_command(self, report: PlanReport, commands: Commands) -> str:
         if report.verdict == "yes":

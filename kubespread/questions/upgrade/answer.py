@@ -43,7 +43,7 @@ _MAX_TRIED, _MAX_NAMED = 12, 3
 
 
 def answer(question: Upgrade, scene: Scene) -> PlanReport:
-    """The upgrade played once as requested, and again with each change that may get it through."""
+    """Play the upgrade as requested, and if it is blocked again with each change that may help."""
     if question.surge < 0:
         raise UsageError(f"surge must be at least 0, not {question.surge}")
     if question.batch < 1:

@@ -21,26 +21,26 @@ Clause = Literal["survives", "ready", "back", "spread", "fits", "rollout", "drai
 
 
 class VerifiedClause(Report, frozen=True, kw_only=True):
-    """One thing that is promised of one workload, or of the cluster."""
+    """One promise about one workload, or the cluster."""
 
     line: Annotated[int | None, Col()]
-    """Line in the file, from 1; null where the promises were no file."""
+    """Line in the file, from 1; null without a file."""
     clause: Annotated[Clause, Col()]
-    """Kind of the promise, by its field in the file; each of them is a promise of its own."""
+    """Kind of the promise, by its field in the file."""
     workload: WorkloadName | None = None
     """NAMESPACE/Kind/name; null for the cluster."""
     promised: Annotated[str, Col()]
-    """Value that is promised, as the file has it: ``any zone``, ``zone 2``."""
+    """Promised value as in the file: ``any zone``, ``zone 2``."""
     state: Annotated[Kept, Col()]
-    """``held``, ``broken``, ``accepted``: broken, and the day in ``until`` is not over, or ``unknown``."""
+    """``held``, ``broken``, ``accepted`` (broken, and the day in ``until`` is not over) or ``unknown``."""
     says: Annotated[str, Col()]
-    """Sentence: what was found and promised, what breaks it, or why it is not known; until when it is accepted."""
+    """Sentence: what was found and promised, what breaks it, or why that is unknown; until when it is accepted."""
     margin: Annotated[float | None, Col(value=lambda margin: None if margin is None else f"{margin:+.12g}")] = None
-    """Surplus over what is promised, below 0 how much is lacking: pods, replicas, skew, percent points or an amount of
-    a resource; of ``drain`` nodes. Null where it is no number, or not known.
+    """Surplus over the promise, negative for a shortage: pods, replicas, skew, percentage points, an amount of a
+    resource, or nodes for ``drain``. Null if unknown, or not a number.
     """
     command: Annotated[str, Col(is_command=True)]
-    """Command that shows the answer it is taken from."""
+    """Command that shows the answer behind it."""
 
     @property
     def called(self) -> Annotated[str, Col(header="WHOSE")]:
@@ -54,12 +54,12 @@ class VerifiedClause(Report, frozen=True, kw_only=True):
 class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "VerifyReport"
     file: str | None
-    """The file of the promises, as it was given; null where they were none."""
+    """File of the promises as given; null without one."""
     clauses: tuple[VerifiedClause, ...]
-    """Clauses in the order of the file; of a promise about several workloads by kind and name."""
+    """In the order of the file; of a promise about several workloads by kind and name."""
 
     def of(self, *states: Kept) -> list[VerifiedClause]:
-        """The clauses of these states, in their order."""
+        """Clauses in these states, in order."""
         return [row for state in states for row in self.clauses if row.state == state]
 
     def judged(self) -> Judgment:
@@ -112,7 +112,7 @@ class Verify(PlayedQuestion[VerifyReport], frozen=True, kw_only=True):
         Option("Manifests, or directories of them, to apply first.", ("-f", "--filename"), "FILE", is_path=True),
     ] = ()
     today: datetime.date | None = None
-    """The day on which it is decided what is accepted until when; None: today, in UTC."""
+    """Day on which ``until`` is judged; None: today, in UTC."""
 
     def next_command(self, report: VerifyReport, _commands: Commands) -> str:
         return next((row.command for row in report.of("broken", "unknown", "accepted")), "")

@@ -40,8 +40,8 @@ from kubespread.world.reporting.happenings import desired_replicas, workload_of
 
 
 def answer(question: Verify, scene: Scene) -> VerifyReport:
-    """Nothing happens in the scene's world. Raises ManifestError for what is not in the cluster, before anything is
-    asked, and UsageError where nothing is promised.
+    """Verify the promises; the scene's world is not changed. Raises ManifestError for names that are not in the
+    cluster, before anything is asked, and UsageError if nothing is promised.
     """
     promises = question.promises
     if promises is None:
