@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 from tests.suites import test_tables
 from tests.tables import FIXTURES as TABLES
 from tests.tables import table_of
-from tools.replay.cases import FIXTURES, release_of
+from tools.replay.cases import FIXTURES, lines, release_of
+from tools.replay.refusals import SCHEDULED
+from tools.replay.scheduling import FAULTY_FIELD
 
 TESTS = Path(__file__).parents[1]
 DOCUMENT = TESTS.parent / "docs" / "exactness.md"
@@ -85,6 +87,13 @@ RECORDED: Mapping[str, str] = {
 """By the file's name, without what marks worked examples: what a case asks, and what of its answer is compared."""
 
 
+REFUSING = (
+    *("second/validation", "second/admission", "third/validate2", "third/validate3", "third/nulls2", "fourth/val5"),
+    *("second/configbad", "third/configbad"),
+)
+"""Families of what is refused: pods by the API server, and configurations by kube-scheduler."""
+
+
 class Row(NamedTuple):
     cells: tuple[str, ...]
     cases: int
@@ -103,6 +112,22 @@ def recorded_rows() -> Iterator[Row]:
         releases[family] = release_of(path)
     for family, count in sorted(counts.items(), key=lambda each: ("/" in each[0], each[0])):
         yield Row((family, releases[family], RECORDED[family]), count)
+
+
+def refusal_rows() -> Iterator[Row]:
+    """A row for each family of refusals: how many there are, and how many of their texts are compared, and by what."""
+    for family in REFUSING:
+        expected = [case["expect"] for case in lines(FIXTURES / f"{family}.jsonl.gz") if "expect" in case]
+        texts = [text for each in expected for text in each.get("validation", ())]
+        words = sum(SCHEDULED.match(text) is not None for text in texts)
+        errors = [each["configError"] for each in expected if "configError" in each]
+        named = sum(FAULTY_FIELD.search(error) is not None for error in errors)
+        refused = len(errors) or sum("validation" in each for each in expected)
+        counts = refused, words, len(texts) - words + named, len(errors) - named
+        yield Row((family, *map(str, counts)), len(expected))
+    said = [row for row in lines(FIXTURES.parent / "cel" / "expressions.jsonl.gz") if "expression" in row]
+    refused = sum("result" not in row for row in said)
+    yield Row(("`fixtures/cel`", str(refused), "0", "0", str(refused)), len(said))
 
 
 def suite_rows() -> Iterator[Row]:
@@ -177,9 +202,12 @@ def _table(header: Sequence[str], rows: Sequence[Row], what: str) -> str:
 def tables() -> Mapping[str, str]:
     """The tables of the document, by the name that marks their place; counting takes a second."""
     recorded = _table(("family", "release", "what is compared", "cases"), list(recorded_rows()), "recorded cases")
+    compared = "texts compared by word", "by field alone", "as refused, no more"
+    refused = _table(("family", "refused", *compared, "cases"), list(refusal_rows()), "cases")
     suites, properties = list(suite_rows()), list(property_rows())
     return {
         "recorded answers": recorded,
+        "refusals": refused,
         "independent suites": _table(("file", "what it asks", "whose tests", "left out", "cases"), suites, "cases")
         if suites
         else "None yet.\n",

@@ -9,7 +9,7 @@ import kubespread
 from kubespread.errors import ManifestError
 from tools.replay.cases import Difference, Recorded
 
-_SCHEDULED = re.compile(
+SCHEDULED = re.compile(
     r"metadata\.(name|generateName|namespace|labels)\b"
     r"|spec\.(topologySpreadConstraints|affinity|tolerations|nodeSelector|schedulingGates|resources|resourceClaims"
     r"|overhead)\b"
@@ -65,7 +65,7 @@ def texts(error: ManifestError) -> list[str]:
 
 def compared(case: str, wanted: Sequence[str], ours: Sequence[str]) -> Iterator[Difference]:
     """The texts of one refusal beside the recorded ones; nobody refuses without a text."""
-    scheduled = [[text for text in found if _SCHEDULED.match(text)] for found in (wanted, ours)]
+    scheduled = [[text for text in found if SCHEDULED.match(text)] for found in (wanted, ours)]
     if sorted(scheduled[0]) != sorted(scheduled[1]):
         yield Difference(case, "texts", *scheduled)
     elif _ordered(scheduled[0]) != _ordered(scheduled[1]):

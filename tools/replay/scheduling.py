@@ -27,7 +27,7 @@ _NO_STORED_CLAIM = re.compile(
     r"|values: Required value: must be specified when `operator` is 'In' or 'NotIn')$"
 )
 """The recorder's cluster holds whatever it is given; an API server refuses such a claim, and in these words."""
-_FAULTY_FIELD = re.compile(r"([a-zA-Z][\w.\[\]]+): (?:Invalid|Required|Duplicate|Unsupported|Forbidden)\b")
+FAULTY_FIELD = re.compile(r"([a-zA-Z][\w.\[\]]+): (?:Invalid|Required|Duplicate|Unsupported|Forbidden)\b")
 """How a refused configuration names its fields; of its other faults only that they are refused is compared."""
 _DRIVER_MISSING = " CSI driver is not installed on the node"
 
@@ -77,7 +77,7 @@ def differences(recorded: Recorded, kube_version: str | None = None) -> Iterator
 
 def _refused_fields(case: str, wanted: str, error: KubespreadError) -> Iterator[Difference]:
     """Go names no field where it decodes, and plugins say where in their arguments."""
-    fields = set(_FAULTY_FIELD.findall(wanted.replace("queueSort.Enabled", "queueSort.enabled")))
+    fields = set(FAULTY_FIELD.findall(wanted.replace("queueSort.Enabled", "queueSort.enabled")))
     ours = {fault.field.partition(".args.")[2] or fault.field for fault in getattr(error, "faults", ())}
     if fields and {field.partition(".args.")[2] or field for field in fields} != ours:
         yield Difference(case, "fields", sorted(fields), str(error))
