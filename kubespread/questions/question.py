@@ -384,6 +384,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     def answered(self, scene: Scene) -> A:
         """Make the report, with its verdict, the question and unmet requirements. Raises what `answer` raises."""
+        from kubespread.reports.parts import ClusterReport, joined_gaps
+
         answer: Any = self.answer(scene)
         about: dict[str, Any] = {"question": self.given}
         if scene.given is not None:
@@ -395,10 +397,14 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
             }
             about |= {} if self.judges_edits else {"undone": scene.undone}
 
-        def concluded(report: Any) -> Any:
-            return report.concluded(**about, unmet=tuple(self.unmet(report)))
-
         # A report is one, or several are.
+        reports = answer if isinstance(answer, tuple) else (answer,)
+        every = [gap for report in reports for gap in report.gaps]
+
+        def concluded(report: Any) -> Any:
+            lacking = {"gaps": joined_gaps(report.gaps, every)} if isinstance(report, ClusterReport) else {}
+            return report.concluded(**about, **lacking, unmet=tuple(self.unmet(report)))
+
         told: Any = tuple(map(concluded, answer)) if isinstance(answer, tuple) else concluded(answer)
         return cast("A", told)
 

@@ -426,24 +426,29 @@ class ClusterReport(QuestionReport, frozen=True, kw_only=True):
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        msgspec.structs.force_setattr(self, "gaps", tuple(_widest(self.gaps)))
-
     def _doubts(self) -> Iterator[tuple[str, Sequence[Judgment]]]:
         yield from super()._doubts()
         if all(finding.code != "claims" for finding in self.snapshot_findings):
             yield from ((gap, ("yes",)) for gap in self.gaps if isinstance(gap, Decisive))
 
 
-def _widest(gaps: Sequence[str]) -> Iterator[str]:
-    """The gaps, without one of kinds that are all in another: ``no LimitRange, ResourceQuota objects: ...``."""
-    split = [
-        (set(kinds.removeprefix("no ").split(", ")), rest)
-        for kinds, _, rest in (gap.partition(" objects: ") for gap in gaps)
-    ]
-    for gap, (own, consequence) in zip(gaps, split, strict=True):
-        if not any(own < other and consequence == rest for other, rest in split):
-            yield gap
+def joined_gaps(own: Iterable[str], every: Iterable[str]) -> tuple[str, ...]:
+    """``own`` gaps, each with all kinds that ``every`` gap of its consequence names: ``no LimitRange, ResourceQuota
+    objects: ...``.
+    """
+    kinds: dict[str, set[str]] = {}
+    for gap in every:
+        if gap.startswith("no "):
+            named, _, consequence = gap.partition(" objects: ")
+            kinds.setdefault(consequence, set()).update(named.removeprefix("no ").split(", "))
+
+    def joined(gap: str) -> str:
+        _, _, consequence = gap.partition(" objects: ")
+        if not gap.startswith("no ") or not consequence:
+            return gap
+        return type(gap)(f"no {', '.join(sorted(kinds[consequence]))} objects: {consequence}")
+
+    return tuple(dict.fromkeys(map(joined, own)))
 
 
 class ScheduledReport(ClusterReport, frozen=True, kw_only=True):

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import PlanReport, Snapshot
+from kubespread.kube.taint import DrainFlags
+from kubespread.questions.upgrade.answer import Pool
+from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.outcome import KINDS
+from kubespread.snapshot.edits.verb import nodes_of_target, parse_target
 from tests.builders import Data
 from tests.property.workloads_on_nodes import (
     after,
@@ -40,7 +44,7 @@ def test_the_verdict_and_the_totals_follow_from_the_rows(
     assert not (report.undone and report.steps[-1].is_done)
     # Every pod that finds a node is a daemon on a new node, or takes the place of one that left or waited; of daemons
     # that are preempted and of ordinals that were missing before it is not told who made them.
-    now = after(snapshot, step_of(pool, manner))
+    now = replaced(snapshot, pool, **manner)
     gone = [pod for step in report.steps for pod in step.pods_gone if pod.why in ("evicted", "preempted")]
     if not (
         missing(before) - waiting(before) or any("agent" in each for each in (*waiting(now), *(g.pod for g in gone)))
@@ -51,10 +55,15 @@ def test_the_verdict_and_the_totals_follow_from_the_rows(
     assert numbers_said(report.answer) <= numbers_in(report.to_dict()) | _counts(report)
 
 
-def step_of(pool: str, options: dict[str, Any]) -> str:
-    """The upgrade as a step of a scenario."""
-    flags = (f" --{name}" if value is True else f" --{name} {value}" for name, value in options.items())
-    return f"upgrade {pool}{''.join(flags)}"
+def replaced(snapshot: Snapshot, pool: str, surge: int = 0, batch: int = 1, *, force: bool = False) -> Snapshot:
+    """The cluster once the pool is replaced, as far as that goes."""
+    world = world_of(snapshot, kubespread.Scheduler())
+    world.settle()
+    names = [node.metadata.name for node in nodes_of_target(parse_target(pool), world.living.nodes.objects)]
+    nodes, left = Pool(world, names, surge, DrainFlags(force=force)), len(names)
+    while left > 0 and nodes.replace_batch(world, batch):
+        left -= batch
+    return as_snapshot(world, snapshot)
 
 
 def _counts(report: PlanReport) -> set[int]:
@@ -82,7 +91,7 @@ def test_remedies_get_it_through_when_they_are_applied_as_printed(
         assert again.verdict == "yes", remedy
         assert tuple(again.lost) == remedy.lost, remedy
         # Nor does anything wait that neither waited before nor once the cluster had settled.
-        waits = waiting(after(edited, step_of(pool, options))) - waiting(after(snapshot))
+        waits = waiting(replaced(after(edited), pool, **options)) - waiting(after(snapshot))
         assert not [workload for workload in waits if "/DaemonSet/" not in workload], remedy
 
 

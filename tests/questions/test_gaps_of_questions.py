@@ -127,7 +127,7 @@ NEW = next(
     if each["kind"] == "Deployment"
 )
 NEW_POD = CREATED | JUDGED | {"RuntimeClass"}
-PLAYED = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": [{"upgrade": "a2"}]}}
+PLAYED = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": ["add-node a2", "drain a2"]}}
 
 PROMISED = {
     "apiVersion": "kubespread.dev/v1alpha1",
