@@ -31,7 +31,7 @@ class _Cause(msgspec.Struct, frozen=True, rename="camel", tag_field="type"):
 
 
 class ResourceDetail(_Cause, frozen=True, tag="resource"):
-    """More is requested of a resource than is free, which is below 0 where a node's pods request more than it has."""
+    """A resource with less free than requested; ``free`` is negative on an overcommitted node."""
 
     resource: str
     requested: str
@@ -45,7 +45,7 @@ class ResourceDetail(_Cause, frozen=True, tag="resource"):
 
 
 class PodCountDetail(_Cause, frozen=True, tag="podCount"):
-    """The node runs as many pods as it may."""
+    """The node runs as many pods as it allows."""
 
     running: int
     allowed: int
@@ -68,7 +68,7 @@ class TaintDetail(_Cause, frozen=True, tag="taint"):
 
     @property
     def is_of_cordon(self) -> bool:
-        """True if a cordon put it there, so that it says nothing new of a cordoned node."""
+        """True for a cordon's own taint, which adds nothing on a cordoned node."""
         return self.key == CORDON_TAINT_KEY
 
     @property
@@ -88,20 +88,20 @@ class NodeNameDetail(_Cause, frozen=True, tag="nodeName"):
 
 
 class NodeLabelDetail(_Cause, frozen=True, tag="nodeLabel"):
-    """A requirement on the node's labels, or on its ``metadata.name``, that it does not meet.
+    """A requirement on the node's labels, or on its ``metadata.name``, that is not met.
 
-    The terms of an affinity are alternatives: of each that is not met, every unmet requirement is a detail.
+    The terms of an affinity are alternatives: each unmet requirement of each unmet term is a detail.
     """
 
     source: str
     """``nodeSelector``, ``nodeAffinity`` or the profile's ``addedAffinity``."""
     term: int | None
-    """The position of its term in the list; None for a nodeSelector, which is one set of labels."""
+    """Position of its term; None for a nodeSelector, which is one set of labels."""
     key: str
     operator: str
     values: tuple[str, ...]
     actual: str | None
-    """Value on the node; None where it lacks the key."""
+    """Value on the node; None without the key."""
 
     @property
     def short(self) -> str:
@@ -120,15 +120,15 @@ class HostPortDetail(_Cause, frozen=True, tag="hostPort"):
 
 
 class PodAffinityDetail(_Cause, frozen=True, tag="podAffinity"):
-    """A required pod affinity term that no pod in the node's domain meets; without the label there is no domain."""
+    """A required pod affinity term that no pod in the node's domain matches."""
 
     topology_key: str
     domain: str | None
-    """None where the node lacks the key."""
+    """None for a node without the key."""
     selector: str
     namespaces: tuple[str, ...]
     namespace_selector: str | None
-    """Selector of further namespaces; None where the term has none."""
+    """Selector of further namespaces; None without one."""
 
     @property
     def short(self) -> str:
@@ -141,7 +141,7 @@ class PodAntiAffinityDetail(_Cause, frozen=True, tag="podAntiAffinity"):
     """A required anti-affinity term against pods in the node's domain.
 
     ``pod`` on ``node`` is the first of the ``pods`` that count there. With ``of_existing_pod`` the term is that pod's
-    own, and its selector matches the pod in question.
+    own, and its selector matches the candidate.
     """
 
     topology_key: str
@@ -150,12 +150,12 @@ class PodAntiAffinityDetail(_Cause, frozen=True, tag="podAntiAffinity"):
     namespaces: tuple[str, ...]
     namespace_selector: str | None
     pod: str
-    """The first of them in the snapshot's order."""
+    """The first of them, in the snapshot's order."""
     node: str
     pods: int
-    """Number of pods in the domain that match the term, which is what the filter counts."""
+    """Number of matching pods in the domain, which the filter counts."""
     of_existing_pod: bool
-    """True if the term is that pod's own and speaks of the candidate; else it is the candidate's."""
+    """True if the term is that pod's own and matches the candidate; else it is the candidate's."""
 
     @property
     def short(self) -> str:
@@ -165,7 +165,7 @@ class PodAntiAffinityDetail(_Cause, frozen=True, tag="podAntiAffinity"):
 
 
 class VolumeNodeDetail(_Cause, frozen=True, tag="volumeNodeAffinity"):
-    """A requirement of a bound volume's node affinity that the node's labels do not meet."""
+    """A requirement of a bound volume's node affinity that the node does not meet."""
 
     claim: str
     volume: str
@@ -174,7 +174,7 @@ class VolumeNodeDetail(_Cause, frozen=True, tag="volumeNodeAffinity"):
     operator: str
     values: tuple[str, ...]
     actual: str | None
-    """Value on the node; None where it lacks the label."""
+    """Value on the node; None without the label."""
 
     @property
     def short(self) -> str:
@@ -182,7 +182,7 @@ class VolumeNodeDetail(_Cause, frozen=True, tag="volumeNodeAffinity"):
 
 
 class VolumeZoneDetail(_Cause, frozen=True, tag="volumeZone"):
-    """A zone or region label of a bound volume, and what the node has."""
+    """A zone or region label of a bound volume, and the node's value."""
 
     claim: str
     volume: str
@@ -205,14 +205,14 @@ class MissingVolumeDetail(_Cause, frozen=True, tag="missingVolume"):
 
 
 class UnboundClaimDetail(_Cause, frozen=True, tag="unboundClaim"):
-    """A claim with no volume for the node and no way to make one, or one whose volume is to be on ``selected_node``."""
+    """A claim without a possible volume for the node, or promised to ``selected_node``."""
 
     claim: str
     storage_class: str
     requested: str
-    """The storage, as the claim writes it."""
+    """Storage as the claim writes it."""
     selected_node: str | None
-    """The node the claim was promised to already, where that is the cause."""
+    """Node that the claim is promised to, if that is the cause."""
 
     @property
     def short(self) -> str:
@@ -222,18 +222,18 @@ class UnboundClaimDetail(_Cause, frozen=True, tag="unboundClaim"):
 
 
 class StorageCapacityDetail(_Cause, frozen=True, tag="storageCapacity"):
-    """A claim for which the driver has too little storage left."""
+    """A claim with too little storage left in its driver."""
 
     claim: str
     storage_class: str
     requested: str
-    """The storage, as the claim writes it."""
+    """Storage as the claim writes it."""
 
     words = "{0.storage_class} has no {0.requested} free for claim {0.claim}"
 
 
 class VolumeLimitDetail(_Cause, frozen=True, tag="volumeLimit"):
-    """A CSI driver's limit on the node, which the ``attached`` volumes and the pod's ``added`` ones exceed."""
+    """A CSI driver's limit on the node, exceeded by the ``attached`` volumes and the pod's ``added`` ones."""
 
     driver: str
     attached: int
@@ -244,7 +244,7 @@ class VolumeLimitDetail(_Cause, frozen=True, tag="volumeLimit"):
 
 
 class DiskDetail(_Cause, frozen=True, tag="disk"):
-    """A disk of the pod, by its volume's name there, that a pod on the node uses and does not share."""
+    """A disk that a pod on the node uses exclusively, by the name of the candidate's volume."""
 
     volume: str
     pod: str
@@ -263,7 +263,7 @@ class ClaimInUseDetail(_Cause, frozen=True, tag="claimInUse"):
 
 
 class ClaimElsewhereDetail(_Cause, frozen=True, tag="claimElsewhere"):
-    """A resource claim whose devices cannot be used from the node."""
+    """A resource claim with devices that the node cannot use."""
 
     claim: str
 
@@ -271,7 +271,7 @@ class ClaimElsewhereDetail(_Cause, frozen=True, tag="claimElsewhere"):
 
 
 class ClaimUnboundDetail(_Cause, frozen=True, tag="claimUnbound"):
-    """A resource claim with a device of which the driver says that it cannot be bound."""
+    """A resource claim with a device that its driver reports cannot be bound."""
 
     claim: str
 
@@ -279,28 +279,30 @@ class ClaimUnboundDetail(_Cause, frozen=True, tag="claimUnbound"):
 
 
 class DeviceDetail(_Cause, frozen=True, tag="devices"):
-    """A request of a resource claim for which the node has too few devices: of all its ``devices`` classes and
-    selectors leave the ``selected`` ones, and of these some are ``in_use``, ``tainted``, ``exhausted`` or ``full``.
+    """A request of a resource claim for which the node has too few devices.
+
+    Classes and selectors leave ``selected`` of its ``devices``; some of these are ``in_use``, ``tainted``,
+    ``exhausted`` or ``full``.
     """
 
     claim: str
     request: str
-    """With the alternative, where it has any: ``request/alternative``."""
+    """Name of the request; with alternatives ``request/alternative``."""
     requested: int
     usable: int
     tainted: int
-    """Devices that are free and have a taint the request does not tolerate."""
+    """Number of free devices with a taint that the request does not tolerate."""
     in_use: int
     selected: int
-    """Devices that class and request select: those that are usable, and those that are not for one reason or other."""
+    """Number of devices that class and request select, usable or not."""
     devices: int
-    """All devices that the node reaches."""
+    """Number of devices that the node can use."""
     exhausted: int = 0
-    """Devices that need more of their pool's counters than other devices leave, among them those of the request."""
+    """Number of devices that need more of their pool's counters than other devices leave, including the request's."""
     counters: tuple[str, ...] = ()
-    """The counters that each of these by itself needs more of than is left: ``set/counter``."""
+    """Counters that these devices need more of than is left: ``set/counter``."""
     full: int = 0
-    """Devices with less capacity left than the request consumes, or which allow no such request."""
+    """Number of devices with less capacity left than the request consumes, or which allow no such request."""
 
     @property
     def short(self) -> str:
@@ -320,7 +322,7 @@ class DeviceDetail(_Cause, frozen=True, tag="devices"):
 
 
 class FeatureDetail(_Cause, frozen=True, tag="feature"):
-    """A feature the pod needs and the node's kubelet does not declare."""
+    """A feature that the pod needs and the node's kubelet does not declare."""
 
     feature: str
 
@@ -354,12 +356,12 @@ Causes = tuple[Cause, ...]
 
 
 def requirement(cause: NodeLabelDetail | VolumeNodeDetail) -> str:
-    """In kubectl's notation: ``disktype=ssd``."""
+    """Requirement in kubectl's notation: ``disktype=ssd``."""
     return str(Selector((Requirement(cause.key, cause.operator, cause.values),)))
 
 
 def has(actual: str | None) -> str:
-    """Write what the node has of it: ``has hdd``, ``has none``."""
+    """Phrase for the node's value: ``has hdd``, ``has none``."""
     return "has none" if actual is None else f"has {actual or '(empty)'}"
 
 
@@ -376,7 +378,7 @@ def name_of(pod: Pod) -> str:
 
 
 def by_place(places: int, causes: Iterable[tuple[int, Cause]]) -> list[Causes]:
-    """Causes that each come with the place of their node, gathered for all places in their order."""
+    """Group causes, each with the place of its node, into a list for all places in order."""
     gathered: list[Causes] = [()] * places
     for place, cause in causes:
         gathered[place] += (cause,)

@@ -43,7 +43,7 @@ NO_NODES = "no nodes available to schedule pods"
 
 
 class PluginScore(Struct, frozen=True):
-    """One plugin's scores of all nodes."""
+    """Scores of one plugin for all nodes."""
 
     raw: Counts
     normalized: Counts
@@ -55,12 +55,12 @@ class PluginScore(Struct, frozen=True):
 
 
 def evaluate(framework: Framework, cluster: Cluster, pod: Pod, *, is_scored: bool = True) -> Evaluation:
-    """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
+    """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError if a PreFilter fails."""
     return evaluated(framework.prepare(cluster, pod), is_scored=is_scored)
 
 
 def evaluated(prepared: Prepared, *, is_scored: bool = True) -> Evaluation:
-    """Evaluate the states as they are now; without scores where only verdicts are asked for."""
+    """Evaluate prepared states as they are now, without scores if only verdicts are needed."""
     framework = prepared.framework
     verdicts, disabled = prepared.verdicts(framework.filters), prepared.verdicts(framework.disabled)
     alone = {**verdicts, **disabled}
@@ -100,7 +100,7 @@ class Evaluation:
 
     @cached_property
     def included(self) -> Mask:
-        """Nodes inside the PreFilter plugins' node lists."""
+        """Nodes that PreFilter plugins leave."""
         included = np.ones(len(self.cluster), dtype=np.bool_)
         for listed in self._listing.values():
             included &= listed
@@ -120,7 +120,7 @@ class Evaluation:
         return feasible
 
     def barred_by(self, plugins: Iterable[str]) -> Mask:
-        """The nodes that any of these filter plugins rejects."""
+        """Nodes that any of these filter plugins rejects."""
         barred = np.zeros(len(self.cluster), dtype=np.bool_)
         for name in plugins:
             if name in self.verdicts:
@@ -128,7 +128,7 @@ class Evaluation:
         return barred
 
     def reached(self, plugin: str) -> Mask:
-        """The nodes that one filter plugin judges: those that the plugins before it let pass."""
+        """Nodes that one filter plugin judges: those that all earlier plugins pass."""
         reached: Mask = np.zeros(len(self.cluster), dtype=np.bool_)
         if self.rejection is not None or plugin not in self.verdicts:
             return reached
@@ -166,34 +166,34 @@ class Evaluation:
 
     @cached_property
     def nominee(self) -> int | None:
-        """The node nominated to the pod by an earlier preemption, if it fits: it is taken without looking further."""
+        """Node that an earlier preemption nominated for the pod, if it fits: it is taken without a search."""
         node = self.cluster.nodes.index.get(self.pod.status.nominated_node_name)
         return node if node is not None and self.feasible[node] else None
 
     @cached_property
     def total(self) -> Counts:
-        """The sum of all weighted scores; 1 everywhere in a profile without any score plugin."""
+        """Sum of all weighted scores; 1 everywhere in a profile without score plugins."""
         if not self._scoring:
             return np.ones(len(self.cluster), dtype=np.int64)
         return sum((score.weighted for score in self.scores.values()), np.zeros(len(self.cluster), dtype=np.int64))
 
     @cached_property
     def ranking(self) -> NDArray[np.int64]:
-        """Positions of the feasible nodes, best total first, equal totals by name."""
+        """Positions of feasible nodes, best total first, equals by name."""
         feasible = np.flatnonzero(self.feasible)
         order = np.lexsort((self.cluster.nodes.name_rank[feasible], -self.total[feasible]))
         return feasible[order]
 
     @property
     def fits_nowhere(self) -> bool:
-        """True if nodes were judged, none is left and nothing failed, for which alone kube-scheduler runs PostFilter.
+        """True if nodes were judged, none fits and nothing failed: only then kube-scheduler runs PostFilter.
 
         Source: pkg/scheduler/schedule_one.go, schedulingCycle
         """
         return bool(len(self.cluster)) and self.error is None and not self.feasible.any()
 
     def verdict(self, node: int) -> Status:
-        """Status that kube-scheduler gives one node: the first rejection in profile order."""
+        """kube-scheduler's status of a node: the first rejection in profile order."""
         if self.rejection is not None:
             return self.rejection
         if self.filter_error is not None:
@@ -208,7 +208,7 @@ class Evaluation:
         return SUCCESS
 
     def rejections(self, node: int) -> list[Status]:
-        """Every filter plugin that, asked alone, rejects one node, in profile order; disabled ones come last."""
+        """Statuses of all filter plugins that reject a node, in profile order; disabled plugins come last."""
         return self._rejections.get(node, [])
 
     @cached_property
@@ -223,7 +223,7 @@ class Evaluation:
         return rejections
 
     def causes(self) -> Mapping[str, Mapping[int, Causes]]:
-        """By plugin and node, the data behind those of `rejections` that have any.
+        """Data behind `rejections` by plugin and node.
 
         Nodes where nominated pods count have none: those pods count in the verdict and not in a state's numbers.
         """
@@ -246,13 +246,11 @@ class Evaluation:
 
     @property
     def message(self) -> str | None:
-        """Reason why the pod stays pending, as kube-scheduler words it without its PostFilter part; None when a node
-        fits.
-        """
+        """kube-scheduler's message without its PostFilter part; None if a node fits."""
         return self.message_among(np.ones(len(self.cluster), dtype=np.bool_))
 
     def message_among(self, nodes: Mask) -> str | None:
-        """`message` where only some ``nodes`` are candidates, as those of a placement are for the pods of a group."""
+        """`message` if only some ``nodes`` are candidates, as in a placement of a pod group."""
         if not nodes.any():
             return NO_NODES
         if self.error is not None:
@@ -300,7 +298,7 @@ def _error_of(verdicts: Mapping[str, Verdicts], included: Mask) -> str | None:
 
 
 def invalid_score(scores: Mapping[str, PluginScore], feasible: Mask) -> str | None:
-    """kube-scheduler's error for the first plugin whose normalized score is outside 0..100, as wrapped sums are."""
+    """kube-scheduler's error for the first plugin with a normalized score outside 0..100, as of wrapped sums."""
     for name, score in scores.items():
         outside = feasible & ((score.normalized < 0) | (score.normalized > MAX_NODE_SCORE))
         if outside.any():
@@ -311,28 +309,28 @@ def invalid_score(scores: Mapping[str, PluginScore], feasible: Mask) -> str | No
 
 
 class PreemptionCandidate(Struct, frozen=True):
-    """A node that would take the pod once its victims are gone, the most important of them first."""
+    """A node that would take the pod without its victims, the most important one first."""
 
     node: str
     victims: tuple[Pod, ...]
     violations: int
     broken: tuple[tuple[str, ...], ...]
-    """Names of the disruption budgets that the eviction of each victim breaks."""
+    """Names of the disruption budgets that each victim's eviction violates."""
     tied: tuple[Pod, ...] = ()
-    """Other pods of the node that are as important as a victim: the order of pods alone decides that they stay."""
+    """Pods of the node as important as a victim, which stay only by the order of pods."""
     others: tuple[str, ...] = ()
-    """Nodes that are equal in all that is compared: kube-scheduler takes one of them at random."""
+    """Equally good nodes: kube-scheduler picks one at random."""
 
 
 class Preemption(Struct, frozen=True):
-    """The nominated candidate, if there is one, and the text kube-scheduler appends to its message."""
+    """The nominated candidate, if any, and the text that kube-scheduler appends to its message."""
 
     candidate: PreemptionCandidate | None
     tail: str = ""
 
 
 def has_lower(cluster: Cluster, pod: Pod) -> bool:
-    """True if any running pod has a lower priority than ``pod`` and could be preempted."""
+    """True if any running pod has a lower priority than ``pod`` and may be preempted."""
     priority = priority_of(pod)
     return cluster.kinds.lowest_priority < priority and any(
         cluster.kinds[number].priority < priority for number in cluster.running.nodes_of_kind
@@ -340,7 +338,7 @@ def has_lower(cluster: Cluster, pod: Pod) -> bool:
 
 
 def budget_gaps(objects: ClusterObjects) -> Iterator[str]:
-    """Gaps for evictions and preemption where budgets were not listed."""
+    """Yield a gap if budgets, which evictions and preemption need, were not listed."""
     return objects.gap(PodDisruptionBudget, "evictions and preemption are predicted as if there were no budgets")
 
 
@@ -349,7 +347,7 @@ _T = TypeVar("_T")
 
 
 class Turns(Protocol):
-    """Puts in an order what kube-scheduler has in none."""
+    """Function that puts in order what kube-scheduler leaves unordered."""
 
     def __call__(self, equals: Sequence[_T], /) -> Sequence[_T]: ...
 
@@ -359,29 +357,27 @@ def as_they_come(equals: Sequence[_T], /) -> Sequence[_T]:
 
 
 class PostFilterPlugin(Plugin, frozen=True):
-    """A plugin that is asked once no node is left."""
+    """A plugin that is asked if no node fits."""
 
     @abstractmethod
     def post_filter(self, evaluation: Evaluation, budgets: Budgets, turns: Turns) -> PreemptionCandidate | str:
-        """The node that it makes room on, else what it adds to the message. Raises SchedulingError where it fails."""
+        """Node to free, else the text it adds to the message. Raises SchedulingError if it fails."""
 
 
 class PostFilters(Struct, frozen=True):
-    """The PostFilter plugins of a profile in order, and how its release words their results."""
+    """PostFilter plugins of a profile in order, and the release's wording of their results."""
 
     plugins: Sequence[PostFilterPlugin] = ()
     ends_twice: bool = False
-    """From 1.26 to 1.28 the text ends with two dots."""
+    """From 1.26 to 1.28 the text ends with two periods."""
     names_placement: bool = True
-    """Since 1.37 the text also tells of a node that was found."""
+    """Since 1.37 the text also names a node that was found."""
 
 
 def preempt(
     evaluation: Evaluation, post_filters: PostFilters, *, budgets: Budgets | None = None, turns: Turns = as_they_come
 ) -> Preemption:
-    """Predict what preemption would do for a pod that fits nowhere, ``budgets`` being those of the cluster unless
-    given.
-    """
+    """Predict preemption for a pod that fits nowhere; ``budgets`` default to the cluster's."""
     if budgets is None:
         budgets = evaluation.cluster.objects.of(PodDisruptionBudget)
     answer = _first_help(evaluation, post_filters.plugins, budgets, turns)

@@ -44,14 +44,14 @@ from kubespread.scheduler.plugin import (
 
 
 class MessageRules(Struct, frozen=True):
-    """Rules by which a release words its failure message."""
+    """Wording of a release's failure message."""
 
     counts_excluded_nodes: bool = True
-    """Up to 1.31 nodes outside a PreFilter plugin's node list are not counted."""
+    """False up to 1.31: nodes outside a PreFilter plugin's node list are not counted."""
     counts_rejection_per_node: bool = False
-    """Up to 1.25 a PreFilter rejection is counted like a reason of every node."""
+    """True up to 1.25: a PreFilter rejection is counted once per node."""
     older_reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Reasons the release puts otherwise."""
+    """Reasons that the release words differently."""
 
     def reword(self, status: Status) -> Status:
         reasons = (older for reason in status.reasons for older in self.older_reasons.get(reason, (reason,)))
@@ -59,39 +59,40 @@ class MessageRules(Struct, frozen=True):
 
 
 class Framework(Struct, frozen=True):
-    """The plugins of one profile at the two points that decide: filters in order, scores with their weights."""
+    """The plugins of one profile: filters in order, and scores with their weights."""
 
     filters: Sequence[Plugin]
     scores: Sequence[tuple[Plugin, int]]
     pre_filters: Sequence[Plugin] = ()
-    """Plugins that may reject the pod as a whole or leave nodes out beforehand, in the order they are asked."""
+    """Plugins that may reject the pod as a whole or exclude nodes, in order."""
     disabled: Sequence[Plugin] = ()
-    """Filters the profile does not run. They are asked all the same, since what they would say is worth knowing."""
+    """Filters that the profile does not run. They are asked all the same, to show what they would reject."""
     scheduler_names: frozenset[str] = frozenset({DEFAULT_SCHEDULER})
     """Names of the schedulers of all profiles. A pod that names none of them is in no queue (eventhandlers.go,
     responsibleForPod).
     """
     messages: MessageRules = field(default_factory=MessageRules)
     skipped_scores: Mapping[str, int] = field(default_factory=dict)
-    """Per score plugin that cannot skip a pod in this release, or without PreScore, what it then scores every node."""
+    """Score of every node for a pod that a plugin has nothing to say about, if it cannot skip it in this release, or
+    without PreScore.
+    """
     batches: bool = False
-    """OpportunisticBatching: on since 1.35, and off where a profile has extenders."""
+    """True with OpportunisticBatching: since 1.35, unless a profile has extenders."""
     search: SearchRules = field(default_factory=SearchRules)
 
     @property
     def running(self) -> list[Plugin]:
-        """The plugins that filter or score, each once."""
+        """Plugins that filter or score, each once."""
         scoring = (plugin for plugin, _ in self.scores)
         return list({plugin.name: plugin for plugin in (*self.filters, *scoring)}.values())
 
     def reaches(self, plugin: str, rejection: Status | None) -> bool:
-        """True if PreFilter of ``plugin`` runs although that of another plugin makes ``rejection``."""
+        """True if PreFilter of ``plugin`` runs before the one with this ``rejection``, or makes it."""
         names = [plugin.name for plugin in self.pre_filters]
         return rejection is None or names.index(plugin) <= names.index(rejection.plugin)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> Prepared:
-        """Everything about ``pod`` on ``cluster`` that can be known beforehand. Raises SchedulingError when a PreFilter
-        fails.
+        """Prepare all plugins for ``pod`` on ``cluster``. Raises SchedulingError if a PreFilter fails.
 
         Every evaluation of a pod passes through here, so gaps of the cluster's source that matter to it are noted here.
         """
@@ -112,9 +113,7 @@ _STATES = Memo[tuple[int, Hashable], tuple[Plugin, State]]()
 
 
 class Prepared:
-    """The profile's plugins prepared for one pod: for each a state to ask, or a status that rejects the
-    pod as a whole.
-    """
+    """The profile's plugins prepared for one pod: each with a state, or a status that rejects the pod as a whole."""
 
     def __init__(
         self, framework: Framework, cluster: Cluster, pod: Pod, counted: Mapping[str, Counted | None] | None = None
@@ -177,14 +176,14 @@ class Prepared:
 
     @cached_property
     def is_signed(self) -> bool:
-        """True if the pod has a signature: a pod that has the same one gets the same answers."""
+        """True if the pod has a signature: pods with the same one get the same answers."""
         framework = self.framework
         plugins = (*framework.pre_filters, *framework.running)
         return framework.batches and all(plugin.signs(self.cluster, self.pod) for plugin in plugins)
 
     @property
     def on_node_signature(self) -> Hashable:
-        """Key that tells the answers of plugins that judge nodes by what they hold; None where pods share nothing."""
+        """Key of the answers of plugins that judge nodes by what they hold; None if pods share none."""
         framework, kind = self.framework, self.cluster.kinds[self.cluster.kinds.number_of(self.pod)]
         signature = self._signature_of(OnNode, (*framework.filters, *(plugin for plugin, _ in framework.scores)))
         if kind.inline_volumes or signature is None:
@@ -193,7 +192,7 @@ class Prepared:
 
     @property
     def fixed_signature(self) -> Hashable:
-        """Key that tells the verdicts of filters that no pod on a node changes; None where pods share nothing."""
+        """Key of the verdicts of filters that no pod on a node changes; None if pods share none."""
         return self._signature_of(Fixed, (*self.framework.pre_filters, *self.framework.filters))
 
     def _signature_of(self, sort: type[State], plugins: Iterable[Plugin]) -> Hashable:
@@ -214,9 +213,10 @@ class Prepared:
 
     @property
     def scorers(self) -> list[tuple[State, int, int]]:
-        """Score plugins in profile order: the state, the weight, and the weighted score of a pod that the plugin has
-        nothing to say about. Plugins that would fail score nothing, and those without weight are asked because they
-        might: what looks at nodes one by one cannot.
+        """Score plugins in profile order: state, weight, and weighted score of a pod that the plugin skips.
+
+        Plugins that would fail score nothing. Those without weight are included only if they may fail, which plugins
+        that look at single nodes cannot.
         """
         framework, states = self.framework, self.states
         return [
@@ -227,7 +227,7 @@ class Prepared:
         ]
 
     def binding(self, node: int) -> StorageChange | None:
-        """The change of claims and volumes once the pod is bound to ``node``, which it fits; None without a change."""
+        """Change of claims and volumes when the pod is bound to ``node``, which it fits; None without a change."""
         if not self.pod.spec.has_scheduled_volumes:
             return None
         bindings = (state.binding(node) for state in self.states.values())
@@ -235,7 +235,7 @@ class Prepared:
 
     @property
     def listing(self) -> dict[str, Mask]:
-        """The node lists of the PreFilter plugins that have one, by plugin."""
+        """Node lists of the PreFilter plugins that have one."""
         lists = (
             (plugin.name, self.states[plugin.name].pre_filter_result())
             for plugin in self.framework.pre_filters
@@ -244,13 +244,13 @@ class Prepared:
         return {name: listed for name, listed in lists if listed is not None}
 
     def after(self, cluster: Cluster, moves: Moves) -> Prepared:
-        """The pod prepared for ``cluster``, which came of this one's by ``moves`` and where nodes may have changed."""
+        """The pod prepared for ``cluster``, the result of ``moves`` and possibly changed nodes."""
         states = self.states.items()
         counted = {name: state.after(cluster, moves) for name, state in states if isinstance(state, Counted)}
         return Prepared(self.framework, cluster, self.pod, counted)
 
     def fork(self) -> Prepared:
-        """A copy whose counts are moved apart from these."""
+        """Copy with counts that move separately."""
         other = shallow(self)
         other.states = {
             name: state.fork() if isinstance(state, Counted) else state for name, state in self.states.items()
@@ -259,8 +259,8 @@ class Prepared:
 
     @cached_property
     def nominated(self) -> Mapping[int, tuple[PodKind, ...]]:
-        """Per node the pods nominated to it that count there in the first pass: of the candidate's
-        priority at least, and scheduled by a profile.
+        """Per node, the nominated pods that count there in the first pass: of the candidate's priority or higher, and
+        scheduled by a profile.
         """
         kinds_on: dict[int, list[PodKind]] = {}
         for other in self.cluster.nominated:
@@ -272,8 +272,8 @@ class Prepared:
         return {node: tuple(kinds) for node, kinds in kinds_on.items()}
 
     def verdicts(self, plugins: Iterable[Plugin]) -> dict[str, Verdicts]:
-        """Map each plugin to its verdict on every node; a plugin that rejects the pod rejects all of them, one that
-        skips is not there.
+        """Verdicts on every node by plugin; a plugin that rejects the pod rejects all nodes, one that skips is left
+        out.
         """
         everywhere = np.ones(len(self.cluster), dtype=np.bool_)
         judged: dict[str, Verdicts] = {}
@@ -287,10 +287,10 @@ class Prepared:
         return judged
 
     def count_nominated(self, verdicts: dict[str, Verdicts], alone: dict[str, Verdicts]) -> None:
-        """Judge nodes with the pods nominated to them first, then without (RunFilterPluginsWithNominatedPods).
+        """Judge nodes with the pods nominated to them, then without (RunFilterPluginsWithNominatedPods).
 
-        The second pass counts in ``verdicts`` only where every filter lets the node through the first; of a plugin
-        ``alone`` either pass may reject it.
+        The second pass counts in ``verdicts`` only where every filter passes the node in the first; in ``alone`` either
+        pass may reject it.
         """
         for node, kinds in self.nominated.items():
             with DryRun(self, node) as dry_run:
@@ -306,9 +306,7 @@ class Prepared:
 
 
 class DryRun:
-    """One node with pods on it that are not there, or without some that are; what is pretended is taken back in the
-    end.
-    """
+    """One node with pretended arrivals and departures of pods, undone on exit."""
 
     def __init__(self, prepared: Prepared, node: int) -> None:
         self._prepared = prepared
@@ -327,14 +325,14 @@ class DryRun:
                 state.pretend(kind.number, self._node, -by)
 
     def move(self, kind: PodKind, by: int) -> None:
-        """Put a pod on the node (``by`` 1), or take one away (-1)."""
+        """Add a pod to the node (``by`` 1), or remove one (-1)."""
         self._held = self._held.plus(kind, by)
         self._pretended.append((kind, by))
         for state in self._counted:
             state.pretend(kind.number, self._node, by)
 
     def status_of(self, plugin: str) -> Status:
-        """Status that one filter plugin gives the node now."""
+        """Current status of the node by one filter plugin."""
         state = self._prepared.states.get(plugin)
         if state is None:
             return SUCCESS
@@ -346,6 +344,6 @@ class DryRun:
         return SUCCESS if judged is None else judged.status(0)
 
     def first_rejection(self, plugins: Iterable[str]) -> Status:
-        """The first of these filter plugins that rejects the node now; those that skip this pod must be left out."""
+        """The first of these filter plugins' rejections of the node; plugins that skip this pod must be left out."""
         statuses = (self.status_of(name) for name in plugins)
         return next((status for status in statuses if status.code is not Code.SUCCESS), SUCCESS)

@@ -35,15 +35,17 @@ from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, F
 _Answers = tuple[Mask, Counts]
 """Nodes that some filter rejects, and the weighted scores."""
 NodeState = tuple[tuple[int, ...], *tuple[int, ...]]
-"""Resources that one node has for pods, and what they take up of it."""
+"""Allocatable and requested amounts of one node."""
 Alike = dict[NodeState, tuple[bool, int]]
-"""The answers for one node by what it has and holds, in whatever cluster: what is alike gets the same."""
+"""Answers for a node by its state, in any cluster: nodes with equal states get the same answer."""
 _MOST_ALIKE = 100_000
 _FEW = 16
 
 
 class OnNodeAnswers(Forking):
-    """The answers for one pod, or for all pods that these plugins cannot tell apart."""
+    """Rejections and scores by plugins that judge single nodes, for one pod or all pods that these
+    cannot distinguish.
+    """
 
     _copied = ("_copies", "_levels", "_changed", "_unjudged", "_rejects", "_points")
 
@@ -84,18 +86,18 @@ class OnNodeAnswers(Forking):
 
     @property
     def rejects(self) -> Mask:
-        """Nodes where some filter rejects the next copy."""
+        """Nodes where a filter rejects the next copy."""
         self._judge_copies()
         return self._rejects
 
     @property
     def points(self) -> Counts:
-        """The weighted scores of the next copy."""
+        """Weighted scores of the next copy."""
         self._judge_copies()
         return self._points
 
     def place(self, node: int) -> None:
-        """One more copy is on ``node``."""
+        """Count another copy on ``node``."""
         self._copies[node] = self._copies.get(node, 0) + 1
         self._unjudged.append(node)
 
@@ -144,8 +146,8 @@ class OnNodeAnswers(Forking):
         return [(offered[node], *[column.item(node) + more for column, more in columns]) for node in nodes]
 
     def follow(self, now: Callable[[], Cluster], taken: Taken, touched: Iterable[int]) -> None:
-        """Go on with the cluster that ``now`` gives, in which all copies so far and others have ``taken`` what they
-        need; pods came to or left the ``touched`` nodes besides.
+        """Catch up with the cluster that ``now`` returns: all copies and others have ``taken`` resources, and pods came
+        to or left the ``touched`` nodes.
         """
         changed = {*self._copies, *touched}
         if not changed:
@@ -166,14 +168,14 @@ class OnNodeAnswers(Forking):
         self._changed.clear()
 
     def go_on_in(self, cluster: Cluster) -> bool:
-        """True if they hold in a cluster whose nodes were changed, until they follow what its pods did."""
+        """Switch to a cluster with changed nodes; True if the answers still hold there."""
         holds = self._reads is not None and cluster.nodes.give_the_same_as(self._cluster.nodes)
         if holds:
             self._cluster = cluster
         return holds
 
     def room(self, barred: Mask, copies: int) -> Counts:
-        """Number of further copies, ``copies`` at most, that each node that nothing else bars could hold."""
+        """Number of further copies, at most ``copies``, that each node could hold; 0 on ``barred`` nodes."""
         room = np.zeros(len(self._cluster), dtype=np.int64)
         for held in range(copies):
             has_more = ~(barred | self._rejects_with(held))
@@ -243,7 +245,7 @@ class _Results:
 
 
 class Batch:
-    """Results that the scheduling cycles of one queue leave for each other."""
+    """Results that scheduling cycles of one queue leave for later ones."""
 
     def __init__(self) -> None:
         self._cycle = 0
@@ -252,12 +254,12 @@ class Batch:
         """Per profile the last cycle that found a node, and that node."""
 
     def begin(self) -> None:
-        """Another cycle begins."""
+        """Begin another cycle."""
         self._cycle += 1
 
     def hinted(self, prepared: Prepared, feasible: Mask) -> Choice | None:
-        """Choose where the cycle before would have gone next, if that node takes the pod and the last one does not, as
-        ``feasible`` says: nothing is scored then, and the other results go on to be used.
+        """Choose the next best node of the previous cycle, if it takes the pod and the last chosen one does not;
+        nothing is scored then, and the other results remain usable.
         """
         profile = id(prepared.framework)
         results, (cycle, node) = self._results.get(profile), self._chosen.get(profile, (-1, -1))
@@ -270,7 +272,7 @@ class Batch:
         return Choice(hint, 0, 1)
 
     def store(self, prepared: Prepared, node: int, result: SearchResult, totals: Counts) -> None:
-        """``node`` was chosen among those that were found."""
+        """Record that ``node`` was chosen among the found ones."""
         profile = id(prepared.framework)
         self._chosen[profile] = self._cycle, node
         if prepared.is_signed:
@@ -299,20 +301,20 @@ def _sift_down(heap: list[tuple[int, int]], place: int) -> None:
 
 
 Tiebreaker = Callable[[Cluster, SearchResult, Positions], int]
-"""Picks one of the positions of equally scored nodes, given also the result of the search for feasible nodes."""
+"""Function that picks one of the positions of equally scored nodes, given the result of the search."""
 
 
 _BELOW_ALL = np.iinfo(np.int64).min
 
 
 def smallest_name(cluster: Cluster, _result: SearchResult, equals: Positions) -> int:
-    """The one whose name comes first."""
+    """Pick the first by name."""
     return int(equals[cluster.nodes.name_rank[equals].argmin()])
 
 
 def first_in_heap(cluster: Cluster, result: SearchResult, equals: Positions) -> int:
-    """The one kube-scheduler takes: the first met in its heap of the nodes it found, which it lists zone by zone in
-    turn from where it began to look.
+    """Pick kube-scheduler's choice: the first in its heap of the found nodes, listed zone by zone from where the search
+    began.
     """
     fitting = cluster.nodes.visited_among(result.feasible)
     place = fitting[cluster.nodes.visiting_rank[equals]] - 1
@@ -322,7 +324,7 @@ def first_in_heap(cluster: Cluster, result: SearchResult, equals: Positions) -> 
 
 
 class Choice(Struct, frozen=True):
-    """Choice of a node for the next copy: the node's position, its total, and how many nodes share that total."""
+    """Node chosen for the next copy: its position, its total, and how many nodes share that total."""
 
     node: int
     total: int
@@ -362,13 +364,13 @@ class _Scored:
 
 
 def copied_kind(prepared: Prepared) -> PodKind:
-    """Kind that a copy of the pod is to everyone else."""
+    """Kind of a placed copy of the pod, as others see it."""
     kinds = prepared.cluster.kinds
     return kinds[kinds.number_of(prepared.pod)]
 
 
 def on_node_answers(prepared: Prepared, cluster: Cluster) -> OnNodeAnswers:
-    """Answers of the plugins of a pod that judge nodes by what they hold in ``cluster``, ready for copies of it."""
+    """Answers of the pod's plugins that judge single nodes of ``cluster``, ready for copies of it."""
     filters = [state for state in prepared.filter_states if isinstance(state, OnNode)]
     scores = [(state, weight) for state, weight, _ in prepared.scorers if isinstance(state, OnNode)]
     alike: Alike = {}
@@ -383,7 +385,7 @@ _BARRED = Memo[Hashable, tuple[Framework, Mask, bool]]()
 
 
 class Placing(Forking):
-    """Copies of one pod on the cluster it was prepared for."""
+    """Placement of copies of one pod on its cluster."""
 
     _copied, _forked = ("_pending",), ("prepared", "answers")
 
@@ -454,21 +456,21 @@ class Placing(Forking):
 
     @property
     def listed(self) -> int:
-        """Number of nodes that PreFilter plugins leave to look at."""
+        """Number of nodes that PreFilter plugins leave."""
         return len(self) if self._listed is None else int(np.count_nonzero(self._listed))
 
     @property
     def order_matters(self) -> bool:
-        """True if some filter looks beyond the node, so that one placement can bar others for good."""
+        """True if a filter looks beyond the node, so that one placement can bar later ones."""
         return any(state.filter() is not None for state in self._counted_filters)
 
     @property
     def states(self) -> dict[str, State]:
-        """By plugin, with all copies so far."""
+        """States by plugin, counting all copies so far."""
         return self.prepared.states
 
     def room(self, copies: int) -> Counts:
-        """Number of further copies, ``copies`` at most, that each node could hold if domains did not matter."""
+        """Number of further copies, at most ``copies``, that each node could hold if domains did not matter."""
         return self.answers.room(self._barred, copies)
 
     def fork(self) -> Self:
@@ -477,7 +479,7 @@ class Placing(Forking):
         return fork
 
     def feasible(self) -> Mask:
-        """The nodes where the next copy fits."""
+        """Nodes where the next copy fits."""
         check()
         if self.prepared.rejection is not None:
             return np.zeros(len(self), dtype=np.bool_)
@@ -501,11 +503,10 @@ class Placing(Forking):
     def choose(
         self, break_tie: Tiebreaker = smallest_name, search: Search | None = None, batch: Batch | None = None
     ) -> Choice | None:
-        """Choose the node where kube-scheduler would put the next copy; None if no node fits, and `evaluation` tells
-        why.
+        """Choose kube-scheduler's node for the next copy; None if no node fits, and `evaluation` says why.
 
         ``search`` limits scoring to the nodes it finds; without it all feasible nodes are scored. ``batch`` holds
-        results of earlier cycles that may be reused. Raises SchedulingError when scoring fails.
+        reusable results of earlier cycles. Raises SchedulingError if scoring fails.
         """
         if batch is not None:
             batch.begin()
@@ -534,7 +535,7 @@ class Placing(Forking):
         return Choice(node, best, len(equals))
 
     def choose_on(self, node: int) -> Choice | None:
-        """The choice of one node, for a copy that is meant for it; None if it does not fit there."""
+        """Choose one node, for a copy meant for it; None if it does not fit there."""
         self._fail_while_filtering()
         feasible = self.feasible()
         if not feasible[node]:
@@ -549,7 +550,7 @@ class Placing(Forking):
             raise SchedulingError(error)
 
     def place(self, node: int) -> None:
-        """One more copy now runs on ``node``."""
+        """Run another copy on ``node``."""
         if self._now is None:
             self._pending.append(node)
         self.answers.place(node)
@@ -557,16 +558,14 @@ class Placing(Forking):
             state.move_one(self.kind.number, node, 1)
 
     def binding(self, node: int) -> StorageChange | None:
-        """The change of claims and volumes once the next copy is on ``node``; further copies are then prepared again.
-
-        None where nothing does.
+        """Change of claims and volumes when the next copy is on ``node``, after which copies are prepared again; None
+        without a change.
         """
         return self.prepared.binding(node)
 
     def follow(self, moves: Moves) -> None:
-        """Go on once others changed the pods of the cluster.
-
-        Nodes are unchanged. What nodes hold must be followed by all who share the answers.
+        """Catch up with other changes of the cluster's pods; nodes are unchanged. Nodes' holdings must be followed by
+        all who share the answers.
         """
         assert self._now is not None
         for state in self._counted:
@@ -577,9 +576,7 @@ class Placing(Forking):
         return evaluated(self._as_it_stands())
 
     def message(self) -> str | None:
-        """Reason why the next copy finds no node among the candidates; None when it finds one. Nothing is scored for
-        it.
-        """
+        """kube-scheduler's message for the next copy, without scoring; None if it fits a candidate."""
         judged = evaluated(self._as_it_stands(), is_scored=False)
         return judged.message if self._candidates is None else judged.message_among(self._candidates)
 

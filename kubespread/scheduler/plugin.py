@@ -35,7 +35,7 @@ from kubespread.scheduler.cluster.storage_index import StorageChange
 
 
 class Point(StrEnum):
-    """The extension points in the order kube-scheduler builds them."""
+    """Extension points in the order kube-scheduler builds them."""
 
     PRE_FILTER = "preFilter"
     FILTER = "filter"
@@ -57,18 +57,18 @@ class Point(StrEnum):
 JUDGES: frozenset[str] = frozenset({Point.PRE_FILTER, Point.FILTER})
 RANKS: frozenset[str] = frozenset({Point.PRE_SCORE, Point.SCORE})
 INTERFACES: Mapping[str, str] = {point.value: f"{point[0].upper()}{point[1:]}Plugin" for point in Point}
-"""The names that kube-scheduler gives the extension points in errors."""
+"""Names of the extension points in kube-scheduler's errors."""
 
 
 class Args(KubeObject):
-    """The arguments of a plugin as a configuration writes them, defaults filled in; called after the plugin."""
+    """Arguments of a plugin as in a configuration, with defaults; the type is named after the plugin."""
 
     ignored = {"apiVersion": "string", "kind": "string"}
     is_checked_by_plugin: ClassVar[bool] = False
-    """True if kube-scheduler checks them only where it builds the plugin."""
+    """True if kube-scheduler checks them only when it builds the plugin."""
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-        """Yield what kube-scheduler refuses; ``path`` is where the arguments stand in the file."""
+        """Yield what kube-scheduler refuses; ``path`` is that of the arguments in the file."""
         return iter(())
 
 
@@ -76,7 +76,7 @@ A = TypeVar("A", bound=Args)
 
 
 def read_as(kind: type[A], args: Args | None) -> A:
-    """A plugin's arguments, the defaults where a profile gives none."""
+    """The arguments as a type; its defaults for a profile without any."""
     if args is None:
         return kind()
     assert isinstance(args, kind)
@@ -84,13 +84,13 @@ def read_as(kind: type[A], args: Args | None) -> A:
 
 
 class Setting(Struct, frozen=True):
-    """Setting in which a plugin is to work."""
+    """Configuration of a plugin in a profile, and the release."""
 
     version: KubeVersion
     points: frozenset[str]
-    """The extension points at which the profile runs it."""
+    """Extension points where the profile runs it."""
     args: Args | None = None
-    """Arguments that the profile gives the plugin."""
+    """Arguments in the profile."""
 
 
 class Specification(Struct, frozen=True, kw_only=True):
@@ -98,24 +98,24 @@ class Specification(Struct, frozen=True, kw_only=True):
 
     name: str
     points: frozenset[str]
-    """The extension points it extends."""
+    """Extension points that it implements."""
     make: Callable[[Setting], Plugin] | None = None
-    """None for a plugin that decides nothing here: its name is known and nothing else."""
+    """None for a plugin that decides nothing here, of which only the name is known."""
     args: type[Args] | None = None
-    """None for a plugin whose arguments are accepted unread."""
+    """None for a plugin with arguments that are accepted unread."""
     weight: int = 0
-    """In the default profile; 0 where none is given, which counts as 1."""
+    """Weight in the default profile; 0 for none, which counts as 1."""
     is_default: bool = True
-    """False: off unless a profile enables it."""
+    """False if it is off unless a profile enables it."""
     since: int = 0
-    """The first minor that knows it."""
+    """First minor with the plugin."""
     gate: str = ""
-    """The feature gate without which it is not in the default profile."""
+    """Feature gate that it needs to be in the default profile."""
     scores_since: int = 0
-    """The first minor in which it scores, if it does."""
+    """First minor in which it scores."""
 
     def points_in(self, version: KubeVersion) -> frozenset[str]:
-        """The extension points it extends in a release."""
+        """Extension points that it implements in a release."""
         return self.points if version.since(self.scores_since) else self.points - {Point.SCORE}
 
     def weight_in(self, version: KubeVersion) -> int:
@@ -131,11 +131,11 @@ class Code(StrEnum):
     UNRESOLVABLE = "UnschedulableAndUnresolvable"
     ERROR = "Error"
     NONE = ""
-    """The cycle ended in an error before there was a judgment."""
+    """The cycle ended in an error before any judgment."""
 
 
 class Status(Struct, frozen=True):
-    """A plugin's judgment, or the framework's own where ``plugin`` is empty."""
+    """Judgment of a plugin, or of the framework if ``plugin`` is empty."""
 
     code: Code
     reasons: tuple[str, ...] = ()
@@ -147,11 +147,11 @@ UNJUDGED = Status(Code.NONE)
 
 
 class SchedulingError(Exception):
-    """The cycle ends in an error, not in a rejection; the text is kube-scheduler's."""
+    """An error, as opposed to a rejection, that ends the cycle; the text is kube-scheduler's."""
 
 
 class Verdicts(Struct, frozen=True):
-    """One filter's judgment of some nodes: 0 passes, otherwise ``table[row - 1]`` says why not."""
+    """One filter's judgment of some nodes: row 0 passes, otherwise ``table[row - 1]`` is the status."""
 
     rows: NDArray[np.int32]
     table: tuple[Status, ...]
@@ -166,16 +166,16 @@ class Verdicts(Struct, frozen=True):
         return passes
 
     def status(self, place: int) -> Status:
-        """The judgment of the node that is ``place`` among those that were judged."""
+        """Status of the node at ``place`` among the judged ones."""
         row = self.rows.item(place)
         return self.table[row - 1] if row else SUCCESS
 
     def for_nodes(self, nodes: Positions | None) -> Verdicts:
-        """The judgment of some of the nodes."""
+        """Verdicts on some of the nodes."""
         return self if nodes is None else Verdicts(self.rows[nodes], self.table)
 
     def with_status(self, place: int, status: Status) -> Verdicts:
-        """These verdicts, except for one node."""
+        """The verdicts with another status for one node."""
         rows = self.rows.copy()
         if status.code is Code.SUCCESS:
             rows[place] = 0
@@ -185,54 +185,54 @@ class Verdicts(Struct, frozen=True):
 
 
 Extent = tuple[int, ...]
-"""Values that normalization takes from all feasible nodes together, such as the highest raw score."""
+"""Figures over all feasible nodes that normalization needs, such as the highest raw score."""
 
 
 class State:
-    """A plugin prepared for one pod on one cluster. A method that is not overridden is a point the plugin skips.
+    """A plugin prepared for one pod on one cluster; it skips the points of methods that are not overridden.
 
-    No ABC: every placement asks of each state what it is, and of an ABC that takes many times as long.
+    No ABC: every placement checks each state's type, which takes many times as long for an ABC.
     """
 
     def pre_filter_result(self) -> Mask | None:
-        """The only nodes that may be filtered at all, or None for all."""
+        """Nodes that may be filtered at all; None for all."""
         return None
 
     @abstractmethod
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
-        """The filter's judgment of ``nodes`` (None: all); None where it skips.
+        """Verdicts on ``nodes`` (None: all); None if the filter skips.
 
         ``cluster`` is the one the state is prepared for, as it is now.
         """
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        """For each of ``nodes``, which the filter rejects on ``cluster``, the data behind its reasons; empty where
-        there is none. Never asked for while pods are placed.
+        """Data behind the rejection of each of ``nodes``; empty if there is none. Never called
+        while pods are placed.
         """
         return [()] * len(nodes)
 
     @abstractmethod
     def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
-        """Raw scores of all nodes; those of infeasible nodes have no meaning. None: skips.
+        """Raw scores of all nodes, meaningless for infeasible ones; None if the plugin skips.
 
-        Raises SchedulingError where PreScore or Score would fail.
+        Raises SchedulingError if PreScore or Score would fail.
         """
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
-        """Find what `normalize` has to know of the feasible nodes; empty where the plugin has no such step."""
+        """Figures that `normalize` needs of the feasible nodes; empty without such a step."""
         return ()
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        """Raw scores normalized to 0..100; unchanged if the plugin has no such step."""
+        """Raw scores normalized to 0..100; unchanged without such a step."""
         return raw
 
     def binding(self, node: int) -> StorageChange | None:
-        """The change of claims and volumes once the pod is bound to ``node``, which it fits (Reserve and PreBind)."""
+        """Change of claims and volumes when the pod is bound to ``node``, which it fits (Reserve and PreBind)."""
         return None
 
 
 class Fixed(State):
-    """Depends on the nodes and on objects beside pods: no pod that comes or goes changes anything."""
+    """State that depends on nodes and on objects besides pods: no pod that comes or goes changes it."""
 
     def filter(self) -> Verdicts | None:
         return None
@@ -250,7 +250,7 @@ class Fixed(State):
 
     @cached_property
     def constant(self) -> int | None:
-        """Score of every node, whichever fit, where all have one raw score. Raises SchedulingError as that would."""
+        """Score of every node, if all have one raw score; else None. Raises SchedulingError if scoring fails."""
         raw = self._scores
         if raw is None or not len(raw) or some(raw != raw[0]):
             return None
@@ -264,21 +264,19 @@ class Fixed(State):
 
 
 class OnNode(State):
-    """Depends on what the node itself holds. Its scores are final: there is nothing to normalize over all nodes."""
+    """State that depends on what the node itself holds. Its scores are final, not normalized over all nodes."""
 
     @property
     def reads(self) -> Collection[str] | None:
-        """The resources whose amounts, beside the numbers of pods, are all that it reads of a node; None: there is
-        more.
-        """
+        """Resources that, with the pod count, are all it reads of a node; None if it reads more."""
         return None
 
     def judge(self, held: Holdings) -> Verdicts | None:
-        """The filter's judgment of the nodes ``held`` is about."""
+        """Verdicts on the nodes of ``held``; None if the filter skips."""
         return None
 
     def points(self, held: Holdings) -> Counts | None:
-        """Scores of those nodes, on the way to 0..100."""
+        """Scores of those nodes, before normalization to 0..100."""
         return None
 
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
@@ -292,29 +290,29 @@ class OnNode(State):
 
 
 class Counted(Forking, State):
-    """Counts pods over many nodes; the counts follow every pod that comes or goes, of any kind."""
+    """State that counts pods over many nodes, and follows every pod that comes or goes."""
 
     @abstractmethod
     def filter(self, nodes: Positions | None = None) -> Verdicts | None:
-        """The judgment of ``nodes``, None for all of them."""
+        """Verdicts on ``nodes``, None for all."""
 
     def score(self, feasible: Mask) -> Counts | None:
         return None
 
     @abstractmethod
     def move(self, moves: Moves) -> None:
-        """Pods came and went."""
+        """Count pods that came and went."""
 
     def move_one(self, kind: KindNumber, node: int, by: int) -> None:
-        """One pod came (``by`` 1) or went (-1)."""
+        """Count one pod that came (``by`` 1) or went (-1)."""
         self.move(Moves.of([(kind, node, by)]))
 
     def pretend(self, kind: KindNumber, node: int, by: int) -> None:
-        """Count a pod as kube-scheduler's AddPod and RemovePod do in a dry run, not always as if it were there."""
+        """Count a pod as kube-scheduler's AddPod and RemovePod do in a dry run, which may differ from a real one."""
         self.move_one(kind, node, by)
 
     def follow(self, now: Callable[[], Cluster], moves: Moves) -> None:
-        """Go on with the cluster that ``now`` gives; ``moves`` are the changes of its pods that are not counted yet."""
+        """Catch up with the cluster that ``now`` returns; ``moves`` are the changes not counted yet."""
         self.move(moves)
 
     @property
@@ -323,8 +321,8 @@ class Counted(Forking, State):
         return False
 
     def after(self, cluster: Cluster, moves: Moves) -> Self | None:
-        """Such a copy on ``cluster``, which came of its own by ``moves`` and where nodes may have changed; None to
-        prepare it again, where it may read something else of them.
+        """Copy for ``cluster``, the result of ``moves`` and possibly changed nodes; None if it has to be prepared again
+        because it may read changed parts of them.
         """
         return None
 
@@ -343,7 +341,7 @@ SKIP = _Skip()
 
 
 class ZeroScores(Fixed):
-    """A pod without anything that the plugin looks at, which is scored all the same."""
+    """State that scores 0 for a pod the plugin has nothing to say about."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
@@ -359,30 +357,33 @@ class Plugin(Struct, frozen=True):
 
     @abstractmethod
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
-        """PreFilter and PreScore. A Status rejects the pod for every node. Raises SchedulingError."""
+        """Run PreFilter and PreScore. A Status rejects the pod on every node. Raises SchedulingError."""
 
     def signature(self, pod: Pod) -> Hashable:
-        """All that the plugin reads of ``pod``: pods of one signature share what it prepares. None: pods share nothing.
+        """Everything that the plugin reads of ``pod``: pods with one signature share prepared states. None: pods share
+        nothing.
 
         Only states that no pod on a node changes (`Fixed`, `OnNode`) are ever shared.
         """
         return None
 
     def signs(self, cluster: Cluster, pod: Pod) -> bool:
-        """True if pods like ``pod`` get the same answer on a cluster that is the same (SignPod)."""
+        """True if pods like ``pod`` get the same answer on an unchanged cluster (SignPod)."""
         return True
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        """Yield what the cluster's source lacks and the plugin's answer could depend on."""
+        """Yield missing data of the cluster's source that the plugin's answer may depend on."""
         return iter(())
 
     def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        """Yield what kube-scheduler's plugin takes into account for this pod and this one does not."""
+        """Yield features of the pod that kube-scheduler's plugin uses and this one does not."""
         return iter(())
 
 
 class ScaledToHighest(State):
-    """The highest raw feasible score becomes 100, the others their truncated share; ``reverses`` turns it round."""
+    """State whose normalization makes the highest feasible raw score 100 and truncates the others' shares; ``reverses``
+    inverts it.
+    """
 
     reverses: ClassVar[bool] = False
 

@@ -68,8 +68,8 @@ class Cluster:
         objects: ClusterObjects | None = None,
         assumed: dict[str, None] | None = None,
     ) -> Cluster:
-        """The columns of a snapshot's objects, with a new record of assumptions unless another's is passed as
-        ``assumed``. Raises SnapshotError for an amount that cannot be parsed.
+        """Make the columns of a snapshot's objects; ``assumed`` is another cluster's record of assumptions to share.
+        Raises SnapshotError for an amount that cannot be parsed.
         """
         columns, waiting, running, places = Nodes(tuple(nodes)), list[Pod](), list[Pod](), list[int]()
         for pod in pods:
@@ -93,7 +93,7 @@ class Cluster:
         return cluster
 
     def fork(self, assumed: dict[str, None] | None = None) -> Cluster:
-        """Fork the cluster for another answer, with what that assumes: nothing of it is kept here."""
+        """Copy for another answer, with its own record of assumptions."""
         kinds = self.kinds.fork()
         other = Cluster(self.nodes, self.objects, self.storage, kinds, self.running.among(kinds))
         other.nominated = self.nominated
@@ -110,12 +110,12 @@ class Cluster:
         return len(self.nodes)
 
     def assume(self, assumptions: Iterable[str]) -> None:
-        """Note an assumption."""
+        """Record assumptions."""
         self.assumed.update(dict.fromkeys(assumptions))
 
     def after(self, change: ClusterChange, taken: Taken | None = None) -> Cluster:
-        """The cluster once ``change`` has happened; this one is as it was, and shares what the change leaves alone.
-        ``taken`` is what pods take up then, where that is known.
+        """The cluster after ``change``, sharing unchanged parts; this one stays as it was. ``taken`` is the resulting
+        usage, if known.
         """
         if change.added or change.removed:
             return self._with_other_nodes(change)
@@ -144,7 +144,7 @@ class Cluster:
         return other
 
     def with_objects(self, objects: ClusterObjects) -> Cluster:
-        """These nodes and pods among other objects."""
+        """The same nodes and pods with other objects."""
         other = Cluster(self.nodes, objects, StorageIndex(objects), self.kinds, self.running)
         other.nominated, other.assumed = self.nominated, self.assumed
         other.claim_users = self.claim_users.with_objects(objects)
@@ -178,20 +178,20 @@ class Cluster:
         return users.plus(uses, self.nodes, self.results)
 
     def moves(self, change: ClusterChange) -> Moves:
-        """Find the pods that ``change`` moves in this cluster."""
+        """Pods that ``change`` moves in this cluster."""
         number_of = self.kinds.number_of
         leaving = [(number_of(pod), node, -1) for pod, node in change.gone]
         return Moves.of([*leaving, *((number_of(pod), node, 1) for pod, node in change.come)])
 
     def arrivals(self, judgment: KindJudgment) -> Moves:
-        """Every pod of some kinds that is here, as if it came now: what counts changes counts a cluster too."""
+        """Moves that bring every pod of some kinds, so that code that counts changes also counts a whole cluster."""
         kinds, nodes = self.places_of(judgment)
         lengths = [len(places) for places in nodes]
         node = np.concatenate([NO_PODS, *nodes])
         return Moves(np.repeat(kinds, lengths), node, np.ones(len(node), dtype=np.int32))
 
     def places_of(self, judgment: KindJudgment) -> tuple[Codes, list[Codes]]:
-        """The kinds that are here and judged yes, and the nodes of each, once a pod."""
+        """Present kinds with a positive judgment, and the nodes of each, one entry per pod."""
         nodes_of_kind = self.running.nodes_of_kind
         here = [kind for kind in judgment.candidates(nodes_of_kind) if kind in nodes_of_kind]
         kinds = np.array(here, dtype=np.int32)
@@ -200,14 +200,14 @@ class Cluster:
 
     @property
     def attached(self) -> Attachments:
-        """The attachable volumes of its pods."""
+        """Attachable volumes of its pods."""
         if self._attached is None:
             self._attached = Attachments.of(self)
         return self._attached
 
     @property
     def attach_limits(self) -> Mapping[str, Counts]:
-        """Per CSI driver how many volumes each node can attach; UNLIMITED where it does not say."""
+        """Number of volumes that each node can attach, per CSI driver; UNLIMITED if unknown."""
         return _ATTACH_LIMITS.once(self.results, None, self._attach_limits)
 
     def _attach_limits(self) -> Mapping[str, Counts]:
@@ -220,9 +220,7 @@ class Cluster:
 
     @property
     def misused_claims(self) -> Mapping[int, Mapping[KindNumber, str]]:
-        """Per node the kinds of pods whose ephemeral volume's claim was made for another pod, with what is said of
-        each.
-        """
+        """Per node, kinds of pods whose ephemeral volume's claim belongs to another pod, with the message for each."""
         faulty = {number: self.storage.not_owned(self.kinds[number].pod) for number in self.kinds.with_ephemeral}
         running_kinds = [number for number, fault in faulty.items() if fault and number in self.running.nodes_of_kind]
         faults: dict[int, dict[KindNumber, str]] = {}
@@ -232,13 +230,15 @@ class Cluster:
         return faults
 
     def knows_claims_of(self, pod: Pod) -> bool:
-        """True if something can be said about the pod's claims: where the snapshot did not list them, of new ones."""
+        """True if the pod's claims are known; if the snapshot did not list claims, only new ones are."""
         return self.objects.knows(PersistentVolumeClaim) or all(
             self.storage.claim(pod, name) is not None for name in claim_names(pod)
         )
 
     def undecided_claims(self, pod: Pod) -> list[str]:
-        """The pod's claims, made or yet to be made, whose class says how they are bound and was not listed."""
+        """The pod's claims, existing or to be created, with a class that was not listed and decides
+        how they are bound.
+        """
         if self.objects.knows(StorageClass):
             return []
         claims = {name: self.storage.claim(pod, name) for name in claim_names(pod)}
@@ -258,7 +258,7 @@ class Cluster:
 
     @property
     def volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
-        """Per node, what the attach controller has attached: unique volume -> driver."""
+        """Per node, the volumes attached by the attach controller: unique volume -> driver."""
         # No pod that is placed changes them: they name volumes that were there.
         return _VOLUME_ATTACHMENTS.once(self.results, None, self._volume_attachments)
 
@@ -281,9 +281,9 @@ class Attachments(Struct, frozen=True):
     """Volumes attached to the nodes of one cluster. A value: a change of the cluster makes another one."""
 
     users: Mapping[int, Mapping[Attached, int]]
-    """Per node with attachable volumes, how many of its pods use each; a number may have come down to 0."""
+    """Per node, the number of pods that use each attachable volume; it may be 0."""
     counts: Mapping[str, Counts]
-    """Per CSI driver, how many volumes count towards the limit of each node."""
+    """Number of volumes that count towards the limit of each node, per CSI driver."""
 
     @classmethod
     def of(cls, cluster: Cluster) -> Attachments:
@@ -292,9 +292,7 @@ class Attachments(Struct, frozen=True):
         return cls(users, counts)
 
     def after(self, before: StorageIndex, cluster: Cluster, change: ClusterChange) -> Attachments:
-        """Find what is attached in ``cluster``, which came by ``change`` of one with these nodes and the storage
-        ``before``.
-        """
+        """Attachments in ``cluster``, the result of ``change`` to one with these nodes and the storage ``before``."""
         users: dict[int, Counter[Attached]] = {}
         for node, volumes, by in _moves(before, cluster, change):
             if node not in users:
@@ -305,12 +303,12 @@ class Attachments(Struct, frozen=True):
 
 
 def in_use(users: Mapping[Attached, int]) -> dict[str, str]:
-    """The volumes that some pod uses, unique volume -> driver."""
+    """Volumes that some pod uses, unique volume -> driver."""
     return dict(volume for volume, pods in users.items() if pods > 0)
 
 
 def per_driver(used: Mapping[str, str], attached: Mapping[str, str]) -> Counter[str]:
-    """Count the volumes of each driver on a node: those that pods use, and attachments that no pod explains."""
+    """Number of volumes of each driver on a node: those that pods use, and unexplained attachments."""
     count = Counter(used.values())
     count.update(driver for unique, driver in attached.items() if unique not in used)
     return count
@@ -362,17 +360,17 @@ def _staying(after: Cluster, kind: KindNumber, change: ClusterChange) -> Mapping
 
 
 class ClusterChange(Struct, frozen=True):
-    """One change. Positions are those of the cluster it is applied to."""
+    """One change of a cluster, with positions of the cluster before."""
 
     come: Sequence[tuple[Pod, int]] = ()
-    """Pods, each with the node it comes to; the pod's own nodeName is not read."""
+    """Pods, each with its new node; the pod's own nodeName is not read."""
     gone: Sequence[tuple[Pod, int]] = ()
-    """Pods that leave, each with the node it is on. They are the very objects that the cluster holds."""
+    """Pods that leave, the very objects of the cluster, each with its node."""
     replaced: Mapping[int, Node] = field(default_factory=dict)
-    """Nodes that have changed: cordoned, tainted, relabeled, resized. Their names stay."""
+    """Changed nodes: cordoned, tainted, relabeled, resized; names stay."""
     added: Sequence[Node] = ()
     removed: frozenset[int] = frozenset()
-    """Nodes that are gone, and their pods with them."""
+    """Nodes that are removed with their pods."""
     storage: StorageChange | None = None
 
 
@@ -380,23 +378,21 @@ T = TypeVar("T", bound=np.generic)
 
 
 class Holdings(Struct, frozen=True):
-    """``nodes`` are positions in the cluster, None for all of them; ``more`` came to or left each of them, in this
-    order.
-    """
+    """Pods and resources on ``nodes`` (None: all), after ``more`` came to or left each of them, in this order."""
 
     cluster: Cluster
     nodes: Positions | None = None
     more: tuple[tuple[PodKind, int], ...] = ()
     taken: Taken | None = None
-    """Amounts that pods take up of all nodes by now, where they differ from those in the cluster."""
+    """Current usage of all nodes, if it differs from the cluster's."""
     sums: tuple[int, Mapping[str, int], Mapping[str, int]] = (0, {}, {})
-    """Number of ``more`` and their requests together: a dry run moves all pods of a node one by one."""
+    """Number of ``more`` and the sums of their requests: a dry run moves all pods of a node one by one."""
 
     def __len__(self) -> int:
         return len(self.cluster) if self.nodes is None else len(self.nodes)
 
     def plus(self, kind: PodKind, by: int) -> Holdings:
-        """These nodes, each with ``by`` more pods of one kind."""
+        """The same nodes, each with ``by`` more pods of one kind."""
         if not by:
             return self
         pods, *sums = self.sums
@@ -408,11 +404,11 @@ class Holdings(Struct, frozen=True):
         return Holdings(self.cluster, self.nodes, more, self.taken, (pods + by, requested, non_zero_requested))
 
     def lacks(self, kind: KindNumber) -> bool:
-        """True if the only pod of a kind left."""
+        """True if the last pod of a kind left."""
         return sum(by for other, by in self.more if other.number == kind) < 0
 
     def pick(self, column: NDArray[T]) -> NDArray[T]:
-        """The part of a column of the whole cluster that is about these nodes."""
+        """Entries of these nodes in a column of the whole cluster."""
         return column if self.nodes is None else column[self.nodes]
 
     @property
@@ -434,7 +430,7 @@ class Holdings(Struct, frozen=True):
         return self._of(self._taken.requested, name) + np.int64(wrapped(self.sums[1].get(name, 0)))
 
     def non_zero_requested(self, name: str) -> Counts:
-        """Amounts that scoring counts as used: defaults where cpu or memory is not requested, all else as requested."""
+        """Amounts that scoring counts as used: with defaults for cpu and memory that are not requested."""
         if name not in STAND_INS:
             return self.requested(name)
         return self._of(self._taken.non_zero_requested, name) + np.int64(wrapped(self.sums[2].get(name, 0)))
@@ -459,7 +455,7 @@ class Holdings(Struct, frozen=True):
         return used
 
     def attached(self, node: int) -> Mapping[str, str]:
-        """The attachable volumes of one node's pods, unique volume -> driver; ``node`` is a position in the cluster."""
+        """Attachable volumes of the pods on the node at a position, unique volume -> driver."""
         users = Counter(self.cluster.attached.users.get(node, {}))
         for kind, by in self.more:
             for volume in self.cluster.storage.attached(kind.pod):
@@ -467,7 +463,7 @@ class Holdings(Struct, frozen=True):
         return in_use(users)
 
     def places_of(self, among: Container[int]) -> Iterator[tuple[int, int]]:
-        """Each of these nodes that is among ``among``: its place here and its position in the cluster."""
+        """Yield place and position of each of these nodes that is in ``among``."""
         if self.nodes is None:
             return ((node, node) for node in range(len(self.cluster)) if node in among)
         return ((place, node) for place, node in enumerate(self.nodes.tolist()) if node in among)

@@ -29,7 +29,7 @@ Integers = NDArray[np.int64]
 
 
 def divide(numerator: Integers, denominator: Integers | int) -> Integers:
-    """``numerator / denominator`` truncated; 0 where the denominator is 0, which callers mask out."""
+    """Truncated quotient; 0 for a denominator of 0, which callers mask out."""
     if numerator.size and numerator.min() >= 0 and np.min(denominator) > 0:
         return numerator // denominator  # the usual case, where both roundings are one
     bottom = np.where(denominator == 0, 1, denominator)
@@ -52,7 +52,7 @@ def wrapped(number: int) -> int:
 
 
 def truncated(number: float) -> int:
-    """Go's int64 of a float, on amd64: what is beyond every int64 becomes the lowest one."""
+    """Go's int64 of a float on amd64: the lowest one for values beyond every int64."""
     return int(number) if abs(number) < 2**63 else -(2**63)
 
 
@@ -60,14 +60,14 @@ T = TypeVar("T")
 
 
 def shallow(thing: T) -> T:
-    """Copy an object with a dictionary as copy.copy does, in a fifth of the time."""
+    """Shallow copy of an object with a dictionary, five times as fast as copy.copy."""
     other: T = object.__new__(type(thing))
     other.__dict__.update(thing.__dict__)
     return other
 
 
 class Forking:
-    """Something to go on from in several ways; a fork shares all but what is declared beside it."""
+    """Base of objects that can continue in several ways; a fork shares everything except what is declared."""
 
     _copied: ClassVar[tuple[str, ...]] = ()
     """Attributes that have a copy of what they hold."""
@@ -75,7 +75,7 @@ class Forking:
     """Attributes whose parts go on apart, too: one thing, a list, or a dictionary of them."""
 
     def fork(self) -> Self:
-        """A copy to go on from in another way."""
+        """Copy that continues separately."""
         other = shallow(self)
         values = other.__dict__
         for name in self._copied:
@@ -97,7 +97,7 @@ _FEW = 8
 
 
 class DomainCounts(Forking):
-    """Counts by the code of a domain, read back per node; a node without a domain adds nothing and is counted 0."""
+    """Counts by domain code, read back per node; a node without a domain counts nothing."""
 
     _copied = ("counts",)
 
@@ -110,18 +110,18 @@ class DomainCounts(Forking):
 
     @property
     def is_empty(self) -> bool:
-        """True if no pod counts, as opposed to pods whose weights cancel out."""
+        """True if no pod counts, as opposed to weights that cancel out."""
         return self._pods == 0
 
     def count(self, nodes: Codes) -> None:
-        """One pod on each of ``nodes``."""
+        """Add one pod on each of ``nodes``."""
         codes = self._domain[nodes]
         # The first is for nodes without a domain.
         self.counts += np.bincount(codes + 1, minlength=len(self.counts) + 1)[1:]
         self._pods += len(codes) - int(np.count_nonzero(codes == ABSENT))
 
     def add(self, nodes: Codes, by: Codes, weight: int = 1) -> None:
-        """Pods that came to ``nodes`` (``by`` 1) or left them (-1), each of a weight."""
+        """Add pods that came to ``nodes`` (``by`` 1) or left them (-1), with one weight."""
         if len(nodes) <= _FEW:  # mostly one or two
             for node, one in zip(nodes.tolist(), by.tolist(), strict=True):
                 self.add_one(node, one, weight)
@@ -133,14 +133,14 @@ class DomainCounts(Forking):
         self._pods += int(came.sum())
 
     def add_one(self, node: int, by: int, weight: int = 1) -> None:
-        """One pod came to a node or left it."""
+        """Add one pod that came to a node or left it."""
         code = self._domain.item(node)
         if code != ABSENT:
             self.counts[code] += by * weight
             self._pods += by
 
     def around(self, nodes: Positions | None = None) -> Counts:
-        """The count of the domain of each of ``nodes`` (None: all)."""
+        """Count of the domain of each of ``nodes`` (None: all)."""
         codes = self._domain if nodes is None else self._domain[nodes]
         if self._is_everywhere:
             return self.counts.take(codes)
@@ -173,12 +173,12 @@ def least(values: Counts) -> int:
 
 
 def distinct(codes: Codes) -> list[int]:
-    """Each of ``codes`` once, in order; none may be negative. numpy's own `unique` imports masked arrays for that."""
+    """Distinct ``codes``, which must not be negative, in order; numpy's `unique` would import masked arrays."""
     return np.flatnonzero(np.bincount(codes)).tolist()
 
 
 class LabelColumn:
-    """One label key over all nodes: ``codes[node]`` indexes ``values``, or is ABSENT."""
+    """Values of one label key on all nodes: ``codes[node]`` indexes ``values``, or is ABSENT."""
 
     def __init__(self, key: str, nodes: Sequence[Node]) -> None:
         index: dict[str, int] = {}
@@ -197,7 +197,7 @@ class LabelColumn:
 
     @cached_property
     def sorted_codes(self) -> Codes:
-        """The codes in the order of their values."""
+        """Codes in the order of their values."""
         order = sorted(range(len(self.values)), key=self.values.__getitem__)
         return np.array(order, dtype=np.int32)
 
@@ -207,31 +207,31 @@ class LabelColumn:
 
     @cached_property
     def absent_as_empty(self) -> Codes:
-        """The codes with the value ``""`` for nodes without the label, a new code if no node has that value."""
+        """Codes with the value ``""`` for nodes without the label, a new code if no node has that value."""
         empty = self.index.get("", len(self.values))
         return np.where(self.absent, np.int32(empty), self.codes)
 
     def admits(self, requirement: Requirement) -> Mask:
-        """Find the nodes that satisfy ``requirement``, judged once per distinct value."""
+        """Nodes that satisfy ``requirement``, judged once per distinct value."""
         # The last entry answers for nodes without the label, which ABSENT = -1 indexes.
         answers = [requirement.admits(value) for value in self.values] + [requirement.admits(None)]
         return np.array(answers, dtype=np.bool_)[self.codes]
 
     def one_of(self, values: frozenset[str]) -> Mask:
-        """Find the nodes that have one of ``values``."""
+        """Nodes with one of ``values``."""
         return self.admits(Requirement("", "In", tuple(values)))
 
 
 Amounts = Mapping[str, Counts]
-"""Per resource name an amount a node."""
+"""Amounts on all nodes by resource name."""
 
 BASIC_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 STAND_INS = {"cpu": "100m", "memory": "200Mi"}
-"""Requests that a container without any of cpu or memory counts with when nodes are scored."""
+"""Requests assumed by scoring for a container without cpu or memory requests."""
 
 
 def scheduler_amounts(amounts: requests.Amounts) -> dict[str, int]:
-    """Exact quantities as the integers the scheduler counts in; names it does not count are dropped."""
+    """Exact quantities as the integers that the scheduler counts in, without names that it does not count."""
     return {
         name: wrapped(quantity.milli_value if name == "cpu" else quantity.value)
         for name, quantity in amounts.items()
@@ -241,7 +241,7 @@ def scheduler_amounts(amounts: requests.Amounts) -> dict[str, int]:
 
 @lru_cache(maxsize=4096)
 def canonical(resource: str, amount: int) -> str:
-    """An amount as kube-scheduler counts it, in the text Kubernetes would print."""
+    """Text that Kubernetes would print for an amount as kube-scheduler counts it."""
     if resource == "cpu":
         return str(Quantity(amount * NANO // 1000))
     in_bytes = resource in ("memory", "ephemeral-storage") or is_hugepages(resource)
@@ -259,7 +259,7 @@ def allocatable(node: Node) -> dict[str, int]:
 
 
 def requested(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
-    """Sum what a pod requests of its node, and the same with scoring defaults for what it does not request.
+    """Requests of a pod, and the same with scoring defaults for cpu and memory that it does not request.
 
     With pod-level requests a default applies only to what the pod as a whole does not request.
     """
@@ -272,7 +272,7 @@ def requested(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def requested_by_name(pod: Pod) -> Mapping[str, int]:
-    """The extended resources that a pod requests, those named after a class among them."""
+    """Extended resources that a pod requests, including those named after a class."""
     requested = scheduler_amounts(requests.pod_requests(pod))
     return {
         name: amount

@@ -30,11 +30,11 @@ from kubespread.scheduler.cluster.storage_index import ClaimKey, claim_name, cla
 
 Labels = Mapping[str, str]
 KindNumber = NewType("KindNumber", int)
-"""The place of a kind in its table: no position of a node."""
+"""Index of a kind in its table, as opposed to a position of a node."""
 
 
 class Term(Struct, frozen=True):
-    """One term of one pod. ``namespaces`` are those it names; required terms weigh nothing."""
+    """One affinity term of one pod. ``namespaces`` are those it names; required terms have no weight."""
 
     topology_key: str
     selector: Selector
@@ -43,13 +43,13 @@ class Term(Struct, frozen=True):
     weight: int = 0
 
     def matches(self, namespace: str, namespace_labels: Labels, labels: Labels) -> bool:
-        """True if a pod with these labels, in a namespace with those, is one the term speaks of."""
+        """True if the term selects a pod with these labels, in a namespace with those labels."""
         reached = namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
         return reached and self.selector.matches(labels)
 
 
 class PodTerms(Struct, frozen=True):
-    """The four lists of one pod."""
+    """The four lists of terms of one pod."""
 
     required: tuple[Term, ...] = ()
     required_anti: tuple[Term, ...] = ()
@@ -62,11 +62,11 @@ class PodTerms(Struct, frozen=True):
 
 
 class MalformedTermsError(Exception):
-    """Some list of the candidate cannot be parsed; the text is kube-scheduler's."""
+    """A list of the candidate's terms cannot be parsed; the text is kube-scheduler's."""
 
 
 def candidate_terms(pod: Pod) -> PodTerms:
-    """The candidate's terms. Raises MalformedTermsError with the first fault of each list."""
+    """Terms of the candidate. Raises MalformedTermsError with the first fault of each list."""
     parsed: dict[str, tuple[Term, ...]] = {}
     faults = []
     for name, described, terms in _lists(pod):
@@ -80,7 +80,7 @@ def candidate_terms(pod: Pod) -> PodTerms:
 
 
 def existing_terms(pod: Pod) -> PodTerms:
-    """An existing pod's terms; a list with any malformed term is dropped as a whole."""
+    """Terms of an existing pod, without lists that have a malformed term."""
     parsed: dict[str, tuple[Term, ...]] = {}
     for name, _, terms in _lists(pod):
         try:
@@ -156,11 +156,11 @@ _UNKNOWN = -1
 
 
 class PodKind(Struct, frozen=True, dict=True):
-    """Everything scheduling reads of a pod that is on a node, its parts made when first asked for."""
+    """Everything that scheduling reads of a pod on a node, parsed on first use."""
 
     number: KindNumber
     pod: Pod
-    """One of its pods, for what no plugin has parsed."""
+    """One of its pods."""
     table: KindTable
 
     @property
@@ -181,9 +181,7 @@ class PodKind(Struct, frozen=True, dict=True):
 
     @cached_property
     def requests(self) -> Requests:
-        """Requests of the node, and the same with the stand-ins that scores count: one object for all kinds whose pods
-        take the same.
-        """
+        """Requests, and the same with scoring's stand-ins: one object for all kinds with equal requests."""
         spec = self.pod.spec
         read = id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead)
         amounts = self.table.shared("requests", (read, _granted(self.pod.status)), lambda: requested(self.pod))
@@ -196,7 +194,7 @@ class PodKind(Struct, frozen=True, dict=True):
 
     @cached_property
     def terms(self) -> PodTerms | None:
-        """The pod affinity terms, None for a pod without any."""
+        """Pod affinity terms; None without any."""
         affinity = self.pod.spec.affinity
         if not self.has_terms:
             return None
@@ -209,7 +207,7 @@ class PodKind(Struct, frozen=True, dict=True):
 
     @cached_property
     def claims(self) -> tuple[ClaimKey, ...]:
-        """Each claim that a volume of the pod names, once a volume; not those made for the pod."""
+        """Claims that the pod's volumes name, once per volume, without those created for the pod."""
         volumes = self.pod.spec.volumes
         return tuple(
             (self.namespace, v.persistent_volume_claim.claim_name)
@@ -219,7 +217,7 @@ class PodKind(Struct, frozen=True, dict=True):
 
     @cached_property
     def inline_volumes(self) -> tuple[Volume, ...]:
-        """The volumes that are neither a claim nor made for the pod."""
+        """Volumes that are neither a claim nor created for the pod."""
         return tuple(volume for volume in self.pod.spec.volumes if claim_name(self.pod, volume) is None)
 
 
@@ -227,7 +225,7 @@ _MOST_RESULTS = 4096
 
 
 class KindTable:
-    """The kinds of one cluster and of all clusters derived from it by changes. It only grows."""
+    """Kinds of pods in one cluster and in all clusters derived from it by changes. It only grows."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, KindNumber] = {}
@@ -256,7 +254,7 @@ class KindTable:
         return self._kinds[number]
 
     def fork(self) -> KindTable:
-        """Fork the table for clusters that go on in another way: the kinds of their pods are not kept here."""
+        """Copy for clusters that continue separately, so that kinds of their pods are not kept here."""
         other = shallow(self)
         # What is judged of kinds follows later ones too.
         other._numbers, other._kinds, other._parts = dict(self._numbers), list(self._kinds), {}
@@ -266,7 +264,7 @@ class KindTable:
         return other
 
     def number_of(self, pod: Pod) -> KindNumber:
-        """The pod's kind, a new one if it is like no pod seen before."""
+        """Kind of the pod, a new one for a new sort of pod."""
         key = _identity(pod)
         number = self._numbers.get(key)
         if number is None:
@@ -276,7 +274,7 @@ class KindTable:
         return number
 
     def results_of(self, pod: Pod) -> Results:
-        """Results that depend on ``pod`` alone, found again for the same object."""
+        """Cached results that depend on ``pod`` alone."""
         known = self._results.get(id(pod))
         if known is None or known[0] is not pod:
             if len(self._results) >= _MOST_RESULTS:
@@ -299,11 +297,11 @@ class KindTable:
             self.with_ephemeral.append(kind.number)
 
     def using(self, claim: ClaimKey) -> Sequence[KindNumber]:
-        """The kinds whose pods use a claim."""
+        """Kinds of pods that use a claim."""
         return self._using.get(claim, ())
 
     def speaking_of(self, labels: Labels) -> set[KindNumber]:
-        """The kinds with a term whose selector may match ``labels``: that of no other kind does."""
+        """Kinds with affinity terms that may select ``labels``; no other kind has one."""
         for number in self.with_terms[self._heard :]:
             for term in (self[number].terms or PodTerms()).all:
                 for label in _label_of(term.selector):
@@ -312,7 +310,7 @@ class KindTable:
         return set().union(*(self._speaking.get(label, ()) for label in (None, *labels.items())))
 
     def selectable(self, namespace: str | None, selector: Selector) -> Sequence[KindNumber]:
-        """The kinds of a namespace, or of all, that ``selector`` may match, in order: no other kind can."""
+        """Kinds of a namespace, or of all, that ``selector`` may match, in order; no other kind can."""
         if selector.nothing:
             return ()
         for requirement in selector.requirements:
@@ -326,7 +324,7 @@ class KindTable:
         return self._kinds
 
     def shared(self, part: str, identity: Hashable, make: Callable[[], T]) -> T:
-        """A parsed part of a pod, or a judgment, made once; ``identity`` says all that it depends on."""
+        """Cached part of a pod, or judgment; ``identity`` has all that it depends on."""
         key = (part, identity)
         if key not in self._parts:
             self._parts[key] = make()
@@ -395,7 +393,7 @@ def _granted(status: PodStatus) -> bytes | None:
 
 
 class KindJudgment:
-    """A yes or no about each kind, asked once."""
+    """Cached yes or no about each kind."""
 
     def __init__(
         self,
@@ -418,11 +416,11 @@ class KindJudgment:
         return bool(answer)
 
     def candidates(self, otherwise: Iterable[KindNumber]) -> Iterable[KindNumber]:
-        """The kinds that may be judged yes, where that is known without asking."""
+        """Kinds that may be judged yes; ``otherwise`` if all may."""
         return otherwise if self._among is None else self._among()
 
     def of(self, kinds: Codes) -> Mask:
-        """The answer about each of ``kinds``, given by number."""
+        """Answer for each of ``kinds``."""
         if len(self._answers) < len(self._table):
             self._grow()
         answers = self._answers[kinds]

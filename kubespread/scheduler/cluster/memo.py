@@ -10,22 +10,22 @@ V = TypeVar("V")
 
 
 class Results:
-    """Results kept about one thing. They are passed on to whatever has the same of all that they depend on."""
+    """Cached results about one object, shared with whatever has the same of all that they depend on."""
 
     def __init__(self) -> None:
         self._of: dict[Memo[Any, Any], dict[Any, Any]] = {}
 
     def of(self, memo: Memo[K, V]) -> dict[K, V]:
-        """Results of one sort."""
+        """Results of one memo."""
         kept: dict[K, V] = self._of.get(memo) or self._of.setdefault(memo, {})
         return kept
 
 
 class Memo(Generic[K, V]):
-    """One sort of results, by what else they depend on."""
+    """One sort of cached results, by what else they depend on."""
 
     def once(self, results: Results, key: K, make: Callable[[], V]) -> V:
-        """Keep what ``make`` returns, made once."""
+        """Cached result of ``make``."""
         kept = results.of(self)
         if key not in kept:
             kept[key] = make()
@@ -33,10 +33,10 @@ class Memo(Generic[K, V]):
 
 
 class Recent(dict[K, Any]):
-    """The results that were asked for last."""
+    """Most recently used results."""
 
     def once(self, key: K, make: Callable[[], V], *, most: int) -> V:
-        """Keep what ``make`` returns, made once as long as it is among the ``most`` that were asked for last."""
+        """Cached result of ``make``, kept while it is among the ``most`` last used."""
         kept: V | None = self.pop(key, None)
         while self and len(self) >= most:
             del self[next(iter(self))]

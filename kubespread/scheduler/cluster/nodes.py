@@ -43,7 +43,7 @@ Order = NDArray[np.intp]
 
 
 def visiting_order(nodes: Sequence[Node]) -> Order:
-    """Positions of ``nodes`` as the scheduler lists them: one of each zone in turn.
+    """Positions of ``nodes`` in the scheduler's list: one of each zone in turn.
 
     Nodes arrive by name, as in a list; zones are in the order of their first nodes.
     """
@@ -58,8 +58,7 @@ def visiting_order(nodes: Sequence[Node]) -> Order:
 
 @lru_cache(maxsize=8)
 def heap_preorder(size: int) -> NDArray[np.int64]:
-    """A key per position of a heap of ``size`` entries that sorts them as they are met from the root: left before
-    right.
+    """Sort key per position of a heap, so that entries come in pre-order from the root, left before right.
 
     The path to a position is the binary notation of its number from 1 on, without the leading one: pre-order is the
     order of those texts, a prefix first.
@@ -203,7 +202,7 @@ _NOBODY_VISITED: tuple[Mask, Codes] = np.empty(0, dtype=np.bool_), np.empty(0, d
 
 
 class Nodes:
-    """Nodes in the snapshot's order; a position in this order is what every column is about."""
+    """Nodes in the snapshot's order; columns are indexed by the position in it."""
 
     def __init__(self, objects: Sequence[Node]) -> None:
         self.objects = tuple(objects)
@@ -222,7 +221,7 @@ class Nodes:
         return self.objects[self.index[name]]
 
     def replacing(self, replaced: Mapping[int, Node]) -> Nodes:
-        """These nodes, some of them changed; unchanged columns are shared."""
+        """The nodes with some replaced; unchanged columns are shared."""
         objects = list(self.objects)
         for position, node in replaced.items():
             objects[position] = node
@@ -242,41 +241,42 @@ class Nodes:
         return other
 
     def have_the_labels_of(self, others: Nodes) -> bool:
-        """True if these are the same nodes with the same labels, as far as that is known."""
+        """True if both are known to be the same nodes with the same labels."""
         return self._labels is others._labels
 
     def give_the_same_as(self, others: Nodes) -> bool:
-        """True if these are the same nodes, which have the same for pods, as far as that is known."""
+        """True if both are known to be the same nodes with the same allocatable resources."""
         return self._capacity is others._capacity
 
     def followed_by(self, added: Sequence[Node]) -> Nodes:
-        """These nodes followed by others."""
+        """The nodes with others added at the end."""
         other = Nodes([*self.objects, *added])
         other._capacity = self._capacity.followed_by(_Capacity(added))
         return other
 
     @cached_property
     def name_rank(self) -> Codes:
-        """Each node's place in the order of names."""
+        """Rank of each node by name."""
         rank = np.empty(len(self), dtype=np.int32)
         rank[sorted(range(len(self)), key=self.names.__getitem__)] = np.arange(len(self), dtype=np.int32)
         return rank
 
     @property
     def visiting(self) -> Order:
-        """Positions in the order in which kube-scheduler goes through the nodes."""
+        """Positions in the order in which kube-scheduler visits nodes."""
         return self._labels.visiting
 
     @cached_property
     def visiting_rank(self) -> Order:
-        """Each node's place in that order."""
+        """Rank of each node in that order."""
         rank = np.empty(len(self), dtype=np.intp)
         rank[self.visiting] = np.arange(len(self))
         return rank
 
     def visited_among(self, chosen: Mask) -> Codes:
-        """Count the ``chosen`` nodes that have been visited at each place of that order, this one included. The last
-        answer is kept: mostly the same nodes fit one pod after another.
+        """Number of ``chosen`` nodes visited up to each place of that order, inclusive.
+
+        The last answer is kept: mostly the same nodes fit one pod after another.
         """
         before, visited = self._visited
         if before is not chosen and before.tobytes() != chosen.tobytes():
@@ -286,7 +286,7 @@ class Nodes:
         return visited
 
     def label(self, key: str) -> LabelColumn:
-        """The column of one label key."""
+        """Column of one label key."""
         return self._labels.column(key)
 
     @cached_property
@@ -295,16 +295,16 @@ class Nodes:
 
     @property
     def taint_lists(self) -> Sequence[tuple[Taint, ...]]:
-        """The distinct taint lists; most nodes share a few."""
+        """Distinct taint lists; most nodes share a few."""
         return self._taints.coded[1]
 
     def per_taint_list(self, answers: Sequence[int]) -> Counts:
-        """Spread one answer per distinct taint list over the nodes that have it."""
+        """Spread one answer per distinct taint list over its nodes."""
         return np.array(answers, dtype=np.int64)[self._taints.coded[0]]
 
     @property
     def allocatable(self) -> Amounts:
-        """Per resource name what each node has for pods; names that no node has are missing."""
+        """Allocatable amounts by resource name, without names that no node has."""
         return self._capacity.allocatable
 
     @property
@@ -312,12 +312,12 @@ class Nodes:
         return self._capacity.allowed_pods
 
     def offered(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
-        """Number of pods that each node may have, and what it has of the resources ``names``."""
+        """Number of pods that each node allows, and its allocatable amounts of ``names``."""
         return self._capacity.offered(names)
 
     @property
     def images(self) -> Mapping[str, tuple[list[int], int]]:
-        """Per image name the nodes that hold it, and its size as the first of them reports it."""
+        """Per image name, the nodes with it, and its size as the first of them reports it."""
         return self._images.holders
 
 
@@ -333,7 +333,7 @@ def nowhere(nodes: Nodes) -> Mask:
 
 
 def named(nodes: Nodes, names: Iterable[str]) -> Mask:
-    """The nodes of these names, as far as there are any."""
+    """Nodes with these names, ignoring unknown ones."""
     mask = nowhere(nodes)
     mask[[nodes.index[name] for name in names if name in nodes.index]] = True
     return mask
@@ -345,7 +345,7 @@ def matches_requirements(nodes: Nodes, requirements: Iterable[Requirement]) -> M
 
 
 def matches_term(nodes: Nodes, term: Term) -> Mask:
-    """Nodes one term matches; none when the term is malformed or empty."""
+    """Nodes that one term matches; none for a malformed or empty term."""
     if not term.can_match:
         return nowhere(nodes)
     fields = (_matches_field(nodes, requirement) for requirement in term.fields)
@@ -357,7 +357,7 @@ def parsed_terms(selector: NodeSelector | None) -> list[Term]:
 
 
 def matches_node_selector(nodes: Nodes, selector: NodeSelector) -> Mask:
-    """Nodes that some term matches; a malformed term only fails itself."""
+    """Nodes that any term matches; a malformed term only fails itself."""
     matching = nowhere(nodes)
     for term in parsed_terms(selector):
         matching |= matches_term(nodes, term)
@@ -372,7 +372,7 @@ def matches_required_node_affinity(nodes: Nodes, pod: Pod) -> Mask:
 
 
 def tolerated(nodes: Nodes, pod: Pod, *, compares: bool) -> Mask:
-    """Nodes whose NoSchedule and NoExecute taints the pod tolerates; ``compares``: the operators Gt and Lt count."""
+    """Nodes whose NoSchedule and NoExecute taints the pod tolerates; ``compares`` enables the operators Gt and Lt."""
     kept_away = count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
     tolerates_all: Mask = kept_away == 0
     return tolerates_all
@@ -381,7 +381,7 @@ def tolerated(nodes: Nodes, pod: Pod, *, compares: bool) -> Mask:
 def count_untolerated(
     nodes: Nodes, tolerations: Sequence[Toleration], effects: frozenset[str], *, compares: bool
 ) -> Counts:
-    """Per node, how many taints with one of ``effects`` no toleration covers."""
+    """Number of untolerated taints with one of ``effects`` on each node."""
     return nodes.per_taint_list(
         [len(untolerated(taints, tolerations, effects, compares=compares)) for taints in nodes.taint_lists]
     )
@@ -399,14 +399,14 @@ class Unmet(Struct, frozen=True):
     """A requirement that a node does not meet."""
 
     term: int
-    """The position of its term."""
+    """Position of its term."""
     requirement: Requirement
     actual: str | None
-    """Value on the node; None where it lacks the key."""
+    """Value on the node; None without the key."""
 
 
 def unmet_requirements(terms: Sequence[Term], labels: Mapping[str, str], name: str | None) -> list[Unmet]:
-    """The requirements of ORed terms that a node with these labels does not meet; none if some term matches it.
+    """Requirements of ORed terms that a node with these labels does not meet; none if any term matches it.
 
     Terms that can never match are skipped. Without a ``name`` conditions on it count as met.
     """
@@ -425,7 +425,7 @@ def unmet_requirements(terms: Sequence[Term], labels: Mapping[str, str], name: s
 
 
 def asked_once_per_alike(columns: Sequence[NDArray[np.integer[Any]]], judge: Callable[[int], T]) -> list[T]:
-    """Judge each place, asking ``judge`` once for all places whose entries in every column are the same."""
+    """Judgment of each place, computed once for places with equal entries in every column."""
     rows = np.stack(columns, axis=1)
     if not len(rows):
         return []
@@ -446,9 +446,7 @@ _MIN_PERCENTAGE, _MAX_ADAPTIVE_PERCENTAGE, _NODES_PER_PERCENT = 5, 50, 125
 
 
 def nodes_to_find(nodes: int, percentage: int = 0) -> int | None:
-    """Number of feasible nodes that ends the search among ``nodes``; None when all are looked at. 0 percent means
-    adaptive.
-    """
+    """Number of feasible nodes that ends the search among ``nodes``; None to look at all. 0 percent means adaptive."""
     if nodes < MIN_FEASIBLE_NODES:
         return None
     if percentage == 0:
@@ -458,31 +456,31 @@ def nodes_to_find(nodes: int, percentage: int = 0) -> int | None:
 
 
 class SearchRules(Struct, frozen=True):
-    """Rules by which a profile has found enough nodes."""
+    """Rules for how many feasible nodes suffice."""
 
     percentage: int = 0
     """percentageOfNodesToScore; 0 derives it from the size of the cluster."""
     takes_first: bool = False
-    """A profile that scores nothing, without extenders, takes the first node that fits."""
+    """True if the first feasible node is taken: in a profile without scores and extenders."""
 
     def enough(self, nodes: int) -> int | None:
-        """Number of feasible ones of ``nodes`` that ends the search; None when all are looked at."""
+        """Number of feasible nodes that ends the search; None to look at all."""
         return 1 if self.takes_first else nodes_to_find(nodes, self.percentage)
 
 
 class SearchResult(Struct, frozen=True):
-    """The feasible nodes that a search found before it ended."""
+    """Feasible nodes found before the search ended."""
 
     feasible: Mask
     first: int = 0
-    """Position in kube-scheduler's list of nodes where the search began."""
+    """Start of the search in kube-scheduler's list of nodes."""
 
 
 class Search:
-    """kube-scheduler's search for nodes that fit: one cycle begins where the last one ended, across profiles.
+    """kube-scheduler's search for feasible nodes: each cycle begins where the last one ended, across profiles.
 
-    Its workers are taken to go through the list one node after another. Like kube-scheduler's, the search only ends at
-    a node more than it needs, and that one is the first of the next cycle: rejected nodes before it were looked at.
+    Its workers are taken to go through the list one node after another. As in kube-scheduler, the search ends at one
+    node more than it needs, which is the first of the next cycle: rejected nodes before it were looked at.
     """
 
     def __init__(self, start: int = 0, *, samples: bool = True) -> None:
@@ -496,13 +494,11 @@ class Search:
         return self._samples or rules.takes_first
 
     def move_on(self, looked_at: int, nodes: int) -> None:
-        """Note how many of ``nodes`` a cycle looked at."""
+        """Record how many of ``nodes`` a cycle looked at."""
         self._start = (self._start + looked_at) % nodes
 
     def run(self, nodes: Nodes, feasible: Mask, listed: Mask | None, rules: SearchRules) -> SearchResult:
-        """Find the ``feasible`` nodes that a cycle sees among those that PreFilter plugins have ``listed``, None for
-        all.
-        """
+        """Feasible nodes that a cycle finds among those that PreFilter plugins have ``listed``, None for all."""
         order = nodes.visiting if listed is None else nodes.visiting[listed[nodes.visiting]]
         if not len(order):
             return SearchResult(feasible)

@@ -26,7 +26,7 @@ from kubespread.scheduler.cluster.nodes import Nodes
 
 
 class Use(NamedTuple):
-    """A pod came to a node (``by`` 1) or left it (-1); the position is that of the nodes of then."""
+    """A pod that came to a node (``by`` 1) or left it (-1); the position is in the list of nodes at that time."""
 
     pod: Pod
     node: int
@@ -34,7 +34,7 @@ class Use(NamedTuple):
 
 
 class Happening(Struct, frozen=True, eq=False):
-    """Uses of claims, and the objects and nodes then, with the results about these."""
+    """Uses of claims, with the objects and nodes at that time and cached results about these."""
 
     uses: Sequence[Use]
     objects: ClusterObjects
@@ -47,10 +47,10 @@ class ClaimUsers(Struct, frozen=True, eq=False):
 
     objects: ClusterObjects
     provided: frozenset[str]
-    """Resources that stand for devices."""
+    """Resources provided by devices."""
     happened: tuple[Happening, ...] = ()
     ledgers: Recent[tuple[Hashable, Happening | None]] = field(default_factory=Recent)
-    """Holders of devices by some rules after one of these, shared by all that have gone on from it."""
+    """Holders of devices by some rules after a happening, shared with forks."""
 
     @classmethod
     def of(cls, objects: ClusterObjects) -> Self:
@@ -58,16 +58,16 @@ class ClaimUsers(Struct, frozen=True, eq=False):
 
     @property
     def can_be_any(self) -> bool:
-        """True if some pod could have a claim that was allocated before or since."""
+        """True if some pod may use a claim that was ever allocated."""
         return bool(self.provided or self.objects.of(ResourceClaim) or self.happened)
 
     def plus(self, uses: Sequence[Use], nodes: Nodes, results: Results) -> ClaimUsers:
-        """With what some pods with claims did."""
+        """The history with further uses."""
         happening = Happening(tuple(uses), self.objects, nodes, results)
         return replace(self, happened=(*self.happened, happening)) if uses else self
 
     def among(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[Use]:
-        """The uses by those of ``pods`` that have claims: usually few of many."""
+        """Uses by those of ``pods`` with claims, usually few."""
         if not self.provided:
             return [Use(pod, node, by) for pod, node in pods if pod.spec.resource_claims]
 
@@ -78,7 +78,7 @@ class ClaimUsers(Struct, frozen=True, eq=False):
         return [Use(pod, node, by) for pod, node in pods if has_claims(pod)]
 
     def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
-        """These happenings among other objects."""
+        """The same happenings with other objects."""
         other = ClaimUsers.of(objects)
         return replace(self, objects=objects, provided=other.provided) if self.happened else other
 
@@ -92,7 +92,7 @@ _Change = tuple[Sequence[tuple[Pod, int]], Sequence[Pod], Codes, Codes] | Codes
 
 
 class Moves(Struct, frozen=True):
-    """Pods that come to nodes (``by`` 1) or leave them (-1), by kind and by the node's position."""
+    """Pods that come to nodes (``by`` 1) or leave them (-1), by kind and node position."""
 
     kind: Codes
     node: Codes
@@ -100,7 +100,7 @@ class Moves(Struct, frozen=True):
 
     @classmethod
     def of(cls, moves: Sequence[tuple[KindNumber, int, int]]) -> Moves:
-        """From (kind, node, by)."""
+        """Moves from tuples (kind, node, by)."""
         table = np.array(moves, dtype=np.int32).reshape(-1, 3)
         return cls(table[:, 0], table[:, 1], table[:, 2])
 
@@ -111,7 +111,7 @@ class Moves(Struct, frozen=True):
         return Moves(self.kind[chosen], self.node[chosen], self.by[chosen])
 
     def then(self, others: Moves) -> Moves:
-        """These, and after them ``others``."""
+        """These moves followed by ``others``."""
         return Moves(
             np.concatenate([self.kind, others.kind]),
             np.concatenate([self.node, others.node]),
@@ -120,9 +120,9 @@ class Moves(Struct, frozen=True):
 
 
 class PodList:
-    """Pods in the order they came, each with the number of its kind and the position of its node.
+    """Pods in order of arrival, each with its kind and node position.
 
-    Changes are cheap for any number of pods: they are noted, and made when somebody reads the list.
+    Changes are cheap for any number of pods: they are noted, and made when the list is read.
     """
 
     __slots__ = ("_changes", "_kind", "_node", "_pods")
@@ -131,11 +131,11 @@ class PodList:
         self._pods, self._kind, self._node, self._changes = pods, kind, node, changes
 
     def changed(self, gone: Sequence[tuple[Pod, int]], pods: Sequence[Pod], kind: Codes, node: Codes) -> PodList:
-        """Without some pods, and then with others."""
+        """The list without some pods, and with others added."""
         return PodList(self._pods, self._kind, self._node, (*self._changes, (gone, pods, kind, node)))
 
     def on_other_nodes(self, position: Codes) -> PodList:
-        """The pods whose nodes stay; ``position`` says where each node is then, GONE for those that are not there."""
+        """The list for other nodes; ``position`` maps each node to its new one, or to GONE."""
         # GONE is the last entry of what it indexes.
         return PodList(self._pods, self._kind, self._node, (*self._changes, np.append(position, np.int32(GONE))))
 
@@ -176,23 +176,23 @@ class PodList:
 
     @property
     def node(self) -> Codes:
-        """Node of each pod, whatever its own nodeName says."""
+        """Node of each pod; the pod's own nodeName is not read."""
         self._change()
         return self._node
 
 
 class Taken(Struct, frozen=True):
-    """Amounts that pods take up of each node."""
+    """Requests of the pods on each node."""
 
     pod_count: Counts
     requested: Amounts
-    """Per resource name what the pods of each node ask for."""
+    """Requests by resource name."""
     non_zero_requested: Amounts
-    """Amounts that scores count, with stand-ins for pods that ask for nothing."""
+    """Requests that scoring counts, with stand-ins for missing ones."""
 
     @classmethod
     def of(cls, kinds: KindTable, nodes_of_kind: Mapping[KindNumber, Codes], nodes: int) -> Taken:
-        """Amounts of all pods of a cluster."""
+        """Requests of all pods of a cluster."""
         pod_count, summed = np.zeros(nodes, dtype=np.int64), (dict[str, Counts](), dict[str, Counts]())
         for number, on in nodes_of_kind.items():
             np.add.at(pod_count, on, 1)
@@ -202,7 +202,7 @@ class Taken(Struct, frozen=True):
         return cls(pod_count, *summed)
 
     def moved(self, kinds: KindTable, moves: Moves) -> Taken:
-        """Once pods came to nodes or left them; sums wrap as Go's do."""
+        """Usage after moves; sums wrap as Go's do."""
         # Often it is the same pods in another state.
         net: dict[tuple[int, int], int] = {}
         asked: dict[int, Requests] = {}
@@ -226,7 +226,7 @@ class Taken(Struct, frozen=True):
         return Taken(pod_count, *summed)
 
     def on_other_nodes(self, kept: Codes, added: int) -> Taken:
-        """Amounts on the nodes at the positions ``kept``, and on ``added`` empty ones after them."""
+        """Usage on the nodes at the positions ``kept``, and on ``added`` empty ones after them."""
 
         def moved(column: Counts) -> Counts:
             return np.concatenate([column[kept], np.zeros(added, dtype=np.int64)])
@@ -239,7 +239,7 @@ class Taken(Struct, frozen=True):
 
 
 class RunningPods:
-    """The pods of one cluster that are on nodes."""
+    """Pods on the nodes of one cluster."""
 
     def __init__(
         self, kinds: KindTable, listed: PodList, taken: Taken, nodes_of_kind: Mapping[KindNumber, Codes]
@@ -253,14 +253,14 @@ class RunningPods:
 
     @classmethod
     def of(cls, kinds: KindTable, pods: Sequence[Pod], places: Sequence[int], nodes: int) -> RunningPods:
-        """The pods that are on the nodes at ``places``, of as many ``nodes``."""
+        """Pods on the nodes at ``places``, of so many ``nodes``."""
         kind = np.fromiter(map(kinds.number_of, pods), dtype=np.int32, count=len(pods))
         node = np.array(places, dtype=np.int32)
         nodes_of_kind = _by_kind(kind, node)
         return cls(kinds, PodList(tuple(pods), kind, node), Taken.of(kinds, nodes_of_kind, nodes), nodes_of_kind)
 
     def among(self, kinds: KindTable) -> RunningPods:
-        """Pods with the kinds of another table that has the same numbers."""
+        """The same pods with another kind table that has the same numbers."""
         other = RunningPods(kinds, self._listed, self.taken, self.nodes_of_kind)
         other._used_ports = self._used_ports
         return other
@@ -274,23 +274,23 @@ class RunningPods:
 
     @property
     def kind(self) -> Codes:
-        """The number of each pod's kind."""
+        """Kind of each pod."""
         return self._listed.kind
 
     def kind_of(self, place: int) -> KindNumber:
-        """The kind of the pod that is at this place in the list."""
+        """Kind of the pod at a place in the list."""
         return KindNumber(self.kind.item(place))
 
     @property
     def node(self) -> Codes:
-        """The position of each pod's node."""
+        """Node position of each pod."""
         return self._listed.node
 
     def changed(
         self, gone: Sequence[tuple[Pod, int]], come: Sequence[tuple[Pod, int]], kind: Codes, taken: Taken | None = None
     ) -> RunningPods:
-        """Without some pods, and then with others, each on the node of a position; ``kind`` is that of each of those
-        that go and that come, ``taken`` what all take up then, where that is known.
+        """Pods without some, and with others added, each with its node; ``kind`` has the kinds of those that go, then
+        come; ``taken`` is the resulting usage, if known.
         """
         node = np.fromiter((at for _, at in (*gone, *come)), dtype=np.int32, count=len(kind))
         left, came = kind[: len(gone)], kind[len(gone) :]
@@ -314,7 +314,7 @@ class RunningPods:
         return self._with(listed, taken, nodes_of_kind, (*leaving, *coming))
 
     def on_other_nodes(self, before: int, kept: Codes, added: int) -> RunningPods:
-        """On the nodes at the positions ``kept`` of ``before``, and ``added`` empty ones after them."""
+        """Pods on the nodes at the positions ``kept`` of ``before``, with ``added`` empty nodes after them."""
         position = np.full(before, GONE, dtype=np.int32)
         position[kept] = np.arange(len(kept), dtype=np.int32)
         # All kinds at once: there may be thousands, each with few pods.
@@ -340,11 +340,11 @@ class RunningPods:
         return other
 
     def places_of(self, kinds: Iterable[KindNumber]) -> Positions:
-        """The places in the list of the pods of some kinds."""
+        """Places in the list of pods of some kinds."""
         return np.flatnonzero(np.isin(self.kind, np.fromiter(kinds, dtype=np.int32)))
 
     def on(self, nodes: Positions, kinds: Iterable[KindNumber]) -> Iterator[tuple[int, Pod, KindNumber]]:
-        """The pods of some kinds on some nodes: each with the place of its node among ``nodes``, and its kind."""
+        """Yield pods of some kinds on some nodes: place of the node among ``nodes``, pod and kind."""
         place_of = {node: place for place, node in enumerate(nodes.tolist())}
         for pod in self.places_of(kinds).tolist():
             if (node := self.node.item(pod)) in place_of:
@@ -352,14 +352,14 @@ class RunningPods:
 
     @property
     def used_ports(self) -> Mapping[int, frozenset[HostPort]]:
-        """Per node with host ports in use, which."""
+        """Host ports in use, for nodes with any."""
         if self._used_ports is None:
             used = self.per_node(lambda kind: kind.ports)
             self._used_ports = {node: frozenset(ports) for node, ports in used.items()}
         return self._used_ports
 
     def per_node(self, parts: Callable[[PodKind], Iterable[T]]) -> dict[int, Counter[T]]:
-        """Count what pods bring to their nodes, looked at once a kind; few kinds bring anything."""
+        """Count parts of the pods on each node; ``parts`` is called once per kind, and few kinds have any."""
         merged: dict[int, Counter[T]] = {}
         for number, nodes in self.nodes_of_kind.items():
             if brought := tuple(parts(self._kinds[number])):

@@ -17,14 +17,14 @@ from kubespread.kube.api.core import Pod, Volume
 from kubespread.kube.persistent_volumes import driver_of, in_tree_plugin, is_delayed, storage_class_name
 
 ClaimKey = tuple[str, str]
-"""A claim's namespace and name."""
+"""Namespace and name of a claim."""
 
 Attached = tuple[str, str]
-"""A volume's unique name, and its CSI driver."""
+"""Unique name of a volume, and its CSI driver."""
 
 
 def claim_name(pod: Pod, volume: Volume) -> str | None:
-    """The claim behind a volume; an ephemeral volume's is named after the pod."""
+    """Claim of a volume; an ephemeral volume's is named after the pod."""
     if volume.persistent_volume_claim is not None:
         return volume.persistent_volume_claim.claim_name
     return f"{pod.metadata.name}-{volume.name}" if volume.ephemeral is not None else None
@@ -39,7 +39,7 @@ def key_of(claim: api.PersistentVolumeClaim) -> ClaimKey:
 
 
 def is_owned(claim: api.PersistentVolumeClaim, pod: Pod) -> bool:
-    """True if the claim of an ephemeral volume was made for this very pod."""
+    """True if the claim was created for this pod's ephemeral volume."""
     return any(owner.controller and owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references)
 
 
@@ -49,22 +49,22 @@ def not_owner(claim: api.PersistentVolumeClaim, pod: Pod) -> str:
 
 
 class StorageChange(Struct, frozen=True):
-    """Claims and volumes that are new or have changed, and what drivers report then."""
+    """New or changed claims and volumes, and capacities that drivers then report."""
 
     claims: Sequence[api.PersistentVolumeClaim] = ()
     volumes: Sequence[api.PersistentVolume] = ()
     capacities: Mapping[int, api.CSIStorageCapacity] = field(default_factory=dict)
-    """By their place among the cluster's."""
+    """By position among the cluster's."""
 
     def then(self, other: StorageChange) -> StorageChange:
-        """This one, and after it ``other``."""
+        """This change followed by ``other``."""
         return StorageChange(
             (*self.claims, *other.claims), (*self.volumes, *other.volumes), {**self.capacities, **other.capacities}
         )
 
 
 class StorageIndex:
-    """The storage objects of one cluster by name. A value: a change makes another one."""
+    """Storage objects of one cluster by name. A value: a change makes another one."""
 
     def __init__(self, objects: ClusterObjects) -> None:
         self.claims: Mapping[ClaimKey, api.PersistentVolumeClaim] = {
@@ -87,7 +87,7 @@ class StorageIndex:
                     self.attach_limits.setdefault(name, {})[driver.name] = driver.allocatable.count
 
     def after(self, change: StorageChange) -> StorageIndex:
-        """The index once ``change`` has happened; this one is as it was."""
+        """The index after ``change``."""
         other = copy(self)
         if change.claims:
             other.claims = {**self.claims, **{key_of(claim): claim for claim in change.claims}}
@@ -105,7 +105,7 @@ class StorageIndex:
         return other
 
     def since(self, before: StorageIndex) -> StorageChange:
-        """Find the change that makes this index of ``before``."""
+        """Change that makes this index of ``before``."""
         return StorageChange(
             [claim for key, claim in self.claims.items() if before.claims.get(key) is not claim],
             [volume for name, volume in self.volumes.items() if before.volumes.get(name) is not volume],
@@ -117,7 +117,7 @@ class StorageIndex:
         )
 
     def in_objects(self, objects: ClusterObjects) -> ClusterObjects:
-        """``objects`` with the claims, volumes and capacities as they are here."""
+        """``objects`` with this index's claims, volumes and capacities."""
         return (
             objects.with_some(api.PersistentVolumeClaim, self.claims.values())
             .with_some(api.PersistentVolume, self.volumes.values())
@@ -125,7 +125,7 @@ class StorageIndex:
         )
 
     def volumes_for(self, claim: api.PersistentVolumeClaim) -> list[api.PersistentVolume]:
-        """The volumes whose class and claimRef allow a claim to take them, by name."""
+        """Volumes that a claim may take by class and claimRef, by name."""
         reserved, free = (self._for_claims.get(claimant, {}) for claimant in (key_of(claim), storage_class_name(claim)))
         return [volume for _, volume in sorted({**reserved, **free}.items())]
 
@@ -136,8 +136,8 @@ class StorageIndex:
         return is_delayed(self.classes.get(storage_class_name(claim)))
 
     def attached(self, pod: Pod, *, translates: bool = True) -> Iterator[Attached]:
-        """The attachable volumes of a pod, as a node with a CSINode counts them; one without does not translate
-        in-tree volumes.
+        """Yield a pod's attachable volumes, as a node with a CSINode counts them; without ``translates``, in-tree
+        volumes are not translated.
         """
         for volume in pod.spec.volumes:
             name = claim_name(pod, volume)
@@ -151,9 +151,7 @@ class StorageIndex:
                 yield from self._of_claim(claim, translates=translates)
 
     def names_driver(self, pod: Pod) -> bool:
-        """True if some volume of the pod names a driver: for a claim without a volume any provisioner of its class
-        counts.
-        """
+        """True if a volume of the pod names a driver; a claim without a volume names its class's provisioner."""
         if next(self.attached(pod), None) is not None:
             return True
         claims = [claim for name in claim_names(pod) if (claim := self.claim(pod, name)) is not None]
@@ -161,7 +159,7 @@ class StorageIndex:
         return any(storage_class is not None and storage_class.provisioner for storage_class in classes)
 
     def not_owned(self, pod: Pod) -> str | None:
-        """Reason why the claim of one of the pod's ephemeral volumes is not its own, in kube-scheduler's words."""
+        """kube-scheduler's message if the claim of an ephemeral volume belongs to another pod; else None."""
         for volume in pod.spec.volumes:
             claim = self.claim(pod, claim_name(pod, volume) or "") if volume.ephemeral is not None else None
             if claim is not None and not is_owned(claim, pod):

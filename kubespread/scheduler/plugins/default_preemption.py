@@ -60,13 +60,13 @@ _OFFSET = 2**31
 
 
 class DefaultPreemptionArgs(Args):
-    """Number of candidates that ends the search, as a percentage of the nodes worth trying and as a minimum."""
+    """Number of candidates that ends the search, as a percentage of the potential nodes and as a minimum."""
 
     min_candidate_nodes_percentage: Int32 = 10
     min_candidate_nodes_absolute: Int32 = 100
 
     def enough_of(self, nodes: int) -> int:
-        """Number of candidates that suffice among this many nodes."""
+        """Number of candidates that suffices among so many nodes."""
         return min(max(nodes * self.min_candidate_nodes_percentage // 100, self.min_candidate_nodes_absolute), nodes)
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
@@ -92,7 +92,7 @@ class DefaultPreemption(PostFilterPlugin, frozen=True):
         return SKIP
 
     def post_filter(self, evaluation: Evaluation, budgets: Budgets, turns: Turns) -> PreemptionCandidate | str:
-        """Dry runs that end in errors matter only where there is no candidate: they are the plugin's answer then."""
+        """Choose a candidate by dry runs; their errors are the answer only without any candidate."""
         if (refusal := _refusal(evaluation)) is not None:
             return f"preemption: {refusal}"
         search = _DryRuns(evaluation, self, budgets, turns)
