@@ -15,7 +15,7 @@ from msgspec import Raw, field
 from msgspec.structs import replace
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
-from kubespread.kube.api.core import Pod, PodSpec, PodStatus, PodTemplateSpec
+from kubespread.kube.api.core import Node, Pod, PodSpec, PodStatus, PodTemplateSpec
 from kubespread.kube.api.decoding import check, check_time
 from kubespread.kube.api.meta import Int64, KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.pod_requests import RESIZE_PENDING
@@ -46,6 +46,11 @@ SPEC_COLLECTIONS = (
     "resource_claims",
 )
 META_COLLECTIONS = ("labels", "annotations", "owner_references", "finalizers")
+_OF_NODES = {
+    "metadata": ("annotations", "owner_references", "finalizers"),
+    "spec": ("taints",),
+    "status": ("capacity", "allocatable", "conditions", "images", "declared_features", "node_info"),
+}
 
 
 class _Metadata(KubeObject):
@@ -88,6 +93,7 @@ class PodSharing:
         self._specs: dict[bytes, PodSpec] = {}
         self._last_spec: tuple[bytes, bytes, PodSpec | None] = b"", b"", None
         """The text before and after the name of the node of the last pod, which mostly is the next one's."""
+        self._last_node = Node()
         self._parts: dict[tuple[str, bytes], Any] = {}
         self._names: dict[str, str] = {}
         self._no_annotations: dict[str, str] = self.part("annotations", {})
@@ -123,6 +129,15 @@ class PodSharing:
         meta.finalizers = self._finalizers(meta.finalizers)
         pod.spec = self._spec(pod.spec)
         pod.status = self.part("status", pod.status)
+
+    def share_node(self, node: Node) -> None:
+        """Replace the parts of ``node`` that are as those of the node before it."""
+        for name, parts in _OF_NODES.items():
+            mine, others = getattr(node, name), getattr(self._last_node, name)
+            for part in parts:
+                if getattr(mine, part) == (other := getattr(others, part)):
+                    setattr(mine, part, other)
+        self._last_node = node
 
     def share_template(self, template: PodTemplateSpec) -> None:
         """Replace the parts of what a workload makes pods of likewise; what is read of it stays as it was written."""

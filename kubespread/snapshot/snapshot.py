@@ -242,6 +242,8 @@ class TypedReader:
                 self._digest(obj.spec.template, item)
         if meta.annotations:
             meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
+        if isinstance(obj, Node):
+            self._sharing.share_node(obj)
         row = KEPT[type(obj)]
         if row.template_path and (template := row.pod_template(obj)) is not None:
             self._sharing.share_template(template)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -331,20 +331,28 @@ def _constraint_rows(evaluation: Evaluation, *, pods: bool) -> list[_ConstraintR
     ]
 
 
-class _Score(NamedTuple):
-    """Score that one plugin gives each node."""
-
-    name: str
-    raw: Sequence[int]
-    normalized: Sequence[int]
-    weight: int
+_Scores = Callable[[int], tuple[dict[str, int], dict[str, judged_nodes.ScoreDetail]]]
+"""The weighted scores of a node, and their details."""
 
 
-def _scores(evaluation: Evaluation) -> Sequence[_Score]:
-    return [
-        _Score(name, score.raw.tolist(), score.normalized.tolist(), score.weight)
-        for name, score in evaluation.scores.items()
-    ]
+def _scores(evaluation: Evaluation) -> _Scores:
+    scores = evaluation.scores
+    parts = [[score.raw for score in scores.values()], [score.normalized for score in scores.values()]]
+    rows = np.ascontiguousarray(np.array(parts, dtype=np.int64).T)
+
+    @cache
+    def scored(row: bytes) -> tuple[dict[str, int], dict[str, judged_nodes.ScoreDetail]]:
+        values = np.frombuffer(row, dtype=np.int64).reshape(-1, 2).tolist()
+        details = {
+            name: judged_nodes.ScoreDetail(
+                raw=raw, normalized=normalized, weight=score.weight, weighted=normalized * score.weight
+            )
+            for (name, score), (raw, normalized) in zip(scores.items(), values, strict=True)
+        }
+        return {name: detail.weighted for name, detail in details.items()}, details
+
+    # Many nodes of a large cluster have the same.
+    return lambda node: scored(rows[node].tobytes())
 
 
 def _node_report(
@@ -352,21 +360,13 @@ def _node_report(
     rows: Sequence[_ConstraintRow],
     details: Mapping[str, Mapping[int, Causes]],
     node: int,
-    scores: Sequence[_Score] | None,
+    scores: _Scores | None,
 ) -> judged_nodes.NodeReport:
     """``scores`` are None where nodes have none."""
     verdict = evaluation.verdict(node)
     feasible = verdict.code is Code.SUCCESS
     scored = scores is not None and feasible
-    score_details = {
-        score.name: judged_nodes.ScoreDetail(
-            raw=score.raw[node],
-            normalized=score.normalized[node],
-            weight=score.weight,
-            weighted=score.normalized[node] * score.weight,
-        )
-        for score in (scores if scores is not None and feasible else ())
-    }
+    weighted, score_details = scores(node) if scores is not None and feasible else ({}, {})
     return judged_nodes.NodeReport(
         name=evaluation.cluster.nodes.names[node],
         feasible=feasible,
@@ -381,7 +381,7 @@ def _node_report(
             for status in evaluation.rejections(node)
         ),
         constraints=tuple(row.on(node) for row in rows),
-        scores={name: detail.weighted for name, detail in score_details.items()},
+        scores=weighted,
         score_details=score_details,
         total=int(evaluation.total[node]) if scored else None,
         spread_scores=tuple(float(row.shares[node]) if scored and row.shares is not None else None for row in rows),

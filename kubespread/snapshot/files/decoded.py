@@ -14,7 +14,7 @@ import zlib
 from array import array
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from copy import copy
+from itertools import repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
@@ -39,8 +39,10 @@ _CHECKSUM = 4
 """Bytes before the MessagePack."""
 _READING = ("kube", "manifest", "snapshot")
 """The rooms whose code says what a file is decoded to."""
-_OWN = ("name", "uid", "resource_version", "creation_timestamp")
+_OWN = ("name", "uid", "resource_version")
 """The metadata in which pods differ from all others."""
+_UNSHARED = (*_OWN, "creation_timestamp")
+"""The metadata in which pods differ that are otherwise alike."""
 _CODE = "I"
 UNREADABLE = (msgspec.DecodeError, ValueError, LookupError, RecursionError)
 """Errors that damaged content raises."""
@@ -67,6 +69,9 @@ class _Kept(msgspec.Struct, array_like=True):
     status_codes: bytes
     nodes: list[str]
     node_codes: bytes
+    times: list[str]
+    """Times of creation."""
+    time_codes: bytes
     own: dict[str, list[str]]
     """Metadata that each pod has of its own, by field; fields that no pod has are missing."""
 
@@ -170,20 +175,21 @@ def _packed(snapshot: Snapshot) -> bytes:
     statuses = [pod.status for pod in snapshot.pods]
     own = {name: [getattr(meta, name) for meta in metadata] for name in _OWN}
     objects: dict[type[ApiObject], Sequence[ApiObject]] = {Node: snapshot.nodes, **snapshot.objects.by_type}
-    templates, metadata_codes = _numbered(_identities(metadata, ObjectMeta, _OWN), metadata)
+    templates, metadata_codes = _numbered(_identities(metadata, ObjectMeta, _UNSHARED), metadata)
     spec_templates, spec_codes = _numbered(_identities(specs, PodSpec, _NODE), specs)
-    nodes = [spec.node_name for spec in specs]
+    nodes, times = [spec.node_name for spec in specs], [meta.creation_timestamp for meta in metadata]
     content = _encode(
         _Kept(
             snapshot.origin,
             dict(snapshot.skipped),
             {cls.__name__: msgspec.Raw(_encode(those)) for cls, those in objects.items()},
-            _without(templates, ObjectMeta, _OWN),
+            _without(templates, ObjectMeta, _UNSHARED),
             metadata_codes,
             _without(spec_templates, PodSpec, _NODE),
             spec_codes,
             *_numbered(map(id, statuses), statuses),
             *_numbered(nodes, nodes),
+            *_numbered(times, times),
             {name: column for name, column in own.items() if any(column)},
         )
     )
@@ -210,33 +216,37 @@ def _unpacked(content: bytes) -> Snapshot:
     kept = _DECODER.decode(view)
     by_name = {cls.__name__: cls for cls in _OBJECTS}
     objects = {by_name[name]: tuple(_OBJECTS[by_name[name]].decode(raw)) for name, raw in kept.objects.items()}
-    nodes = objects.pop(Node)
-    origin = kept.origin
+    nodes, origin, sharing = objects.pop(Node), kept.origin, PodSharing()
+    for node in nodes:
+        sharing.share_node(node)
     return Snapshot(
         nodes,
-        _pods(kept),
+        _pods(kept, sharing),
         ClusterObjects(objects, frozenset(origin.listed), unread=origin.unread),
         kept.skipped,
         origin,
     )
 
 
-def _pods(kept: _Kept) -> tuple[Pod, ...]:
-    sharing = PodSharing()
+def _pods(kept: _Kept, sharing: PodSharing) -> tuple[Pod, ...]:
     for templates, collections in ((kept.metadata, META_COLLECTIONS), (kept.specs, SPEC_COLLECTIONS)):
         for template in templates:
             for name in collections:
                 setattr(template, name, sharing.part(name, getattr(template, name)))
-    metadata = list(map(copy, _chosen(kept.metadata, kept.metadata_codes)))
-    for name in _OWN:
-        if column := kept.own.get(name):
-            for meta, value in zip(metadata, column, strict=True):
-                setattr(meta, name, value)
-    specs = list(map(copy, _chosen(kept.specs, kept.spec_codes)))
-    for spec, node in zip(specs, _chosen(kept.nodes, kept.node_codes), strict=True):
-        spec.node_name = node
-    statuses = _chosen(kept.statuses, kept.status_codes)
+    tables = zip(
+        _chosen(kept.metadata, kept.metadata_codes),
+        _chosen(kept.times, kept.time_codes),
+        _chosen(kept.specs, kept.spec_codes),
+        _chosen(kept.nodes, kept.node_codes),
+        _chosen(kept.statuses, kept.status_codes),
+        *(kept.own.get(name) or repeat("", len(kept.node_codes) // array(_CODE).itemsize) for name in _OWN),
+        strict=True,
+    )
     return tuple(
-        Pod(metadata=meta, spec=spec, status=status)
-        for meta, spec, status in zip(metadata, specs, statuses, strict=True)
+        Pod(
+            metadata=replace(meta, creation_timestamp=time, name=name, uid=uid, resource_version=version),
+            spec=replace(spec, node_name=node),
+            status=status,
+        )
+        for meta, time, spec, node, status, name, uid, version in tables
     )
