@@ -352,7 +352,7 @@ def _scores(evaluation: Evaluation) -> _Scores:
         return {name: detail.weighted for name, detail in details.items()}, details
 
     # Many nodes of a large cluster have the same.
-    return lambda node: scored(rows[node].tobytes())
+    return lambda node: scored(rows[node].tobytes()) if scores else ({}, {})
 
 
 def _node_report(

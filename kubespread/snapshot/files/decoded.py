@@ -14,7 +14,6 @@ import zlib
 from array import array
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
@@ -72,8 +71,8 @@ class _Kept(msgspec.Struct, array_like=True):
     times: list[str]
     """Times of creation."""
     time_codes: bytes
-    own: dict[str, list[str]]
-    """Metadata that each pod has of its own, by field; fields that no pod has are missing."""
+    own: list[list[str]]
+    """Metadata that each pod has of its own, by field."""
 
 
 # Made here and not where they are used: decoders must exist before threads decode (see snapshot.py).
@@ -173,7 +172,6 @@ def _packed(snapshot: Snapshot) -> bytes:
     """Raises OverflowError, and ValueError for text that is not Unicode."""
     metadata, specs = [pod.metadata for pod in snapshot.pods], [pod.spec for pod in snapshot.pods]
     statuses = [pod.status for pod in snapshot.pods]
-    own = {name: [getattr(meta, name) for meta in metadata] for name in _OWN}
     objects: dict[type[ApiObject], Sequence[ApiObject]] = {Node: snapshot.nodes, **snapshot.objects.by_type}
     templates, metadata_codes = _numbered(_identities(metadata, ObjectMeta, _UNSHARED), metadata)
     spec_templates, spec_codes = _numbered(_identities(specs, PodSpec, _NODE), specs)
@@ -190,7 +188,7 @@ def _packed(snapshot: Snapshot) -> bytes:
             *_numbered(map(id, statuses), statuses),
             *_numbered(nodes, nodes),
             *_numbered(times, times),
-            {name: column for name, column in own.items() if any(column)},
+            [[getattr(meta, name) for meta in metadata] for name in _OWN],
         )
     )
     return zlib.crc32(content).to_bytes(_CHECKSUM, "big") + content
@@ -239,7 +237,7 @@ def _pods(kept: _Kept, sharing: PodSharing) -> tuple[Pod, ...]:
         _chosen(kept.specs, kept.spec_codes),
         _chosen(kept.nodes, kept.node_codes),
         _chosen(kept.statuses, kept.status_codes),
-        *(kept.own.get(name) or repeat("", len(kept.node_codes) // array(_CODE).itemsize) for name in _OWN),
+        *kept.own,
         strict=True,
     )
     return tuple(

@@ -199,9 +199,6 @@ _COLLECTION_FAILED = regex(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-errors
 
 _LOGS_BEGIN = b"\n==== START logs for container "
 _LOGS_END = b"\n==== END logs for container "
-_RULE = b"===="
-"""Bytes that follow the line break in both markers."""
-_FEW = 1000
 _DUMPED = regex(r"(?:^|/)[^/]+/replication-controllers\.(?:json|yaml)$")
 _BACKED_UP = regex(r"(?:^|/)resources/[^/]+/(?:cluster|namespaces)/")
 _LACKING = (
@@ -259,7 +256,7 @@ class Recognized(Struct):
         in_logs = False
         for chunk in chunks:
             text += chunk
-            while (position := _position(_LOGS_END if in_logs else _LOGS_BEGIN, text)) >= 0:
+            while (position := text.find(_LOGS_END if in_logs else _LOGS_BEGIN)) >= 0:
                 self.is_dump = True
                 if in_logs:
                     # The marker's own line ends them; it may not be here in full.
@@ -451,28 +448,7 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _position(marker: bytes, text: bytes) -> int:
-    """Find ``marker`` as ``find`` does, several times as fast where there are few equals signs, which one byte's search
-    says.
-    """
-    at = text.find(_RULE[:1])
-    for _ in range(_FEW):
-        if at < 0:
-            return -1
-        if text.startswith(_RULE, at):
-            break
-        at = text.find(_RULE[:1], at + 1)
-    return text.find(marker, max(0, at - 1))
-
-
 def _without_begun(marker: bytes, text: bytes) -> int:
     """The length of ``text`` without a marker that may begin at its very end."""
     begun = text.rfind(b"\n", max(0, len(text) - len(marker)))
     return begun if begun >= 0 and marker.startswith(text[begun:]) else len(text)
-
-
-NO_PODS = "no Pod objects: every node counts as empty"
-_LARGE = {False: 2**20, True: 2**16}
-"""Bytes from which on a file is worth keeping decoded, plain or zipped: about a hundred nodes with thirty pods each."""
-_HUGE = 2 * 2**30
-"""Bytes up to which it is: the whole file is read to find what is kept, also one that holds nothing."""
