@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import kubespread
-from kubespread.questions.library import SIDES, Given, given_to, signature_of, takes_several
+from kubespread.questions.library import SIDES, Keyword, keywords_of, signature_of, takes_several
 from kubespread.questions.question import Question, Workload
 from kubespread.questions.registry import question
 
@@ -104,7 +104,7 @@ def _function(name: str, asked: type[Question]) -> Iterator[str]:  # type: ignor
 
 def _typed(asked: type[Question]) -> inspect.Signature:  # type: ignore[type-arg]  # of any answer
     """The signature, with types as text."""
-    given, answer = given_to(asked), asked.report().__name__
+    given, answer = keywords_of(asked), asked.report().__name__
     types = {name: _accepted(given[name]) if name in given else _OF_ASK[name][0] for name in _parameters(asked)}
     if asked.may_lack_cluster:
         types["snapshot"] = "Snapshot | None"
@@ -119,18 +119,18 @@ def _parameters(asked: type[Question]) -> list[str]:  # type: ignore[type-arg]  
 
 
 def _documentation(name: str, asked: type[Question]) -> str:  # type: ignore[type-arg]  # of any answer
-    given = given_to(asked)
+    given = keywords_of(asked)
     helps = {name: _help(given[name]) if name in given else _OF_ASK[name][1] for name in _parameters(asked)}
     lines = [f"- ``{name}``: {help}" for name, help in helps.items() if help]
     summary = inspect.getdoc(getattr(kubespread, name)) or ""
     return "\n".join([summary, "", "Raises UsageError, SnapshotError and ManifestError.", "", *lines])
 
 
-def _help(given: Given) -> str:
+def _help(given: Keyword) -> str:
     return "For Python callers only." if given.option is None else given.option.help
 
 
-def _accepted(given: Given) -> str:
+def _accepted(given: Keyword) -> str:
     """The type of what a caller gives."""
     field, kind, option = given
     if option is None:

@@ -21,7 +21,7 @@ from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.snapshot import Snapshot
 
 _CHOOSING = ("namespace", "selector")
-"""The fields that say whose pods a question is about, which `Commands.whose` says for another."""
+"""Fields that select workloads, which `Commands.selection` passes on."""
 _NOT_TYPED = ("admission", "default_toleration_seconds", "pod_node_selector", "extended_resource_toleration")
 
 
@@ -37,7 +37,7 @@ class Commands(Struct, frozen=True):
     """Words of the command line that was answered; empty where there was none."""
 
     @property
-    def whose(self) -> Sequence[str]:
+    def selection(self) -> Sequence[str]:
         """Words that select the same workloads: their names, ``-A`` or ``-n NAMESPACE``, and ``-l LABELS``."""
         asked = self.question
         if self.cluster is None or not isinstance(asked, WorkloadsQuestion):
@@ -48,14 +48,14 @@ class Commands(Struct, frozen=True):
 
     def of(self, question: str, *words: str, namespace: str | None = None) -> str:
         """Command that asks ``question`` about the same workloads, or about all of ``namespace``."""
-        whose = self.whose if namespace is None else [f"-n {quote(namespace)}"]
-        return self._command(question, *words, *self._repeated(question, words), *whose)
+        selecting = self.selection if namespace is None else [f"-n {quote(namespace)}"]
+        return self._command(question, *words, *self._repeated(question, words), *selecting)
 
     def again(self, question: str, pod: str, *words: str) -> str:
         """Command that asks another ``question`` about ``pod``, with the same settings."""
         namespace = getattr(self.question, "namespace", None)
-        whose = [f"-n {quote(namespace)}"] if namespace else []
-        return self._command(question, quote(pod), *self._repeated(question, words, is_same=True), *words, *whose)
+        selecting = [f"-n {quote(namespace)}"] if namespace else []
+        return self._command(question, quote(pod), *self._repeated(question, words, is_same=True), *words, *selecting)
 
     def of_workload(self, question: str, workload: WorkloadName, *words: str) -> str:
         row = POD_CREATORS.get(workload.kind)

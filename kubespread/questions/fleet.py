@@ -259,7 +259,7 @@ def answers(
     make = partial(_Asking.of, (question, settle, tuple(edits)), (scheduler.carried, os.path.realpath(".")))
     asking = make()
     results = partial(budget.workers.results, asking, make, took=0.0, until=budget.until)
-    done = [*budget.told(_rows(asked, results, budget.until), len(asked))]
+    done = [*budget.reported(_rows(asked, results, budget.until), len(asked))]
     places = {member.name: place for place, member in enumerate(asked)}
     done.sort(key=lambda row: places[row.told.name])
     missing = [*(Counter(member.name for member in asked) - Counter(row.told.name for row in done)).elements()]

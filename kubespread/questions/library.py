@@ -17,7 +17,7 @@ from kubespread.questions.tasks import Workers
 SIDES = ("before", "after")
 
 
-class Given(NamedTuple):
+class Keyword(NamedTuple):
     """Field of a question, as a keyword argument of its library function."""
 
     field: structs.FieldInfo
@@ -27,18 +27,18 @@ class Given(NamedTuple):
 
 
 @cache
-def given_to(question: type[Question[Any]]) -> Mapping[str, Given]:
+def keywords_of(question: type[Question[Any]]) -> Mapping[str, Keyword]:
     """Map each keyword of the library function to its field."""
-    options, given = options_of(question), dict[str, Given]()
+    options, given = options_of(question), dict[str, Keyword]()
     for field, kind, option in options:
         if not option.is_for_scripts:
             head, *words = field.name.split("_")
             is_own = field.encode_name == "".join([head, *map(str.capitalize, words)])
-            given[option.called or (field.name if is_own else field.encode_name)] = Given(field, kind, option)
+            given[option.called or (field.name if is_own else field.encode_name)] = Keyword(field, kind, option)
     named, hints = {field.name for field, *_ in options}, get_type_hints(question)
     for field in structs.fields(question):
         if field.name not in named and get_origin(hints[field.name]) is not Mapping:
-            given[field.name] = Given(field, hints[field.name], None)
+            given[field.name] = Keyword(field, hints[field.name], None)
     return given
 
 
@@ -50,7 +50,7 @@ def takes_several(question: type[Question[Any]]) -> bool:
 @cache
 def signature_of(question: type[Question[Any]]) -> inspect.Signature:
     """Signature of the library function: the question's fields, then the parameters of `ask`."""
-    given, required = dict(given_to(question)), inspect.Parameter.empty
+    given, required = dict(keywords_of(question)), inspect.Parameter.empty
     told: dict[str, Any] = {"jobs": 1, "timeout": None} if question.hands_out else {}
     told |= {"on_progress": None, **({"on_refused": None} if takes_several(question) else {})}
     if any(option.form == "sides" for *_, option in options_of(question)):
@@ -71,13 +71,13 @@ def signature_of(question: type[Question[Any]]) -> inspect.Signature:
     )
 
 
-def _default(given: Given) -> Any:
+def _default(given: Keyword) -> Any:
     return inspect.Parameter.empty if given.field.required else given.field.default
 
 
 def library_function(name: str, question: type[Question[Any]]) -> Callable[..., Any]:
     """Make the library function that asks ``question``."""
-    signature, fields = signature_of(question), given_to(question)
+    signature, fields = signature_of(question), keywords_of(question)
     rules = {each.field.name: each.option for each in fields.values() if each.option is not None}
     names = {each.field.name: name for name, each in fields.items()}
 

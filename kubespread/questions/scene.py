@@ -97,7 +97,7 @@ class Budget(Struct):
         """Context that gives up work in it when the time is up."""
         return Deadline(self.until)
 
-    def told(self, results: Iterator[Result], total: int) -> Iterator[Result]:
+    def reported(self, results: Iterator[Result], total: int) -> Iterator[Result]:
         """Yield ``results``, reporting progress."""
         for number, result in enumerate(results, 1):
             if self.on_progress is not None:
@@ -235,7 +235,7 @@ class Scene(Struct, frozen=True, dict=True):
         make = partial(type(work).of, asked, Scene(self.given, self.scheduler.carried, asked))
         ready = monotonic() - self.since
         results = budget.workers.results(work, make, items, ready if took is None else took, budget.until)
-        return budget.told(results, len(items))
+        return budget.reported(results, len(items))
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
         """Gaps of the source and ``assumed``, without duplicates."""

@@ -167,9 +167,9 @@ class OnNodeAnswers(Forking):
         self._levels.clear()
         self._changed.clear()
 
-    def go_on_in(self, cluster: Cluster) -> bool:
+    def carry_over_to(self, cluster: Cluster) -> bool:
         """Switch to a cluster with changed nodes; True if the answers still hold there."""
-        holds = self._reads is not None and cluster.nodes.give_the_same_as(self._cluster.nodes)
+        holds = self._reads is not None and cluster.nodes.have_same_allocatable_as(self._cluster.nodes)
         if holds:
             self._cluster = cluster
         return holds

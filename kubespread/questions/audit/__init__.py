@@ -213,8 +213,8 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
         return f"{self.placed}" if self.placed == self.replicas else f"{self.placed} of {self.replicas}"
 
     @property
-    def speaking(self) -> AuditedConstraint | None:
-        """The constraint to show: the worst state first, then zones, then the first."""
+    def shown_constraint(self) -> AuditedConstraint | None:
+        """The worst constraint, by state, then one over zones, then the first."""
         order = ("violated", "uneven", "ok", "vacuous")
         return min(
             self.constraints,
@@ -224,35 +224,35 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
 
     @property
     def constraint(self) -> Annotated[str, Col(readers=Readers.PIPES)]:
-        shown = self.speaking
+        shown = self.shown_constraint
         return "" if shown is None else f"{short_key(shown.topology_key)}:{shown.when_unsatisfiable}"
 
     @property
     def terms(self) -> Annotated[str, Col(header="CONSTRAINT", readers=_PEOPLE)]:
         """The constraint to show, in words."""
-        if self.speaking is not None:
-            return constraint_text(self.speaking)
+        if self.shown_constraint is not None:
+            return constraint_text(self.shown_constraint)
         return "?" if self.has("otherScheduler") else "none"
 
     @property
     def source(self) -> Annotated[str | None, Col(readers=Readers.PIPES)]:
-        return None if self.speaking is None else self.speaking.source
+        return None if self.shown_constraint is None else self.shown_constraint.source
 
     @property
     def skew(self) -> Annotated[int | None, Col(readers=Readers.PIPES)]:
-        return None if self.speaking is None else self.speaking.skew
+        return None if self.shown_constraint is None else self.shown_constraint.skew
 
     @property
     def skew_above(self) -> Annotated[str, Col(header="SKEW", readers=_PEOPLE, is_number=True)]:
         """``3 > 1`` where the skew exceeds maxSkew, else the skew."""
-        shown = self.speaking
+        shown = self.shown_constraint
         if shown is None:
             return ""
         return f"{shown.skew} > {shown.max_skew}" if shown.skew > shown.max_skew else f"{shown.skew}"
 
     @property
     def max_skew(self) -> Annotated[int | None, Col(readers=Readers.PIPES)]:
-        return None if self.speaking is None else self.speaking.max_skew
+        return None if self.shown_constraint is None else self.shown_constraint.max_skew
 
     @property
     def room(self) -> Annotated[str, Col(header="ROOM-FOR-+1", readers=_PEOPLE)]:

@@ -51,24 +51,24 @@ _BY_ITSELF = causes.Otherwise("once what waits is placed and rollouts are done")
 def answer(question: Audit, scene: Scene) -> rows.AuditReport:
     """Audit the workloads; the scene's world is not changed."""
     work, now = _Auditing.of(question, scene), scene.now
-    whose = work.whose
+    selected = work.selected
     reported = {group.name for group in work.groups}
     # Pods without a controller share a row with those of the same labels.
     if missing := [name for name in work.named if name.kind != "Pod" and name not in reported]:
         raise UsageError(*map(nothing_to_say, missing))
     if not work.groups:
         # Workloads of no replicas have nothing to spread; one that is named was meant to have.
-        if whose.names:
-            raise whose.none_found(now)
-        whose.check_any(scene.world, now)
+        if selected.names:
+            raise selected.none_found(now)
+        selected.check_any(scene.world, now)
     done = list(scene.tasks(work, range(len(work.groups))))
     worst_first = sorted((row for row, _ in done), key=lambda row: (-rows.LEVELS.index(row.level), row.workload))
     return rows.AuditReport(
         kube_version=str(scene.release),
         cluster=scene.source,
         asked=tuple(work.named),
-        namespace=whose.within,
-        selector=whose.text,
+        namespace=selected.within,
+        selector=selected.text,
         preemption=question.preemption,
         nodes=len(now.nodes),
         topology_key=work.key or ZONE,
@@ -86,14 +86,14 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
 class _Auditing:
     """The workloads of a world in which nothing happens, by number."""
 
-    def __init__(self, world: World, whose: WorkloadsAsked, key: str | None) -> None:
+    def __init__(self, world: World, selected: WorkloadsAsked, key: str | None) -> None:
         """``key`` is the topology key of the question."""
-        self._world, self.whose, self.key = world, whose, key
+        self._world, self.selected, self.key = world, selected, key
         self.assumed = world.assumed
-        self.named = whose.named_in(world)
+        self.named = selected.named_in(world)
         self._revisions_of = RevisionsOf(world)
         self._outlook = Outlook(world, self._revisions_of)
-        self.groups = list(groups(world, whose.those_in(world)))
+        self.groups = list(groups(world, selected.those_in(world)))
         budgets = world.objects.of(PodDisruptionBudget)
         self._budgets = [(each.metadata, selector_of(each)) for each in budgets]
 

@@ -13,7 +13,7 @@ from kubespread.questions import audit as audits
 from kubespread.views.look import Cell, Look, Sentence, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of
 from kubespread.views.terminal import HANGING, INDENT, folded
-from kubespread.views.view import Metric, Sample, Tile, View, about, whose
+from kubespread.views.view import Metric, Sample, Tile, View, about, workloads_phrase
 from kubespread.wording import EMPTY, count_of, domain_noun, short_key
 
 _MAX_NAMED = 3
@@ -40,7 +40,7 @@ def view(report: audits.AuditReport) -> View:
     return View(
         **about(report),
         metrics=partial(_metrics, report),
-        title=f"Audit of {whose(report, len(report.workloads))}, {count_of(report.nodes, 'node')}",
+        title=f"Audit of {workloads_phrase(report, len(report.workloads))}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(
                 title="Workloads", columns=_columns(report), rows=report.workloads, tone=lambda row: _TONES[row.level]

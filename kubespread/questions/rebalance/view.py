@@ -14,7 +14,7 @@ from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Part, Rows, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import INDENT, folded
-from kubespread.views.view import Tile, View, about, whose
+from kubespread.views.view import Tile, View, about, workloads_phrase
 from kubespread.wording import EMPTY, count_of, some_of
 
 _MAX_DOMAINS = 6
@@ -75,7 +75,7 @@ def view(report: RebalanceReport) -> View:
     rounds = Sheet(title="Rounds of the descheduler", columns=columns_of(DeschedulerRound), rows=report.rounds)
     return View(
         **about(report),
-        title=f"Rebalancing {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}: {violated}",
+        title=f"Rebalancing {workloads_phrase(report, report.workloads)}, {count_of(report.nodes, 'node')}: {violated}",
         sheets=[
             evictions,
             constraints,

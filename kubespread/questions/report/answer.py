@@ -35,7 +35,7 @@ from kubespread.reports.outcome import badness
 from kubespread.wording import count_of, domain_noun, short_key, some_of
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import everything
-from kubespread.world.reporting.happenings import WorkloadOf, whose
+from kubespread.world.reporting.happenings import WorkloadOf, movable_workloads
 
 MOST_DOMAINS, MOST_PODS = 24, 50_000
 """Most domains of a key that are lost, each by itself, and most pods they hold together: of more, those with the most
@@ -54,7 +54,7 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     return Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
-        **asking.whose.as_reported(scene.world),
+        **asking.selected.as_reported(scene.world),
         preemption=question.preemption,
         opened=question.opened,
         nodes=len(scene.now.nodes),
@@ -128,7 +128,7 @@ class _Asking(Inquiry):
         super().__init__(scene)
         self.notes: tuple[str, ...] = ()
         self._is_about = question.is_about
-        self.whose = question.asked_in(scene.snapshot)
+        self.selected = question.asked_in(scene.snapshot)
         self.shared: dict[str, Any] = {
             "workloads": question.named,
             "namespace": question.namespace,
@@ -160,7 +160,7 @@ class _Asking(Inquiry):
     def _at_maximum(self) -> Iterator[ReportLine]:
         world = self.scene.world
         world.assume(world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
-        if grown := list(growing(world, self.whose.those_in(world))):
+        if grown := list(growing(world, self.selected.those_in(world))):
             yield from self.part("scaling", partial(self._grown, grown))
 
     @cached_property
@@ -171,7 +171,7 @@ class _Asking(Inquiry):
     def _as_it_is(self) -> Iterator[ReportLine]:
         """Report what keeps pods from being evicted."""
         world = self.scene.world
-        counts = whose(world, self.whose.those_in(world))
+        counts = movable_workloads(world, self.selected.those_in(world))
         # Each of what follows asks it of every pod.
         known = {id(pod): counts(pod) for pod in world.book}
 
@@ -179,7 +179,10 @@ class _Asking(Inquiry):
             return known[id(pod)]
 
         # A node is drained or not, whoever asks about which workloads.
-        kept, tight = list(kept_nodes(world, whose(world, everything))), list(_tight_budgets(world, workload))
+        kept, tight = (
+            list(kept_nodes(world, movable_workloads(world, everything))),
+            list(_tight_budgets(world, workload)),
+        )
         yield from map(self._held_by, tight)
         yield from self._kept(kept)
 

@@ -10,7 +10,7 @@ from kubespread.reports.findings import AREAS
 from kubespread.views.look import Cell, Look, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.terminal import HANGING, folded
-from kubespread.views.view import Metric, Tile, View, about, whose
+from kubespread.views.view import Metric, Tile, View, about, workloads_phrase
 from kubespread.wording import count_of
 
 _TONES: dict[Badness, Tone] = {"critical": Tone.BAD, "warning": Tone.WARN, "notice": Tone.PLAIN}
@@ -30,7 +30,7 @@ def view(report: Scorecard) -> View:
     return View(
         **about(report),
         metrics=partial(_metrics, report),
-        title=f"Report on {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}",
+        title=f"Report on {workloads_phrase(report, report.workloads)}, {count_of(report.nodes, 'node')}",
         sheets=[lines],
         tiles=[Tile(row.area, row.counts, _TONES[row.worst], row.area) for row in report.by_area],
         names=[*dict.fromkeys(name for line in report.lines for name in line.workloads)],

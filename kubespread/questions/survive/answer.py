@@ -31,19 +31,19 @@ _MOST_DOMAINS, _MOST_PAIRS = 100, 4950
 def answer(question: Survive, scene: Scene) -> SurviveReport:
     """Fail the nodes of each domain, delete their Node objects where that is asked, and place pods again."""
     losing = _Losing.of(question, scene)
-    world, whose = losing.world, losing.whose
+    world, selected = losing.world, losing.selected
     workloads = losing.workloads
     if not workloads:
         # Workloads of no replicas have nothing to lose; one that is named was meant to have.
-        if whose.names:
-            raise whose.none_found(scene.now)
-        whose.check_any(world, scene.now)
+        if selected.names:
+            raise selected.none_found(scene.now)
+        selected.check_any(world, scene.now)
     domains = list(_domains_to_lose(world, question))
     losses = tuple(scene.tasks(losing, domains))
     return SurviveReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        **whose.as_reported(world),
+        **selected.as_reported(world),
         preemption=question.preemption,
         workloads=sum(name.kind != "Pod" for name in workloads),
         nodes=len(world.living.nodes.objects),
@@ -124,16 +124,16 @@ def _domains(world: World, key: str) -> list[_Domain]:
 class _Losing:
     """Loses domains, each in its own copy of a world."""
 
-    def __init__(self, baseline: Baseline, whose: WorkloadsAsked, *, nodes_deleted: bool) -> None:
-        self.baseline, self.whose = baseline, whose
+    def __init__(self, baseline: Baseline, selected: WorkloadsAsked, *, nodes_deleted: bool) -> None:
+        self.baseline, self.selected = baseline, selected
         self.assumed = baseline.world.assumed
-        self._nodes_deleted, self.counts = nodes_deleted, whose.those_in(baseline.world)
+        self._nodes_deleted, self.counts = nodes_deleted, selected.those_in(baseline.world)
         self._trial, self._moves = baseline.trial(self.counts), moving(self.counts)
 
     @classmethod
     def of(cls, question: Survive, scene: Scene) -> Self:
-        whose = question.asked_in(scene.snapshot)
-        return cls(scene.settled()[0], whose, nodes_deleted=question.nodes_deleted)
+        selected = question.asked_in(scene.snapshot)
+        return cls(scene.settled()[0], selected, nodes_deleted=question.nodes_deleted)
 
     @property
     def world(self) -> World:

@@ -12,7 +12,7 @@ from kubespread.views.look import Look, Sentence, Tone
 from kubespread.views.outcomes import details, frames_apart, metrics, tone, worst_changes
 from kubespread.views.sheet import Sheet, columns_of, named_by_key
 from kubespread.views.terminal import folded, together
-from kubespread.views.view import Tile, View, about, tiles, whose
+from kubespread.views.view import Tile, View, about, tiles, workloads_phrase
 from kubespread.wording import count_of, short_key, some_of
 
 _MAX_NAMED = 3
@@ -27,7 +27,7 @@ def view(report: SurviveReport) -> View:
     return View(
         **about(report),
         title=f"Losing each {'pair of ' if report.pairs else ''}{keys}{'s' if report.pairs else ''} of "
-        f"{count_of(report.nodes, 'node')}{deleted}, {whose(report, report.workloads)}",
+        f"{count_of(report.nodes, 'node')}{deleted}, {workloads_phrase(report, report.workloads)}",
         sheets=[
             Sheet(
                 title="Domains",

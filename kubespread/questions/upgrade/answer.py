@@ -36,7 +36,7 @@ from kubespread.world.events.controllers import follow
 from kubespread.world.events.draining import delete_nodes, drain
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Difference, Trial, everything
-from kubespread.world.reporting.happenings import desired_replicas, refused_pods, whose, workload_of
+from kubespread.world.reporting.happenings import desired_replicas, movable_workloads, refused_pods, workload_of
 from kubespread.world.reporting.outcomes import lacking_now, outcome
 
 _MAX_TRIED, _MAX_NAMED = 12, 3
@@ -189,7 +189,7 @@ def _trials(
     )
     needed = (room, replicas) if report.pending or not stopping else (replicas, room)
     yield from ((change,) for change in chain(*needed))
-    held = [pod for name in replaced for pod in refused_pods(world, whose(world, everything), name)]
+    held = [pod for name in replaced for pod in refused_pods(world, movable_workloads(world, everything), name)]
     if budgets := looser(world, edits, stopping, [*stopping, *held]):
         yield budgets
     yield from ((change,) for change in uncordoned)

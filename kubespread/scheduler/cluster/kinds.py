@@ -234,9 +234,9 @@ class KindTable:
         self._in_namespace: dict[str | None, list[KindNumber]] = {}
         self._labelled: dict[tuple[str | None, str, str], list[KindNumber]] = {}
         """With all of them under the namespace None, as above."""
-        self._speaking: dict[tuple[str, str] | None, list[KindNumber]] = {}
+        self._by_selected_label: dict[tuple[str, str] | None, list[KindNumber]] = {}
         """The kinds with terms by a label that those they speak of have, under None where any may do."""
-        self._heard = 0
+        self._indexed = 0
         """Number of the kinds with terms that are in there."""
         self._results: dict[int, tuple[Pod, Results]] = {}
         self.with_terms: list[KindNumber] = []
@@ -259,7 +259,7 @@ class KindTable:
         # What is judged of kinds follows later ones too.
         other._numbers, other._kinds, other._parts = dict(self._numbers), list(self._kinds), {}
         other._in_namespace, other._labelled = _apart(self._in_namespace), _apart(self._labelled)
-        other._speaking, other._using = _apart(self._speaking), _apart(self._using)
+        other._by_selected_label, other._using = _apart(self._by_selected_label), _apart(self._using)
         other._results, other.with_terms, other.with_ephemeral = {}, list(self.with_terms), list(self.with_ephemeral)
         return other
 
@@ -300,14 +300,14 @@ class KindTable:
         """Kinds of pods that use a claim."""
         return self._using.get(claim, ())
 
-    def speaking_of(self, labels: Labels) -> set[KindNumber]:
+    def with_terms_selecting(self, labels: Labels) -> set[KindNumber]:
         """Kinds with affinity terms that may select ``labels``; no other kind has one."""
-        for number in self.with_terms[self._heard :]:
+        for number in self.with_terms[self._indexed :]:
             for term in (self[number].terms or PodTerms()).all:
                 for label in _label_of(term.selector):
-                    self._speaking.setdefault(label, []).append(number)
-        self._heard = len(self.with_terms)
-        return set().union(*(self._speaking.get(label, ()) for label in (None, *labels.items())))
+                    self._by_selected_label.setdefault(label, []).append(number)
+        self._indexed = len(self.with_terms)
+        return set().union(*(self._by_selected_label.get(label, ()) for label in (None, *labels.items())))
 
     def selectable(self, namespace: str | None, selector: Selector) -> Sequence[KindNumber]:
         """Kinds of a namespace, or of all, that ``selector`` may match, in order; no other kind can."""

@@ -240,11 +240,11 @@ class Nodes:
         other.__dict__.pop("unschedulable", None)
         return other
 
-    def have_the_labels_of(self, others: Nodes) -> bool:
+    def have_same_labels_as(self, others: Nodes) -> bool:
         """True if both are known to be the same nodes with the same labels."""
         return self._labels is others._labels
 
-    def give_the_same_as(self, others: Nodes) -> bool:
+    def have_same_allocatable_as(self, others: Nodes) -> bool:
         """True if both are known to be the same nodes with the same allocatable resources."""
         return self._capacity is others._capacity
 
@@ -424,7 +424,7 @@ def unmet_requirements(terms: Sequence[Term], labels: Mapping[str, str], name: s
     return failed
 
 
-def asked_once_per_alike(columns: Sequence[NDArray[np.integer[Any]]], judge: Callable[[int], T]) -> list[T]:
+def judge_distinct(columns: Sequence[NDArray[np.integer[Any]]], judge: Callable[[int], T]) -> list[T]:
     """Judgment of each place, computed once for places with equal entries in every column."""
     rows = np.stack(columns, axis=1)
     if not len(rows):

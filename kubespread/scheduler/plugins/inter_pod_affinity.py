@@ -153,7 +153,7 @@ class InterPodAffinityState(Counted):
     def _among(self) -> Sequence[KindNumber]:
         """The kinds that the candidate may speak of, or that may speak of it."""
         spoken_of = (self._kinds.selectable(None, term.selector) for term in self._terms.all)
-        return sorted(self._kinds.speaking_of(self._meeting.labels).union(*spoken_of))
+        return sorted(self._kinds.with_terms_selecting(self._meeting.labels).union(*spoken_of))
 
     def _matters_at_all(self, kind: PodKind) -> bool:
         self._effects[kind.number] = effects = tuple(self._effects_of(kind))
@@ -203,7 +203,7 @@ class InterPodAffinityState(Counted):
                 self._counts[effect.counts][effect.topology_key].add_one(node, by, effect.weight)
 
     def after(self, cluster: Cluster, moves: Moves) -> Self | None:
-        if not cluster.nodes.have_the_labels_of(self._nodes):
+        if not cluster.nodes.have_same_labels_as(self._nodes):
             return None
         fork = self.fork()
         fork._nodes = cluster.nodes

@@ -26,7 +26,7 @@ from kubespread.scheduler.cluster.columns import Codes, Counts, Mask, Positions
 from kubespread.scheduler.cluster.nodes import (
     Nodes,
     Unmet,
-    asked_once_per_alike,
+    judge_distinct,
     matches_node_selector,
     matches_required_node_affinity,
     matches_term,
@@ -168,7 +168,7 @@ class NodeAffinityState(Struct, ScaledToHighest, Fixed, dict=True):
                 for unmet in unmet_requirements(term_list, node.labels, node.name)
             )
 
-        return asked_once_per_alike(columns, of_place)
+        return judge_distinct(columns, of_place)
 
     def score(self) -> Counts | None:
         if not self.scores:

@@ -114,16 +114,16 @@ def _skews(world: World, before: Cluster, pod: Pod) -> Iterator[SkewChange]:
 
 
 GO_WITH_THEIR_NODES = frozenset({"DaemonSet", "Node"})
-"""Controllers that run a pod per node: where their pods go is never in question."""
+"""Controllers that run a pod per node, which never moves."""
 
 
 def moving(counts: Callable[[WorkloadName], bool]) -> Callable[[WorkloadName], bool]:
-    """The workloads that count, without those whose pods belong to their nodes."""
+    """Filter that excludes workloads with a pod per node."""
     return lambda workload: workload.kind not in GO_WITH_THEIR_NODES and counts(workload)
 
 
 class CountedWorkloads:
-    """The workloads that count, by their pods: once per controller, as clusters have many more pods."""
+    """Lookup of the workload of a pod, if it counts; computed once per controller, as clusters have many more pods."""
 
     def __init__(self, world: World, counts: Callable[[WorkloadName], bool]) -> None:
         self._world, self._counts = world, counts
@@ -143,11 +143,11 @@ class CountedWorkloads:
 
 
 WorkloadOf = Callable[[Pod], WorkloadName | None]
-"""The workload of a pod that counts; None for others."""
+"""Workload of a pod that counts; None for others."""
 
 
-def whose(world: World, is_asked: Callable[[WorkloadName], bool]) -> WorkloadOf:
-    """Pods count that are to leave their nodes when these go, of the workloads in question."""
+def movable_workloads(world: World, is_asked: Callable[[WorkloadName], bool]) -> WorkloadOf:
+    """Lookup of an active pod's workload, if it is asked about and its pods can run on other nodes."""
 
     def workload(pod: Pod) -> WorkloadName | None:
         if not is_active(pod):

@@ -247,7 +247,7 @@ class LivingCluster:
         answers = self._answers.once(
             signature, lambda: self._answers_of_parent(prepared) or self._new_answers(prepared), most=self.most_kept
         )
-        if answers.at < self._changed_at and not answers.go_on_in(self._joined):
+        if answers.at < self._changed_at and not answers.carry_over_to(self._joined):
             answers = self._answers[signature] = self._new_answers(prepared)
         self.bring_up_to_date(answers)
         return answers
@@ -260,10 +260,10 @@ class LivingCluster:
     def _answers_of_parent(self, prepared: Prepared) -> OnNodeAnswers | None:
         """The answers that all forks go on with, where nodes have the same for pods as when this was forked."""
         parent = self._unchanged_parent
-        if parent is None or not self.nodes.give_the_same_as(parent.nodes):
+        if parent is None or not self.nodes.have_same_allocatable_as(parent.nodes):
             return None
         answers = parent.answers_for(prepared).fork()
-        return answers if answers.go_on_in(self._joined) else None
+        return answers if answers.carry_over_to(self._joined) else None
 
     def bring_up_to_date(self, answers: OnNodeAnswers) -> None:
         """Let answers know what happened."""

@@ -377,7 +377,7 @@ class SpreadState(Counted):
         return self.soft.normalize(raw, extent) if self.soft is not None else raw
 
     def after(self, cluster: Cluster, moves: Moves) -> Self | None:
-        if not cluster.nodes.have_the_labels_of(self._nodes):
+        if not cluster.nodes.have_same_labels_as(self._nodes):
             return None
         inclusion = NodeInclusion.shared(cluster, self._pod, compares=self._rules.compares_tolerations)
         reads_taints = any(constraint.honors_taints for constraint in self.declared.constraints)

@@ -36,8 +36,8 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Mask, Positions
 from kubespread.scheduler.cluster.nodes import (
     Unmet,
-    asked_once_per_alike,
     everywhere,
+    judge_distinct,
     matches_requirements,
     named,
     nowhere,
@@ -169,7 +169,7 @@ def unmet_on(cluster: Cluster, volume: api.PersistentVolume, nodes: Positions) -
         labels = cluster.nodes.objects[nodes.item(place)].metadata.labels
         return unmet_requirements(translated if migrated[place] else plain, labels, name=None)
 
-    return asked_once_per_alike(
+    return judge_distinct(
         [migrated.astype(np.int32), *(cluster.nodes.label(key).codes[nodes] for key in keys)], of_place
     )
 
