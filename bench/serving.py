@@ -37,7 +37,7 @@ def serving() -> None:
         for edited, edits in _EDITS.items():
             for name, more in (("explain", {}), ("simulate", {"replicas": REPLICAS})):
                 asked: Mapping[str, Any] = {"manifest": manifest, "edits": edits, **more}
-                ask = partial(answer_of, name, asked, "json", snapshot, Scheduler())
+                ask = partial(answer_of, name, asked, snapshot, Scheduler())
                 first, again = _worked(ask), median(_worked(ask) for _ in range(RUNS))
                 row = f"  {nodes:>6}  {name:<10}{edited:<18}{first:>7.0f} ms{again:>7.1f} ms"
                 print(f"{row}   {against(again, target, 'ms')}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubespread.cli.streams import ExitCode, emit, look_of_stdout, say, stderr_is_terminal, stdout_takes_tables
 from kubespread.escaping import escaped
-from kubespread.questions.provenance import drawn_for, with_provenance
+from kubespread.questions.commands import drawn_for, with_provenance
 from kubespread.views import lines
 from kubespread.views.formats import IN_PIPE, Format, Writer, chosen_format
 from kubespread.wording import Decisive, count_of
@@ -31,47 +31,42 @@ _KINDS = ("not modeled", "gap", "note", "admission")
 
 
 class _Note(NamedTuple):
+    whose: str
     kind: str
     text: str
+    counts: bool
+    """True if it changes what an answer means: it is never left out."""
+    is_of_cluster: bool
+    """True if it is about the cluster and not about the answer: other notes come first."""
+
+    def __str__(self) -> str:
+        return f"{self.whose}{self.kind}: {self.text}"
 
 
-class Choosing(Struct, frozen=True):
-    """Choice of the notes that are read: few, and never without those that change what an answer means."""
-
-    known: Collection[str]
-    """Notes that are always true of the command, which its help says."""
-    of_clusters: Collection[str]
-    """Notes about the cluster and not about the answer; other notes come first."""
-    has_all_gaps: bool
-    """True if the answer is unknown, which gaps may be the reason for."""
-
-    def __call__(self, notes: Sequence[tuple[str, _Note]]) -> list[tuple[str, _Note]]:
-        """Choose from the notes, each with its subject: those that always count; then as far as there is room one of
-        each kind, then another.
-        """
-        ranks = dict[str, int]()
-        ranked = list[tuple[int, int, int]]()
-        kept = {place for place, (_, note) in enumerate(notes) if self.always_counts(note)}
-        by_weight = sorted(enumerate(notes), key=lambda item: item[1][1].text in self.of_clusters)
-        for place, (_, note) in by_weight:
-            if place not in kept:
-                rank = ranks[note.kind] = ranks.get(note.kind, -1) + 1
-                ranked.append((rank, _KINDS.index(note.kind), place))
-        kept |= {place for _, _, place in sorted(ranked)[: max(_MOST_NOTES - len(kept), 1)]}
-        return [note for place, note in enumerate(notes) if place in kept]
-
-    def always_counts(self, note: _Note) -> bool:
-        return (
-            note.kind == "not modeled" or isinstance(note.text, Decisive) or (self.has_all_gaps and note.kind == "gap")
-        )
+def _few(notes: Sequence[_Note]) -> Iterator[str]:
+    """Yield those that always count; then as far as there is room one of each kind, then another."""
+    ranks, ranked = dict[str, int](), list[tuple[int, int, int]]()
+    kept = {place for place, note in enumerate(notes) if note.counts}
+    for place, note in sorted(enumerate(notes), key=lambda item: item[1].is_of_cluster):
+        if place not in kept:
+            rank = ranks[note.kind] = ranks.get(note.kind, -1) + 1
+            ranked.append((rank, _KINDS.index(note.kind), place))
+    kept |= {place for _, _, place in sorted(ranked)[: max(_MOST_NOTES - len(kept), 1)]}
+    yield from (str(notes[place]) for place in sorted(kept))
+    if len(kept) < len(notes):
+        yield f"{count_of(len(notes) - len(kept), 'more note')} (-v shows all)"
 
 
-def source_of(cluster: Snapshot, report: Any) -> Iterator[str]:
-    """Yield the source of the cluster and the scheduler that answers, for -v."""
-    yield from read_of(cluster)
-    # Questions about all workloads at once have no single profile.
-    profile = getattr(report, "scheduler_name", None)
-    yield f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}"
+def _fewest(notes: Sequence[_Note]) -> Iterator[str]:
+    """Yield the few that change most what an answer means, and how many others there are."""
+    loud = sorted((note for note in notes if note.kind == "gap" or note.counts), key=lambda note: not note.counts)
+    shown = loud[:_MOST_ON_SCREEN]
+    yield from map(str, shown)
+    gaps = sum(note.kind == "gap" for note in loud[_MOST_ON_SCREEN:])
+    others = {"gap": gaps, "note": len(notes) - len(shown) - gaps}
+    rest = [count_of(number, f"more {noun}" if shown else noun) for noun, number in others.items() if number]
+    if rest:
+        yield f"{', '.join(rest)}: -v"
 
 
 def read_of(cluster: Snapshot) -> Iterator[str]:
@@ -87,65 +82,6 @@ def read_of(cluster: Snapshot) -> Iterator[str]:
     if any(versions.values()):
         yield ", ".join(f"{name} {value}" for name, value in versions.items() if value)
     yield f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}"
-
-
-def beside_each(
-    answers: Sequence[tuple[str, Any]], written: Format, choosing: Choosing | None, *, is_short: bool
-) -> Iterator[str]:
-    """Yield what belongs to answers but is not in their format, each line with its subject; common notes are told once.
-    ``choosing`` leaves some of them out, and most where a screen ``is_short``; None: none.
-    """
-    known = () if choosing is None else choosing.known
-    notes = [
-        [] if written.has_notes else [note for note in _notes(report) if note.text not in known]
-        for _, report in answers
-    ]
-    common = [note for note in notes[0] if all(note in own for own in notes)]
-    all_notes = [("", note) for note in common]
-    for (whose, _), own in zip(answers, notes, strict=True):
-        all_notes += [(whose, note) for note in own if note not in common]
-    if choosing is not None and is_short:
-        yield from _on_screen(all_notes, choosing)
-    else:
-        shown = all_notes if choosing is None else choosing(all_notes)
-        yield from (f"{whose}{note.kind}: {note.text}" for whose, note in shown)
-        if len(shown) < len(all_notes):
-            yield f"{count_of(len(all_notes) - len(shown), 'more note')} (-v shows all)"
-    if not written.has_conclusion and not stdout_takes_tables():
-        for whose, report in answers:
-            for doubt in getattr(report, "doubts", ()):
-                yield f"{whose}in doubt: {doubt}"
-            # The sides of a comparison have notes but no answers.
-            answer: Sequence[str] = getattr(report, "said", ())
-            for sentence in (*answer[1:], *answer[:1]):
-                yield f"{whose}{sentence}"
-
-
-def _on_screen(notes: Sequence[tuple[str, _Note]], choosing: Choosing) -> Iterator[str]:
-    """The few that change most what an answer means, and how many others there are."""
-    loud = sorted(
-        (item for item in notes if item[1].kind == "gap" or choosing.always_counts(item[1])),
-        key=lambda item: not choosing.always_counts(item[1]),
-    )
-    shown = loud[:_MOST_ON_SCREEN]
-    for whose, note in shown:
-        yield f"{whose}{note.kind}: {note.text}"
-    gaps = sum(note.kind == "gap" for _, note in loud[_MOST_ON_SCREEN:])
-    others = {"gap": gaps, "note": len(notes) - len(shown) - gaps}
-    rest = [count_of(number, f"more {noun}" if shown else noun) for noun, number in others.items() if number]
-    if rest:
-        yield f"{', '.join(rest)}: -v"
-
-
-def _notes(report: Any) -> list[_Note]:
-    scaled = getattr(report, "autoscaling", None)
-    said_beside = {
-        "note": (*getattr(report, "all_notes", report.notes), *(scaled.notes if scaled is not None else ())),
-        "admission": getattr(report, "admission", ()),
-        "gap": [gap for gap in report.gaps if gap not in getattr(report, "doubts", ())],
-        "not modeled": (*report.not_modelled, *(scaled.not_modelled if scaled is not None else ())),
-    }
-    return [_Note(kind, text) for kind, texts in said_beside.items() for text in texts]
 
 
 class Answering(Struct, frozen=True):
@@ -196,30 +132,59 @@ class Answering(Struct, frozen=True):
         self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, *, is_short: bool
     ) -> Iterator[str]:
         """Lines to say beside the answer, with few notes where a screen ``is_short``."""
-        if not self.typed["quiet"]:
-            yield from self._notes(parts, beside, code, is_short=is_short)
+        is_quiet, has_tables = self.typed["quiet"], stdout_takes_tables()
+        if not is_quiet:
+            if self.typed["verbose"]:
+                for (snapshot, _), (_, part) in zip(self.clusters, beside, strict=False):
+                    yield from read_of(snapshot)
+                    # Questions about all workloads at once have no single profile.
+                    profile = getattr(part, "scheduler_name", None)
+                    yield f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{part.kube_version}"
+            notes = [] if self.written.has_notes else self._notes(beside, code)
+            yield from map(str, notes) if self.typed["verbose"] else _fewest(notes) if is_short else _few(notes)
+        if not (is_quiet or has_tables or self.written.has_conclusion):
+            for whose, report in beside:
+                yield from (f"{whose}in doubt: {doubt}" for doubt in getattr(report, "doubts", ()))
+                # The sides of a comparison have notes but no answers.
+                answer: Sequence[str] = getattr(report, "said", ())
+                yield from (f"{whose}{sentence}" for sentence in (*answer[1:], *answer[:1]))
+            if len(beside) > len(parts):
+                yield parts[0][1].said[0]
         for whose, report in parts:
-            is_said = self.written.has_conclusion or not (self.typed["quiet"] or stdout_takes_tables())
+            is_said = self.written.has_conclusion or not (is_quiet or has_tables)
             if report.unfinished is not None and not is_said:
                 yield f"{whose}{report.unfinished.sentence}"
             for requirement in report.unmet:
                 yield f"requirement not met: {whose}{requirement}"
 
-    def _notes(
-        self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, *, is_short: bool
-    ) -> Iterator[str]:
-        """The notes that matter to the answer, and what its format lacks of it."""
-        choosing = None
-        if self.typed["verbose"]:
-            for (snapshot, _), (_, part) in zip(self.clusters, beside, strict=False):
-                yield from source_of(snapshot, part)
-        else:
-            origins = [(scheduler, snapshot.origin) for snapshot, scheduler in self.clusters]
-            choosing = Choosing(
-                known=self.never_modelled,
-                of_clusters={text for scheduler, origin in origins for text in scheduler.notes(origin)},
-                has_all_gaps=code is ExitCode.NO_CLUSTER,
+    def _notes(self, reports: Sequence[tuple[str, Any]], code: ExitCode) -> Sequence[_Note]:
+        """The notes on ``reports``; what all have is said once, and what the command's help says only with -v."""
+        of_clusters = {text for snapshot, scheduler in self.clusters for text in scheduler.notes(snapshot.origin)}
+        known = () if self.typed["verbose"] else self.never_modelled
+        texts = [[(kind, text) for kind, text in _texts(report) if text not in known] for _, report in reports]
+        common = [each for each in texts[0] if all(each in own for own in texts)]
+        own = [
+            (whose, *each) for (whose, _), own in zip(reports, texts, strict=True) for each in own if each not in common
+        ]
+        return [
+            _Note(
+                whose,
+                kind,
+                text,
+                kind == "not modeled" or isinstance(text, Decisive) or (kind == "gap" and code is ExitCode.NO_CLUSTER),
+                text in of_clusters,
             )
-        yield from beside_each(beside, self.written, choosing, is_short=is_short)
-        if len(beside) > len(parts) and not self.written.has_conclusion and not stdout_takes_tables():
-            yield parts[0][1].said[0]
+            for whose, kind, text in (*(("", *each) for each in common), *own)
+        ]
+
+
+def _texts(report: Any) -> Iterator[tuple[str, str]]:
+    """Each text beside a report, with its kind."""
+    scaled = getattr(report, "autoscaling", None)
+    texts = {
+        "note": (*getattr(report, "all_notes", report.notes), *(scaled.notes if scaled is not None else ())),
+        "admission": getattr(report, "admission", ()),
+        "gap": [gap for gap in report.gaps if gap not in getattr(report, "doubts", ())],
+        "not modeled": (*report.not_modelled, *(scaled.not_modelled if scaled is not None else ())),
+    }
+    return ((kind, text) for kind, own in texts.items() for text in own)

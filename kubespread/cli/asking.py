@@ -18,11 +18,10 @@ from kubespread.candidate.sources import ClusterWorkloads
 from kubespread.cli import command, options
 from kubespread.cli.answering import Answering
 from kubespread.cli.command import STDIN, Command, Parameter, Typed, flag
-from kubespread.cli.options import edits_of, number_of, open_cluster_if_any, scheduler_of, sources_of, waiting
+from kubespread.cli.options import edits_of, number_of, open_cluster_if_any, scheduler_of, waiting
 from kubespread.cli.streams import ExitCode, complain, emit, epilog, say
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.questions.commands import Commands
-from kubespread.questions.provenance import CODES
+from kubespread.questions.commands import CODES, Commands
 from kubespread.questions.question import (
     MANIFESTS,
     NAMESPACES,
@@ -75,9 +74,9 @@ def _pods(field: FieldInfo, _kind: Any, option: Any) -> Field:
 
     def value(typed: Typed) -> tuple[Any, ...]:
         if typed[place] or typed["filename"] or field.required:
-            pods = _asked_about(typed[place], typed, sources_of(typed), several=several)
+            pods = _asked_about(typed[place], typed, typed.snapshots, several=several)
         else:
-            is_stdin = option.is_piped and not typed.get(EVERYWHERE) and is_piped(sources_of(typed))
+            is_stdin = option.is_piped and not typed.get(EVERYWHERE) and is_piped(typed.snapshots)
             pods = [STDIN] if is_stdin else []
         return tuple(pods)
 
@@ -260,7 +259,7 @@ def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
     """One or two by their place, and all that may be otherwise with the second."""
 
     def value(typed: Typed) -> tuple[Any, ...]:
-        sources = [*sources_of(typed), *typed["to_snapshot"]]
+        sources = [*typed.snapshots, *typed["to_snapshot"]]
         pods = _asked_about(typed["pod"], typed, sources, several=True)
         if typed["selector"] is not None and not isinstance(pods[0], ClusterWorkloads):
             raise UsageError(f"-l/--selector chooses among the workloads of the cluster: {pods[0]} is none of them")

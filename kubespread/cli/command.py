@@ -150,6 +150,11 @@ class Typed:
         """The value of a parameter, None where the command has no such."""
         return self.values.get(name)
 
+    @property
+    def snapshots(self) -> Sequence[str]:
+        """The files of the cluster; none for that of the kubeconfig."""
+        return self.values.get("snapshot") or ()
+
     def having(self, **values: Any) -> Typed:
         return Typed({**self.values, **values}, self.parameters, self.before, self.words)
 

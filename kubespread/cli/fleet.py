@@ -17,7 +17,7 @@ from kubespread.cli.command import Command, Group, Option, Typed
 from kubespread.cli.options import RUNNING, access_of, edits_of, scheduler_of, waiting
 from kubespread.cli.streams import ExitCode, epilog
 from kubespread.errors import UsageError
-from kubespread.questions.provenance import CODES
+from kubespread.questions.commands import CODES
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.views.formats import writers_of
 from kubespread.wording import count_of

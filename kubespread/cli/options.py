@@ -95,11 +95,6 @@ LIVE = flag(
 )
 
 
-def sources_of(typed: Typed) -> list[str]:
-    """The files to read; none for the cluster of the kubeconfig."""
-    return [*(typed.get("snapshot") or ())]
-
-
 def access_of(values: Mapping[str, Any]) -> Access:
     """Make the access to the cluster. Raises UsageError."""
     from kubespread.snapshot.live.kubeconfig import Access
@@ -185,7 +180,7 @@ def open_cluster(typed: Typed, *, quiet: bool) -> Snapshot:
     reported; an answer from the others ends with exit code 3.
     """
     edits = edits_of(typed)
-    sources = sources_of(typed)
+    sources = typed.snapshots
     return (loaded(sources, quiet=quiet) if sources else _connected(typed, quiet=quiet)).edited(*edits)
 
 

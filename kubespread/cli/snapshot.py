@@ -40,7 +40,7 @@ def _mcp(typed: Typed) -> int:
     from kubespread.assistants.server import serve
     from kubespread.questions.calls import Reading
 
-    sources, max_age = options.sources_of(typed), None
+    sources, max_age = typed.snapshots, None
     if typed["live"] and sources:
         raise UsageError("--live and -S/--snapshot (or KUBESPREAD_SNAPSHOT) both name the cluster: leave one out")
     if _STDOUT in sources:
@@ -71,7 +71,7 @@ def _serve(typed: Typed) -> int:
     from kubespread.questions.calls import Reading
     from kubespread.serving.server import serve as serve_until_interrupted
 
-    sources = options.sources_of(typed)
+    sources = typed.snapshots
     if _STDOUT in sources:
         raise UsageError("standard input can be read only once: name a file with -S/--snapshot")
     port = int(options.number_of("--port", typed["port"], most=65535))
@@ -134,7 +134,7 @@ def _saved(opened: Snapshot, output: str, typed: Typed) -> Sequence[str]:
     import kubespread
     from kubespread.snapshot.save import save, save_map
 
-    opened, notes = kubespread.after_edits(opened.stamped(", ".join(options.sources_of(typed))))
+    opened, notes = kubespread.after_edits(opened.stamped(", ".join(typed.snapshots)))
     if typed["anonymize"]:
         from kubespread.snapshot.anonymize import anonymize
 
@@ -167,7 +167,7 @@ def _refuse_overwriting(typed: Typed) -> None:
     if len({os.path.realpath(path) for path in written.values()}) < len(written):
         raise UsageError(f"{' and '.join(written)} name the same file")
     templates = [edit.template for edit in options.edits_of(typed) if isinstance(edit, AddNode) and edit.manifest]
-    named = (*options.sources_of(typed), *filter(None, [typed["kubeconfig"]]), *templates)
+    named = (*typed.snapshots, *filter(None, [typed["kubeconfig"]]), *templates)
     paths = [*map(Path, named), *candidates(os.environ)]
     # Two folders deep, which is as deep as a mistake reaches.
     read = [file for path in paths for file in (path, *path.glob("*"), *path.glob("*/*"))]

@@ -1,22 +1,27 @@
-"""The commands that show what an answer of several questions is made of."""
+"""Commands beside answers: what to type next, and what made an answer; its exit code, and what a page draws with it."""
 
 from __future__ import annotations
 
+import datetime
+import os
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import FieldInfo, fields
+from msgspec.structs import FieldInfo, fields, replace
 
+from kubespread import __version__
+from kubespread.escaping import escaped
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.question import MANIFESTS, Option, Question, WorkloadsQuestion, options_of
 from kubespread.questions.registry import question as question_of
-from kubespread.questions.scene import cluster_reference
+from kubespread.questions.scene import ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.redaction import without_secrets
+from kubespread.reports.parts import Judgment, Provenance
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -143,3 +148,32 @@ def option_of(edit: str) -> str:
     """Quoted option for an edit: ``--taint 'n0 dedicated:NoSchedule-'``; empty for an edit without an option."""
     verb, _, text = edit.partition(" ")
     return f"--{verb} {quote(text)}" if verb in EDITS and EDITS[verb].form.option else ""
+
+
+CODES: Mapping[Judgment, int] = {"yes": 0, "no": 1, "unknown": 3}
+"""Exit codes of a program."""
+_MOST_DIGITS = 10
+"""Maximum number of digits of a time in seconds: until the year 2286."""
+
+
+def drawn_for(answer: Any, cluster: Snapshot, scheduler: Scheduler) -> Any:
+    """The ``cluster`` that a page draws with ``answer``."""
+    map_of = question_of("map")
+    if isinstance(answer, map_of.report()):
+        return answer
+    # The pods that matter to the answer, where it is about some alone.
+    selector, namespace = getattr(answer, "marks", None) or ("", None)
+    return ask(cluster, map_of(selector=selector, namespace=namespace), scheduler)
+
+
+def with_provenance(answer: Any, words: Sequence[str]) -> Any:
+    """``answer``, or each of several, with what made it: a command line of these ``words``."""
+    if isinstance(answer, Sequence):
+        return [with_provenance(one, words) for one in answer]
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.datetime.now(datetime.UTC)
+    if fixed.isdecimal() and len(fixed) <= _MOST_DIGITS:
+        now = datetime.datetime.fromtimestamp(int(fixed), datetime.UTC)
+    typed = escaped(without_secrets(shlex.join(["kubespread", *words])))
+    made = Provenance(version=__version__, command=typed, time=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    return replace(answer, provenance=made)

@@ -21,7 +21,7 @@ from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.questions.editing import connect, load
 from kubespread.questions.question import ManifestsQuestion, Question, parts_in, reports_in
-from kubespread.questions.scene import Budget, OnProgress, ask, checked_timeout, cluster_reference
+from kubespread.questions.scene import Budget, OnProgress, ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import Workers
 from kubespread.reports.columns import Col, Fit
@@ -239,7 +239,7 @@ def fleet(
     Raises UsageError where there are no clusters or no file matches a pattern, and what `ask` raises where all clusters
     refuse the question in the same words.
     """
-    budget = Budget(on_progress, Workers(jobs), checked_timeout(timeout))
+    budget = Budget(on_progress, Workers(jobs), timeout)
     return answers(members(clusters), question, scheduler or Scheduler(), budget)
 
 

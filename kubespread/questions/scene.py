@@ -85,6 +85,10 @@ class Budget(Struct):
     """Time limit in seconds, after which the answer covers what is finished; None for none."""
     since: float = field(default_factory=monotonic)
 
+    def __post_init__(self) -> None:
+        if self.timeout is not None and self.timeout <= 0:
+            raise UsageError(f"timeout must be more than 0 seconds, not {self.timeout:g}")
+
     @property
     def until(self) -> float:
         return inf if self.timeout is None else self.since + self.timeout
@@ -337,19 +341,12 @@ def ask(
     refuse; without it the first one raises. ``workers`` do independent parts; ``timeout`` is the time limit in seconds.
     Raises UsageError, SnapshotError, ManifestError, and UnansweredError if nothing is finished in time.
     """
-    budget = Budget(on_progress, workers, checked_timeout(timeout))
+    budget = Budget(on_progress, workers, timeout)
     scene = Scene(snapshot, scheduler or Scheduler(), question, on_refused, budget)
     # What is made of finished parts takes a moment more.
     with Deadline(budget.until + _TO_CONCLUDE):
         return question.answered(scene)
     raise UnansweredError(f"not finished within {printed(round((timeout or 0.0) * SECOND))}")
-
-
-def checked_timeout(timeout: float | None) -> float | None:
-    """Raises UsageError."""
-    if timeout is not None and timeout <= 0:
-        raise UsageError(f"timeout must be more than 0 seconds, not {timeout:g}")
-    return timeout
 
 
 def cluster_reference(snapshot: Snapshot) -> ClusterReference:

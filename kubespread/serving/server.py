@@ -34,8 +34,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import REFERABLE
 from kubespread.kube.owners import controller_of, is_active
 from kubespread.questions.calls import Reading, Turn, bounded, posed
-from kubespread.questions.commands import Commands, typed
-from kubespread.questions.provenance import with_provenance
+from kubespread.questions.commands import Commands, typed, with_provenance
 from kubespread.questions.question import Option, Question, only_report, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
@@ -43,8 +42,6 @@ from kubespread.questions.scene import ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.redaction import masked
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.views.formats import writers_of
-from kubespread.views.look import Look
 
 _MISSING = "kubespread serve needs a package that is not installed: pip install 'kubespread[serve]'"
 HOST = "127.0.0.1"
@@ -156,23 +153,17 @@ def _workloads(snapshot: Snapshot) -> Iterator[Workload]:
                 yield Workload(called, 1 if replicas is None else replicas, texts, waiting[obj.metadata.uid])
 
 
-def answer_of(name: str, arguments: Mapping[str, Any], output: str, snapshot: Snapshot, scheduler: Scheduler) -> str:
-    """The answer of a question to the arguments of its tool, whose lists are cut where a limit is passed; ``output`` is
-    the format, as -o has it. Raises KubespreadError.
+def answer_of(name: str, arguments: Mapping[str, Any], snapshot: Snapshot, scheduler: Scheduler) -> str:
+    """The answer of a question to the arguments of its tool, whose lists are cut where a limit is passed. Raises
+    KubespreadError.
     """
     question = question_of(name)
-    writers = writers_of(question.outputs)
-    if output not in writers:
-        raise UsageError(f"output {output!r}: expected {', '.join(writers)}")
     asked, cluster, scheduling, _ = posed(question, snapshot, scheduler, arguments)
     answer = only_report(ask(cluster, asked, scheduling, timeout=arguments.get("timeout")))
     command = command_of(question, arguments, cluster, scheduling)
-    report = with_provenance(answer, shlex.split(command)[1:])
-    limit = arguments.get("limit")
-    if output != "json" or limit is None:
-        return writers[output].load()(report, Look())
-    plain = msgspec.json.encode(bounded(report.to_dict(), limit))
-    return json_escaped(msgspec.json.format(plain, indent=2).decode()) + "\n"
+    plain, limit = with_provenance(answer, shlex.split(command)[1:]).to_dict(), arguments.get("limit")
+    text = msgspec.json.encode(plain if limit is None else bounded(plain, limit))
+    return json_escaped(msgspec.json.format(text, indent=2).decode()) + "\n"
 
 
 _FILES = {"manifest": "manifest.yaml", "promises": "promises.yaml"}
@@ -265,12 +256,7 @@ class App:
         if name not in QUESTIONS:
             raise Refused(404, f"unknown question {name!r}; the questions are {', '.join(QUESTIONS)}")
         arguments = await _arguments(request, headers)
-        output = request.query_params.get("output", "json")
-
-        def answer() -> str:
-            return answer_of(name, arguments, output, self._cluster.snapshot(), self._scheduler)
-
-        return Working(self._limiter, answer, output)
+        return Working(self._limiter, lambda: answer_of(name, arguments, self._cluster.snapshot(), self._scheduler))
 
 
 async def _arguments(request: Any, headers: Mapping[bytes, bytes]) -> dict[str, Any]:
@@ -299,10 +285,8 @@ async def _arguments(request: Any, headers: Mapping[bytes, bytes]) -> dict[str, 
 class Working:
     """The response of what is worked out in a thread; nobody works on it any more once whoever asked is gone."""
 
-    def __init__(self, limiter: Any, work: Callable[[], str], output: str = "json") -> None:
-        self._limiter, self._work = limiter, work
-        self._type = "application/json" if output == "json" else "text/plain; charset=utf-8"
-        self._turn = Turn(inf)
+    def __init__(self, limiter: Any, work: Callable[[], str]) -> None:
+        self._limiter, self._work, self._turn = limiter, work, Turn(inf)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         import anyio
@@ -313,8 +297,7 @@ class Working:
                 status, text = await anyio.to_thread.run_sync(
                     self._answered, limiter=self._limiter, abandon_on_cancel=True
                 )
-                kind = self._type if status == 200 else "application/json"
-                await send(_start(status, kind))
+                await send(_start(status, "application/json"))
                 body = text.encode("utf-8", "backslashreplace")
                 await send({"type": "http.response.body", "body": body})
                 tasks.cancel_scope.cancel()

@@ -160,13 +160,6 @@ REFUSED: dict[str, tuple[str, dict[str, str], Any, int, str]] = {
         400,
         "unknown argument 'workloads', did you mean \"workload\"?",
     ),
-    "a format that it does not have": (
-        "/ask/explain?output=prometheus",
-        ASKING,
-        WEB,
-        400,
-        "output 'prometheus': expected ",
-    ),
     "a question that is got": ("/ask/explain", KNOWN, None, 405, "POST /ask/NAME asks a question"),
     "a file beside the page": ("/page/../server.py", HOST, None, 404, "POST /ask/NAME asks a question"),
 }
