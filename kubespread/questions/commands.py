@@ -151,13 +151,13 @@ def option_of(edit: str) -> str:
 
 
 CODES: Mapping[Judgment, int] = {"yes": 0, "no": 1, "unknown": 3}
-"""Exit codes of a program."""
+"""Exit codes."""
 _MOST_DIGITS = 10
 """Maximum number of digits of a time in seconds: until the year 2286."""
 
 
 def drawn_for(answer: Any, cluster: Snapshot, scheduler: Scheduler) -> Any:
-    """The ``cluster`` that a page draws with ``answer``."""
+    """Map of the cluster, with the pods that ``answer`` is about marked, for its page."""
     map_of = question_of("map")
     if isinstance(answer, map_of.report()):
         return answer
@@ -167,7 +167,7 @@ def drawn_for(answer: Any, cluster: Snapshot, scheduler: Scheduler) -> Any:
 
 
 def with_provenance(answer: Any, words: Sequence[str]) -> Any:
-    """``answer``, or each of several, with what made it: a command line of these ``words``."""
+    """Add the command line of these ``words`` and the time to ``answer``, or to each of several."""
     if isinstance(answer, Sequence):
         return [with_provenance(one, words) for one in answer]
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
