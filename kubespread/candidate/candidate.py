@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.manifest import Manifest, Place, are_related, choose, decodable_object, field_at, kind_of
+from kubespread.candidate.manifest import Manifest, Place, are_related, choose, decodable_object, kind_of, value_at
 from kubespread.candidate.settings import Settled, settled
 from kubespread.candidate.sources import Reference, Source, Surroundings, missing_namespace, reference_kinds
 from kubespread.controllers.deployment import age_order, new_replica_set, replica_sets_of, revision_hash
@@ -173,7 +173,7 @@ def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surrou
         return _from_pod(place, NewPod(typed, notes=tuple(static_notes(typed))), plain, surroundings)
     if isinstance(typed, LabelSelectingWorkload) and typed.spec.template is not None:
         template = typed.spec.template
-        template.unread = unread_of(field_at(plain, f"{row.template_path}.spec") or {}, template.metadata.annotations)
+        template.unread = unread_of(value_at(plain, f"{row.template_path}.spec") or {}, template.metadata.annotations)
     return _from_creator(
         place, row, typed, plain, surroundings, revision_hash(typed, surroundings.objects.of(ReplicaSet))
     )
@@ -200,7 +200,7 @@ def _unknown_fields(
     cls, path = workload_type(item.api_version, item.kind), ""
     if not cls:
         cls, path = "Pod", template_path
-    return list(unknown_fields(field_at(sent, path), cls, item.written_path(path), partial(fields_of, release=release)))
+    return list(unknown_fields(value_at(sent, path), cls, item.written_path(path), partial(fields_of, release=release)))
 
 
 # Served beside batch/v1 until Kubernetes 1.24; what else is old went before the oldest release that is modeled.
@@ -386,7 +386,7 @@ def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings, called
         # Amounts were not looked at when it was read.
         normalized(plain, kind.cls)
     # Made-up names depend on what is read alone.
-    (field_at(plain, kind.template_path) or {}).pop("unread", None)
+    (value_at(plain, kind.template_path) or {}).pop("unread", None)
     return _from_creator(place, kind, creator, plain, surroundings)
 
 
@@ -443,7 +443,7 @@ def _from_creator(
     if template is None:
         message = f"{place.item.field(path)}: expected a pod template, found null"
         raise ManifestError(place.file, [Fault(message)])
-    plain_template = field_at(plain, path)
+    plain_template = value_at(plain, path)
     made = PodCreator(
         place.item.api_version,
         place.item.kind,

@@ -67,10 +67,10 @@ def as_of(revision: str, paths: Sequence[str]) -> Iterator[EarlierManifests]:
     narrowed = [] if "." in within else within
     listed = _git(root, "ls-tree", "-r", "-z", "--full-tree", common or tip, "--", *narrowed)
     with tempfile.TemporaryDirectory(prefix="kubespread-") as directory:
-        for path, content in _contents(root, dict(_blobs(listed, within))).items():
+        for path, blob in _blobs(listed, within):
             file = Path(directory) / path
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+            file.write_bytes(_git(root, "cat-file", "blob", blob))
         asked = {str(Path(directory) / path): given for path, given in zip(within, paths, strict=True)}
         there = tuple(path for path in asked if Path(path).is_file() or any(Path(path).glob("*")))
         yield EarlierManifests(common or tip, bool(common), there, directory, asked)
@@ -88,20 +88,6 @@ def _blobs(listed: bytes, named: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield path, name
 
 
-def _contents(root: str, blobs: dict[str, str]) -> dict[str, bytes]:
-    """Bytes of each path. Source of the format: git-cat-file(1), "BATCH OUTPUT"."""
-    answer = _git(root, "cat-file", "--batch", given="".join(f"{name}\n" for name in blobs.values()).encode())
-    contents, at = {}, 0
-    for path in blobs:
-        end = answer.index(b"\n", at)
-        _, kind, *size = answer[at:end].split()
-        if not size:
-            raise UsageError(f"--base: git cat-file: {path} is {kind.decode()} in this clone")
-        until = end + 1 + int(size[0])
-        contents[path], at = answer[end + 1 : until], until + 1
-    return contents
-
-
 def _is_shallow(root: str) -> bool:
     return _text(root, "rev-parse", "--is-shallow-repository") == "true"
 
@@ -110,14 +96,14 @@ def _text(directory: str, *arguments: str) -> str:
     return os.fsdecode(_git(directory, *arguments)).removesuffix("\n")
 
 
-def _git(directory: str, *arguments: str, given: bytes = b"") -> bytes:
+def _git(directory: str, *arguments: str) -> bytes:
     """Output of git. Raises UsageError with its first line where it fails, or is not there."""
     # In a hook these name the repository of the hook.
     inherited = {name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
     try:
         done = subprocess.run(
             ["git", "--no-replace-objects", "--literal-pathspecs", "-C", directory, *arguments],
-            input=given,
+            stdin=subprocess.DEVNULL,
             env={**inherited, **_SETTINGS},
             capture_output=True,
             timeout=_TIMEOUT,

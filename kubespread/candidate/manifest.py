@@ -48,10 +48,10 @@ def decodable_object(data: Any, row: Kind) -> tuple[Any, list[DecodingError]]:
     if row.kind in POD_CREATORS:
         return decodable(data, row.kind)
     plain = normalized(data, row.cls)
-    template = field_at(plain, row.template_path)
+    template = value_at(plain, row.template_path)
     if template is None:
         return plain, []
-    above = field_at(plain, row.template_path.rpartition(".")[0])
+    above = value_at(plain, row.template_path.rpartition(".")[0])
     above["template"], errors = decodable(template, "PodTemplateSpec", row.template_path)
     return plain, errors
 
@@ -260,14 +260,7 @@ def is_workload(item: KubernetesObject) -> bool:
     """True for a Pod, and for an object of any kind that embeds a pod template."""
     if pod_creator(item.api_version, item.kind) is not None:
         return True
-    return isinstance(field_at(item.data, f"{TEMPLATE_PATH}.spec.containers"), list)
-
-
-def field_at(data: Any, path: str) -> Any:
-    """The value at ``path`` of plain data, None where there is none."""
-    for step in filter(None, path.split(".")):
-        data = data.get(step) if isinstance(data, dict) else None
-    return data
+    return isinstance(value_at(item.data, f"{TEMPLATE_PATH}.spec.containers"), list)
 
 
 def _holds_pods(item: KubernetesObject) -> bool:
@@ -338,10 +331,10 @@ def listed_labels(workloads: Sequence[KubernetesObject], default_namespace: str)
 
 def _label(item: KubernetesObject, namespace: str) -> str:
     """An object without a name is known by the beginning of the one it will get."""
-    return f"{namespace}/{item.kind}/{item.name or field_at(item.data, 'metadata.generateName') or ''}"
+    return f"{namespace}/{item.kind}/{item.name or value_at(item.data, 'metadata.generateName') or ''}"
 
 
 def texts_at(item: KubernetesObject, path: str) -> dict[str, str]:
     """Its labels or annotations at ``path`` whose values are text; others are refused when it is decoded."""
-    values = field_at(item.data, path)
+    values = value_at(item.data, path)
     return {key: value for key, value in values.items() if isinstance(value, str)} if isinstance(values, dict) else {}

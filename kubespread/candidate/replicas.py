@@ -202,6 +202,7 @@ _KEDA_MOST = 100
 
 
 class WorkloadAutoscaler(Struct, frozen=True):
+    workload: WorkloadName
     text: str
     """``HorizontalPodAutoscaler web``."""
     least_field: str
@@ -212,35 +213,39 @@ class WorkloadAutoscaler(Struct, frozen=True):
     most: int
 
 
-def autoscalers_of(workload: WorkloadName, objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
+def autoscalers(objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
     """HorizontalPodAutoscalers, and KEDA's ScaledObjects, which make one each."""
-    yield from _horizontal(workload, objects)
+    yield from _horizontal(objects)
     for scaled in objects.of(ScaledObject):
         spec, target = scaled.spec, scaled.spec.scale_target_ref
-        if WorkloadName(target.kind or "Deployment", scaled.metadata.namespace, target.name) == workload:
-            least = spec.min_replica_count or 0
-            most = _KEDA_MOST if spec.max_replica_count is None else spec.max_replica_count
-            name = f"ScaledObject {scaled.metadata.name}"
-            yield WorkloadAutoscaler(name, "minReplicaCount", least, "maxReplicaCount", most)
+        workload = WorkloadName(target.kind or "Deployment", scaled.metadata.namespace, target.name)
+        most = _KEDA_MOST if spec.max_replica_count is None else spec.max_replica_count
+        name = f"ScaledObject {scaled.metadata.name}"
+        yield WorkloadAutoscaler(
+            workload, name, "minReplicaCount", spec.min_replica_count or 0, "maxReplicaCount", most
+        )
 
 
-def _horizontal(workload: WorkloadName, objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
+def _horizontal(objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
     for autoscaler in objects.of(HorizontalPodAutoscaler):
         spec, target = autoscaler.spec, autoscaler.spec.scale_target_ref
-        if WorkloadName(target.kind, autoscaler.metadata.namespace, target.name) == workload:
-            # API defaulting: minReplicas is 1.
-            least = 1 if spec.min_replicas is None else spec.min_replicas
-            name = f"HorizontalPodAutoscaler {autoscaler.metadata.name}"
-            yield WorkloadAutoscaler(name, "minReplicas", least, "maxReplicas", spec.max_replicas)
+        workload = WorkloadName(target.kind, autoscaler.metadata.namespace, target.name)
+        # API defaulting: minReplicas is 1.
+        least = 1 if spec.min_replicas is None else spec.min_replicas
+        name = f"HorizontalPodAutoscaler {autoscaler.metadata.name}"
+        yield WorkloadAutoscaler(workload, name, "minReplicas", least, "maxReplicas", spec.max_replicas)
+
+
+def autoscalers_of(workload: WorkloadName, objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
+    return (autoscaler for autoscaler in autoscalers(objects) if autoscaler.workload == workload)
 
 
 def autoscaling_notes(workload: WorkloadName | None, objects: ClusterObjects) -> Iterator[str]:
     """The bounds of every HorizontalPodAutoscaler of the workload, which the workload's own number need not respect."""
-    if workload is None:
-        return
-    for autoscaler in _horizontal(workload, objects):
-        bounds = f"keeps {workload.kind}/{workload.name} at {autoscaler.least} to {autoscaler.most} replicas"
-        yield f"{autoscaler.text} {bounds}; it is not simulated"
+    for autoscaler in _horizontal(objects):
+        if autoscaler.workload == workload:
+            bounds = f"keeps {workload.kind}/{workload.name} at {autoscaler.least} to {autoscaler.most} replicas"
+            yield f"{autoscaler.text} {bounds}; it is not simulated"
 
 
 def autoscaler_gaps(workload: WorkloadName, objects: ClusterObjects) -> Iterator[str]:

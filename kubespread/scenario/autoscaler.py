@@ -26,14 +26,8 @@ from kubespread.node_groups import DEFAULT_EXPANDERS, Expander, InstanceType, No
 from kubespread.scenario.document import API_VERSION, Document, Faults, Field, Fields, Holds, read_document
 from kubespread.snapshot.edits.new_nodes import checked_node, is_file, read_template
 
-_HEAD: Fields = {
-    "apiVersion": Field(Holds.TEXT, API_VERSION, is_required=True),
-    "kind": Field(Holds.TEXT, "what the file is", is_required=True),
-    "metadata": Field(Holds.OBJECT, "not read"),
-}
 GROUPS_KIND, TYPES_KIND = "NodeGroups", "InstanceTypes"
 NODE_GROUPS: Fields = {
-    **_HEAD,
     "expander": Field(Holds.TEXT, "how cluster-autoscaler chooses among groups, by default least-waste"),
     "groups": Field(Holds.LIST, "what may grow", is_required=True),
 }
@@ -47,7 +41,7 @@ GROUP: Fields = {
     "priority": Field(Holds.NUMBER, "for the expander priority"),
     "price": Field(Holds.DECIMAL, "of one node, for the expander price"),
 }
-INSTANCE_TYPES: Fields = {**_HEAD, "instanceTypes": Field(Holds.LIST, "what Karpenter may launch", is_required=True)}
+INSTANCE_TYPES: Fields = {"instanceTypes": Field(Holds.LIST, "what Karpenter may launch", is_required=True)}
 TYPE: Fields = {
     "name": Field(Holds.TEXT, f"what its nodes have as {INSTANCE_TYPE}", is_required=True),
     "cpu": Field(Holds.AMOUNT, "what a node of it offers pods, as status.allocatable has it", is_required=True),
@@ -75,7 +69,7 @@ def read_node_groups(path: str) -> NodeGroups:
     """
     document = read_document(path, GROUPS_KIND, _SMALLEST_GROUPS)
     faults, folder = document.faults, Path() if path == STDIN else Path(path).parent
-    fields = faults.checked(document.data, NODE_GROUPS, "")
+    fields, _ = document.fields(NODE_GROUPS)
     entries = fields.get("groups", ())
     if "groups" in fields and not entries:
         faults.add("groups", "expected at least one group, found none")
@@ -168,7 +162,7 @@ def read_instance_types(source: InstanceTypesGiven) -> tuple[InstanceType, ...]:
 
 def _instance_types(document: Document) -> tuple[InstanceType, ...]:
     faults = document.faults
-    fields = faults.checked(document.data, INSTANCE_TYPES, "")
+    fields, _ = document.fields(INSTANCE_TYPES)
     entries = fields.get("instanceTypes", ())
     if "instanceTypes" in fields and not entries:
         faults.add("instanceTypes", "expected at least one instance type, found none")

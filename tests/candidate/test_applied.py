@@ -12,7 +12,7 @@ import pytest
 
 import kubespread
 from kubespread.candidate.applied import applied
-from kubespread.candidate.manifest import field_at, manifest_of
+from kubespread.candidate.manifest import manifest_of, value_at
 from kubespread.candidate.replicas import is_rolled_out
 from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.core import Container, PodSpec
@@ -278,7 +278,7 @@ def test_which_number_of_replicas_counts(case: str) -> None:
     live, changes, last, expected = NUMBERS[case]
     candidate = applied(manifest_of(changed(AS_WRITTEN, changes)), Surroundings(cluster(live, last)))
     assert candidate.object is not None
-    assert field_at(msgspec.to_builtins(candidate.object), "spec.replicas") == expected
+    assert value_at(msgspec.to_builtins(candidate.object), "spec.replicas") == expected
 
 
 def test_fields_that_count_as_decoded_are_decoded_whole() -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubespread.candidate.applied import with_companions, with_manifest_objects
 from kubespread.candidate.candidate import Candidate, NotInClusterError, candidate_of, unserved
-from kubespread.candidate.manifest import Manifest, field_at, kind_of, texts_at
+from kubespread.candidate.manifest import Manifest, kind_of, texts_at, value_at
 from kubespread.candidate.replicas import (
     autoscaler_gaps,
     autoscalers_of,
@@ -376,10 +376,10 @@ def _is_patch(item: KubernetesObject, row: Kind) -> bool:
     """True if it has neither a selector nor an image for each container, or says what a patch does."""
     if not row.template_path:
         return False
-    containers = field_at(item.data, f"{row.template_path}.spec.containers")
+    containers = value_at(item.data, f"{row.template_path}.spec.containers")
     listed = containers if isinstance(containers, list) else []
     has_images = listed and all(isinstance(each, dict) and bool(each.get("image")) for each in listed)
-    return (not has_images and field_at(item.data, "spec.selector") is None) or _has_directive(item.data)
+    return (not has_images and value_at(item.data, "spec.selector") is None) or _has_directive(item.data)
 
 
 def _has_directive(data: Any) -> bool:

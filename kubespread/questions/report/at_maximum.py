@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from shlex import quote
 
-from kubespread.candidate.replicas import autoscalers_of
-from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, ScaledObject
+from kubespread.candidate.replicas import autoscalers, autoscalers_of
 from kubespread.kube.api.core import ResourceQuota
 from kubespread.kube.owners import Named, WorkloadName
 from kubespread.questions.commands import Commands
@@ -59,21 +58,7 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
 def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[tuple[WorkloadName, str, int]]:
     """Yield workloads with an autoscaler that may set more replicas than they have, by name."""
     objects = world.workloads.objects
-    targets = [
-        *(
-            WorkloadName(each.spec.scale_target_ref.kind, each.metadata.namespace, each.spec.scale_target_ref.name)
-            for each in objects.of(HorizontalPodAutoscaler)
-        ),
-        *(
-            WorkloadName(
-                each.spec.scale_target_ref.kind or "Deployment",
-                each.metadata.namespace,
-                each.spec.scale_target_ref.name,
-            )
-            for each in objects.of(ScaledObject)
-        ),
-    ]
-    for name in sorted(dict.fromkeys(targets)):
+    for name in sorted({autoscaler.workload for autoscaler in autoscalers(objects)}):
         if is_asked(name) and exists(world, name):
             most = max(autoscalers_of(name, objects), key=lambda autoscaler: autoscaler.most)
             # At 0 it does nothing.
