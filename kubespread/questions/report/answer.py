@@ -179,10 +179,8 @@ class _Asking(Inquiry):
             return known[id(pod)]
 
         # A node is drained or not, whoever asks about which workloads.
-        kept, tight = (
-            list(kept_nodes(world, movable_workloads(world, everything))),
-            list(_tight_budgets(world, workload)),
-        )
+        kept = list(kept_nodes(world, movable_workloads(world, everything)))
+        tight = list(_tight_budgets(world, workload))
         yield from map(self._held_by, tight)
         yield from self._kept(kept)
 

@@ -29,24 +29,24 @@ from kubespread.world.store.pod_book import as_template, copy_of, key_of
 
 
 class AppliedWorkload(Struct, frozen=True):
-    """A workload that is applied or rolled out."""
+    """A workload to apply or roll out."""
 
     pod: Pod
-    """The next one that it would make, admitted."""
+    """The next pod that it would create, admitted."""
     name: WorkloadName | None = None
     """None for a bare pod."""
     object: ApiObject | None = None
-    """With the template; None for a kind that is not known."""
+    """With the template; None for an unknown kind."""
     replicas: int | None = None
-    """None where the manifest sets none: a running workload keeps its number, a new one gets 1."""
+    """None if the manifest sets none: a running workload keeps its number, a new one gets 1."""
     is_other_template: bool = True
     """True if the template differs from the running one, or the workload is restarted."""
     count: int = 1
-    """Number of pods that run at once for a kind whose controller is not modeled."""
+    """Number of pods at once, for a kind with an unmodeled controller."""
 
 
 def create(world: World, applied: AppliedWorkload) -> None:
-    """Create what is new, whose pods wait for nodes or will be made by its controller."""
+    """Create a new workload; its pods wait for nodes or are created by its controller."""
     name, obj = applied.name, applied.object
     if name is None:
         _create_pod(world, applied)
@@ -110,7 +110,7 @@ def _create_copies(world: World, name: WorkloadName, applied: AppliedWorkload) -
 
 
 def keep_as_replica_set(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
-    """Keep as many pods as it says, all alike, since what its controller would do is not known."""
+    """Keep the requested number of equal pods, in place of an unknown controller."""
     owner = world.owner(name)
     owner.template, owner.replicas, owner.is_foreign = as_template(applied.pod), applied.count, True
     world.happenings.note(
@@ -159,9 +159,8 @@ def _job(world: World, name: WorkloadName, current: api.Job, job: api.Job, appli
 
 
 def rolled_back(world: World, name: WorkloadName) -> RolloutReport:
-    """Give a Deployment the template of the revision before its own.
-
-    That is what ``kubectl rollout undo`` does. Raises UsageError where there is none.
+    """Give a Deployment the template of its previous revision, as ``kubectl rollout undo`` does. Raises UsageError if
+    there is none.
 
     Source: staging/src/k8s.io/kubectl/pkg/polymorphichelpers/rollback.go, Rollback
     """

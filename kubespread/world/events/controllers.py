@@ -46,7 +46,7 @@ _MAX_NAMED = 3
 
 
 def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
-    """One pass of the StatefulSet controller; whether it created or deleted anything."""
+    """Run one pass of the StatefulSet controller; True if it created or deleted anything."""
     rollout = rollout_of_stateful_set(world, name)
     owner = world.owner(name)
     world.api_server.take_refused(name)
@@ -81,7 +81,7 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
 
 
 def rollout_of_stateful_set(world: Store, name: WorkloadName) -> StatefulSetRollout:
-    """Known rollout of the StatefulSet; of one that is not in the cluster's objects it is what its pods tell."""
+    """Rollout of the StatefulSet, as recorded, else inferred from its pods."""
     rollout = world.stateful_sets.get(name)
     if rollout is None:
         stateful_set = world.workloads.stateful_sets.get(name) or _of_pods(world, name)
@@ -138,13 +138,13 @@ def _stateful_set(world: Store, name: WorkloadName) -> api.StatefulSet:
 
 
 def ordinals_of(world: Store, name: WorkloadName, replicas: int) -> range:
-    """The ordinals of a StatefulSet with this many replicas."""
+    """Ordinals of a StatefulSet with so many replicas."""
     start = statefulset.first_ordinal(_stateful_set(world, name))
     return range(start, start + replicas)
 
 
 def is_one_by_one(world: Store, name: WorkloadName) -> bool:
-    """True if a pod is made only once those before it are ready."""
+    """True if a pod is created only once those before it are ready."""
     return _stateful_set(world, name).spec.pod_management_policy != "Parallel"
 
 
@@ -159,7 +159,7 @@ def _of_pods(world: Store, name: WorkloadName) -> api.StatefulSet:
 
 
 def reconcile_deployment(world: Store, name: WorkloadName) -> bool:
-    """One pass of the Deployment controller; whether it wrote anything."""
+    """Run one pass of the Deployment controller; True if it wrote anything."""
     rollout = world.rollouts[name]
     before = [_with_status(world, replica_set) for replica_set in rollout.replica_sets]
     pods = [pod for replica_set in before for pod in world.book.of(name_of(replica_set))]
@@ -183,10 +183,10 @@ def reconcile_deployment(world: Store, name: WorkloadName) -> bool:
 
 
 def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
-    """The Deployment as it is in the cluster; a missing one is taken to have no pods yet.
+    """The Deployment as in the cluster; a missing one is assumed to have no pods yet.
 
     If none of its ReplicaSets has its template, the cluster's source was incomplete or the controller has not seen a
-    change yet: the ReplicaSet with the most pods is then taken to have it.
+    change yet: the one with the most pods is then assumed to have it.
     """
     deployment = world.workloads.deployments.get(name)
     if deployment is None:
@@ -208,7 +208,7 @@ def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
 
 
 def sized(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
-    """A ReplicaSet without ``replicas`` is taken to want as many pods as it runs."""
+    """The ReplicaSet with ``replicas``, by default as many as it has active pods."""
     if replica_set.spec.replicas is not None:
         return replica_set
     active = sum(map(is_active, world.book.of(name_of(replica_set))))
@@ -216,7 +216,7 @@ def sized(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
 
 
 def owned_by(template: Pod, replica_set: api.ReplicaSet) -> Pod:
-    """The pod that ``replica_set`` makes: a template knows its owner by another name until it is there."""
+    """The pod as ``replica_set`` creates it; its template may name another owner."""
     owner = controller_of(template)
     if owner is None or owner.name == replica_set.metadata.name:
         return template
@@ -239,7 +239,7 @@ def _with_status(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
 
 
 def create_copy(world: Store, owner: Owner, template: Pod) -> bool:
-    """Create another pod of ``owner``; whether the API server lets it."""
+    """Create another pod of ``owner``; True if the API server accepts it."""
     last = owner.number
     if world.create(copy_of(template, _free_name(world, owner), world.timestamp), template):
         return True
@@ -248,7 +248,7 @@ def create_copy(world: Store, owner: Owner, template: Pod) -> bool:
 
 
 def create_copies(world: Store, owner: Owner, templates: Iterable[Pod]) -> int:
-    """One of each; how many the API server lets be created."""
+    """Create a pod of each template; the number that the API server accepts."""
     return sum(create_copy(world, owner, template) for template in templates)
 
 
@@ -266,7 +266,7 @@ def _free_name(world: Store, owner: Owner) -> str:
 
 
 def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
-    """Make the pods that are missing, or delete those that are too many; whether any was made or deleted."""
+    """Create missing pods or delete surplus ones; True if there were any."""
     owner = world.owner(name)
     owner.gone.clear()
     world.api_server.take_refused(name)
@@ -290,9 +290,7 @@ def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
 
 
 def template_of(world: Store, owner: Owner) -> Pod | None:
-    """Template that the owner makes copies of; of one without pods it comes from its object. None where the API server
-    refuses them.
-    """
+    """Template of the owner's pods, taken from its object if it has none yet; None if the API server refuses them."""
     if owner.template is None:
         made = world.make(owner.name, f"{owner.name.name}-")
         if made is None:
@@ -303,10 +301,11 @@ def template_of(world: Store, owner: Owner) -> Pod | None:
 
 
 def related_pods(world: Store, name: WorkloadName) -> list[Pod]:
-    """The active pods that crowd the nodes of a ReplicaSet's: those that it or another of its controller's selects, or
-    owns where that is not listed. A ReplicaSet without a controller has none.
+    """Active pods that count as crowding a ReplicaSet's nodes: those that it or its controller's other ReplicaSets
+    select, or own if unlisted.
 
-    Source: pkg/controller/replicaset/replica_set.go, getIndirectlyRelatedPods
+    A ReplicaSet without a controller has none. Source: pkg/controller/replicaset/replica_set.go,
+    getIndirectlyRelatedPods
     """
     pods, listed = world.book.of(name), world.workloads.replica_sets
     above = world.workloads.above(name, pods)
@@ -325,8 +324,8 @@ def related_pods(world: Store, name: WorkloadName) -> list[Pod]:
 
 
 def schedule(world: Store, only: Sequence[PodKey] | None = None) -> bool:
-    """Try waiting pods (all, or only some, given as they came) until none gets a node or makes others leave; whether
-    any did.
+    """Try waiting pods, all or ``only`` some in the given order, until none gets a node or
+    preempts; True if any did.
     """
     has_acted = False
     # One cycle follows another within milliseconds: what becomes of budgets is seen once controllers have worked.
@@ -402,7 +401,7 @@ def _becomes_ready(world: Store, owner: WorkloadName, pod: Pod) -> bool:
 
 
 def reconcile_job(world: Store, name: WorkloadName) -> bool:
-    """Make again what is gone, or give up: every lost pod counts as a failure of the Job.
+    """Recreate lost pods, or give up: every lost pod counts as a failure of the Job.
 
     Losing an active pod does not change how many the Job still needs; its back-off is not simulated.
     """
@@ -423,9 +422,7 @@ def reconcile_job(world: Store, name: WorkloadName) -> bool:
 
 
 def reconcile_operated(world: Store, name: WorkloadName) -> bool:
-    """Make again what an operator has lost, each pod as it was; under its own name, and with its claims, where the
-    operator does that.
-    """
+    """Recreate an operator's lost pods as they were, with their names and claims if the operator keeps them."""
     owner, operator = world.owner(name), world.operator(name)
     gone, owner.gone = owner.gone, []
     if gone and operator is not None:
@@ -442,7 +439,7 @@ def reconcile_operated(world: Store, name: WorkloadName) -> bool:
 
 
 def add_operated(world: Store, name: WorkloadName, count: int) -> None:
-    """So many pods more of an operator, like one that it has."""
+    """Create ``count`` more pods of an operator, like an existing one."""
     owner = world.owner(name)
     owner.replicas += count
     like = next(iter(world.book.of(name)))
@@ -459,8 +456,8 @@ def _another(world: Store, owner: Owner, pod: Pod) -> tuple[str, Pod]:
 
 
 def bring_to_number(world: Store, name: WorkloadName) -> None:
-    """Delete the pods that a Job has too many, or create those it lacks, in as many passes as its controller takes; its
-    back-off is not waited for.
+    """Delete a Job's surplus pods or create missing ones, in as many passes as its controller
+    needs, without back-off.
     """
     owner, acted = world.owner(name), MAX_PODS_PER_PASS
     while acted == MAX_PODS_PER_PASS:
@@ -502,7 +499,7 @@ def _fails(world: Store, owner: Owner) -> bool:
 
 
 def reconcile_daemons(world: Store, name: WorkloadName) -> bool:
-    """Make again what is gone from nodes where it still belongs."""
+    """Recreate lost pods on nodes where they still belong."""
     owner = world.owner(name)
     gone, owner.gone = owner.gone, []
     missed = [pod for pod in gone if world.wants_daemon(pod) and not _runs_on(world, name, pod.spec.node_name)]
@@ -512,8 +509,7 @@ def reconcile_daemons(world: Store, name: WorkloadName) -> bool:
 
 
 def follow(world: Store, change: NodeChange, before: Mapping[str, Node]) -> None:
-    """Make daemon pods for nodes that were added or have become eligible, and delete those of nodes that are no longer
-    selected.
+    """Create daemon pods on added or newly eligible nodes, and delete those on nodes no longer selected.
 
     ``before`` are the changed nodes before the change; anything already wrong then is left alone. A new node gets its
     daemon pods before any other pods: they tolerate it while it is not ready.
@@ -540,7 +536,7 @@ def _runs_on(world: Store, name: WorkloadName, node: str) -> bool:
 
 
 def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
-    """Each DaemonSet's pod without its pin; one of its own pods where the DaemonSet itself is not in the cluster."""
+    """Yield each DaemonSet's pod before it is pinned; one of its own pods if the DaemonSet is not in the cluster."""
     world.assume(world.workloads.objects.gap(api.DaemonSet, "only those that have pods are known, by their pods"))
     names = {*world.workloads.daemon_sets, *(name for name in world.book.owners if name.kind == "DaemonSet")}
     for name in sorted(names, key=lambda daemon_set: (daemon_set.namespace, daemon_set.name)):

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 _ZONES = Memo[None, Mapping[tuple[str, str], outage.Zone]]()
 MOST_STEPS = 20
-"""Number of steps in which a zone is evicted, a few pods at once in larger ones: a few more or less make little
-difference there.
+"""Number of steps in which a zone's pods are evicted, a few at once in larger zones, where more steps make little
+difference.
 """
 ZoneKey = tuple[str, str]
 """Region and zone."""
@@ -40,12 +40,12 @@ STOPPED = "every zone is down: the node controller suspects itself, takes back i
 
 
 def fail(world: World, names: Sequence[str]) -> None:
-    """The kubelets of nodes fall silent: the nodes are tainted, and pods that do not tolerate that forever are deleted
-    and stay terminating, except those without a grace period, which the API server removes at once. What controllers
-    make instead is placed.
+    """Let the kubelets of nodes fall silent, and controllers and kube-scheduler react.
 
-    The nodes of a zone are evicted one after another: successors of the first are placed while pods on the others still
-    count. How long that takes is not waited for. Pods stay where the node controller would never taint NoExecute.
+    The nodes are tainted. Pods that do not tolerate that forever are deleted and stay terminating, except those without
+    a grace period, which the API server removes at once. The nodes of a zone are evicted one after another: successors
+    of the first are placed while pods on the others still count. How long that takes is not modeled. Pods stay if the
+    node controller would never taint NoExecute.
     """
     # The node controller takes them in an order of chance: by name it is the same each time.
     names = sorted(names)
@@ -91,13 +91,13 @@ def fail(world: World, names: Sequence[str]) -> None:
 
 
 def remove_failed(world: World, names: Sequence[str]) -> None:
-    """The Node objects of failed nodes are deleted, and the pod garbage collector removes what was on them."""
+    """Delete the Node objects of failed nodes, and the pods on them, as the pod garbage collector does."""
     world.change_nodes(NodeChange(removed=tuple(names)))
     world.settle()
 
 
 def restore(world: World, names: Sequence[str]) -> None:
-    """Kubelets answer again: pods marked for deletion go, the others become ready."""
+    """Let kubelets answer again: pods marked for deletion go, the others become ready."""
     restored = {name: outage.restored_node(world.living.nodes[name]) for name in names}
     world.change_nodes(NodeChange(replaced=restored))
     pods = list(_pods_on(world, names))
@@ -166,13 +166,13 @@ def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:
 
 
 def drain_plan(world: World, node: str, flags: DrainFlags) -> DrainPlan:
-    """Plan what kubectl would do with the pods of a node."""
+    """Plan of kubectl for the pods of a node."""
     pods = world.book.on(node)
     return plan_drain(node, pods, _daemon_sets(world, pods), flags)
 
 
 def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
-    """Cordon all nodes and evict their pods, node by node; whether all are empty.
+    """Cordon all nodes and evict their pods, node by node; True if all are empty.
 
     A node that kubectl refuses keeps its pods and is in `Happenings.refused`, and the others are drained. Pods whose
     eviction the API server refuses, or that finalizers keep, are in `Happenings.blocked`.
@@ -200,19 +200,21 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
 
 
 def cordon(world: World, nodes: Sequence[str]) -> None:
-    """New pods stay away from the nodes."""
+    """Keep new pods off the nodes."""
     old = {name: world.living.nodes[name] for name in nodes}
     if replaced := {name: new for name, node in old.items() if (new := cordoned(node)) != node}:
         world.change_nodes(NodeChange(replaced=replaced))
 
 
 def delete_nodes(world: World, nodes: Sequence[str]) -> None:
-    """The Node objects are deleted, and with them the pods that are still there."""
+    """Delete the Node objects, and the pods still there."""
     world.change_nodes(NodeChange(removed=tuple(nodes)))
 
 
 def evict(world: World, pods: Sequence[Pod]) -> bool:
-    """Evict pods, as many at once as budgets let through; whether all went. What stays is in `Happenings.blocked`."""
+    """Evict pods, as many at once as budgets allow; True if all are gone. Those that stay are in
+    `Happenings.blocked`.
+    """
     world.happenings.down += down_meanwhile(world, pods)
     blocked = _evict(world, pods)
     kept = [pod for key in map(key_of, pods) if key in world.book and is_kept(pod := world.book[key])]
@@ -228,8 +230,8 @@ def evict(world: World, pods: Sequence[Pod]) -> bool:
 
 
 def down_meanwhile(world: World, pods: Iterable[Pod]) -> list[WorkloadName]:
-    """Workloads, Jobs aside, without a ready pod for a time when ``pods`` are evicted: all theirs are among these, and
-    no budget makes some of them wait until successors are ready.
+    """Workloads, Jobs excepted, that lose all ready pods at once when ``pods`` are evicted, as no budget holds some
+    back.
     """
     going: dict[WorkloadName, list[Pod]] = {}
     for pod in pods:

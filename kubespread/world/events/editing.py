@@ -56,13 +56,15 @@ _OF_ONE = (TEMPLATE_HASH, REVISION_LABEL, POD_NAME_LABEL, POD_INDEX_LABEL)
 _PINNED = ("DaemonSet", "Node")
 """Kinds whose pods are each made for one node."""
 ChangePod = Callable[[Pod, WorkloadName], Pod]
-"""A pod, or what a template makes, of a workload as it is to be."""
+"""Function that changes a pod, or a template's pod, of a workload."""
 T = TypeVar("T", bound=ApiObject)
 
 
 def spread(world: World, edit: Spread, namespace: str) -> None:
-    """Give pods of a workload, or of all, a constraint that selects as their workload does, whether they run, wait or
-    are still to be made. Raises UsageError for a topology key that no node has, and where there are no such pods.
+    """Give pods of one or all workloads a constraint with their workload's selector, running, waiting or yet to be
+    created.
+
+    Raises UsageError for a topology key that no node has, and if there are no such pods.
     """
     constraint, nodes = constraint_of(edit.constraint), world.living.nodes.objects
     assert constraint is not None
@@ -90,7 +92,7 @@ def spread(world: World, edit: Spread, namespace: str) -> None:
 
 
 def with_constraint(spec: PodSpec, added: TopologySpreadConstraint) -> PodSpec:
-    """With one more constraint; one of the same key and action gets its maxSkew, as the API has no two of them."""
+    """Add a constraint; an existing one with the same key and action gets its maxSkew, as the API allows only one."""
     constraints, pair = spec.topology_spread_constraints, (added.topology_key, added.when_unsatisfiable)
     changed = [
         replace(each, max_skew=added.max_skew) if (each.topology_key, each.when_unsatisfiable) == pair else each
@@ -203,10 +205,10 @@ def _with_template(obj: T, template: PodTemplateSpec) -> T:
 
 
 def apply(world: World, edit: Edit, namespace: str) -> None:
-    """Play one edit until nothing changes any more. ``namespace`` is that of names without one.
+    """Play one edit until nothing changes; ``namespace`` is for names without one.
 
-    What was refused or found no node is in the world's happenings and queue. Raises UsageError for an edit of
-    something that does not exist.
+    Refused and pending pods are in the world's happenings and queue. Raises UsageError for an edit of something that
+    does not exist.
     """
     match edit:
         case Drain():
@@ -321,7 +323,7 @@ def _change_nodes(world: World, edit: Edit) -> None:
 
 
 def scale(world: World, name: WorkloadName, replicas: int) -> None:
-    """Change the number of replicas of a workload. Raises UsageError for one that does not exist.
+    """Change the replicas of a workload. Raises UsageError for a missing one.
 
     A ReplicaSet's own number is changed too if its Deployment is not in the cluster.
     """
@@ -359,7 +361,7 @@ def _note_no_change(world: World, name: WorkloadName, replicas: int, before: int
 
 
 def rollout_of(world: World, name: WorkloadName) -> Rollout:
-    """A Deployment of the cluster with its ReplicaSets, to be changed. Raises UsageError for one that is not there."""
+    """A Deployment of the cluster with its ReplicaSets, to be changed. Raises UsageError for a missing one."""
     rollout = world.rollouts.get(name)
     if rollout is None:
         if name not in world.workloads.deployments:
@@ -374,7 +376,7 @@ def rollout_of(world: World, name: WorkloadName) -> Rollout:
 
 
 def not_found(world: World, name: WorkloadName) -> UsageError:
-    """The error for a workload that is not in the cluster."""
+    """Error for a workload that is not in the cluster."""
     workloads = {world.workloads.above(owner, world.book.of(owner)) for owner in world.book.owners}
     workloads |= {*world.workloads.deployments, *world.workloads.stateful_sets, *world.workloads.replica_sets}
     alike = [workload for workload in sorted(workloads, key=in_order) if workload.kind == name.kind]
@@ -433,7 +435,7 @@ def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
 
 
 def exists(world: World, name: WorkloadName) -> bool:
-    """True if the cluster has such a workload, even if only its pods show it."""
+    """True if the cluster has the workload, even if only its pods show it."""
     workloads = world.workloads
     by_name = (workloads.deployments, workloads.daemon_sets)
     return (

@@ -211,18 +211,18 @@ def _revision_skew(
 
 
 class NewTemplate(Struct, frozen=True):
-    """Template of which a Deployment is to make pods from now on."""
+    """New template of a Deployment."""
 
     deployment: Deployment
     """With the new template."""
     pod: Pod
-    """A pod of it, admitted."""
+    """Admitted pod of the template."""
     new_hash: str
     """Its pod-template-hash."""
 
 
 def roll_out_deployment(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
-    """`rolled_out`, and beside it how the same ends where each constraint counts its own revision only."""
+    """Roll out as `rolled_out` does; also the final skew if each constraint counted its own revision only."""
     counterfactual = _with_match_label_keys(new)
     if counterfactual is None:
         return rolled_out(world, name, new)
@@ -232,7 +232,7 @@ def roll_out_deployment(world: World, name: WorkloadName, new: NewTemplate) -> r
 
 
 def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
-    """Give the Deployment ``name`` another template and let its controller work until it is done or waits forever."""
+    """Give a Deployment another template and let its controller work until it completes or waits forever."""
     rollout = world.rollouts.get(name) or controllers.rollout_of_cluster(world, name)
     world.rollouts[name] = Rollout(new.deployment, rollout.replica_sets, new.pod, new.new_hash)
     world.add_objects([new.deployment])
@@ -244,8 +244,8 @@ def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.Ro
 
 
 def resumed(world: World, stopped: reports.RolloutReport) -> reports.RolloutReport:
-    """Report what became of a rollout that pods without a node had stopped, now that its controller has gone on:
-    meanwhile no more of its pods were unavailable than its strategy allows.
+    """Report on a stopped rollout after its controller has continued; meanwhile no more pods were unavailable than its
+    strategy allows.
     """
     name = stopped.workload
     way: _Way | None = None
@@ -328,7 +328,7 @@ class _OfDeployment(_Way):
 def roll_out_stateful_set(
     world: World, name: WorkloadName, stateful_set: StatefulSet, pod: Pod
 ) -> reports.RolloutReport:
-    """Give a StatefulSet a new template (``pod`` is an admitted pod of it) and let its controller work."""
+    """Give a StatefulSet a new template, with ``pod`` as an admitted pod of it, and let its controller work."""
     rollout = controllers.rollout_of_stateful_set(world, name)
     revision, template = pod.metadata.labels.get(REVISION_LABEL, ""), as_template(pod)
     rollout.stateful_set = replace(stateful_set, status=rollout.stateful_set.status)

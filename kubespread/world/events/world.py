@@ -39,15 +39,15 @@ CONTROLLERS: Mapping[str, Callable[[Store, WorkloadName], bool]] = {
     "DaemonSet": reconcile_daemons,
     OPERATOR: reconcile_operated,
 }
-"""One pass over one object of each kind; whether it did anything."""
+"""One pass over one object of each kind; True if it did anything."""
 assert CONTROLLERS.keys() == ABOVE | BELOW, "who makes pods has a controller"
 
 
 class World(Store):
-    """One cluster through time, in which controllers and kube-scheduler are at work."""
+    """One cluster through time, with working controllers and kube-scheduler."""
 
     def settle(self) -> None:
-        """Let controllers and the scheduler work until nothing changes any more.
+        """Let controllers and the scheduler work until nothing changes.
 
         A Deployment is reconciled again once its ReplicaSets have carried out its last change.
         """
@@ -56,7 +56,7 @@ class World(Store):
             pass
 
     def reconcile(self, kinds: frozenset[str]) -> bool:
-        """One pass over the dirty objects of these kinds, else over those that may try again; whether any acted."""
+        """Run one pass over the dirty objects of these kinds, else over those that may retry; True if any acted."""
         kind_of = self.controlled_as
         dirty = [name for name in self.dirty if kind_of(name) in kinds]
         return self._pass(dirty) or self._pass(self.api_server.who_may_retry(kinds, kind_of))
@@ -86,13 +86,13 @@ _PAUSED = "the Deployment is paused: no ReplicaSet of it is made until it is res
 
 
 class Unmade(Struct, frozen=True):
-    """Pods that a controller should have but that do not exist."""
+    """Desired pods of a controller that do not exist."""
 
     owner: WorkloadName
-    """Direct maker of the pods: a ReplicaSet, not the Deployment above it. A bare pod is its own owner."""
+    """Direct owner of the pods: a ReplicaSet, not its Deployment. A bare pod is its own owner."""
     count: int
     message: str
-    """Message of the API server about the first of them, or what their controller waits for."""
+    """API server's message for the first pod, or what their controller waits for."""
     is_refused: bool
     """True if the API server refuses them."""
 
@@ -166,9 +166,8 @@ def _of_stateful_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
 
 
 def what_is_not_up(world: World, name: WorkloadName, among: Iterable[int] | None = None) -> str | None:
-    """The first pod of a StatefulSet that is not ready, and why its controller waits for it; None where none is.
-
-    ``among``: of these ordinals alone.
+    """Reason a StatefulSet's controller waits for its first pod that is not ready; None if all are. ``among`` limits
+    the ordinals.
     """
     pods, refused = _by_ordinal(world, name), world.api_server.refused.get(name)
     for ordinal in ordinals_of(world, name, _replicas(world, name)) if among is None else among:

@@ -37,8 +37,9 @@ NO_DOMAINS: Mapping[str, Collection[str]] = {}
 
 
 def resume(world: World) -> None:
-    """Let terminating pods end, and controllers with unfinished work go on. Whether an unready pod becomes ready cannot
-    be known: it is taken to stay unready, like new pods of the same template, and a note says so.
+    """Let terminating pods end, and controllers with unfinished work continue.
+
+    An unready pod is assumed to stay unready, like new pods of the same template, and a note says so.
     """
     stuck = world.surroundings.stuck | set(_never_ready(world))
     world.surroundings = replace(world.surroundings, stuck=stuck)
@@ -57,7 +58,7 @@ def resume(world: World) -> None:
 
 
 def judged_as_it_stands(world: World, is_asked: Callable[[WorkloadName], bool] = lambda _: True) -> tuple[str, ...]:
-    """A note on rollouts and scalings that are under way and are not continued, among the selected workloads."""
+    """Note on rollouts and scalings of selected workloads that are under way and are not continued."""
     names = [*(name for name, _ in _rollouts(world)), *_stateful_sets(world)]
     named = sorted(filter(is_asked, names), key=in_order)
     return (f"under way in the snapshot, and judged as it stands: {some_of(named, _MAX_NAMED)}",) if named else ()
@@ -119,28 +120,28 @@ def _is_outdated(stateful_set: StatefulSet, pod: Pod) -> bool:
 
 
 Counted = Callable[[WorkloadName], bool]
-"""True if the pods of a workload count."""
+"""Filter of workloads whose pods count."""
 Event = Callable[[World], object]
 """Something that happens in a world."""
 
 
 class Lost(Struct, frozen=True):
-    """Failed part of the cluster, of which no new node can be part."""
+    """Failed part of a cluster, which no new node can join."""
 
     domains: Mapping[str, Collection[str]]
-    """By topology key the values that are lost."""
+    """Lost values by topology key."""
     nodes: Sequence[Node]
-    """Nodes that are gone: they still say what others of their groups are like."""
+    """Lost nodes, which still show what others of their groups are like."""
 
     def takes(self, node: Node) -> bool:
-        """True if a new node would be part of it: it is of another host."""
+        """True if a new node, on another host, would be in the lost part."""
         labels = node.metadata.labels
         return any(labels.get(key) in values for key, values in self.domains.items() if key != HOSTNAME)
 
 
 NOTHING_LOST = Lost({}, ())
 Grow = Callable[[World, Lost], AutoscalingReport]
-"""Adds the nodes of an autoscaler for the pods that wait in a world."""
+"""Function that adds an autoscaler's nodes for a world's pending pods."""
 
 
 def everything(_: WorkloadName) -> bool:
@@ -148,18 +149,18 @@ def everything(_: WorkloadName) -> bool:
 
 
 class Baseline(Struct, frozen=True, dict=True):
-    """A cluster before anything happens to it. Its world is not changed: what happens, happens in forks."""
+    """A cluster before any event. Its world is not changed: events happen in forks."""
 
     world: World
     happenings: Happenings
-    """Happenings until then."""
+    """Happenings while it settled."""
     grow: Grow | None = None
-    """Comes after each event; None without an autoscaler of nodes."""
+    """Autoscaler to run after each event; None for none."""
 
     @classmethod
     def settled(cls, world: World, grow: Grow | None = None) -> Self:
-        """Take the baseline of ``world`` itself, which settles: what controllers lack is made, what is under way has
-        gone on, and what finds a node in a moment has one, so that only pods that wait even then are pending before.
+        """Let ``world`` itself settle, and make it the baseline: missing pods are created and placed, so that only pods
+        that wait even then are pending before.
         """
         world.note_owners()
         # A Deployment lacks pods itself only while it is paused.
@@ -172,25 +173,25 @@ class Baseline(Struct, frozen=True, dict=True):
         return cls(world, happenings, grow)
 
     def trial(self, counts: Counted = everything) -> Trial:
-        """A fork to let events happen in."""
+        """Fork for events."""
         return Trial(self, self.world.fork(), counts)
 
     def ready(self, workload: WorkloadName) -> int:
-        """Count the ready pods of a workload."""
+        """Number of ready pods of a workload."""
         return ready_pods(self.world, workload)
 
     def pending(self, counts: Counted = everything) -> int:
-        """Count the pods that count and wait for a node."""
+        """Number of counted pods without a node."""
         return sum(number for workload, number in self.waiting.items() if counts(workload))
 
     @cached_property
     def waiting(self) -> Mapping[WorkloadName, int]:
-        """Number of pods of each workload that wait for a node."""
+        """Number of pending pods of each workload."""
         return Counter(workload_of(self.world, waiting.pod) for waiting in self.world.waiting)
 
     @cached_property
     def unmade(self) -> Mapping[tuple[WorkloadName, bool], int]:
-        """Number of pods of each workload that the API server refuses (True), and of those that are not made yet."""
+        """Number of pods of each workload that the API server refuses (True), or that are not created yet (False)."""
         counts = Counter[tuple[WorkloadName, bool]]()
         for row in unmade(self.world):
             counts[self.world.above(row.owner), row.is_refused] += row.count
@@ -198,7 +199,7 @@ class Baseline(Struct, frozen=True, dict=True):
 
 
 class Trial:
-    """A fork of a baseline in which one event after another happens; a fork of a trial goes on in another way."""
+    """A fork of a baseline for events, one after another; it can be forked again."""
 
     def __init__(
         self, baseline: Baseline, world: World, counts: Counted = everything, happened: tuple[Happenings, ...] = ()
@@ -213,15 +214,16 @@ class Trial:
         return Trial(self.baseline, self.world.fork(), self.counts, self.happened)
 
     def after(self, *events: Event) -> Difference:
-        """Find what differs once ``events`` have happened and nothing changes any more; time passes then."""
+        """Difference after ``events``, once nothing changes; time passes in between."""
         difference = self.during(*events)
         self.happened = difference.happened
         self.world.next_step()
         return difference
 
     def during(self, *events: Event, barred: Mapping[str, Collection[str]] = NO_DOMAINS) -> Difference:
-        """Find what differs once ``events`` have happened, where others follow at once. An autoscaler adds nodes after
-        the last one, outside of the domains that are ``barred``.
+        """Difference after ``events`` that follow each other at once.
+
+        An autoscaler adds nodes after the last one, outside of the ``barred`` domains.
         """
         world = self.world
         stuck = len(world.happenings.blocked)
@@ -242,42 +244,40 @@ class Trial:
 
     @property
     def difference(self) -> Difference:
-        """Difference now."""
+        """Current difference."""
         happened = (*self.happened, self.world.happenings)
         return Difference(self.baseline, self.world, happened, self.counts, self._growth)
 
 
 class ShortWorkload(Struct, frozen=True, gc=False):
-    """A workload that has fewer ready pods than it is to have, and than before."""
+    """A workload with fewer ready pods than desired, and than before."""
 
     workload: WorkloadName
     wanted: int
     ready_before: int
     ready: int
     lacking: int
-    """Number of its pods, beyond those before, that are pending or not made."""
+    """Number of its pods pending or not created, beyond those before."""
     controller_unknown: bool = False
-    """True if its controller may make other pods, so that this is not known: it is not modeled, or waits for a pod that
-    finalizers keep.
-    """
+    """True if its controller may create other pods: it is not modeled, or waits for a pod that finalizers keep."""
 
 
 class Difference(Struct, frozen=True, dict=True):
-    """Difference in the pods that count, from a baseline to a later state of a fork of it: read it before anything else
-    happens there.
+    """Difference in counted pods between a baseline and a later state of its fork; valid until something else happens
+    there.
     """
 
     baseline: Baseline
     world: World
     happened: tuple[Happenings, ...]
-    """Happenings since, step by step."""
+    """Happenings since the baseline, by step."""
     counts: Counted = everything
     growth: AutoscalingReport | None = None
-    """Nodes that an autoscaler added for pods that waited last; None without one, and where no pod waited."""
+    """Nodes that an autoscaler added for the last pending pods; None without any."""
 
     @cached_property
     def waiting(self) -> Sequence[Waiting]:
-        """Pods without a node, for each workload only as many as it has more than before: the last that came."""
+        """Pods without a node, of each workload only the surplus over before: the last to come."""
         before, now = self.baseline.waiting, Counter[WorkloadName]()
         waiting = [(workload_of(self.world, each.pod), each) for each in self.world.waiting]
         more: list[Waiting] = []
@@ -290,14 +290,12 @@ class Difference(Struct, frozen=True, dict=True):
 
     @cached_property
     def pending(self) -> Counter[WorkloadName]:
-        """Number of these of each workload."""
+        """Number of these pods by workload."""
         return Counter(workload_of(self.world, waiting.pod) for waiting in self.waiting)
 
     @cached_property
     def unmade(self) -> Sequence[Unmade]:
-        """Pods that controllers do not make now, for each workload only as many as it has more than before, those that
-        the API server refuses apart.
-        """
+        """Pods that do not exist now, of each workload only the surplus over before; refused ones separately."""
         world, spare = self.world, Counter(self.baseline.unmade)
         # Bare pods that are refused have no owner, and one that has no pods yet is below nothing.
         among = {*world.book.changed, *world.api_server.refused}
@@ -313,7 +311,7 @@ class Difference(Struct, frozen=True, dict=True):
 
     @cached_property
     def not_made(self) -> Counter[WorkloadName]:
-        """Number of these of each workload."""
+        """Number of these pods by workload."""
         counts = Counter[WorkloadName]()
         for row in self.unmade:
             counts[self.world.above(row.owner)] += row.count
@@ -326,12 +324,12 @@ class Difference(Struct, frozen=True, dict=True):
 
     @property
     def lost_unasked(self) -> Sequence[Gone]:
-        """Pods that no controller makes again, and that nobody evicted or deleted."""
+        """Pods that no controller recreates, and that nobody evicted or deleted."""
         return [gone for gone in self._gone if gone.is_lost_for_good and gone.why not in _ASKED_FOR]
 
     @property
     def broken_budgets(self) -> Mapping[str, Sequence[Gone]]:
-        """The disruption budgets that preemption broke, NAMESPACE/name, with the pods that they did not let go."""
+        """Disruption budgets, NAMESPACE/name, that preemption violated, with the evicted pods."""
         broken: dict[str, list[Gone]] = {}
         for gone in self._gone:
             for name in gone.broken_budgets:
@@ -340,19 +338,17 @@ class Difference(Struct, frozen=True, dict=True):
 
     @property
     def blocked(self) -> Sequence[Blocked]:
-        """The pods whose eviction was refused, or that finalizers keep."""
+        """Pods with a refused eviction, or kept by finalizers."""
         return [blocked for step in self.happened for blocked in step.blocked]
 
     @cached_property
     def short(self) -> Sequence[ShortWorkload]:
-        """Workloads with fewer ready pods than they are to have, and than before; the pods of DaemonSets and of nodes
-        go with their nodes.
-        """
+        """Workloads with fewer ready pods than desired, and than before, without those that run on every node."""
         return [short for name in self.touched if (short := self._short(name)) is not None]
 
     @cached_property
     def touched(self) -> Sequence[WorkloadName]:
-        """The workloads whose pods have come, gone or changed, without those of which each node has its own pod."""
+        """Workloads with pods that came, went or changed, without those that run on every node."""
         changed = (name for name in self._changed if name.kind not in GO_WITH_THEIR_NODES and self.counts(name))
         return sorted(changed, key=in_order)
 
@@ -380,10 +376,10 @@ class Difference(Struct, frozen=True, dict=True):
 
     @property
     def is_worse(self) -> bool:
-        """True if anything that counts is worse than before: more pods pending or not made, fewer ready, or lost."""
+        """True if more counted pods are pending or not created than before, or fewer are ready, or any are lost."""
         return bool(self.pending or self.not_made or self.short or self.lost_unasked or self.broken_budgets)
 
 
 def ready_pods(world: World, workload: WorkloadName) -> int:
-    """Count the ready pods of a workload."""
+    """Number of ready pods of a workload."""
     return sum(world.book.count(owner).ready for owner in world.owners_below(workload))

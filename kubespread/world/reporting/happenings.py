@@ -21,8 +21,10 @@ from kubespread.world.store.waiting import constraints_on
 
 
 def desired_replicas(world: World, workload: WorkloadName) -> int:
-    """Number of pods that a workload should have. A Deployment's own number counts, since its ReplicaSets have more
-    during a rollout; where it is missing, the number its controller noted on each ReplicaSet.
+    """Number of desired pods of a workload.
+
+    A Deployment's own number counts, since its ReplicaSets have more during a rollout; if it is missing, the number
+    that its controller noted on each ReplicaSet.
     """
     deployment = world.workloads.deployments.get(workload)
     if deployment is not None and deployment.spec.replicas is not None:
@@ -35,7 +37,7 @@ def desired_replicas(world: World, workload: WorkloadName) -> int:
 
 
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
-    """Yield the pods that made room for others, in order."""
+    """Yield preempted pods, in order."""
     for gone in happenings.gone:
         if gone.made_room_for is not None:
             owner = controller_of(gone.pod)
@@ -49,7 +51,7 @@ def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
 
 
 def gone_pods(gone: Iterable[Gone]) -> Iterator[reports.GonePod]:
-    """Pods that left, as a report has them."""
+    """Yield pods that left, for a report."""
     for gone_pod in gone:
         yield reports.GonePod(
             pod=NamespacedName.of(gone_pod.pod),
@@ -62,7 +64,7 @@ def gone_pods(gone: Iterable[Gone]) -> Iterator[reports.GonePod]:
 
 
 def workload_of(world: World, pod: Pod) -> WorkloadName:
-    """Name the workload of a pod as people do; the pod itself where it has none."""
+    """Top-level workload of a pod; the bare pod itself."""
     owner = world.book.owner_of(pod)
     if owner is None:
         return WorkloadName("Pod", *key_of(pod))
@@ -70,7 +72,7 @@ def workload_of(world: World, pod: Pod) -> WorkloadName:
 
 
 def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[reports.UnmadePods]:
-    """Pods that should exist but do not, by workload."""
+    """Yield desired pods that do not exist, by workload."""
     groups: dict[WorkloadName, list[Unmade]] = {}
     for row in missing:
         groups.setdefault(world.above(row.owner), []).append(row)
@@ -85,7 +87,7 @@ def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[reports.Unm
 def skew_changes(
     world: World, before: Cluster, step: Happenings, of: Callable[[Pod], WorkloadName | None]
 ) -> dict[WorkloadName, tuple[SkewChange, ...]]:
-    """Each spread constraint in force for the workloads whose pods a step moved or left waiting, before and after."""
+    """Skew, before and after a step, of each constraint in force for workloads with moved or waiting pods."""
     pods = (*(gone.pod for gone in step.gone), *step.placed, *(waiting.pod for waiting in world.waiting))
     # The last one speaks for the workload: its template is the newest.
     newest = {workload: pod for pod in pods if (workload := of(pod)) is not None}
@@ -159,7 +161,7 @@ def movable_workloads(world: World, is_asked: Callable[[WorkloadName], bool]) ->
 
 
 def refused_pods(world: World, workload: WorkloadOf, node: str) -> list[Pod]:
-    """The pods on a node that the API server would not evict now."""
+    """Pods on a node that the API server would not evict now."""
     return [
         pod
         for pod in world.book.on(node)

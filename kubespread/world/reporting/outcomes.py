@@ -47,8 +47,8 @@ def tried(
     barred: Mapping[str, Collection[str]] = NO_DOMAINS,
     **fields: Any,
 ) -> Row:
-    """Let the events happen in the world of ``trial``, one right after the other; nodes that an autoscaler adds are
-    outside of the domains that are ``barred``.
+    """Outcome of events that follow each other at once in the world of ``trial``; an autoscaler's nodes are outside of
+    the ``barred`` domains.
     """
     return outcome(row, name, trial.during(*events, barred=barred), **fields)
 
@@ -64,9 +64,10 @@ def outcome(
     moves: Counted | None = None,
     **fields: Any,
 ) -> Row:
-    """Report what the last step that ``difference`` has seen left behind, with further ``fields`` of the row.
-    ``before`` is the cluster before that step, if that is not the baseline's; ``first`` are troubles that came before
-    it; only pods of what ``moves`` are counted as gone and placed, if that is not all that counts.
+    """Outcome of the last step in ``difference``, as a ``row`` with further ``fields``.
+
+    ``before`` is the cluster before that step, by default the baseline's; ``first`` are earlier troubles; ``moves``
+    limits the pods counted as gone and placed.
     """
     world, step = difference.world, difference.happened[-1]
     before = before or difference.baseline.world.cluster
@@ -92,7 +93,7 @@ def _is_about(difference: Difference, owner: WorkloadName | None) -> bool:
 
 
 def refusals(plan: DrainPlan) -> Iterator[Trouble]:
-    """The pods that kubectl drain refuses to delete, so that it evicts none."""
+    """Yield pods that kubectl drain refuses to delete, so that it evicts none."""
     kinds: Mapping[str, TroubleKind] = {LOCAL_STORAGE_ERROR: "localStorage", UNMANAGED_ERROR: "noController"}
     for error, pods in plan.refused.items():
         for pod in pods:
@@ -100,7 +101,7 @@ def refusals(plan: DrainPlan) -> Iterator[Trouble]:
 
 
 def staying(blocked: Iterable[Blocked]) -> Iterator[Trouble]:
-    """The evictions that the API server refuses, and then the pods that finalizers keep."""
+    """Yield evictions that the API server refuses, then pods that finalizers keep."""
     for each in sorted(blocked, key=lambda each: is_kept(each.pod)):
         kind: TroubleKind = "finalizer" if is_kept(each.pod) else "blocked"
         why = f"{each.message} {each.cause}".strip()
@@ -118,7 +119,7 @@ def _troubles(difference: Difference) -> Iterator[Trouble]:
 
 
 def lasting(difference: Difference) -> Iterator[Trouble]:
-    """Yield what the last step did for good: pods that nobody makes again, and budgets that preemption broke."""
+    """Yield permanent damage of the last step: pods that nothing recreates, and budgets violated by preemption."""
     last = {id(gone) for gone in difference.happened[-1].gone}
     for gone in difference.lost_unasked:
         if id(gone) in last:
@@ -130,7 +131,7 @@ def lasting(difference: Difference) -> Iterator[Trouble]:
 
 
 def lacking(difference: Difference) -> Iterator[Trouble]:
-    """Pods and workloads that lack since the baseline."""
+    """Yield missing pods and degraded workloads since the baseline."""
     world, growth = difference.world, difference.growth
     for row in unmade_pods(world, difference.unmade):
         yield Trouble(kind="unmade", subject=row.workload, count=row.count, why=row.message)
@@ -157,7 +158,7 @@ def _pinned(difference: Difference, daemon_set: WorkloadName) -> str:
 
 
 def lacking_now(world: World, counts: Counted = everything) -> Iterator[Trouble]:
-    """Pods that are not made, or pending, in a world that has settled, by workload."""
+    """Yield pods pending or not created in a settled world, by workload."""
     for row in unmade_pods(world, unmade(world)):
         if counts(row.workload):
             yield Trouble(kind="unmade", subject=row.workload, count=row.count, why=row.message)
@@ -262,14 +263,14 @@ def _nodes(before: Cluster, now: Cluster) -> NodesChange:
 
 
 def resources_of(cluster: Cluster) -> tuple[str, ...]:
-    """cpu, memory and pods, and what else some pod requests."""
+    """cpu, memory and pods, and other resources that pods request."""
     requested = cluster.running.taken.requested
     others = sorted(name for name, amounts in requested.items() if name not in _USUAL and amounts.any())
     return (*_USUAL, *others, _PODS)
 
 
 def amounts_of(cluster: Cluster, resources: Sequence[str]) -> Iterator[tuple[str, Counts, Counts]]:
-    """Per resource what is requested of each node, and what it has."""
+    """Yield resource, requested amounts and allocatable amounts of all nodes."""
     taken, nodes = cluster.running.taken, cluster.nodes
     none = np.zeros(len(cluster), dtype=np.int64)
     for name in resources:
@@ -280,12 +281,12 @@ def amounts_of(cluster: Cluster, resources: Sequence[str]) -> Iterator[tuple[str
 
 
 def percent_of(requested: int, allocatable: int) -> int | None:
-    """Percentage requested, rounded down; None where nothing is allocatable."""
+    """Requested percentage, rounded down; None if nothing is allocatable."""
     return 100 * requested // allocatable if allocatable > 0 else None
 
 
 def changed_loads(before: Cluster, now: Cluster) -> Iterator[NodeLoad]:
-    """The nodes of ``now`` that were not there ``before``, or of which pods take more or less."""
+    """Yield loads of new nodes, and of those with changed requests."""
     resources = list(dict.fromkeys((*resources_of(before), *resources_of(now))))
     names, were = now.nodes.names, before.nodes.index
     # Hardly any change is one of nodes.

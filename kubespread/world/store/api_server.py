@@ -29,7 +29,7 @@ from kubespread.world.store.pod_book import PodKey, key_of
 
 
 def budget_gaps_of(objects: ClusterObjects) -> Iterator[str]:
-    """Gaps that matter to evictions: missing budgets, and missing replica counts of the workloads they protect."""
+    """Yield gaps that matter to evictions: missing budgets, and replicas of the workloads they protect."""
     yield from budget_gaps(objects)
     owners = (owner for replica_set in objects.of(ReplicaSet) if (owner := controller_of(replica_set)) is not None)
     if any(reads_scale(budget.spec) for budget in objects.of(PodDisruptionBudget)) and any(
@@ -39,7 +39,7 @@ def budget_gaps_of(objects: ClusterObjects) -> Iterator[str]:
 
 
 class Budgets:
-    """The budgets of a cluster; each is synced when it is read, if its pods have changed."""
+    """Budgets of a cluster, synced when they are read after a change of their pods."""
 
     def __init__(self, budgets: Sequence[PodDisruptionBudget], scales: Scales, pods: Iterable[Pod]) -> None:
         self._budgets = list(budgets)
@@ -66,13 +66,13 @@ class Budgets:
         return self._protecting[key][1]
 
     def changed(self, pod: Pod) -> None:
-        """A pod is new or has changed."""
+        """Note a new or changed pod."""
         for place in self._of(pod):
             self._pods[place][key_of(pod)] = pod
             self._stale.add(place)
 
     def removed(self, pod: Pod) -> None:
-        """A pod is gone: it is no longer waited for, and a pod of the same name is another one."""
+        """Note a removed pod: it is no longer waited for, and a pod of the same name is another one."""
         for place in self._of(pod):
             self._pods[place].pop(key_of(pod), None)
             self._stale.add(place)
@@ -82,7 +82,7 @@ class Budgets:
                 self._budgets[place] = replace(budget, status=replace(budget.status, disrupted_pods=disrupted))
 
     def evict(self, pod: Pod, now: datetime) -> Eviction:
-        """Ask the API server to evict ``pod``; a budget that lets it through is charged."""
+        """Ask the API server to evict ``pod``, which charges a budget that allows it."""
         places = self._of(pod)
         answer = evict(pod, [self._synced(place, now) for place in places], now)
         if answer.budget_after is not None:
@@ -90,11 +90,11 @@ class Budgets:
         return answer
 
     def protecting(self, pod: Pod, now: datetime) -> list[PodDisruptionBudget]:
-        """The budgets that protect a pod, as they are now."""
+        """Current budgets that protect a pod."""
         return [self._synced(place, now) for place in self._of(pod)]
 
     def current(self, now: datetime) -> list[PodDisruptionBudget]:
-        """All of them as they are now."""
+        """All budgets as they are now."""
         return [self._synced(place, now) for place in range(len(self._budgets))]
 
     def _synced(self, place: int, now: datetime) -> PodDisruptionBudget:
@@ -107,21 +107,21 @@ class Budgets:
 
 
 class Refused(Struct):
-    """Pods of one controller that the API server did not let it create."""
+    """Pods of one controller that the API server refused."""
 
     message: str
-    """Message about the first of them."""
+    """Message for the first pod."""
     pods: list[tuple[Pod, Pod]] = field(default_factory=list)
-    """Pods that were sent, each with its template."""
+    """Refused pods, each with its template."""
     may_retry: bool = False
-    """True if quotas have gained room or changed since."""
+    """True if quotas have changed, or gained room, since."""
 
     def fork(self) -> Refused:
         return replace(self, pods=list(self.pods))
 
 
 class ApiServer(Forking):
-    """Admission of the pods that controllers create, and what quotas count as used."""
+    """Admission of pods created by controllers, and the usage that quotas count."""
 
     _copied, _forked = ("_uncharged",), ("refused", "_ledger")
 
@@ -153,11 +153,11 @@ class ApiServer(Forking):
         return self._ledger.quotas
 
     def quotas_in(self, objects: ClusterObjects) -> ClusterObjects:
-        """``objects`` with what quotas count as used now."""
+        """``objects`` with the current usage of quotas."""
         return objects.with_all(ResourceQuota, self.quotas) if self._ledger else objects
 
     def learn(self, objects: ClusterObjects, added: Iterable[ApiObject]) -> None:
-        """Objects other than pods and nodes have changed; ``added`` are those that are new or different."""
+        """Note changed objects other than pods and nodes; ``added`` are the new or different ones."""
         self._objects, self._admitted, self._is_noted = objects, {}, False
         if self._has_quotas and any(isinstance(obj, ResourceQuota) for obj in added):
             self._ledger = Ledger(objects.of(ResourceQuota))
@@ -165,7 +165,7 @@ class ApiServer(Forking):
                 refused.may_retry = True
 
     def admit(self, pod: Pod, template: Pod, owner: WorkloadName) -> tuple[Pod, Pod] | None:
-        """The pod and its template as stored; None if the pod is refused, which is remembered."""
+        """Pod and template as stored; None if the pod is refused, which is recorded."""
         check()
         if not self._is_noted:
             self._is_noted = True
@@ -182,7 +182,7 @@ class ApiServer(Forking):
         return pod, admitted
 
     def refuse(self, pod: Pod, template: Pod, owner: WorkloadName, message: str) -> None:
-        """Remember a pod that is not stored."""
+        """Record a refused pod."""
         self.refused.setdefault(owner, Refused(message)).pods.append((pod, template))
 
     def takes_one_more(self, template: Pod) -> bool:
@@ -190,7 +190,9 @@ class ApiServer(Forking):
         return not self.refused and not self._refusal(template) and self._admitted_again(template) is template
 
     def refusal_again(self, template: Pod, pod: Pod) -> str:
-        """Reason why a pod of ``template`` is refused once ``pod``, which it replaces, is gone; empty where it is."""
+        """Reason a pod of ``template`` would be refused after ``pod``, which it replaces, is gone; empty if it would
+        not.
+        """
         self._ledger.charge(pod, -1)
         refusal = self._refusal(template)
         self._ledger.charge(pod)
@@ -225,19 +227,19 @@ class ApiServer(Forking):
             raise ForbiddenError(refusal)
 
     def terminating(self, pod: Pod) -> None:
-        """A pod is on its way out; that quotas count it for its grace period is not waited for."""
+        """Note a terminating pod; the grace period in which quotas still count it is not modeled."""
         if self._ledger and key_of(pod) not in self._uncharged:
             self._release(pod)
             self._uncharged.add(key_of(pod))
 
     def changed(self, old: Pod, new: Pod) -> None:
-        """A pod requests something else."""
+        """Note changed requests of a pod."""
         if self._ledger and key_of(old) not in self._uncharged:
             self._release(old)
             self._ledger.charge(new)
 
     def removed(self, pod: Pod) -> None:
-        """A pod is gone."""
+        """Note a removed pod."""
         if self._ledger and key_of(pod) not in self._uncharged:
             self._release(pod)
         self._uncharged.discard(key_of(pod))
@@ -252,12 +254,12 @@ class ApiServer(Forking):
             refused.may_retry |= name.namespace == pod.metadata.namespace
 
     def take_refused(self, owner: WorkloadName) -> list[tuple[Pod, Pod]]:
-        """Take the pods that ``owner`` was refused: it is about to look after its pods again."""
+        """Take the refused pods of ``owner``, to be tried again."""
         refused = self.refused.pop(owner, None)
         return [] if refused is None else refused.pods
 
     def who_may_retry(self, kinds: Collection[str], kind_of: Callable[[WorkloadName], str]) -> list[WorkloadName]:
-        """Controllers of these kinds that are worth another try, each named once."""
+        """Controllers of these kinds worth another try, without repetition."""
         names = [name for name, refused in self.refused.items() if refused.may_retry and kind_of(name) in kinds]
         for name in names:
             self.refused[name].may_retry = False

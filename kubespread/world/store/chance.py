@@ -29,26 +29,26 @@ _FASTER = 0.5
 
 
 class Chance(Struct, frozen=True):
-    """The picks of one run."""
+    """Arbitrary choices of one run."""
 
     pick: Pick = first_by_name
-    """Choice among equal pods that a controller deletes."""
+    """Choice among equal pods to delete."""
     tiebreaker: Tiebreaker = first_in_heap
     """Choice among equal nodes for a pod."""
     volume: PickVolume = first_volume
     """Choice among equal volumes for a claim."""
     turns: Turns = as_they_come
-    """The order of what has none: nodes that fail together and lose their pods, equal nodes and pods in preemption,
-    controllers that work side by side, domains that suit a gang equally.
+    """Order of unordered things: nodes that fail together, equal nodes and pods in preemption, concurrent controllers,
+    domains that suit a gang equally.
     """
     scheduler_is_faster: Callable[[], bool] = bool
     """True if pods are placed before the next controller is done."""
     search: Callable[[int], Search] = lambda _: Search(samples=False)
-    """Place among so many nodes where kube-scheduler begins to look for some that fit."""
+    """Function for where, among so many nodes, kube-scheduler starts to search."""
 
     @classmethod
     def of(cls, seed: int | None) -> Chance:
-        """Picks at random; the same ``seed`` and cluster give the same picks. None leaves nothing to chance."""
+        """Random choices, the same for equal seeds and clusters; None leaves nothing to chance."""
         if seed is None:
             return cls()
         drawn = random.Random(seed)
@@ -73,7 +73,7 @@ def check_runs(runs: int | None) -> None:
 
 
 def runs_worth(happened: Sequence[Happenings]) -> int:
-    """Number of runs to make in all, given what ``happened`` in the first."""
+    """Number of runs in all, given what ``happened`` in the first."""
     if not any(one.by_chance for one in happened):
         return 1
     moves = sum(len(one.placed) + len(one.gone) for one in happened)
@@ -81,13 +81,13 @@ def runs_worth(happened: Sequence[Happenings]) -> int:
 
 
 def seeds(seed: int | None, runs: int) -> Iterator[int]:
-    """The seeds of the runs after the first, which has ``seed``."""
+    """Seeds of the runs after the first, which has ``seed``."""
     first = seed or 0
     return iter(range(first + 1, first + runs))
 
 
 def notes_on_runs(seed: int | None, runs: int) -> Iterator[str]:
-    """Yield what seeds decide, where there are any."""
+    """Yield what seeds decide, if there are several."""
     if seed is not None or runs > 1:
         first = "" if seed is not None else "; the first has none: ties go in kube-scheduler's own order, picks by name"
         yield (

@@ -25,21 +25,21 @@ from kubespread.scheduler.plugins.volumes.matching import counts_capacity
 
 
 class Replica(Struct, frozen=True):
-    """One of a workload's pods under its own name."""
+    """A workload's pod under its own name."""
 
     pod: Pod
     claims: Sequence[PersistentVolumeClaim] = ()
-    """Claims that are made for it."""
+    """Claims created for it."""
 
 
 Replicas = Callable[[], Iterator[Replica]]
-"""A workload's further pods, one after another, from the first one each time it is asked."""
+"""Function that yields a workload's further pods, always from the first one."""
 
 
 def replicas_called(
     names: Callable[[], Iterable[str]], pod: Pod, workload: ApiObject | None, objects: ClusterObjects
 ) -> Replicas:
-    """The replicas of a workload whose first pod is ``pod``, each as its controller makes it under that name."""
+    """Replicas of a workload with the first pod ``pod``, each as its controller creates it under that name."""
     return lambda: (_replica(name, pod, workload, objects) for name in names())
 
 
@@ -62,8 +62,9 @@ def _replica(name: str, pod: Pod, workload: ApiObject | None, objects: ClusterOb
 def creation(
     claims: Iterable[PersistentVolumeClaim], storage: StorageIndex, pick: PickVolume = first_volume
 ) -> StorageChange:
-    """Find what creating a pod's ``claims`` changes, which are bound at once where that needs no pod. An existing one
-    stays, unless it was made for a former pod.
+    """Change made by creating a pod's ``claims``, bound at once if that needs no pod.
+
+    An existing claim stays, unless it was created for an earlier pod.
     """
     change = StorageChange()
     for claim in claims:
@@ -81,7 +82,7 @@ def creation(
 
 
 def unbound_claims(cluster: Cluster, pod: Pod) -> list[PersistentVolumeClaim]:
-    """The pod's claims that placing it binds."""
+    """Claims of the pod that placing it binds."""
     claims = (cluster.storage.claim(pod, name) for name in claim_names(pod))
     return [
         claim
@@ -91,15 +92,14 @@ def unbound_claims(cluster: Cluster, pod: Pod) -> list[PersistentVolumeClaim]:
 
 
 def of_pods_by_themselves(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """Yield what is not known of the claims of a pod without a workload, were there several of it."""
+    """Yield what is unknown about claims of a bare pod that is placed several times."""
     if unbound_claims(cluster, pod):
         yield "claims of a pod by itself: none is bound by a placement"
 
 
 def of_replicas(cluster: Cluster, pod: Pod, *, has_own: bool) -> Iterator[str]:
-    """Notes on claims that a workload's replicas bind, the fate of which only their drivers know.
-
-    ``has_own``: each replica has its own claims, like the pod's.
+    """Yield notes on claims of replicas with a binding that only their drivers know; ``has_own`` if each replica has
+    its own claims.
     """
     registered = {driver.name for node in cluster.storage.csi_nodes.values() for driver in node.spec.drivers}
     for name, claim in {storage_class_name(claim): claim for claim in unbound_claims(cluster, pod)}.items():

@@ -15,34 +15,34 @@ LOST, PREEMPTED, TAINTED, UNSELECTED = "lost", "preempted", "evicted by a taint"
 
 
 class Gone(Struct, frozen=True):
-    """A pod that left, or is on its way out."""
+    """A pod that left, or is terminating."""
 
     pod: Pod
-    """Pod as it was before; it names its node."""
+    """The pod as before, with its node."""
     why: str
-    """One of the words above."""
+    """One of the reasons above."""
     owner: WorkloadName | None
-    """Maker of its successor; None if nothing makes one, or not yet."""
+    """Owner that creates its successor; None if none does, or not yet."""
     made_room_for: Pod | None = None
-    """Pod that took the place of a preempted one."""
+    """Pod that preempted it."""
     broken_budgets: tuple[str, ...] = ()
-    """Names of the disruption budgets that did not allow the preemption of a pod."""
+    """Names of the disruption budgets that its preemption violates."""
 
     @property
     def is_lost_for_good(self) -> bool:
-        """True if it has no controller to make it again; surplus pods do not count as lost."""
+        """True if no controller recreates it; surplus pods do not count as lost."""
         return self.owner is None and self.why != SCALED_DOWN and controller_of(self.pod) is None
 
 
 class Blocked(Struct, frozen=True):
-    """A pod whose eviction the API server refuses, or that finalizers keep when it is evicted."""
+    """A pod with a refused eviction, or kept by finalizers."""
 
     pod: Pod
     message: str
     cause: str
-    """The cause in the answer, which names the budget; empty for an error that no retry helps against."""
+    """Cause in the API server's answer, naming the budget; empty for an error that retries do not solve."""
     budget: str
-    """The budget's name."""
+    """Name of the budget."""
 
 
 class RefusedDrain(Struct, frozen=True):
@@ -59,38 +59,38 @@ class RefusedDrain(Struct, frozen=True):
 
 
 class Evicted(Struct, frozen=True):
-    """A node that failed and whose pods are deleted."""
+    """A failed node with deleted pods."""
 
     node: str
     seconds: float
-    """Seconds after the first of its zone was tainted."""
+    """Seconds since the first node of its zone was tainted."""
     pods: int
 
 
 class Happenings(Struct):
     gone: list[Gone] = field(default_factory=list)
     created: list[Pod] = field(default_factory=list)
-    """Without nodes, in the order controllers made them."""
+    """Without nodes, in order."""
     placed: list[Pod] = field(default_factory=list)
-    """With their nodes, in the order they were placed."""
+    """With their nodes, in order."""
     choices: list[Choice] = field(default_factory=list)
-    """Choice of kube-scheduler for each of those: what it saw in its node."""
+    """kube-scheduler's choice for each placed pod."""
     blocked: list[Blocked] = field(default_factory=list)
     refused: list[RefusedDrain] = field(default_factory=list)
     silenced: list[Pod] = field(default_factory=list)
-    """Pods that were ready on nodes that failed, all at once."""
+    """Pods that were ready on nodes that failed together."""
     down: list[WorkloadName] = field(default_factory=list)
-    """Workloads all of whose ready pods were evicted at once."""
+    """Workloads that lost all ready pods at once by eviction."""
     by_chance: bool = False
     """True if a controller deleted some of several equal pods."""
     ties: list[str] = field(default_factory=list)
-    """Notes on preemptions whose victims the order of equal pods decided."""
+    """Notes on preemptions decided by the order of equal pods."""
     evictions: list[Evicted] = field(default_factory=list)
-    """Evictions from nodes that failed, in order."""
+    """Failed nodes in the order of their evictions."""
     notes: dict[str, bool] = field(default_factory=dict)
-    """Further notes, each said once, and whether it names the edit it is about."""
+    """Further notes, each with whether it names its edit."""
     owners: dict[str, WorkloadName] = field(default_factory=dict)
-    """The owner of pods that a note is about, where it is about one."""
+    """Owners of the pods in notes."""
 
     def note(self, text: str, *, names_edit: bool = False, owner: WorkloadName | None = None) -> None:
         self.notes[text] = names_edit

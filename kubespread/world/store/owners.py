@@ -24,12 +24,12 @@ from kubespread.kube.selector import Selector, SelectorError, from_label_selecto
 
 
 class Rollout(Struct):
-    """A Deployment that was changed, with its ReplicaSets."""
+    """A Deployment to change, with its ReplicaSets."""
 
     deployment: Deployment
     replica_sets: Sequence[ReplicaSet]
     template: Pod | None = None
-    """Template that its ReplicaSet makes copies of, where that is new."""
+    """New template of its ReplicaSet's pods, if changed."""
     new_hash: str = ""
 
     def fork(self) -> Rollout:
@@ -37,14 +37,14 @@ class Rollout(Struct):
 
 
 class StatefulSetRollout(Struct):
-    """A StatefulSet with the revisions and templates of its pods."""
+    """A StatefulSet with its revisions and their templates."""
 
     stateful_set: StatefulSet
     revisions: Revisions
     templates: dict[str, Pod] = field(default_factory=dict)
     """A pod of each revision."""
     by_ordinal: dict[int, Pod] = field(default_factory=dict)
-    """The last pod of each ordinal."""
+    """Last pod of each ordinal."""
 
     def fork(self) -> StatefulSetRollout:
         return replace(self, templates=dict(self.templates), by_ordinal=dict(self.by_ordinal))
@@ -58,55 +58,55 @@ def name_of(obj: ApiObject) -> WorkloadName:
 
 
 def are_namesakes(obj: ApiObject, other: ApiObject) -> bool:
-    """True if two objects of one kind have one name."""
+    """True if two objects of one kind share namespace and name."""
     one, two = obj.metadata, other.metadata
     return one.name == two.name and one.namespace == two.namespace
 
 
 def in_order(name: WorkloadName) -> tuple[str, str, str]:
-    """Sorts workloads by namespace, kind and name."""
+    """Sort key of workloads: namespace, kind and name."""
     return name.namespace, name.kind, name.name
 
 
 class Made(Struct, frozen=True):
-    """A pod that a workload's template would make, and objects that come with it, such as claims."""
+    """A pod of a workload's template, with objects created for it, such as claims."""
 
     pod: Pod
     companions: tuple[ApiObject, ...] = ()
 
 
 Making = Callable[[WorkloadName, ClusterObjects], Made]
-"""The next pod of one of the workloads that are among the objects, admitted. Raises UsageError, SnapshotError and
-ManifestError."""
+"""Function for the next pod of a workload among the objects, admitted. Raises UsageError, SnapshotError and
+ManifestError.
+"""
 
 
 class Owner(Struct):
-    """One controller."""
+    """One controller of pods."""
 
     name: WorkloadName
     replicas: int
-    """Number of pods that it should have."""
+    """Number of desired pods."""
     template: Pod | None = None
-    """Template that it makes copies of, None before it is known."""
+    """Template of its pods; None if unknown yet."""
     gone: list[Pod] = field(default_factory=list)
-    """Pods it lost and makes again each as it was: those of a StatefulSet and of a Job are not alike."""
+    """Lost pods to recreate as they were: those of a StatefulSet or Job differ."""
     number: int = 0
-    """Number of its last new pod."""
+    """Number in the name of its last new pod."""
     failures: int = 0
-    """Number of pods that a Job lost here."""
+    """Number of a Job's lost pods."""
     has_ended: bool = False
     """True if a Job has failed here."""
     is_foreign: bool = False
-    """True if its controller is not known here, and what was applied is kept as a ReplicaSet would."""
+    """True if its controller is unknown, and is replaced by that of a ReplicaSet."""
 
     def fork(self) -> Owner:
         return replace(self, gone=list(self.gone))
 
 
 def replicas_told_by(name: WorkloadName, pods: Sequence[Pod]) -> int:
-    """Number of pods that a controller should have that is known only by its ``pods``: as many as it has.
-
-    A gap between the ordinals of a StatefulSet's pods counts too.
+    """Desired pods of a controller known only by its ``pods``: as many as it has, plus gaps in a StatefulSet's
+    ordinals.
     """
     if name.kind == "StatefulSet":
         ordinals = [ordinal for pod in pods if (ordinal := ordinal_of(pod, name.name)) is not None]
@@ -115,7 +115,7 @@ def replicas_told_by(name: WorkloadName, pods: Sequence[Pod]) -> int:
 
 
 def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
-    """A note on a controller whose desired number of pods is not known."""
+    """Yield a note on a controller with an unknown number of desired pods."""
     kind = {cls.__name__: cls for cls in (ReplicaSet, ReplicationController, StatefulSet)}.get(name.kind)
     if kind is None:
         return
@@ -136,7 +136,7 @@ def _by_name(cls: type[T]) -> cached_property[Mapping[WorkloadName, T]]:
 
 
 class Workloads:
-    """The workload objects of a cluster by kind, namespace and name."""
+    """Workload objects of a cluster by kind, namespace and name."""
 
     def __init__(self, objects: ClusterObjects) -> None:
         self.objects = objects
@@ -155,7 +155,7 @@ class Workloads:
 
     @cached_property
     def orphaned(self) -> Mapping[WorkloadName, Sequence[WorkloadName]]:
-        """The ReplicaSets that want pods, by what they belong to, where that is not in the cluster's objects."""
+        """ReplicaSets with desired pods by their Deployment, if that is not in the cluster."""
         below: dict[WorkloadName, list[WorkloadName]] = {}
         for name in self.replica_sets:
             if self.replicas(name) and (above := self.above(name)) != name and above not in self.deployments:
@@ -175,29 +175,30 @@ class Workloads:
         return self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
 
     def knows(self, name: WorkloadName) -> bool:
-        """True if there is such a ReplicaSet, ReplicationController or StatefulSet."""
+        """True for an existing ReplicaSet, ReplicationController or StatefulSet."""
         return self._resizable(name) is not None
 
     def replicas(self, name: WorkloadName) -> int | None:
-        """Replicas in the object's spec, None where it has none, or where there is no such object."""
+        """Replicas in the object's spec; None if unset, or without such an object."""
         obj = self._resizable(name)
         return None if obj is None else obj.spec.replicas
 
     def resized(self, name: WorkloadName, replicas: int) -> ReplicaSet | ReplicationController | StatefulSet | None:
-        """The object with another number of replicas; None where there is no such object."""
+        """The object with other replicas; None without such an object."""
         obj = self._resizable(name)
         return None if obj is None else replace(obj, spec=replace(obj.spec, replicas=replicas))
 
     def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
-        """Yield those of ``objects``, of any kind, for which there is none of the same kind, namespace and name."""
+        """Yield those of ``objects`` without an existing namesake of the same kind."""
         for obj in objects:
             if not any(are_namesakes(stored, obj) for stored in self.objects.of(type(obj))):
                 yield obj
 
     def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
-        """Name the workload as people do: the Deployment of a ReplicaSet, everything else itself.
+        """Top-level workload: the Deployment of a ReplicaSet, else the workload itself.
 
-        If the ReplicaSet is not in the cluster, the hash in the labels of its ``pods`` shows that a Deployment made it.
+        If the ReplicaSet is not in the cluster, the hash in the labels of its ``pods`` shows that a Deployment created
+        it.
         """
         if name.kind != "ReplicaSet":
             return name
@@ -211,7 +212,7 @@ class Workloads:
 
 
 class Adopters:
-    """Controllers that adopt a pod without one: the first whose selector matches it does.
+    """Lookup of the controller that adopts a pod without one: the first whose selector matches it.
 
     A StatefulSet adopts only pods with the name of one of its own.
 

@@ -22,19 +22,19 @@ PENDING = PodStatus(phase="Pending")
 
 @lru_cache(maxsize=256)
 def running_since(time: str, *, ready: bool) -> PodStatus:
-    """The status of a pod that runs; one object for all that began at the same time."""
+    """Status of a running pod; one object for all with the same start."""
     condition = PodCondition(type=READY, status="True" if ready else "False", last_transition_time=time)
     return PodStatus(phase="Running", start_time=time, conditions=[condition])
 
 
 def readiness_known(pod: Pod) -> bool:
-    """True if the pod says if it is ready, as every pod that a kubelet runs does."""
+    """True if the pod has a Ready condition, as every pod run by a kubelet does."""
     has_started = bool(pod.spec.node_name) and pod.status.phase in ("", "Running")
     return not has_started or any(condition.type == READY for condition in pod.status.conditions)
 
 
 def taken_to_be_ready(pod: Pod) -> Pod:
-    """The status of a running pod that is taken to have been ready since it was created."""
+    """The pod, running, as ready since its creation."""
     if pod.status == PodStatus() or pod.status == PodStatus(phase="Running"):
         return replace(pod, status=running_since(pod.metadata.creation_timestamp, ready=True))
     ready = PodCondition(type=READY, status="True", last_transition_time=pod.metadata.creation_timestamp)
@@ -43,7 +43,7 @@ def taken_to_be_ready(pod: Pod) -> Pod:
 
 
 def as_template(pod: Pod) -> Pod:
-    """Copy the pod as it was before it had a name and a node: its controller makes others of the same."""
+    """The pod before it had a name and a node, as its controller would create it."""
     meta = pod.metadata
     metadata = ObjectMeta(
         namespace=meta.namespace, labels=meta.labels, owner_references=meta.owner_references, name=meta.name
@@ -54,7 +54,7 @@ def as_template(pod: Pod) -> Pod:
 
 
 def alike(template: Pod, earlier: Pod | None) -> Pod:
-    """``earlier`` if it differs from ``template`` in name only: nothing is worked out twice for one template."""
+    """``earlier`` if it differs from ``template`` in name only, so that results for one template are shared."""
     if earlier is None or template.status != earlier.status or template.spec != earlier.spec:
         return template
     meta, other = template.metadata, earlier.metadata
@@ -67,13 +67,13 @@ def alike(template: Pod, earlier: Pod | None) -> Pod:
 
 
 def copy_of(template: Pod, name: str, time: str) -> Pod:
-    """A new pod of a template, which waits for a node."""
+    """New pod of a template, without a node."""
     metadata = replace(template.metadata, name=name, creation_timestamp=time)
     return Pod(metadata=metadata, spec=template.spec, status=PENDING)
 
 
 def on_node(pod: Pod, node: str, status: PodStatus) -> Pod:
-    """The pod once it runs on ``node``."""
+    """The pod running on ``node``."""
     return Pod(metadata=pod.metadata, spec=replace(pod.spec, node_name=node), status=status)
 
 
@@ -83,20 +83,20 @@ def terminating(pod: Pod, time: str) -> Pod:
 
 
 def stopped(pod: Pod, time: str) -> Pod:
-    """The pod once its kubelet is done, where finalizers keep it: it has no room any more."""
+    """The pod after its kubelet is done, kept by finalizers: it takes no room any more."""
     phase = pod.status.phase if pod.status.phase in ENDED_PHASES else "Failed"
     return replace(terminating(pod, time), status=replace(pod.status, phase=phase))
 
 
 def preempted(pod: Pod, time: str) -> Pod:
-    """The pod while it terminates for another that the scheduler puts there."""
+    """The pod while it terminates for the pod that preempts it."""
     target = PodCondition(type=DISRUPTION_TARGET, status="True", reason=BY_SCHEDULER, last_transition_time=time)
     going = terminating(pod, time)
     return replace(going, status=replace(pod.status, conditions=[*pod.status.conditions, target]))
 
 
 def node_of(pod: Pod) -> str:
-    """The node that the pod runs on, or is pinned to."""
+    """Node that the pod runs on, or is pinned to."""
     required = required_node_selector(pod)
     names = pinned_names(required.node_selector_terms) if required is not None else None
     return pod.spec.node_name or next(iter(names or ()), "")
@@ -106,7 +106,7 @@ K = TypeVar("K", bound=str)
 PodKey = tuple[str, str]
 """Namespace and name."""
 Adopter = Callable[[Pod], WorkloadName | None]
-"""Controller of a pod that names none: the one whose selector it matches."""
+"""Lookup of the controller that adopts a pod."""
 
 
 def key_of(pod: Pod) -> PodKey:
@@ -114,14 +114,14 @@ def key_of(pod: Pod) -> PodKey:
 
 
 class PodCount(NamedTuple):
-    """Number of a controller's pods that run or will run, and of those that are ready."""
+    """Number of a controller's active pods, and of the ready ones."""
 
     active: int
     ready: int
 
 
 class PodBook(Forking):
-    """Pods by name, by node and by what controls them; those without a node are found under the empty name."""
+    """Pods by name, by node and by owner; those without a node are under the empty name."""
 
     _copied = ("_pods", "_on_node", "_of_owner", "_counts", "changed", "_own")
 
@@ -152,7 +152,7 @@ class PodBook(Forking):
         return self._pods[key]
 
     def owner_of(self, pod: Pod) -> WorkloadName | None:
-        """Direct controller of the pod: a ReplicaSet, not the Deployment above it."""
+        """Direct owner of the pod: a ReplicaSet, not its Deployment."""
         references = pod.metadata.owner_references
         cached = self._owners.get((pod.metadata.namespace, id(references)))
         if cached is not None:
@@ -166,20 +166,20 @@ class PodBook(Forking):
         return name
 
     def api_version_of(self, owner: WorkloadName) -> str:
-        """The one by which pods name what controls them; empty for one that no pod has named."""
+        """apiVersion by which pods name the owner; empty if no pod does."""
         return self._api_versions.get(owner, "")
 
     def on(self, node: str) -> list[Pod]:
-        """The pods on a node, by namespace and name."""
+        """Pods on a node, by namespace and name."""
         pods = self._on_node.get(node, {})
         return [pods[key] for key in sorted(pods)]
 
     def of(self, owner: WorkloadName) -> list[Pod]:
-        """The pods that ``owner`` controls directly, in the order they came."""
+        """Pods owned directly, in order of arrival."""
         return list(self._of_owner.get(owner, {}).values())
 
     def count(self, owner: WorkloadName) -> PodCount:
-        """Count the pods that ``owner`` controls directly and that are active, and those that are ready."""
+        """Number of active pods owned directly, and of the ready ones."""
         count = self._counts.get(owner)
         if count is None:
             active = [pod for pod in self._of_owner.get(owner, {}).values() if is_active(pod)]
@@ -188,11 +188,11 @@ class PodBook(Forking):
 
     @property
     def owners(self) -> Collection[WorkloadName]:
-        """Everything that controls a pod."""
+        """Owners of any pod."""
         return self._of_owner.keys()
 
     def add(self, pod: Pod) -> None:
-        """A pod is new or has changed."""
+        """Add a new or changed pod."""
         key = key_of(pod)
         self._pods[key] = pod
         self._changing(self._on_node, pod.spec.node_name)[key] = pod
@@ -222,7 +222,7 @@ class PodBook(Forking):
         self._counts[owner] = PodCount(active, ready)
 
     def replace(self, old: Pod, new: Pod) -> None:
-        """A pod is in another state; by name it keeps its place."""
+        """Replace a pod, which keeps its place by name."""
         if old.spec.node_name != new.spec.node_name:
             del self._changing(self._on_node, old.spec.node_name)[key_of(old)]
         self.add(new)
@@ -236,8 +236,8 @@ class PodBook(Forking):
         return pods
 
     def fork(self, *, keeps_owners: bool = True) -> Self:
-        """A copy to go on from in another way; ``keeps_owners`` says whether what its pods name as controllers is found
-        again here.
+        """Copy that continues separately; without ``keeps_owners``, owners that its new pods name are not recorded
+        here.
         """
         self._own.clear()
         other = super().fork()

@@ -71,36 +71,36 @@ from kubespread.world.store.waiting import LivingCluster, Queue, SchedulerOf, Wa
 
 
 class Surroundings(Struct, frozen=True):
-    """Surroundings that a world is given from outside."""
+    """Settings of a world."""
 
     scheduler_of: SchedulerOf
     making: Making
     time: datetime.datetime
-    """Time when what happens here begins."""
+    """Initial time."""
     version: KubeVersion
-    """The release whose controllers are at work."""
+    """Release of the controllers."""
     preempts: bool = True
     stuck: frozenset[WorkloadName] = frozenset()
-    """Workloads, and ReplicaSets of Deployments, whose new pods never become ready."""
+    """Workloads, and ReplicaSets of Deployments, with new pods that never become ready."""
     chance: Chance = Chance()
     admission: AdmissionPlugins = AdmissionPlugins(enabled=False)
-    """Admission by the API server of the pods that controllers create."""
+    """Admission of pods that controllers create."""
     assumed: dict[str, None] = field(default_factory=dict)
-    """Shared record of what was assumed where the cluster's source does not say."""
+    """Shared record of assumptions about the cluster."""
     stops_at_once: bool = False
-    """True if pods that are deleted or evicted are gone before their successors are placed, as with a kubelet that runs
-    nothing. Otherwise, and where they are preempted, their successors are placed while they keep their room.
+    """True if deleted or evicted pods are gone before their successors are placed, as with a kubelet that runs nothing.
+    Otherwise, and for preempted pods, successors are placed while they keep their room.
     """
 
 
 ABOVE = frozenset({"Deployment"})
 OPERATOR = "operator"
-"""Stand-in for the kinds of operators that make lost pods again."""
+"""Stand-in for the kinds of operators that recreate lost pods."""
 BELOW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet", "Job", "DaemonSet", OPERATOR})
-"""The kinds that make pods and delete them themselves."""
+"""Kinds that create and delete pods themselves."""
 _MODELED = ABOVE | BELOW
 BETWEEN_STEPS = datetime.timedelta(minutes=10)
-"""Time that passes from one change to the next: controllers compare the ages of pods."""
+"""Time from one change to the next: controllers compare the ages of pods."""
 
 
 @cache
@@ -117,11 +117,11 @@ def _controller_of(api_version: str, kind: str) -> str:
 
 
 class Start(Struct, frozen=True):
-    """Start of a world, which is made once for all worlds of the same objects, and is as it was after any."""
+    """State shared by all worlds of the same objects, never changed by them."""
 
     pods: Sequence[Pod]
     listed: Mapping[int, Pod]
-    """By the id of a pod that is taken to be ready, the pod as it was listed."""
+    """Pods as listed, by the id of those taken to be ready."""
     objects: ClusterObjects
     cluster: Cluster
     book: PodBook
@@ -137,7 +137,7 @@ class Start(Struct, frozen=True):
 
 
 class Store(Forking):
-    """One cluster through time: its state, how that changes, and what happened."""
+    """One cluster through time: its state, its changes, and what happened."""
 
     _copied = ("dirty", "watchers", "_above", "_below", "leaving")
     _forked = ("living", "book", "queue", "api_server", "owners", "rollouts", "stateful_sets")
@@ -179,19 +179,19 @@ class Store(Forking):
         self.queue.add_all(sorted(waiting, key=lambda pod: pod.metadata.creation_timestamp))
 
     def fork(self) -> Self:
-        """A copy to go on from in another way; nothing has happened in it yet."""
+        """Copy that continues separately, without happenings."""
         other = super().fork()
         other.happenings, other._budgets = Happenings(), None
         return other
 
     @property
     def cluster(self) -> Cluster:
-        """Its current columns."""
+        """Current columns."""
         return self.living.cluster
 
     @property
     def budgets(self) -> Budgets:
-        """The disruption budgets, kept in step with the pods from their first use on."""
+        """Disruption budgets, kept in step with the pods from first use."""
         if self._budgets is None:
             objects = self.workloads.objects
             self.assume(budget_gaps_of(objects))
@@ -200,11 +200,11 @@ class Store(Forking):
 
     @property
     def objects(self) -> ClusterObjects:
-        """All objects other than nodes and pods, including claims bound meanwhile and what quotas count as used."""
+        """Objects other than nodes and pods, including claims bound meanwhile and the usage of quotas."""
         return self.api_server.quotas_in(self.cluster.storage.in_objects(self.workloads.objects))
 
     def resize(self, name: WorkloadName, replicas: int) -> None:
-        """ClusterChange how many pods a ReplicaSet, ReplicationController or StatefulSet should have."""
+        """Set the desired pods of a ReplicaSet, ReplicationController or StatefulSet."""
         self.owner(name).replicas = replicas
         if (resized := self.workloads.resized(name, replicas)) is not None:
             self.add_objects([resized])
@@ -221,21 +221,21 @@ class Store(Forking):
 
     @property
     def timestamp(self) -> str:
-        """Now, RFC 3339."""
+        """Current time, RFC 3339."""
         return format_utc(self.time)
 
     def next_step(self) -> Happenings:
-        """Time passes; what happened since the last step began."""
+        """Happenings since the last step; begins another one at a later time."""
         happened, self.happenings = self.happenings, Happenings()
         self.wait()
         return happened
 
     def wait(self) -> None:
-        """Time passes from one thing that is done to the next."""
+        """Let time pass between two changes."""
         self.time += BETWEEN_STEPS
 
     def owner(self, name: WorkloadName) -> Owner:
-        """Owner as far as known; one that is not in the cluster's objects is what its pods tell."""
+        """Owner as known; one that is not in the cluster is inferred from its pods."""
         record = self.owners.get(name)
         if record is None and self.origin is not None and name in self.origin.book.owners:
             record = self.owners[name] = self.origin.owner(name).fork()
@@ -257,12 +257,12 @@ class Store(Forking):
         return record
 
     def assume(self, assumptions: Iterable[str]) -> None:
-        """Assume something from now on, here, in the world this one was forked from, and in its forks."""
+        """Record assumptions here, in the world this one was forked from, and in its forks."""
         self.assumed.update(dict.fromkeys(assumptions))
 
     def owners_below(self, workload: WorkloadName) -> list[WorkloadName]:
-        """Find what makes the workload's pods, by name: the ReplicaSets of a Deployment that have, or had, pods,
-        everything else itself.
+        """Direct owners of the workload's pods, by name: ReplicaSets of a Deployment that have, or had, pods; else the
+        workload itself.
         """
         if len(self._above) != len(self.book.owners):
             self.note_owners()
@@ -272,8 +272,9 @@ class Store(Forking):
         return sorted(owners, key=in_order)
 
     def pods_of(self, workload: WorkloadName) -> list[Pod]:
-        """A workload's pods. One that nothing controls is its own; what pods name as their controller may be a Pod too,
-        and need not be in the cluster.
+        """Pods of a workload; a bare pod is its own.
+
+        Owners named by pods may be Pods too, and need not be in the cluster.
         """
         itself = (workload.namespace, workload.name)
         is_bare = workload.kind == "Pod" and itself in self.book and self.book.owner_of(self.book[itself]) is None
@@ -281,9 +282,7 @@ class Store(Forking):
         return [self.book[itself], *owned] if is_bare else owned
 
     def note_owners(self) -> None:
-        """Note whose the controllers of all pods are, as long as they have pods: of one that is not in the cluster's
-        objects nothing else tells.
-        """
+        """Record the owners of all pods while they exist: nothing else shows owners that are not in the cluster."""
         for name in self.book.owners:
             self._note_above(name, self.book.of(name))
 
@@ -294,12 +293,12 @@ class Store(Forking):
             self._below[above] = (*self._below.get(above, ()), name)
 
     def above(self, owner: WorkloadName) -> WorkloadName:
-        """Name the workload whose pods ``owner`` makes as people do: the Deployment of a ReplicaSet."""
+        """Top-level workload of the pods that ``owner`` creates: the Deployment of a ReplicaSet."""
         known = self._above.get(owner)
         return self.workloads.above(owner, self.book.of(owner)) if known is None else known
 
     def change_nodes(self, change: NodeChange) -> None:
-        """Nodes come, go or change; the pods on nodes that go are gone too."""
+        """Add, change and remove nodes, with the pods on removed ones."""
         cluster = self.cluster
         position_of = cluster.nodes.index
         self.remove([pod for name in change.removed for pod in self.book.on(name)], LOST)
@@ -308,26 +307,26 @@ class Store(Forking):
         self.living.use(self.cluster.after(ClusterChange(replaced=replaced, added=change.added, removed=removed)))
 
     def add_objects(self, objects: Iterable[ApiObject]) -> None:
-        """Objects other than pods and nodes are new or have changed."""
+        """Add or replace objects other than pods and nodes."""
         added = list(objects)
         if added:
             self.use_objects(with_objects(self.objects, added), added)
 
     def use_objects(self, objects: ClusterObjects, changed: Iterable[ApiObject]) -> None:
-        """All objects other than pods and nodes, of which ``changed`` are new or have changed."""
+        """Replace all objects other than pods and nodes; ``changed`` are the new or different ones."""
         self.api_server.learn(objects, changed)
         self.workloads, self._budgets = Workloads(objects), None
         self.living.use(self.cluster.with_objects(objects))
 
     def add_missing(self, companions: Iterable[ApiObject]) -> None:
-        """Add objects that came with a created pod; those that exist already stay unchanged."""
+        """Add objects that come with a created pod; existing ones stay unchanged."""
         # Claims are created with each pod.
         others = (obj for obj in companions if not isinstance(obj, PersistentVolumeClaim))
         self.add_objects(self.workloads.missing(others))
 
     def make(self, name: WorkloadName, pod_name: str) -> Made | None:
-        """Make a pod of the workload's template; None where the API server refuses each such pod, which is remembered
-        for the first, ``pod_name``.
+        """Make a pod of the workload's template; None if the API server refuses every such pod, which is recorded for
+        the first, ``pod_name``.
         """
         try:
             return self.surroundings.making(name, self.workloads.objects)
@@ -340,8 +339,8 @@ class Store(Forking):
             return None
 
     def create(self, pod: Pod, template: Pod) -> bool:
-        """Create a pod, which then waits for a node and, with ephemeral volumes, for claims of its own; whether the API
-        server allows it.
+        """Create a pod, with claims of its ephemeral volumes, that waits for a node; True if the
+        API server accepts it.
         """
         owner = self.book.owner_of(pod) or WorkloadName("Pod", *key_of(pod))
         if key_of(pod) in self.book:
@@ -362,7 +361,7 @@ class Store(Forking):
         return True
 
     def remove(self, pods: Iterable[Pod], why: str) -> None:
-        """Pods are gone from the API; those that control them look after what is left."""
+        """Remove pods from the API; their owners are reconciled."""
         gone: list[tuple[Pod, int]] = []
         for pod in pods:
             self._note_gone(pod, why)
@@ -380,8 +379,10 @@ class Store(Forking):
             self.living.change(gone=gone)
 
     def delete(self, pods: Iterable[Pod], why: str) -> None:
-        """Delete pods. Those that take their time terminate, and keep their room until `let_go`, or for good where
-        their kubelet does not answer. Those that finalizers keep stay without room.
+        """Delete pods.
+
+        Those with a grace period terminate, and keep their room until `let_go`, or for good if their kubelet is silent.
+        Those that finalizers keep stay without room.
         """
         at_once, staying, gone = self.surroundings.stops_at_once and why != PREEMPTED, list[Pod](), list[Pod]()
         for pod in pods:
@@ -399,7 +400,7 @@ class Store(Forking):
         self._end(gone, why)
 
     def let_go(self) -> bool:
-        """The pods that their kubelets stop have ended; whether there were any."""
+        """End all terminating pods that their kubelets can stop; True if there were any."""
         going = dict(self.leaving)
         for why in dict.fromkeys(going.values()):
             self._end([self.book[key] for key, reason in going.items() if reason == why], why)
@@ -426,7 +427,7 @@ class Store(Forking):
         self.change_pods(going)
 
     def change_pods(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
-        """Pods are in another state than they were, on the nodes they were on."""
+        """Change the state of pods on their nodes."""
         come, gone = list[tuple[Pod, int]](), list[tuple[Pod, int]]()
         for old, new in changes:
             self.book.replace(old, new)
@@ -443,7 +444,7 @@ class Store(Forking):
             self.living.change(come, gone)
 
     def change_specs(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
-        """Pods ask for something else where they are, or wait; no controller looks at that."""
+        """Change the specs of pods where they are; no controller reacts."""
         listed, dirty = list(changes), dict(self.dirty)
         for old, new in listed:
             self.api_server.changed(old, new)
@@ -497,30 +498,28 @@ class Store(Forking):
         return None if pod.status.phase in ENDED_PHASES else self.living.nodes.index.get(pod.spec.node_name)
 
     def controlled_as(self, name: WorkloadName) -> str:
-        """The kind whose controller handles an object: its own, unless another does as its own would."""
+        """Kind of the controller that handles an object: its own, or one that works like it."""
         owner = self.owners.get(name)
         if owner is not None and owner.is_foreign:
             return "ReplicaSet"
         return _controller_of(self.book.api_version_of(name), name.kind)
 
     def operator(self, name: WorkloadName) -> Operator | None:
-        """Operator that controls the pods of ``name``, if it is known."""
+        """Known operator that controls the pods of ``name``; else None."""
         return _operator_of(self.book.api_version_of(name), name.kind)
 
     def meant(self, name: WorkloadName) -> WorkloadName:
-        """Name the workload that is called ``name`` as kubectl takes it, where only pods know its kind; else ``name``
-        itself.
-        """
+        """Workload that kubectl calls ``name``, if only pods show its kind; else ``name`` itself."""
         if name.kind in POD_CREATORS:
             return name
         return owner_meant(name, (*self.book, *self.workloads.replica_sets.values())) or name
 
     def makes_others(self, name: WorkloadName) -> bool:
-        """True if it makes another pod where one is gone."""
+        """True if it recreates lost pods."""
         return self.controlled_as(name) in _MODELED
 
     def is_known(self, name: WorkloadName) -> bool:
-        """True if it is known what becomes of its pods; a static pod is its kubelet's."""
+        """True if the fate of its pods is known; a static pod belongs to its kubelet."""
         return self.makes_others(name) or name.kind == "Node" or self.operator(name) is not None
 
     def _misses(self, pod: Pod, owner: WorkloadName, why: str, *, stays: bool) -> bool:
@@ -541,7 +540,7 @@ class Store(Forking):
         return not (stays and self.waits_for_the_end(pod, owner))
 
     def waits_for_the_end(self, pod: Pod, owner: WorkloadName) -> bool:
-        """True if a pod has to be gone before there is another one; one that was adopted names no controller."""
+        """True if a pod must be gone before its successor is created."""
         operator = self.operator(owner)
         if owner.kind == "StatefulSet" or (operator is not None and operator.keeps_name):
             return True
@@ -554,18 +553,18 @@ class Store(Forking):
         return self.surroundings.version.has(COMPARISON_GATE)
 
     def wants_daemon(self, pod: Pod) -> bool:
-        """True if a DaemonSet would now make a pod like ``pod``, which is pinned, for its node."""
+        """True if a DaemonSet would create the pinned ``pod`` for its node now."""
         position = self.living.nodes.index.get(node_of(pod))
         nodes = self.living.nodes.objects
         return position is not None and should_run(as_template(pod), nodes[position], compares=self.compares)
 
     def makes_none(self, name: WorkloadName) -> bool:
-        """True if a Job makes no pods, even if some are missing: it has failed or is suspended."""
+        """True if a Job creates no pods even if some are missing: it has failed or is suspended."""
         job = self.workloads.jobs.get(name)
         return self.owner(name).has_ended or (job is not None and bool(job.spec.suspend))
 
     def create_claims(self, claims: Iterable[PersistentVolumeClaim]) -> None:
-        """The claims that are made for a new pod, those that are not there yet."""
+        """Create missing claims of a new pod."""
         admitted = admitted_claims(claims, self.workloads.objects)
         if (created := creation(admitted, self.cluster.storage, self._pick_volume)).claims:
             self.living.change_storage(created)
@@ -577,7 +576,7 @@ class Store(Forking):
         return self.surroundings.chance.volume(equals)
 
     def note_placed(self, pod: Pod, placed: Pod, choice: Choice) -> None:
-        """A pod that waited runs on a node now, as ``placed``; the columns know already."""
+        """Record that a waiting pod runs on a node, as ``placed``."""
         self.book.replace(pod, placed)
         self._note_changed(placed)
         self.queue.remove(pod)
@@ -587,12 +586,12 @@ class Store(Forking):
         self._touch(self.book.owner_of(placed))
 
     def nominate(self, waiting: Waiting, node: str) -> None:
-        """Room on a node is kept for a pod that waits, against all that are not more important."""
+        """Reserve room on a node for a waiting pod, against pods that are not more important."""
         self._forget_nomination(waiting.pod)
         self.living.use(self.cluster.nominating((*self.cluster.nominated, self.queue.nominate(waiting, node))))
 
     def end_nomination(self, waiting: Waiting) -> bool:
-        """True if a pod was nominated here: then it waits like its copies again."""
+        """End the nomination of a waiting pod, which then waits like its copies; True if there was one."""
         if waiting.before is None:
             return False
         self._forget_nomination(waiting.pod)
@@ -609,16 +608,16 @@ class Store(Forking):
 
     @property
     def waiting(self) -> list[Waiting]:
-        """The pods without a node, in the order they are tried."""
+        """Pods without a node, in the order they are tried."""
         return list(self.queue.waiting.values())
 
     def message(self, waiting: Waiting) -> str:
-        """Reason why a pod has no node."""
+        """Reason a pod has no node."""
         return self.queue.message(waiting, self.living)
 
 
 def with_objects(stored: ClusterObjects, objects: Iterable[ApiObject]) -> ClusterObjects:
-    """``stored`` with ``objects`` added in place of their namesakes."""
+    """``stored`` with ``objects`` added, in place of their namesakes."""
     for obj in objects:
         others = (other for other in stored.of(type(obj)) if not are_namesakes(other, obj))
         stored = stored.with_all(type(obj), (*others, obj))

@@ -92,10 +92,10 @@ class _Asked(Struct, eq=False):
 
 
 class LivingCluster:
-    """A cluster through time: the journal of what happened to it, and what was worked out from that.
+    """A cluster through time: a journal of changes, and what was computed from it.
 
-    Each thing that was worked out says up to which position of the journal, `at`, and follows what happened since when
-    it is asked for. In a fork it begins as a copy of what was known where that was forked.
+    Each result has a journal position, `at`, and follows later entries when it is needed. A fork begins with copies of
+    the results up to then.
     """
 
     def __init__(self, cluster: Cluster, parent: LivingCluster | None = None) -> None:
@@ -121,7 +121,7 @@ class LivingCluster:
 
     @property
     def cluster(self) -> Cluster:
-        """Cluster as it is now."""
+        """Current cluster."""
         if self._since or self._storage is not None:
             # Each by its own kind, as it leaves: one that only equals its template is of another than the journal says.
             come, gone = _net(self._since)
@@ -130,12 +130,12 @@ class LivingCluster:
         return self._joined
 
     def now(self) -> Cluster:
-        """Cluster as it is whenever that is asked."""
+        """Current cluster, for callers that need a function."""
         return self.cluster
 
     @property
     def taken(self) -> Taken:
-        """Amounts that pods take up of all nodes now."""
+        """Current usage of all nodes."""
         if self._taken_at < self.length:
             self._taken = self._taken.moved(self._joined.kinds, self._journal.moves(self._taken_at, self.length))
             self._taken_at = self.length
@@ -147,20 +147,20 @@ class LivingCluster:
 
     @property
     def lowest_priority(self) -> int:
-        """No pod that was ever here has a lower one."""
+        """Lowest priority of any pod that was ever here."""
         return self._joined.kinds.lowest_priority
 
     @property
     def length(self) -> int:
-        """Number of happenings so far."""
+        """Length of the journal."""
         return self._journal.length
 
     def fork(self) -> LivingCluster:
-        """A copy to go on from in another way."""
+        """Copy that continues separately."""
         return LivingCluster(self.cluster, self)
 
     def use(self, cluster: Cluster) -> None:
-        """Go on with ``cluster``, in which something else than pods was changed."""
+        """Continue with ``cluster``, in which something other than pods changed."""
         is_followed = cluster.objects is self._joined.objects and cluster.nodes.names is self.nodes.names
         self._joined, self._taken, self._since, self._storage = cluster, cluster.running.taken, [], None
         self._joined_at = self._taken_at = self._changed_at = self._journal.mark()
@@ -171,12 +171,12 @@ class LivingCluster:
             self._answers.clear()
 
     def place(self, pod: Pod, kind: int, node: int) -> None:
-        """One pod came to a node."""
+        """Record a pod that came to a node."""
         self._since.append((pod, node, 1))
         self._journal.add(kind, node, 1)
 
     def change(self, come: Sequence[tuple[Pod, int]] = (), gone: Sequence[tuple[Pod, int]] = ()) -> None:
-        """Pods came and went otherwise, each with its node."""
+        """Record pods that came and went, each with its node."""
         # Who has which device depends on the order in which pods came and went.
         in_turn = self._joined.claim_users.can_be_any or any(pod.spec.resource_claims for pod, _ in (*gone, *come))
         if in_turn or self._storage is not None:
@@ -188,12 +188,12 @@ class LivingCluster:
             _ = self.cluster
 
     def change_storage(self, change: StorageChange) -> None:
-        """Claims and volumes are new or have changed."""
+        """Record new or changed claims and volumes."""
         self._storage = change if self._storage is None else self._storage.then(change)
         self._storage_at = self._journal.mark()
 
     def prepared(self, plugins: Framework, pod: Pod) -> tuple[Prepared, int]:
-        """``pod`` prepared, and up to where in the journal. Raises SchedulingError."""
+        """Prepared ``pod``, and its journal position. Raises SchedulingError."""
         is_bound, parent = self.is_bound(pod), self._unchanged_parent
         if parent is not None and not is_bound and (known := parent._prepared_for_forks(plugins, pod)) is not None:
             at = parent.length
@@ -221,26 +221,26 @@ class LivingCluster:
         return asked.prepared
 
     def is_bound(self, pod: Pod) -> bool:
-        """True if the pod depends on claims, which are read from the cluster as it is."""
+        """True if the pod depends on claims, which are read from the current cluster."""
         spec = pod.spec
         return bool(spec.has_scheduled_volumes or spec.resource_claims or self._joined.claim_users.provided)
 
     def can_be_followed(self, pod: Pod, since: int) -> bool:
-        """True if what was prepared for the pod at a position need not be prepared again."""
+        """True if the pod prepared at a position can catch up instead of being prepared again."""
         return self.begun_at <= since and (max(self._changed_at, self._storage_at) <= since or not self.is_bound(pod))
 
     def changed(self, prepared: Prepared, since: int) -> tuple[Prepared, int]:
-        """Bring what was prepared up to the last change of nodes, and say up to which position it is then."""
+        """Bring the prepared pod up to the last change of nodes; also its new position."""
         if self._changed_at <= since:
             return prepared, since
         return prepared.after(self._joined, self._journal.moves(since, self._joined_at)), self._joined_at
 
     def moves(self, since: int) -> Moves:
-        """The pods that came and left since a position."""
+        """Pods that came and left since a position."""
         return self._journal.moves(since, self.length)
 
     def answers_for(self, prepared: Prepared) -> OnNodeAnswers:
-        """Answers that every pod of the same signature shares, up to date."""
+        """Current answers shared by all pods of the same signature."""
         signature = prepared.on_node_signature
         if signature is None:
             return self._new_answers(prepared)
@@ -266,7 +266,7 @@ class LivingCluster:
         return answers if answers.carry_over_to(self._joined) else None
 
     def bring_up_to_date(self, answers: OnNodeAnswers) -> None:
-        """Let answers know what happened."""
+        """Let the answers catch up with the journal."""
         if answers.at < self.length:
             answers.follow(self.now, self.taken, self.moves(answers.at).node.tolist())
             answers.at = self.length
@@ -283,7 +283,7 @@ def _net(happened: Sequence[tuple[Pod, int, int]]) -> tuple[list[tuple[Pod, int]
 
 
 class Applicant:
-    """A pod that looks for nodes in a living cluster, for itself and for its copies."""
+    """A pod that looks for nodes in a living cluster, for itself and its copies."""
 
     def __init__(
         self, living: LivingCluster, pod: Pod, plugins: Framework, *, binds: bool = True, candidates: Mask | None = None
@@ -299,7 +299,7 @@ class Applicant:
         """Number of happenings when the pod was tried last, when it fitted nowhere, when preemption did not help."""
 
     def placing(self) -> Placing:
-        """The pod on the cluster as it is now. Raises SchedulingError when a PreFilter fails."""
+        """Placement of the pod on the current cluster. Raises SchedulingError if a PreFilter fails."""
         living, placing = self._living, self._placing
         self._tried_at = living.length
         if placing is not None and self._at == living.length:
@@ -318,7 +318,7 @@ class Applicant:
         return placing
 
     def take(self, choice: Choice, pod: Pod | None = None) -> None:
-        """The pod, or ``pod`` that is a copy of it, runs where `placing` just chose."""
+        """Run the pod, or its copy ``pod``, on the node that `placing` just chose."""
         placing, living = self.placing(), self._living
         binding = placing.binding(choice.node) if self._binds else None
         placing.place(choice.node)
@@ -333,8 +333,8 @@ class Applicant:
         return self._tried_at < self._living.length
 
     def choose(self, break_tie: Tiebreaker) -> Choice | None:
-        """Choose where kube-scheduler would put the pod now, None when it fits nowhere: as long as nothing happens it
-        is not tried again.
+        """Choose kube-scheduler's node for the pod now; None if it fits nowhere. It is not tried again until something
+        happens.
         """
         if self._stuck_at == self._living.length:
             return None
@@ -347,12 +347,12 @@ class Applicant:
         return choice
 
     def forget(self) -> None:
-        """Let go of the columns: of many workloads each would hold on to its own."""
+        """Release the columns: those of many workloads would take too much memory."""
         self._placing = None
 
 
 def constraints_on(cluster: Cluster, pod: Pod, scheduler_of: SchedulerOf) -> list[ConstraintReport]:
-    """The constraints in force for ``pod``, with what they count on ``cluster``; only their plugin is run."""
+    """Constraints in force for ``pod``, with their counts on ``cluster``; only their plugin is run."""
     scheduled = scheduler_of(pod)
     plugins = scheduled[1].running if scheduled is not None else []
     plugin = next((candidate for candidate in plugins if isinstance(candidate, PodTopologySpread)), None)
@@ -367,7 +367,7 @@ def constraints_on(cluster: Cluster, pod: Pod, scheduler_of: SchedulerOf) -> lis
 
 
 def per_domain(cluster: Cluster, key: str, pods: Iterable[Pod]) -> Mapping[str, int]:
-    """Count ``pods`` in each domain of ``key``; those on no node, or on one without the label, nowhere."""
+    """Number of ``pods`` in each domain of ``key``, without pods outside of domains."""
     column = cluster.nodes.label(key)
     positions = (cluster.nodes.index.get(pod.spec.node_name) for pod in pods)
     codes = (int(column.codes[position]) for position in positions if position is not None)
@@ -377,7 +377,7 @@ def per_domain(cluster: Cluster, key: str, pods: Iterable[Pod]) -> Mapping[str, 
 
 Scheduled = tuple[Profile, Framework]
 SchedulerOf = Callable[[Pod], Scheduled | None]
-"""The profile that schedules a pod, None where another scheduler does."""
+"""Profile that schedules a pod; None for another scheduler."""
 CurrentBudgets = Callable[[], Sequence[PodDisruptionBudget]]
 
 
@@ -386,13 +386,13 @@ class Waiting(Struct):
 
     pod: Pod
     template: Pod
-    """Pods of one template are copies: what is true of one is true of all."""
+    """Shared by copies: what is true of one pod is true of all."""
     before: Waiting | None = None
-    """Pod that preempted others as it was before it got a nominated node."""
+    """Entry of a pod before its nomination, by which it preempted others."""
 
 
 class Queue(Forking):
-    """The pods that wait, over one living cluster after another."""
+    """Pods without a node, over successive living clusters."""
 
     _copied = ("waiting",)
 
@@ -413,7 +413,7 @@ class Queue(Forking):
         self.waiting[key_of(pod)] = Waiting(pod, template)
 
     def add_all(self, pods: Iterable[Pod]) -> None:
-        """Pods that waited before anything happened, in the order they came: those that are alike share a template."""
+        """Add initially waiting pods, in order of arrival; equal ones share a template."""
         templates: dict[tuple[str, int], Pod] = {}
         for pod in pods:
             # Pods of one template share their labels.
@@ -425,9 +425,7 @@ class Queue(Forking):
         self.waiting.pop(key_of(pod), None)
 
     def in_order(self, only: Sequence[PodKey] | None = None) -> list[Waiting]:
-        """The order in which pods (all, or only some, which are given as they came) are tried, without those that have
-        scheduling gates.
-        """
+        """Pods in the order they are tried, all or ``only`` some, without gated ones."""
         among = self.waiting.values() if only is None else (self.waiting[key] for key in only if key in self.waiting)
         ready = [pod for pod in among if not pod.pod.spec.scheduling_gates]
         return sorted(ready, key=lambda pod: -priority_of(pod.pod))
@@ -435,7 +433,7 @@ class Queue(Forking):
     def choose(
         self, waiting: Waiting, living: LivingCluster, break_tie: Tiebreaker = first_in_heap
     ) -> tuple[Applicant, Choice] | None:
-        """Choose where kube-scheduler would put the pod now, None when it fits nowhere or another scheduler has it."""
+        """Choose kube-scheduler's node for the pod now; None if it fits nowhere or another scheduler has it."""
         applicant = self._applicant(waiting, living)
         choice = applicant.choose(break_tie) if applicant is not None else None
         return None if applicant is None or choice is None else (applicant, choice)
@@ -443,7 +441,9 @@ class Queue(Forking):
     def victims(
         self, waiting: Waiting, living: LivingCluster, budgets: CurrentBudgets, turns: Turns
     ) -> PreemptionCandidate | None:
-        """The node that kube-scheduler would free for a pod that fits nowhere, and which pods it would evict there."""
+        """Node that kube-scheduler would free for a pod that fits nowhere, with the pods it would evict; None if that
+        does not help.
+        """
         applicant = self._applicant(waiting, living)
         if not self._preempts or applicant is None or applicant.helpless_at == living.length:
             return None
@@ -465,14 +465,14 @@ class Queue(Forking):
         return preempt(evaluation, post_filters(profile), budgets=budgets(), turns=turns).candidate
 
     def nominate(self, waiting: Waiting, node: str) -> Pod:
-        """The pod, which is not like its copies any more once it has a nominated node."""
+        """The pod with a nominated node, which sets it apart from its copies."""
         pod = waiting.pod
         nominated = replace(pod, status=replace(pod.status, nominated_node_name=node))
         self.waiting[key_of(pod)] = Waiting(nominated, nominated, waiting.before or waiting)
         return nominated
 
     def evaluation(self, waiting: Waiting, living: LivingCluster) -> Evaluation | None:
-        """Evaluate every plugin for the pod now; None if another scheduler has it or scheduling fails."""
+        """Evaluation of the pod now; None if another scheduler has it or scheduling fails."""
         applicant = self._applicant(waiting, living)
         try:
             return applicant.placing().evaluation() if applicant is not None else None
@@ -480,7 +480,7 @@ class Queue(Forking):
             return None
 
     def message(self, waiting: Waiting, living: LivingCluster) -> str:
-        """Reason why the pod has no node, in kube-scheduler's words where it is kube-scheduler that says so."""
+        """Reason the pod has no node, in kube-scheduler's words if it is kube-scheduler's reason."""
         if waiting.pod.spec.scheduling_gates:
             names = ", ".join(gate.name for gate in waiting.pod.spec.scheduling_gates)
             return f"waits behind scheduling gates: {names}"
