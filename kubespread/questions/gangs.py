@@ -461,10 +461,9 @@ def run_with_gangs(
     gangs: Sequence[Gang | None],
     chance: Chance,
     on_progress: Callable[[int], None] | None = None,
-) -> tuple[list[ScheduleResult], Cluster]:
-    """Place the copies of every entry in one queue, by priority and then as given; members of a gang all or none.
-
-    Outcomes are in the order given, with the resulting cluster.
+) -> list[ScheduleResult]:
+    """Outcomes, in the order given, of placing every entry in one queue, by priority and then as given; members of a
+    gang all or none.
     """
     units = list(_units(entries, gangs))
     waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0
@@ -482,7 +481,7 @@ def run_with_gangs(
     outcomes: dict[int, ScheduleResult] = {}
     for unit in units:
         outcomes.update(zip(unit.positions, _concluded(unit, cluster, chance.tiebreaker), strict=True))
-    return [outcomes[position] for position in range(len(entries))], cluster
+    return [outcomes[position] for position in range(len(entries))]
 
 
 def _units(entries: Sequence[Entry], gangs: Sequence[Gang | None]) -> Iterator[Unit]:

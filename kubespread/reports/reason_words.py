@@ -21,7 +21,12 @@ class ReasonWords(Struct, frozen=True):
     @property
     def lacks_room(self) -> bool:
         """True if the pod would fit with more room."""
-        return self.of_one.startswith((_TOO_LITTLE, "has no room"))
+        return self.is_resource or self.of_one.startswith("has no room")
+
+    @property
+    def is_resource(self) -> bool:
+        """True if nodes have too little of what ``short`` names."""
+        return self.of_one.startswith(_TOO_LITTLE)
 
     def said_of(self, count: int) -> str:
         """``is cordoned``, ``are cordoned``."""

@@ -79,8 +79,6 @@ class Column(Struct, Generic[R_contra], frozen=True):
     fit: Fit = Fit.WHOLE
     hides_empty: bool = False
     """True if a terminal leaves it out where no row has anything in it."""
-    drawn: Callable[[R_contra], Drawn | None] | None = None
-    """Bar that a page draws in the cell."""
     is_command: bool = False
     """True if its cells are commands, which a page lets one copy."""
 
@@ -202,12 +200,7 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
             self.title,
             [column.title or column.header.replace("-", " ").capitalize() for column in columns],
             [
-                Row(
-                    [col.display(row) for col in columns],
-                    tone,
-                    [col.drawn and col.drawn(row) for col in columns],
-                    self.step(row),
-                )
+                Row([column.display(row) for column in columns], tone, step=self.step(row))
                 for row, tone in zip(self.rows, self._tones, strict=True)
             ],
             self.legend,

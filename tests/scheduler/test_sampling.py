@@ -166,6 +166,7 @@ def test_pods_of_a_daemon_set_look_at_their_node_only_and_move_the_search_by_one
         kubespread.Snapshot.from_objects(nodes),
         Simulate(pods=(agent, pod("web", tolerations=tolerations))),
     )
-    outcomes, cluster = pose(question, snapshot, kubespread.Scheduler()).placed(Chance(search=lambda _: Search()))
-    names = [[cluster.nodes.names[choice.node] for choice in outcome.choices] for outcome in outcomes]
+    posed = pose(question, snapshot, kubespread.Scheduler())
+    outcomes = posed.placed(Chance(search=lambda _: Search()))
+    names = [[posed.cluster.nodes.names[choice.node] for choice in outcome.choices] for outcome in outcomes]
     assert names == [["n000", "n001", "n002"], ["n003"]]

@@ -120,8 +120,8 @@ def _placed(
 ) -> tuple[list[Data], str | None]:
     """Replicas beside what runs, and what stops the next: PostFilter plugins were not asked."""
     question = Simulate(pods=(case["pod"],), replicas=case["replicas"], preemption=False)
-    (outcome,), cluster = pose(question, snapshot, scheduler).placed(chance)
-    names = cluster.nodes.names
+    posed = pose(question, snapshot, scheduler)
+    (outcome,), names = posed.placed(chance), posed.cluster.nodes.names
     return [
         {"node": names[choice.node], "total": choice.total, "ties": choice.ties} for choice in outcome.choices
     ], outcome.stopped

@@ -3,13 +3,12 @@
 One thing bars the pod when it rejects every node, or when it is a constraint without which some node would fit: then
 the domains it leaves, and what is wrong with their nodes, are the whole answer. The label that a topology key was meant
 to be: one that names the same thing, not one merely spelled alike. What keeps a pod off certain nodes, in words that
-name them: its node selection, and what is wrong with each. And the remedy for a closed domain that still sets the
-minimum of a hard constraint: nodeTaintsPolicy Honor.
+name them: its node selection, and what is wrong with each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -19,12 +18,10 @@ from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.api.unknown_fields import did_you_mean
 from kubespread.kube.selector import Selector, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
-from kubespread.kube.versions import KubeVersion
-from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, DO_NOT_SCHEDULE, HOSTNAME, REGION, ZONE
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.questions.causes.own_pods import OF_VOLUMES, claims_at_fault, older_revision, placed_volumes
 from kubespread.regex import regex
 from kubespread.reports.reason_words import ReasonWords, words_of
-from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Mask, distinct
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.evaluation import Evaluation, evaluate
@@ -32,7 +29,7 @@ from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.node_affinity import POD_MISMATCH
 from kubespread.scheduler.plugins.node_properties import NodeUnschedulable, TaintToleration
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
-from kubespread.wording import short_key
+from kubespread.wording import count_of, short_key
 
 SELECTION = words_of(POD_MISMATCH.reasons[0])
 """Reason of nodes that the pod's node selector or node affinity excludes."""
@@ -420,9 +417,11 @@ def _leaves_one_thing(reasons: Sequence[BarringReason], confining: Barring) -> b
 def _nodes(rejected: Mask, *, everywhere: bool) -> tuple[int, str]:
     """Number of nodes, and the words for them."""
     count = int(np.count_nonzero(rejected))
-    if everywhere:
-        return count, {1: "the only node", 2: "both nodes"}.get(count, f"all {count} nodes")
-    return count, f"{count} node{'' if count == 1 else 's'}"
+    return count, all_nodes(count) if everywhere else count_of(count, "node")
+
+
+def all_nodes(count: int) -> str:
+    return {1: "the only node", 2: "both nodes"}.get(count, f"all {count:,} nodes")
 
 
 def _listed(causes: Sequence[str]) -> str:
@@ -452,43 +451,6 @@ def _nowhere(barring: Barring, nodes: Nodes) -> str:
             "minimum is 0"
         )
     return f"{barring.called} allows no node"
-
-
-def taints_policy_hints(evaluation: Evaluation, cluster: Cluster, pod: Pod, version: KubeVersion) -> Iterator[str]:
-    """Yield hints to honor taints in constraints of a pod that fits nowhere, where ``pod`` would then fit some node of
-    ``cluster``.
-
-    Each constraint is tried alone, and all together if none helps alone.
-    """
-    closed = closed_minimums(evaluation)
-    if not version.has("NodeInclusionPolicyInPodTopologySpread"):
-        return
-
-    def fitting(keys: Collection[str]) -> int:
-        """Count the nodes that fit with the policy set on the hard constraints over ``keys``; at most one per key."""
-        constraints = [
-            replace(constraint, node_taints_policy="Honor")
-            if constraint.topology_key in keys and constraint.when_unsatisfiable == DO_NOT_SCHEDULE
-            else constraint
-            for constraint in pod.spec.topology_spread_constraints
-        ]
-        honoring = replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
-        try:
-            judged = evaluate(evaluation.prepared.framework, cluster, honoring, is_scored=False)
-            return int(np.count_nonzero(judged.feasible))
-        except SchedulingError:
-            return 0
-
-    alone = [((key,), fits) for key in closed if (fits := fitting([key]))]
-    together = () if alone or len(closed) < 2 else [(tuple(closed), fitting(closed))]
-    for keys, fits in (*alone, *together):
-        if fits:
-            minimums = " and that ".join(f"over {key} is set by {', '.join(closed[key])}" for key in keys)
-            where = "that constraint" if len(keys) == 1 else "these constraints"
-            yield (
-                f"the minimum {minimums}, where every node is tainted or cordoned: "
-                f"with nodeTaintsPolicy: Honor on {where} {fits} of {len(cluster)} nodes would fit"
-            )
 
 
 def closed_minimums(evaluation: Evaluation) -> Mapping[str, list[str]]:

@@ -19,7 +19,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
-from kubespread.questions.causes.bars import bars, taints_policy_hints
+from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport, WhyHere, by_score
@@ -235,7 +235,6 @@ def explained(
         return report(message=str(error), notes=tuple(notes), gaps=gaps())
     rows, details = _constraint_rows(evaluation, pods=pods), evaluation.causes()
     schedulable = evaluation.message is None
-    hints = taints_policy_hints(evaluation, cluster, pod, version)
     is_scored = version.since(SCORES_SINCE) and evaluation.error is None
     scores = _scores(evaluation) if is_scored else None
     nodes = (_node_report(evaluation, rows, details, node, scores) for node in range(len(cluster)))
@@ -249,7 +248,7 @@ def explained(
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(sorted(nodes, key=by_score)),
-        notes=(*notes, *hints, *(() if preemption else _who_would_make_room(evaluation, profile))),
+        notes=(*notes, *(() if preemption else _who_would_make_room(evaluation, profile))),
         advice=None if revise is None else advice_on_constraints(evaluation, version, revise, asked),
         preemption=judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), version)
         if preemption and evaluation.fits_nowhere

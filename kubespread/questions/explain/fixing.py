@@ -260,7 +260,7 @@ class Replicas(PlayedGoal):
 
     def placed(self, posed: Posed) -> PlacedReplicas:
         (demand,) = posed.demands
-        (outcome,), _ = posed.placed(Chance())
+        (outcome,) = posed.placed(Chance())
         self.assumed.update(dict.fromkeys((*demand.candidate.gaps, *posed.cluster.assumed)))
         if (played := demand.change.played) is not None:
             count = self.replicas - played.report.pending - played.report.not_created

@@ -231,7 +231,10 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
     seen = View(
         **about(report),
         title=_asked(report, fix),
-        bars=[asked_bars(constraint, place) for place, constraint in enumerate(_constraints(report))],
+        bars=[
+            asked_bars(constraint, place)
+            for place, constraint in enumerate(report.constraints if report.advice else ())
+        ],
         sheets=[Sheet(title="Changes that suffice", columns=_CHANGES, rows=enough)],
         parts=lambda look: _changes(report, fix, enough, look),
         tiles=[
@@ -261,15 +264,10 @@ def _asked(report: ExplainReport, fix: Fix) -> str:
     return f"{count_of(fix.replicas, 'replica')}{f' of {fix.workload}' if fix.workload else ''}, pod {pod}"
 
 
-def _constraints(report: ExplainReport) -> Sequence[ConstraintReport]:
-    """Constraints of the pod that finds no node."""
-    return () if report.advice is None else report.constraints
-
-
 def _changes(report: ExplainReport, fix: Fix, enough: Sequence[Suggestion], look: Look) -> Iterator[Part]:
     """Show the changes that are enough, in full with the patch of each; options stay whole."""
-    if look.headers:
-        yield from constraint_lines(_constraints(report), look.width)
+    if look.headers and report.advice is not None:
+        yield from constraint_lines(report.constraints, look.width)
     fits = "NODES" if fix.replicas is None else "PLACED"
     columns = [replace(column, short=fits) if column.header == "FITS" else column for column in _CHANGES]
     yield tabled(columns, enough, look) if enough else Rows([], [])

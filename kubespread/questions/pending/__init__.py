@@ -66,6 +66,25 @@ class StuckGroup(Report, frozen=True):
         return 0 if self.change is None else self.change.placed or 0
 
     @property
+    def options(self) -> Annotated[str, Col()]:
+        """Options that make the change; the change itself where it has none."""
+        return "" if self.change is None else " ".join(self.change.options) or self.change.change
+
+    @property
+    def told(self) -> Annotated[str, Col(header="SMALLEST-CHANGE")]:
+        """The change with its remarks, or the reason why there is none."""
+        if self.change is None:
+            return self.no_change
+        preempting = [f"preempts {count_of(len(self.victims), 'pod')}"] if self.victims else []
+        change, remarks = self.change.as_told or self.change.change, "; ".join([*self.change.notes, *preempting])
+        return f"{change} ({remarks})" if remarks else change
+
+    @property
+    def commands(self) -> Annotated[str, Col(is_command=True, hide_empty=True)]:
+        """kubectl commands that make the change."""
+        return "" if self.change is None else "\n".join(self.change.commands)
+
+    @property
     def sentence(self) -> str:
         """``6 pods of Deployment/web pending: maxSkew 1 over zone: fewest pods, 0, in zone c``."""
         whose = some_of([workload.called for workload in self.workloads], _MAX_NAMED)
@@ -124,42 +143,34 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
         yield from why_waiting(scaled)
 
     def sentences(self) -> Iterator[str]:
-        yield from _sentences(self)
+        """Say how many are stuck, and how many of them changes free; then who waits for them."""
+        if self.groups:
+            yield from self.scaled
+            yield self._headline
+        else:
+            yield "all pods that exist have a node" if self.not_made else "all pods have a node"
+        for group in (group for group in self.groups if group.victims):
+            change = "" if group.change is None else f" with {group.change.brief}"
+            victims = f"{count_of(len(group.victims), 'pod')}: {some_of(group.victims, _MAX_NAMED)}"
+            whose = some_of([workload.called for workload in group.workloads], 1)
+            yield f"pods of {whose} find a node{change} by preempting {victims}"
+        for unmade in self.not_made:
+            enough = f"; {unmade.enough} would be enough" if unmade.enough else ""
+            more = f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called}"
+            yield f"{more} not created: {unmade.message}{enough}"
 
-
-def _whose(group: StuckGroup) -> str:
-    return group.workloads[0].called if len(group.workloads) == 1 else count_of(len(group.workloads), "workload")
-
-
-def _sentences(report: PendingReport) -> Iterator[str]:
-    """Say how many are stuck, and how many of them changes free; then who waits for them."""
-    if not report.groups:
-        yield "all pods that exist have a node" if report.not_made else "all pods have a node"
-    else:
-        yield from _of_groups(report)
-    for unmade in report.not_made:
-        enough = f"; {unmade.enough} would be enough" if unmade.enough else ""
-        yield f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called} not created: {unmade.message}{enough}"
-
-
-def _of_groups(report: PendingReport) -> Iterator[str]:
-    yield from report.scaled
-    changes = [group for group in report.groups if group.freed]
-    freed = sum(group.freed for group in changes)
-    placed = sum(len(group.pods) for group in report.groups if group.cause in ("fits", "preempts"))
-    headline = f"{count_of(report.pending, 'pod')} pending for {count_of(len(report.groups), 'cause')}"
-    if changes:
-        them = "it" if report.pending == 1 else f"{freed:,} of them"
-        yield f"{headline}; {says(len(changes), 'change', 'free')} {them}"
-    elif placed:
-        other = "" if placed == report.pending else ", and no change was found that frees any other"
-        yield f"{headline}; {placed:,} of them {verb_of(placed, 'find')} a node as things are{other}"
-    else:
-        yield f"{headline}; no change was found that frees any"
-    for group in (group for group in report.groups if group.victims):
-        change = "" if group.change is None else f" with {group.change.brief}"
-        victims = f"{count_of(len(group.victims), 'pod')}: {some_of(group.victims, _MAX_NAMED)}"
-        yield f"pods of {_whose(group)} find a node{change} by preempting {victims}"
+    @property
+    def _headline(self) -> str:
+        headline = f"{count_of(self.pending, 'pod')} pending for {count_of(len(self.groups), 'cause')}"
+        changes = [group.freed for group in self.groups if group.freed]
+        placed = sum(len(group.pods) for group in self.groups if group.cause in ("fits", "preempts"))
+        if changes:
+            them = "it" if self.pending == 1 else f"{sum(changes):,} of them"
+            return f"{headline}; {says(len(changes), 'change', 'free')} {them}"
+        if not placed:
+            return f"{headline}; no change was found that frees any"
+        other = "" if placed == self.pending else ", and no change was found that frees any other"
+        return f"{headline}; {placed:,} of them {verb_of(placed, 'find')} a node as things are{other}"
 
 
 class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):

@@ -48,7 +48,6 @@ from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
 _MAX_DOMAINS, _MAX_WRONG, _MAX_NODES, _MAX_REASONS = 2, 2, 2, 4
-_INSUFFICIENT = "Insufficient "
 _NO_CHANGE: Mapping[PendingFor, str] = {
     "refused": "none: no node is at fault",
     "gated": "none: waits behind its gate",
@@ -130,20 +129,16 @@ def _everywhere(
     if any(reason.words is bars.SELECTION for reason in failing):
         parts.append(bars.selected_nowhere(evaluation))
     others = [reason for reason in reasons if reason not in everywhere]
-    resources = [reason for reason in failing if _is_resource(reason, evaluation)]
+    resources = [reason for reason in failing if reason.words.is_resource]
     parts += (_of_resource(resource.words.short, others, evaluation) for resource in resources)
     rest = [reason for reason in failing if reason.words is not bars.SELECTION and reason not in resources]
     if rest:
         count = len(evaluation.cluster)
-        parts.append(f"{_all_nodes(count)} {bars.listed([_adjective(reason, count) for reason in rest])}")
+        parts.append(f"{bars.all_nodes(count)} {bars.listed([_adjective(reason, count) for reason in rest])}")
     every_node = np.ones(len(evaluation.cluster), dtype=np.bool_)
     if not bars.rejected_only_by(reasons, everywhere).any():
         parts.append(_wrong(every_node, others, _MAX_REASONS))
     return "; ".join(parts)
-
-
-def _all_nodes(count: int) -> str:
-    return {1: "the only node", 2: "both nodes"}.get(count, f"all {count:,} nodes")
 
 
 def _of_constraint(barring: bars.Barring, others: Sequence[bars.BarringReason]) -> str:
@@ -191,20 +186,12 @@ def _adjective(failing: bars.Failing, count: int) -> str:
 
 def _of_nodes(failing: bars.Failing, others: Sequence[bars.BarringReason], evaluation: Evaluation) -> str:
     """``needs 4Gi memory on one node; most free on one: 3.1Gi``; for any other reason how many nodes it rules out."""
-    if _is_resource(failing, evaluation):
+    if failing.words.is_resource:
         return _of_resource(failing.words.short, others, evaluation)
     count, total = int(np.count_nonzero(failing.rejected)), len(evaluation.cluster)
     sentence = f"{count:,} of {total:,} nodes {_adjective(failing, count)}"
     wrong = _wrong(~failing.rejected, others)
     return f"{sentence}; {wrong}" if wrong else sentence
-
-
-def _is_resource(failing: bars.Failing, evaluation: Evaluation) -> bool:
-    return f"{_INSUFFICIENT}{failing.words.short}" in _reasons(evaluation)
-
-
-def _reasons(evaluation: Evaluation) -> set[str]:
-    return {reason for judged in evaluation.verdicts.values() for status in judged.table for reason in status.reasons}
 
 
 def _of_resource(resource: str, others: Sequence[bars.BarringReason], evaluation: Evaluation) -> str:

@@ -12,27 +12,12 @@ from kubespread.questions.pending import PendingFor, PendingReport, StuckGroup
 from kubespread.reports.columns import Readers
 from kubespread.views.autoscaling import scaling
 from kubespread.views.look import Cell, Look, Part, Text, Tone
-from kubespread.views.sheet import Column, Drawn, Sheet, columns_of
+from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.terminal import folded
 from kubespread.views.view import Metric, Tile, View, about, chosen_from, unwanted
 from kubespread.wording import count_of, some_of
 
 _INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
-
-
-def _options(group: StuckGroup) -> str:
-    """Change that frees the group: options, or a change that has none."""
-    return "" if group.change is None else " ".join(group.change.options) or group.change.change
-
-
-def _change(group: StuckGroup) -> str:
-    """The change with its remarks, or the reason why nothing helps."""
-    if group.change is None:
-        return group.no_change
-    preempting = [f"preempts {count_of(len(group.victims), 'pod')}"] if group.victims else []
-    remarks = "; ".join([*group.change.notes, *preempting])
-    change = group.change.as_told or group.change.change
-    return f"{change} ({remarks})" if remarks else change
 
 
 def _frees(group: StuckGroup) -> str:
@@ -42,30 +27,8 @@ def _frees(group: StuckGroup) -> str:
     return f"{group.freed:,}" if group.freed == len(group.pods) else f"{group.freed:,} of {len(group.pods):,}"
 
 
-_PODS, _FREES, _CAUSE, _WORKLOADS, _WHY, _MESSAGE = columns_of(
-    StuckGroup, "pods", "freed", "cause", "workloads", "why", "message"
-)
-_GROUP: Sequence[Column[StuckGroup]] = (_PODS, _FREES, _CAUSE, _WORKLOADS, Column("OPTIONS", _options), _WHY)
-
-_ON_PAGE: Sequence[Column[StuckGroup]] = (
-    _WHY,
-    _PODS,
-    _WORKLOADS,
-    Column("CHANGE", _change, title="Smallest change, tried"),
-    Column(
-        "FREES",
-        _frees,
-        is_number=True,
-        drawn=lambda group: Drawn(100 * group.freed // len(group.pods), Tone.GOOD) if group.freed else None,
-    ),
-    Column(
-        "COMMANDS",
-        lambda group: "\n".join(group.change.commands) if group.change else "",
-        is_command=True,
-        hides_empty=True,
-    ),
-    _MESSAGE,
-)
+_IN_PIPES = columns_of(StuckGroup, "pods", "freed", "cause", "workloads", "options", "why")
+_ON_PAGES = columns_of(StuckGroup, "why", "pods", "workloads", "told", "freed", "commands", "message")
 
 
 def view(report: PendingReport) -> View:
@@ -78,8 +41,8 @@ def view(report: PendingReport) -> View:
         metrics=partial(_metrics, report),
         title=f"Pending pods{whose}, {count_of(report.nodes, 'node')}",
         sheets=[
-            Sheet(title="Causes", columns=_GROUP, rows=report.groups, readers=Readers.PIPES),
-            Sheet(title="Causes", columns=_ON_PAGE, rows=report.groups, readers=Readers.PAGES, tone=_tone),
+            Sheet(title="Causes", columns=_IN_PIPES, rows=report.groups, readers=Readers.PIPES),
+            Sheet(title="Causes", columns=_ON_PAGES, rows=report.groups, readers=Readers.PAGES, tone=_tone),
         ],
         tiles=_tiles(report),
         names=[pod for group in report.groups for pod in group.pods],
@@ -112,15 +75,10 @@ def _parts(report: PendingReport, look: Look) -> Iterator[Sheet[StuckGroup] | Pa
 
 def _workloads(group: StuckGroup, report: PendingReport) -> str:
     """``web, api +3``: without the kind, and without an obvious namespace."""
-    names = [_name(workload, report) for workload in group.workloads]
+    within = report.namespace is not None
+    names = [workload.name if within else workload.without_kind for workload in group.workloads]
     more = f" +{len(names) - _MAX_WORKLOADS}" if len(names) > _MAX_WORKLOADS else ""
     return f"{', '.join(names[:_MAX_WORKLOADS])}{more}"
-
-
-def _name(workload: WorkloadName, report: PendingReport) -> str:
-    if report.namespace is not None:
-        return workload.name
-    return workload.without_kind
 
 
 def _lines(report: PendingReport, group: StuckGroup, look: Look) -> Iterator[Text]:
@@ -128,7 +86,7 @@ def _lines(report: PendingReport, group: StuckGroup, look: Look) -> Iterator[Tex
     inside = partial(folded, indent=" " * _INSIDE, hanging=_INSIDE + 2)
     yield folded(f"{count_of(len(group.pods), 'pod')} of {_workloads(group, report)}: ", Cell(group.why, Tone.STRONG))
     freed = f"   frees {_frees(group)}" if group.change is not None else ""
-    yield inside(Cell(_change(group), Tone.FAINT if group.change is None else Tone.GOOD), freed)
+    yield inside(Cell(group.told, Tone.FAINT if group.change is None else Tone.GOOD), freed)
     if not look.in_full:
         return
     consequences, commands = ((), ()) if group.change is None else (group.change.consequences, group.change.commands)

@@ -10,16 +10,20 @@ from kubespread.questions.question import Option, WorkloadsQuestion
 from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.outcome import PlacedPod
 from kubespread.reports.parts import DomainChange, Judgment, OfWorkloads, Report
-from kubespread.wording import count_of, short_key
+from kubespread.wording import count_of, short_key, some_of
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
 
 
+def _named(workloads: tuple[WorkloadName, ...]) -> str:
+    return some_of([workload.name for workload in workloads], 1)
+
+
 class RebalancedConstraint(Report, frozen=True):
     """A constraint that is violated, or with counts that the plan changes."""
 
-    workloads: tuple[WorkloadName, ...]
+    workloads: Annotated[tuple[WorkloadName, ...], Col(text=_named, fit=Fit.NAMES)]
     """NAMESPACE/Kind/name of the workloads with the constraint."""
     topology_key: Annotated[str, Col(header="KEY", text=short_key)]
     max_skew: Annotated[int, Col()]
@@ -48,7 +52,7 @@ class EvictionStep(Report, frozen=True):
     lands_on: Annotated[str, Col(fit=Fit.NAMES)]
     """Node that kube-scheduler chooses for the replacement."""
     workload: Annotated[WorkloadName, Col(readers=Readers.RECORDS)]
-    commands: tuple[str, ...]
+    commands: Annotated[tuple[str, ...], Col(readers=Readers.PAGES, value="\n".join, is_command=True)]
     """kubectl commands: evict through the API, wait until the pod is gone, wait until its workload is complete."""
 
 

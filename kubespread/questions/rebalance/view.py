@@ -12,10 +12,10 @@ from typing import Any
 from kubespread.questions.rebalance import DeschedulerRound, EvictionStep, RebalancedConstraint, RebalanceReport
 from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Part, Rows, Tone
-from kubespread.views.sheet import Column, Sheet, columns_of, count
+from kubespread.views.sheet import Column, Sheet, columns_of
 from kubespread.views.terminal import INDENT, folded
 from kubespread.views.view import Tile, View, about, workloads_phrase
-from kubespread.wording import EMPTY, count_of, some_of
+from kubespread.wording import EMPTY, count_of
 
 _MAX_DOMAINS = 6
 _FUNCTION = """\
@@ -37,13 +37,8 @@ def _domains(row: RebalancedConstraint) -> str:
 
 
 _CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
-    *columns_of(RebalancedConstraint),
-    Column("WORKLOADS", lambda row: row.workloads, Readers.RECORDS),
-    Column(
-        "WORKLOADS",
-        lambda row: some_of([workload.name for workload in row.workloads], 1),
-        Readers.TERMINAL,
-        fit=Fit.NAMES,
+    *columns_of(
+        RebalancedConstraint, "topology_key", "max_skew", "when_unsatisfiable", "skew_before", "skew_after", "workloads"
     ),
     Column(
         "DOMAINS",
@@ -51,10 +46,6 @@ _CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
         Readers.RECORDS,
     ),
     Column("DOMAINS", _domains, Readers.TERMINAL, fit=Fit.SENTENCE),
-)
-_COMMAND: Sequence[Column[tuple[EvictionStep, str]]] = (
-    count("STEP", lambda row: row[0].number),
-    Column("COMMAND", lambda row: row[1], is_command=True),
 )
 
 
@@ -71,17 +62,11 @@ def view(report: RebalanceReport) -> View:
         noun="constraint",
     )
     evictions = Sheet(title="Evictions", columns=columns_of(EvictionStep), rows=report.steps, noun="eviction")
-    commands = [(step, command) for step in report.steps for command in step.commands]
     rounds = Sheet(title="Rounds of the descheduler", columns=columns_of(DeschedulerRound), rows=report.rounds)
     return View(
         **about(report),
         title=f"Rebalancing {workloads_phrase(report, report.workloads)}, {count_of(report.nodes, 'node')}: {violated}",
-        sheets=[
-            evictions,
-            constraints,
-            Sheet(title="Commands", columns=_COMMAND, rows=commands, readers=Readers.PAGES),
-            rounds,
-        ],
+        sheets=[evictions, constraints, rounds],
         names=[step.pod for step in report.steps],
         parts=lambda _: _parts(report, [evictions, constraints], rounds),
         tiles=[

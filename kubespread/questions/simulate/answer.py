@@ -27,7 +27,7 @@ from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups import asked_autoscaler
-from kubespread.questions.causes.bars import bars, taints_policy_hints
+from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.gangs import run_with_gangs
 from kubespread.questions.queue import Entry, ScheduleResult, run
@@ -100,8 +100,8 @@ class Posed(Struct, frozen=True):
         """True if replicas that fit nowhere preempt others, for a given number of replicas."""
         return self.question.preemption and not any(demand.gang is not None for demand in self.demands)
 
-    def placed(self, chance: Chance, on_progress: OnProgress | None = None) -> tuple[list[ScheduleResult], Cluster]:
-        """Place all workloads in one queue, as kube-scheduler would; the outcome of each, and the resulting cluster.
+    def placed(self, chance: Chance, on_progress: OnProgress | None = None) -> list[ScheduleResult]:
+        """Place all workloads in one queue, as kube-scheduler would; the outcome of each.
 
         ``on_progress`` is called now and then with the number of replicas placed.
         """
@@ -128,9 +128,9 @@ class Posed(Struct, frozen=True):
             for demand in pending
         ]
         if any(gangs):
-            outcomes, full = run_with_gangs(cluster, entries, gangs, chance, on_progress)
+            outcomes = run_with_gangs(cluster, entries, gangs, chance, on_progress)
         else:
-            outcomes, full = run(
+            outcomes, _ = run(
                 cluster,
                 entries,
                 chance.tiebreaker,
@@ -140,9 +140,7 @@ class Posed(Struct, frozen=True):
             )
         rest = iter(outcomes)
         # What was played before keeps its position.
-        return [
-            next(rest) if demand.change.played is None else demand.change.played.outcome for demand in self.demands
-        ], full
+        return [next(rest) if demand.change.played is None else demand.change.played.outcome for demand in self.demands]
 
 
 def pose(
@@ -208,8 +206,8 @@ def pose(
     return Posed(question, scheduler, demands, cluster)
 
 
-def report_of(posed: Posed, demand: Demand, shown: ScheduleResult, full: Cluster) -> SimulateReport:
-    """Report on one workload: ``shown`` is its outcome, ``full`` the cluster after the whole queue."""
+def report_of(posed: Posed, demand: Demand, shown: ScheduleResult) -> SimulateReport:
+    """Report on one workload: ``shown`` is its outcome."""
     cluster, seed, preempts = posed.cluster, posed.question.seed, posed.preempts
     pod, profile, candidate, change = demand.pod, demand.profile, demand.candidate, demand.change
     plugins = framework(profile)
@@ -268,10 +266,7 @@ def report_of(posed: Posed, demand: Demand, shown: ScheduleResult, full: Cluster
             *_not_modelled(cluster, demand, shown, is_sampled=sampled is not None and seed is not None),
         ),
         admission=tuple(candidate.admission),
-        notes=(
-            *demand.notes,
-            *(() if shown.unplaced is None else taints_policy_hints(shown.unplaced, full, pod, profile.version)),
-        ),
+        notes=demand.notes,
     )
 
 
@@ -514,10 +509,8 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     surroundings, required = posed.surroundings, question.require_placed
     candidates = [demand.candidate for demand in posed.demands]
     of_groups = pod_group_gaps(candidates)
-    outcomes, full = posed.placed(Chance.of(question.seed), scene.budget.on_progress)
-    reports = tuple(
-        report_of(posed, demand, outcome, full) for demand, outcome in zip(posed.demands, outcomes, strict=True)
-    )
+    outcomes = posed.placed(Chance.of(question.seed), scene.budget.on_progress)
+    reports = tuple(report_of(posed, *each) for each in zip(posed.demands, outcomes, strict=True))
     if others := list(_other_runs(posed, scene)):
         notes = tuple(notes_on_runs(question.seed, len(others) + 1))
         reports = tuple(
@@ -545,8 +538,7 @@ def _other_runs(posed: Posed, scene: Scene) -> Iterator[Sequence[SimulateReport]
     happened = [change for demand in posed.demands if (change := demand.change.happened) is not None]
     for seed in seeds(posed.question.seed, runs_worth(happened)):
         again = pose(replace(posed.question, seed=seed), scene.snapshot, scene.scheduler, lambda _: None)
-        outcomes, full = again.placed(Chance.of(seed))
-        yield [report_of(again, *each, full) for each in zip(again.demands, outcomes, strict=True)]
+        yield [report_of(again, *each) for each in zip(again.demands, again.placed(Chance.of(seed)), strict=True)]
 
 
 def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> PlacedByEdits | None:
@@ -566,7 +558,7 @@ def _limited(report: SimulateReport, quota: int | None, question: Simulate, scen
     nodes = report.placed
     if quota is not None and nodes >= quota:
         unlimited = pose(question, scene.snapshot, scene.scheduler, lambda _: None, counts_quotas=False)
-        (free,), _ = unlimited.placed(Chance.of(question.seed))
+        (free,) = unlimited.placed(Chance.of(question.seed))
         nodes = len(free.choices)
     return replace(report, limits=Limits(nodes=nodes, quota=quota))
 

@@ -93,16 +93,16 @@ class NodeTable(Struct, frozen=True, dict=True):
         for node in self.picture.nodes:
             row = rows.get(node.name, blank)
             cells = [node.name, *row.cells, *self._seen(node, self.picture.pods.get(node.name, 0))]
-            yield Row(cells, row.tone, self._drawn(node, [None, *(row.drawn or [None] * len(row.cells))], len(cells)))
+            yield Row(cells, row.tone, self._drawn(node, len(cells)))
         for name in self.picture.joined:
             cells = [name, *rows.get(name, blank).cells, NOT_YET]
             yield Row([*cells, *[""] * (len(self.header) - len(cells))])
 
-    def _drawn(self, node: MapNode, first: Sequence[Drawn | None], columns: int) -> Sequence[Drawn | None]:
-        """Add a bar for how much of each resource is requested."""
+    def _drawn(self, node: MapNode, columns: int) -> Sequence[Drawn | None]:
+        """A bar for how much of each resource is requested."""
         loads = [_bar(load.percent) for load in node.load] if self.holding else []
         after = [None] if self._has_names else []
-        return [*first, *[None] * (columns - len(first) - len(loads) - len(after)), *loads, *after]
+        return [*[None] * (columns - len(loads) - len(after)), *loads, *after]
 
     def _seen(self, node: MapNode, drawn: int) -> Iterator[str]:
         if self._has_states:
