@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -11,6 +12,7 @@ from tests.cli.support import FIXTURES, ROOT, run
 
 CORDONED = str(FIXTURES / "clusters" / "kep-infeasible-1-1-0-cordon.yaml")
 FREE = str(FIXTURES / "clusters" / "kep-1-1-0.yaml")
+TAINTED = str(FIXTURES / "clusters" / "kep-infeasible-2-1-0-taint.yaml")
 POD = str(FIXTURES / "manifests" / "kep-zone.yaml")
 SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "explain-report.json").read_text()))
 
@@ -60,6 +62,33 @@ def test_json_is_what_the_schema_says_and_what_it_names_reproduces() -> None:
     for suggestion in report["advice"]["enough"]:
         options = [word for option in suggestion["options"] for word in option.split(" ", 1)]
         assert run("explain", POD, "-S", CORDONED, "-q", *options).code == 0, suggestion["change"]
+
+
+PATCHED: dict[str, tuple[str, list[str]]] = {
+    "a file of one object": (
+        "pod.yaml",
+        [
+            "kubectl patch --local -o yaml -f pod.yaml --type=json -p "
+            """'[{"op":"add","path":"/spec/topologySpreadConstraints/0/nodeTaintsPolicy","value":"Honor"}]'"""
+        ],
+    ),
+    "a file of several objects, all of which kubectl would patch": ("several.yaml", []),
+    "standard input": ("-", []),
+}
+
+
+@pytest.mark.parametrize("case", PATCHED)
+def test_a_manifest_is_patched_by_kubectl_where_that_patches_nothing_else(case: str, tmp_path: Path) -> None:
+    name, commands = PATCHED[case]
+    text = Path(POD).read_text()
+    (tmp_path / "pod.yaml").write_text(text)
+    (tmp_path / "several.yaml").write_text(f"{text}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\n")
+    asked = ("explain", "--fix", name, "-S", TAINTED, "-q", "-o", "json")
+    report = run(*asked, cwd=tmp_path, stdin=text.encode()).report_of(SCHEMA)
+    honored = next(
+        each for each in report["advice"]["enough"] if each["options"] == ["--set nodeTaintsPolicy[zone]=Honor"]
+    )
+    assert honored["commands"] == commands
 
 
 def test_in_a_pipe_what_comes_of_it_stands_on_standard_error() -> None:
