@@ -30,14 +30,7 @@ from kubespread.kube.api.core import Pod, PodStatus, ScheduledVolumes
 from kubespread.kube.api.decoding import decode, normalized
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.unknown_fields import (
-    UnknownField,
-    alternatives,
-    fields_of,
-    near_miss,
-    unknown_fields,
-    workload_type,
-)
+from kubespread.kube.api.unknown_fields import UnknownField, alternatives, fields_of, near_miss, unknown_fields
 from kubespread.kube.api.workloads import CronJob, Deployment, Job, LabelSelectingWorkload, ReplicaSet, StatefulSet
 from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.owners import WorkloadName, controller_of, controls, is_active, owner_meant, static_notes
@@ -197,9 +190,9 @@ def _unknown_fields(
     item: KubernetesObject, sent: Mapping[str, Any], template_path: str, release: Release | None = None
 ) -> list[UnknownField]:
     """Fields that a release, or any, does not have; of a kind whose fields are not known, in its pod template only."""
-    cls, path = workload_type(item.api_version, item.kind), ""
-    if not cls:
-        cls, path = "Pod", template_path
+    row = POD_CREATORS.get(item.kind)
+    is_known = row is not None and item.api_version in ("", row.api_version)
+    cls, path = (item.kind, "") if is_known else ("Pod", template_path)
     return list(unknown_fields(value_at(sent, path), cls, item.written_path(path), partial(fields_of, release=release)))
 
 

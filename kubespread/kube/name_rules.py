@@ -55,10 +55,6 @@ def is_standard(name: str) -> bool:
     return name in STANDARD_CONTAINER_RESOURCES or name in _QUOTA_ONLY or is_hugepages(name)
 
 
-def is_standard_for_containers(name: str) -> bool:
-    return name in STANDARD_CONTAINER_RESOURCES or is_hugepages(name)
-
-
 def allows_overcommit(name: str) -> bool:
     return is_native(name) and not is_hugepages(name)
 

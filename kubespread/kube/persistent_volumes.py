@@ -40,13 +40,17 @@ def _gce_handle(volume: InlineVolumes, owner: api.PersistentVolume | None) -> st
     disk = volume.gce_persistent_disk.pd_name
     if owner is None:
         return f"projects/UNSPECIFIED/zones/UNSPECIFIED/disks/{disk}"
-    labels = owner.metadata.labels
-    zones = next((labels[key] for key in reversed(ZONE_LABELS) if labels.get(key)), "UNSPECIFIED").split("__")
+    zones = _zones_of(owner)
     if len(zones) == 1:
-        return f"projects/UNSPECIFIED/zones/{zones[0]}/disks/{disk}"
+        return f"projects/UNSPECIFIED/zones/{zones[0] or 'UNSPECIFIED'}/disks/{disk}"
     region, fault = _region_of(zones)
     # What cannot be translated is not counted either.
     return "" if fault else f"projects/UNSPECIFIED/regions/{region}/disks/{disk}"
+
+
+def _zones_of(volume: api.PersistentVolume) -> list[str]:
+    labels = volume.metadata.labels
+    return next((labels[key] for key in reversed(ZONE_LABELS) if labels.get(key)), "").split("__")
 
 
 def _region_of(zones: Sequence[str]) -> tuple[str, str]:
@@ -64,9 +68,7 @@ def _region_of(zones: Sequence[str]) -> tuple[str, str]:
 
 def translation_fault(volume: api.PersistentVolume) -> str | None:
     """Reason why an in-tree volume cannot be looked at as its CSI driver would see it; None when it can."""
-    zones = next(
-        (volume.metadata.labels[key] for key in reversed(ZONE_LABELS) if volume.metadata.labels.get(key)), ""
-    ).split("__")
+    zones = _zones_of(volume)
     if volume.spec.gce_persistent_disk is None or len(zones) == 1:
         return None
     fault = _region_of(zones)[1]

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kubespread.kube.api.core import Container, Pod
 from kubespread.kube.api.meta import ResourceList
+from kubespread.kube.name_rules import is_hugepages
 from kubespread.kube.quantity import Quantity, parse
 
 Amounts = dict[str, Quantity]
 
-HUGEPAGES_PREFIX = "hugepages-"
 SIDECAR_RESTART_POLICY = "Always"
 RESIZE_PENDING = "PodResizePending"
 
@@ -27,7 +27,7 @@ def amounts(resources: ResourceList) -> Amounts:
 
 
 def is_pod_level_resource(name: str) -> bool:
-    return name in ("cpu", "memory") or name.startswith(HUGEPAGES_PREFIX)
+    return name in ("cpu", "memory") or is_hugepages(name)
 
 
 def is_sidecar(container: Container) -> bool:
@@ -57,6 +57,14 @@ def container_total(pod: Pod, kind: str) -> Amounts:
         [amounts(getattr(c.resources, kind)) for c in pod.spec.containers],
         [amounts(getattr(c.resources, kind)) for c in pod.spec.init_containers],
     )
+
+
+def pod_total(pod: Pod, kind: str) -> Amounts:
+    """`container_total`, overridden by pod-level resources; overhead is left out."""
+    own: ResourceList = getattr(pod.spec.resources, kind) if pod.spec.resources is not None else {}
+    return container_total(pod, kind) | {
+        name: amount for name, amount in amounts(own).items() if is_pod_level_resource(name)
+    }
 
 
 def _containers_total(pod: Pod, stand_ins: Mapping[str, Quantity], *, use_status: bool) -> Amounts:

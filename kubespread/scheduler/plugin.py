@@ -5,9 +5,8 @@ What a plugin's judgment depends on is the type of its state: nothing that moves
 knows of a plugin before running it; declared beside the plugin.
 
 Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, PreFilterPlugin, FilterPlugin, PostFilterPlugin,
-    PreScorePlugin, ScorePlugin
+    PreScorePlugin, ScorePlugin, Plugin
 Source: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins, applyFeatureGates
-Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, Plugin
 """
 
 from __future__ import annotations

@@ -38,4 +38,4 @@ def test_copies_know_their_parts(case: str) -> None:
 
 def test_a_report_has_its_names_as_text_in_json() -> None:
     unmade = UnmadePods(workload=WorkloadName("Deployment", "shop", "web"), count=1, message="no")
-    assert unmade.to_dict() == {"workload": "shop/Deployment/web", "count": 1, "message": "no"}
+    assert unmade.to_dict() == {"workload": "shop/Deployment/web", "count": 1, "message": "no", "enough": ""}

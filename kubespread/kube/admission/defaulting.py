@@ -6,8 +6,7 @@ Incomplete pod-level resources are filled in at different times: up to 1.36 befo
 Defaulting changes the objects it is given; doing it again changes nothing. DefaultPodLevelResources is of 1.37.
 
 Source: pkg/apis/core/v1/defaults.go, SetDefaults_Pod, SetDefaults_PodSpec, SetDefaults_Container,
-    SetDefaults_ResourceList
-Source: pkg/apis/core/v1/defaults.go, defaultPodRequests, defaultHugePagePodLimits, defaultHostNetworkPorts
+    SetDefaults_ResourceList, defaultPodRequests, defaultHugePagePodLimits, defaultHostNetworkPorts
 Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeysAndMismatchLabelKeys, applyMatchLabelKeys
 """
 
@@ -22,7 +21,8 @@ from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolume
 from kubespread.kube.api.core import Namespace, Node, Pod, ResourceRequirements, TopologySpreadConstraint
 from kubespread.kube.api.kinds import NAMESPACED
 from kubespread.kube.api.meta import LabelSelectorRequirement
-from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
+from kubespread.kube.name_rules import is_hugepages
+from kubespread.kube.pod_requests import amounts, container_total, is_pod_level_resource
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DEFAULT_CLASS, SELECTOR_MERGE_GATE
 
@@ -157,7 +157,7 @@ def complete_pod_level_resources(pod: Pod) -> None:
 
 def _default_huge_pages(pod: Pod, resources: ResourceRequirements) -> None:
     for name, limit in container_total(pod, "limits").items():
-        if name.startswith(HUGEPAGES_PREFIX) and name not in resources.requests and name not in resources.limits:
+        if is_hugepages(name) and name not in resources.requests and name not in resources.limits:
             resources.limits[name] = str(limit)
 
 

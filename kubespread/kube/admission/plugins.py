@@ -5,17 +5,14 @@ compared exactly since 1.38 (kubernetes#141348), and up to 1.37 as int64s. Toler
 those of its runtime class, five minutes for nodes that are not reachable, and those of taints that reserve nodes for
 pods that request their extended resources. What the API server does to a pod that is sent to it, in its order.
 
-Source: plugin/pkg/admission/limitranger/admission.go, Admit, Validate
 Source: plugin/pkg/admission/podnodeselector/admission.go, Admit, Validate
 Source: plugin/pkg/admission/priority/admission.go, admitPod
-Source: plugin/pkg/admission/runtimeclass/admission.go, Admit, setOverhead, validateOverhead
+Source: plugin/pkg/admission/runtimeclass/admission.go, Admit, setOverhead, validateOverhead, setScheduling
 Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/admission.go, Validate
-Source: plugin/pkg/admission/limitranger/admission.go, PodMutateLimitFunc, defaultContainerResourceRequirements
-Source: plugin/pkg/admission/limitranger/admission.go, PodValidateLimitFunc, minConstraint, maxConstraint,
-    limitRequestRatioConstraint
+Source: plugin/pkg/admission/limitranger/admission.go, Admit, Validate, PodMutateLimitFunc, PodValidateLimitFunc,
+    defaultContainerResourceRequirements, minConstraint, maxConstraint, limitRequestRatioConstraint
 Source: plugin/pkg/admission/defaulttolerationseconds/admission.go, Admit
 Source: plugin/pkg/admission/extendedresourcetoleration/admission.go, Admit
-Source: plugin/pkg/admission/runtimeclass/admission.go, setScheduling
 Source: pkg/util/tolerations/tolerations.go, MergeTolerations
 Source: pkg/registry/core/pod/strategy.go, PrepareForCreate, Validate
 Source: staging/src/k8s.io/pod-security-admission/admission/admission.go, EvaluatePod
@@ -38,7 +35,7 @@ from kubespread.kube.api.cluster_objects import ClusterObjects, PriorityClass
 from kubespread.kube.api.meta import ApiObject, ResourceList
 from kubespread.kube.gotext import aggregate
 from kubespread.kube.name_rules import is_extended
-from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
+from kubespread.kube.pod_requests import Amounts, amounts, pod_total
 from kubespread.kube.quantity import INT64_MAX, NANO, ZERO, Quantity
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults
@@ -225,15 +222,7 @@ def _broken(pod: core.Pod, limit_range: core.LimitRange, compare: _Compare) -> I
                 resources = container.resources
                 yield from _faults(item, amounts(resources.requests), amounts(resources.limits), compare)
         elif item.type == "Pod":
-            yield from _faults(item, _pod_total(pod, "requests"), _pod_total(pod, "limits"), compare)
-
-
-def _pod_total(pod: core.Pod, kind: str) -> Amounts:
-    """Containers summed as the scheduler does, overridden by pod-level resources; overhead is left out."""
-    own: ResourceList = getattr(pod.spec.resources, kind) if pod.spec.resources is not None else {}
-    return container_total(pod, kind) | {
-        name: amount for name, amount in amounts(own).items() if is_pod_level_resource(name)
-    }
+            yield from _faults(item, pod_total(pod, "requests"), pod_total(pod, "limits"), compare)
 
 
 def _faults(item: core.LimitRangeItem, requests: Amounts, limits: Amounts, compare: _Compare) -> Iterator[str]:
@@ -528,35 +517,25 @@ def gaps(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> I
     """About ``pod``, which is new and was changed by all plugins that had something to say."""
     spec, name = pod.spec, pod.spec.priority_class_name
     is_unknown = spec.priority is None
-    yield from _of_any_pod(objects, *([PriorityClass] if is_unknown and not name else []))
+    kinds = [PriorityClass] if is_unknown and not name else []
+    yield from gaps_of_any_pod(objects, plugins, *kinds)
     if is_unknown and name:
         yield from objects.gap(PriorityClass, f"the priority of class {name} is not known, and counts as 0")
     if spec.runtime_class_name:
         consequence = f"overhead, node selector and tolerations of class {spec.runtime_class_name} are not added"
         yield from objects.gap(core.RuntimeClass, consequence)
-    yield from _of_namespaces(objects, plugins)
 
 
-def gaps_again(objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[str]:
-    """About pods like others that were admitted before."""
-    if plugins.enabled:
-        yield from _of_any_pod(objects)
-        yield from _of_namespaces(objects, plugins)
-
-
-def _of_any_pod(objects: ClusterObjects, *more: type[ApiObject]) -> Iterator[str]:
-    """Kinds that nobody listed in one line: of these many clusters have none."""
+def gaps_of_any_pod(objects: ClusterObjects, plugins: AdmissionPlugins, *more: type[ApiObject]) -> Iterator[str]:
+    """Kinds that nobody listed in one line: of these many clusters have none. None where no plugin is enabled."""
     absent: list[str] = []
     kinds: list[type[ApiObject]] = [core.LimitRange, core.ResourceQuota, *more]
-    for kind in sorted(kinds, key=lambda kind: kind.__name__):
+    for kind in sorted(kinds, key=lambda kind: kind.__name__) if plugins.enabled else ():
         if kind.__name__ in objects.unread:
             yield from objects.gap(kind, _CONSEQUENCES[kind])
         elif not objects.knows(kind):
             absent.append(kind.__name__)
     if absent:
         yield f"no {', '.join(absent)} objects: pods are created as if there were none"
-
-
-def _of_namespaces(objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[str]:
-    if plugins.pod_node_selector:
+    if plugins.pod_node_selector and plugins.enabled:
         yield from objects.gap(core.Namespace, "node selectors of namespaces are not added")

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod, PodSpec, ResourceQuota, ResourceQuotaStatus, ScopedResourceSelectorRequirement
 from kubespread.kube.name_rules import is_extended, is_hugepages, is_native
-from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource, pod_requests
+from kubespread.kube.pod_requests import Amounts, amounts, is_pod_level_resource, pod_requests, pod_total
 from kubespread.kube.quantity import ZERO, Quantity
 from kubespread.kube.selector import LABEL_SELECTOR_OPERATORS, Requirement
 from kubespread.kube.time import instant
@@ -40,17 +40,11 @@ class Allowance(Struct, frozen=True):
 
 def allowance(pod: Pod, quotas: Iterable[ResourceQuota]) -> Allowance:
     """Count how many more pods like ``pod`` the quotas of its namespace allow."""
-    concerned = [(quota, counted) for quota in quotas if (counted := _counted_of(pod, quota))]
-    for quota, counted in concerned:
-        if fault := _fault(pod, quota, counted):
-            return Allowance(0, fault)
-    usage = {name: amount for name, amount in _usage(pod).items() if amount.nano}
-    copies = min((_copies(quota, usage) for quota, _ in concerned if _limited_resources(quota, usage)), default=None)
-    if copies is None:
-        return Allowance(None)
-    ledger = Ledger([quota for quota, _ in concerned])
-    ledger.charge(pod, copies)
-    return Allowance(copies, ledger.refusal(pod))
+    ledger = Ledger([quota for quota in quotas if quota.metadata.namespace == pod.metadata.namespace])
+    copies = ledger.room(pod)
+    if copies:
+        ledger.charge(pod, copies)
+    return Allowance(copies, ledger.refusal(pod) if copies is not None else "")
 
 
 def charged(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> tuple[ResourceQuota, ...]:
@@ -130,6 +124,17 @@ class Ledger:
         return charge.fault or next(
             (refusal for place in charge.places if (refusal := self._exceeded(place, charge))), ""
         )
+
+    def room(self, pod: Pod) -> int | None:
+        """Number of pods like ``pod`` that all quotas allow; None where none limits them."""
+        charge = self._charge(pod)
+        left = [
+            max(0, (self._hard[place][name].nano - self._used[place].get(name, ZERO).nano) // charge.usage[name].nano)
+            for place in charge.places
+            for name in _limited_resources(self._quotas[place], charge.usage)
+            if charge.usage[name].nano
+        ]
+        return 0 if charge.fault else min(left, default=None)
 
     def charge(self, pod: Pod, copies: int = 1) -> bool:
         """Count ``copies`` more pods like ``pod``, fewer where it is negative; whether any quota does."""
@@ -260,11 +265,7 @@ def _has_pod_level_resources(pod: Pod) -> bool:
 
 def _usage(pod: Pod) -> Amounts:
     """Amounts that ``pod`` is charged with, by the names quotas have for them; overhead counts where it applies."""
-    limits = container_total(pod, "limits")
-    if pod.spec.resources is not None:
-        limits |= {
-            name: amount for name, amount in amounts(pod.spec.resources.limits).items() if is_pod_level_resource(name)
-        }
+    limits = pod_total(pod, "limits")
     for name, amount in amounts(pod.spec.overhead).items():
         if name in limits and limits[name].nano:
             limits[name] = limits[name] + amount
@@ -298,14 +299,6 @@ def _fault(pod: Pod, quota: ResourceQuota, counted: Sequence[str]) -> str | None
 
 def _limited_resources(quota: ResourceQuota, usage: Amounts) -> list[str]:
     return sorted(quota.status.hard.keys() & usage.keys())
-
-
-def _copies(quota: ResourceQuota, usage: Amounts) -> int:
-    hard, used = amounts(quota.status.hard), amounts(quota.status.used)
-    return min(
-        max(0, (hard[name].nano - used.get(name, ZERO).nano) // usage[name].nano)
-        for name in _limited_resources(quota, usage)
-    )
 
 
 def _times(amount: Quantity, copies: int, start: Quantity) -> Quantity:

@@ -283,18 +283,13 @@ def _look(name: str, hint: Any) -> _Check | None:
         return (lambda value, path: _follow(value, ways, path)) if ways else None
     if get_origin(hint) in (list, dict):
         element = _look("", get_args(hint)[-1])
-        return None if element is None else _each(element)
+        return None if element is None else partial(_follow_each, element)
     return None
 
 
-def _each(look: _Check) -> _Check:
-    """Looks at what a list or a map holds."""
-
-    def follow(values: list[Any] | dict[str, Any], path: str) -> None:
-        for key, value in values.items() if isinstance(values, dict) else enumerate(values):
-            look(value, f"{path}[{key}]")
-
-    return follow
+def _follow_each(look: _Check, values: list[Any] | dict[str, Any], path: str) -> None:
+    for key, value in values.items() if isinstance(values, dict) else enumerate(values):
+        look(value, f"{path}[{key}]")
 
 
 def _parsed_by(parse: Callable[[Any], object], error: type[ValueError]) -> _Check:

@@ -51,15 +51,6 @@ def alternatives(text: str, candidates: Iterable[str]) -> str:
     return f"; there {verb_of(len(names), 'are')} {', '.join(names)}" if 0 < len(names) <= _FEW else ""
 
 
-def workload_type(api_version: str, kind: str) -> str:
-    """The type of a kind whose fields are known, also without its apiVersion; empty for any other kind."""
-    # All types of the API, which near misses are found without.
-    from kubespread.kube.api.kinds import POD_CREATORS
-
-    row = POD_CREATORS.get(kind)
-    return row.kind if row is not None and api_version in ("", row.api_version) else ""
-
-
 @cache
 def _types(release: Release | None) -> Mapping[str, Mapping[str, str]]:
     types: dict[str, dict[str, str]] = {}

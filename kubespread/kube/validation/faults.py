@@ -35,7 +35,7 @@ def annotations_faults(annotations: Mapping[str, str], path: str) -> Iterator[Fi
     for key in sorted(annotations):
         yield from invalid_each(path, key, label_key_faults(key.lower()))
     if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _ANNOTATIONS_SIZE:
-        yield too_long(path, _ANNOTATIONS_SIZE)
+        yield FieldFault(path, f"Too long: may not be more than {_ANNOTATIONS_SIZE} bytes")
 
 
 def selector_faults(selector: LabelSelector | None, path: str) -> Iterator[FieldFault]:
@@ -133,7 +133,3 @@ def forbidden(path: str, detail: str) -> FieldFault:
 
 def not_found(path: str, value: object, detail: str = "") -> FieldFault:
     return FieldFault(path, f"Not found: {_printed(value)}{detail and f': {detail}'}")
-
-
-def too_long(path: str, size: int) -> FieldFault:
-    return FieldFault(path, f"Too long: may not be more than {size} bytes")

@@ -5,16 +5,15 @@ those of what is required, and so does an empty text.
 
 Source: pkg/apis/core/validation/validation.go, ValidatePodCreate, ValidatePodTemplateSpec, ValidateVolumes,
     ValidateEnv, validateEnvVarValueFrom, ValidateVolumeMounts, ValidateVolumeDevices, validateResizePolicy,
-    validateLifecycle, validateStopSignal, validateHandler, validateProbe
-Source: pkg/apis/core/validation/validation.go, validateVolumeSource, validateEphemeralVolumeSource,
-    validateISCSIVolumeSource, validateFCVolumeSource, validateQuobyteVolumeSource, validateFlexVolumeSource,
-    validateAzureDisk, ValidateCSIDriverName, validateProjectionSources, validateDownwardAPIVolumeFile,
-    validateObjectFieldSelector, validateContainerResourceDivisor, ValidatePersistentVolumeClaimSpec
-Source: pkg/apis/core/validation/validation.go, ValidateSecurityContext, validatePodSpecSecurityContext,
-    ValidateHostSysctl, validateWindowsSecurityContextOptions, validateWindowsHostProcessPod, validateHostUsers,
-    validateLinux, validateWindows, validatePodDNSConfig, validatePodHostName, validateFileKeyRefVolumes
-Source: pkg/apis/core/validation/validation.go, ValidateSeccompPodAnnotations, ValidateAppArmorPodAnnotations,
-    validateSeccompAnnotationsAndFields, validateAppArmorAnnotationsAndFieldsMatchOnCreate
+    validateLifecycle, validateStopSignal, validateHandler, validateProbe, validateVolumeSource,
+    validateEphemeralVolumeSource, validateISCSIVolumeSource, validateFCVolumeSource, validateQuobyteVolumeSource,
+    validateFlexVolumeSource, validateAzureDisk, ValidateCSIDriverName, validateProjectionSources,
+    validateDownwardAPIVolumeFile, validateObjectFieldSelector, validateContainerResourceDivisor,
+    ValidatePersistentVolumeClaimSpec, ValidateSecurityContext, validatePodSpecSecurityContext, ValidateHostSysctl,
+    validateWindowsSecurityContextOptions, validateWindowsHostProcessPod, validateHostUsers, validateLinux,
+    validateWindows, validatePodDNSConfig, validatePodHostName, validateFileKeyRefVolumes,
+    ValidateSeccompPodAnnotations, ValidateAppArmorPodAnnotations, validateSeccompAnnotationsAndFields,
+    validateAppArmorAnnotationsAndFieldsMatchOnCreate
 Source: pkg/apis/core/validation/names.go, ValidateSignerName, ValidateClusterTrustBundleName
 """
 

@@ -1,22 +1,18 @@
 """Validation of what scheduling reads of pods and pod templates, in the API server's words and the order of its checks.
 
 Source: pkg/apis/core/validation/validation.go, ValidatePodCreate, validatePodMetadataAndSpec, ValidatePodSpec,
-    ValidatePodTemplateSpec, ValidateTolerations, validateSchedulingGates, validateSchedulingGroup
-Source: pkg/apis/core/validation/validation.go, validateAffinity, validateNodeAffinity, ValidateNodeSelectorTerm,
-    ValidatePreferredSchedulingTerms
-Source: pkg/apis/core/validation/validation.go, validatePodAffinity, validatePodAntiAffinity, validatePodAffinityTerm,
-    ValidatePodAffinityTermSelector
-Source: pkg/apis/core/validation/validation.go, validateTopologySpreadConstraints, validateMinDomains,
-    ValidateTopologyKey, ValidateWhenUnsatisfiable
-Source: pkg/apis/core/validation/validation.go, ValidateSpreadConstraintNotRepeat, validateNodeInclusionPolicy,
-    ValidateMatchLabelKeysAndMismatchLabelKeys, ValidateMatchLabelKeysInTopologySpread
-Source: pkg/apis/core/validation/validation.go, validateContainers, validateInitContainers, validateContainerCommon,
-    validateContainerPorts, checkHostPortConflicts, validateContainerRestartPolicy, validateInitContainerRestartPolicy
+    ValidatePodTemplateSpec, ValidateTolerations, validateSchedulingGates, validateSchedulingGroup, validateAffinity,
+    validateNodeAffinity, ValidateNodeSelectorTerm, ValidatePreferredSchedulingTerms, validatePodAffinity,
+    validatePodAntiAffinity, validatePodAffinityTerm, ValidatePodAffinityTermSelector,
+    validateTopologySpreadConstraints, validateMinDomains, ValidateTopologyKey, ValidateWhenUnsatisfiable,
+    ValidateSpreadConstraintNotRepeat, validateNodeInclusionPolicy, ValidateMatchLabelKeysAndMismatchLabelKeys,
+    ValidateMatchLabelKeysInTopologySpread, validateContainers, validateInitContainers, validateContainerCommon,
+    validateContainerPorts, checkHostPortConflicts, validateContainerRestartPolicy, validateInitContainerRestartPolicy,
+    ValidatePodTemplateSpecForRC, ValidateNode, validateNodeTaints
 Source: staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go, IsValidPortName
 Source: pkg/apis/apps/validation/validation.go, ValidateDeploymentSpec, ValidateReplicaSetSpec, ValidateDaemonSetSpec,
     ValidateStatefulSetSpec, ValidatePodTemplateSpecForReplicaSet
 Source: pkg/apis/batch/validation/validation.go, ValidateJobSpec, ValidateJobTemplateSpec
-Source: pkg/apis/core/validation/validation.go, ValidatePodTemplateSpecForRC, ValidateNode, validateNodeTaints
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Validation of resource requests and limits, of containers and of whole pods, and of the claims that a pod names.
 
 Source: pkg/apis/core/validation/validation.go, ValidateContainerResourceRequirements, validateResourceRequirements,
-    validateResourceClaimNames, validatePodResources
-Source: pkg/apis/core/validation/validation.go, validatePodResourceRequirements, validatePodResourceConsistency,
-    ValidateResourceQuantityValue, validateOverhead
-Source: pkg/apis/core/validation/validation.go, validatePodResourceClaims, validatePodResourceClaimSource
+    validateResourceClaimNames, validatePodResources, validatePodResourceRequirements, validatePodResourceConsistency,
+    ValidateResourceQuantityValue, validateOverhead, validatePodResourceClaims, validatePodResourceClaimSource
 """
 
 from __future__ import annotations
@@ -127,7 +125,7 @@ def _qualified_name_faults(name: str, path: str) -> list[FieldFault]:
 def _container_name_faults(name: str, path: str) -> Iterator[FieldFault]:
     yield from _qualified_name_faults(name, path)
     if "/" not in name:
-        if not name_rules.is_standard_for_containers(name):
+        if name not in name_rules.STANDARD_CONTAINER_RESOURCES and not name_rules.is_hugepages(name):
             yield faults.invalid(path, name, _NOT_FOR_CONTAINERS)
     elif not name_rules.is_native(name) and not name_rules.is_extended(name):
         yield faults.invalid(path, name, "doesn't follow extended resource name standard")

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kubespread.controllers.disruption import Eviction, Scales, budget_status, evict, reads_scale, selector_of
 from kubespread.deadline import check
-from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, admitted_again, gaps_again
+from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, admitted_again, gaps_of_any_pod
 from kubespread.kube.admission.quota import Ledger, is_charged, with_usage
 from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
 from kubespread.kube.api.core import Pod, ResourceQuota
@@ -169,7 +169,7 @@ class ApiServer(Forking):
         check()
         if not self._is_noted:
             self._is_noted = True
-            self._assume(gaps_again(self._objects, self._plugins))
+            self._assume(gaps_of_any_pod(self._objects, self._plugins))
         try:
             admitted = self._admitted_again(template)
             if admitted is not template:

@@ -4,8 +4,7 @@ What a claim asks for, request by request, with the classes looked up.
 
 Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, PreFilter, foreachPodResourceClaim
 Source: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go, preFilterExtendedResources,
-    findExtendedResourceClaim
-Source: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go, createRequestsAndMappings
+    findExtendedResourceClaim, createRequestsAndMappings
 Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go,
     validateDeviceRequest
 """

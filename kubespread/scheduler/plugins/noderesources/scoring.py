@@ -6,7 +6,7 @@ MostAllocated, with the resources and weights of the plugin's own strategy, over
 and hold together.
 
 Source: pkg/scheduler/framework/plugins/noderesources/resource_allocation.go, score,
-    calculateResourceAllocatableRequest, calculatePodResourceRequest
+    calculateResourceAllocatableRequest, calculatePodResourceRequest, scorePlacement
 Source: pkg/scheduler/framework/plugins/noderesources/least_allocated.go, leastRequestedScore
 Source: pkg/scheduler/framework/plugins/noderesources/most_allocated.go, mostRequestedScore
 Source: pkg/scheduler/framework/plugins/noderesources/requested_to_capacity_ratio.go,
@@ -14,7 +14,6 @@ Source: pkg/scheduler/framework/plugins/noderesources/requested_to_capacity_rati
 Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go, ValidateNodeResourcesFitArgs,
     ValidateNodeResourcesBalancedAllocationArgs
 Source: pkg/scheduler/framework/plugins/noderesources/fit.go, ScorePlacement
-Source: pkg/scheduler/framework/plugins/noderesources/resource_allocation.go, scorePlacement
 """
 
 from __future__ import annotations

@@ -7,9 +7,8 @@ from nodes that are in the same topology as the chosen one, by the keys that the
 
 Source: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, PreFilter, Filter, Score, podHasPVCs
 Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, FindPodVolumes, checkBoundClaims,
-    checkVolumeProvisions, hasEnoughCapacity
+    checkVolumeProvisions, hasEnoughCapacity, AssumePodVolumes, BindPodVolumes
 Source: pkg/scheduler/framework/plugins/volumebinding/scorer.go, buildScorerFunction
-Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, AssumePodVolumes, BindPodVolumes
 """
 
 from __future__ import annotations
