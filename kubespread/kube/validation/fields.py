@@ -12,7 +12,7 @@ Source: pkg/apis/core/validation/validation.go, ValidatePodCreate, ValidatePodTe
     ValidatePersistentVolumeClaimSpec, ValidateSecurityContext, validatePodSpecSecurityContext, ValidateHostSysctl,
     validateWindowsSecurityContextOptions, validateWindowsHostProcessPod, validateHostUsers, validateLinux,
     validateWindows, validatePodDNSConfig, validatePodHostName, validateFileKeyRefVolumes,
-    ValidateSeccompPodAnnotations, ValidateAppArmorPodAnnotations, validateSeccompAnnotationsAndFields,
+
     validateAppArmorAnnotationsAndFieldsMatchOnCreate
 Source: pkg/apis/core/validation/names.go, ValidateSignerName, ValidateClusterTrustBundleName
 """
@@ -318,11 +318,6 @@ def host_processes(field: Field) -> Faults:
         yield FieldFault(f"{field.path}.hostNetwork", "required where containers are processes of the host")
 
 
-_SECCOMP_OF_POD = "seccomp.security.alpha.kubernetes.io/pod"
-_SECCOMP_OF_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
-_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
-_LOCAL = "localhost/"
-_NAMES = {"runtime/default": "RuntimeDefault", "docker/default": "RuntimeDefault", "unconfined": "Unconfined"}
 _CANONICAL_INT = regex(r"0|-?[1-9][0-9]*", re.ASCII)
 
 
@@ -344,38 +339,6 @@ def annotation_faults(pod: Surrounding, path: str) -> Iterator[FieldFault]:
     cost = pod.annotations.get(POD_DELETION_COST)
     if cost is not None and not (_CANONICAL_INT.fullmatch(cost) and -(2**31) <= int(cost) < 2**31):
         yield FieldFault(f"{path}[{POD_DELETION_COST}]", expected("a 32-bit integer", cost))
-    names = {container.get("name") for container, _ in pod.containers()}
-    for key, value in sorted(pod.annotations.items()):
-        is_local = value.startswith(_LOCAL)
-        if key == _SECCOMP_OF_POD or key.startswith(_SECCOMP_OF_CONTAINER):
-            if not (_passing("relative-path")(value.removeprefix(_LOCAL)) if is_local else value in _NAMES):
-                yield FieldFault(f"{path}[{key}]", expected("a seccomp profile", value))
-        elif key.startswith(_APP_ARMOR):
-            if key.removeprefix(_APP_ARMOR) not in names:
-                yield FieldFault(f"{path}[{key}]", "no such container")
-            if not is_local and value not in ("", "runtime/default", "unconfined"):
-                yield FieldFault(f"{path}[{key}]", expected("an AppArmor profile", value))
-
-
-def as_annotated(field: Field) -> Faults:
-    """Annotations that say something else than the fields that replaced them."""
-    name, path = field.value.get("name", ""), f"{field.path}.securityContext"
-    said, context = field.pod.annotations, field.value.get("securityContext", {})
-    key = _SECCOMP_OF_POD if field.cls == "PodSpec" else f"{_SECCOMP_OF_CONTAINER}{name}"
-    yield from _mismatch(said.get(key), context.get("seccompProfile"), f"{path}.seccompProfile")
-    if field.cls != "PodSpec" and at(field.pod.spec, "os.name") != "windows":
-        profile = context.get("appArmorProfile") or at(field.pod.spec, "securityContext.appArmorProfile")
-        yield from _mismatch(said.get(f"{_APP_ARMOR}{name}"), profile, f"{path}.appArmorProfile")
-
-
-def _mismatch(annotation: str | None, profile: Data | None, path: str) -> Iterator[FieldFault]:
-    if annotation is None or profile is None:
-        return
-    kind, is_local = profile.get("type"), annotation.startswith(_LOCAL)
-    if kind in ("Localhost", *_NAMES.values()) and kind != ("Localhost" if is_local else _NAMES.get(annotation)):
-        yield FieldFault(f"{path}.type", expected(f"what the annotation says, {annotation}", kind))
-    elif kind == "Localhost" and annotation.removeprefix(_LOCAL) != profile.get("localhostProfile"):
-        yield FieldFault(f"{path}.localhostProfile", f"expected what the annotation says, {annotation}")
 
 
 def distinct_names(field: Field) -> Faults:
