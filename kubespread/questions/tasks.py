@@ -90,6 +90,8 @@ class Workers(Struct, frozen=True):
             if not finished:
                 return
             yield from finished
+            # The world of an item refers to itself, and a command does without Python's own collector.
+            gc.collect(1)
 
     def _worth(self, left: int, pace: float, took: float) -> int:
         """Number of workers that should do what is left, each part of which takes ``pace`` seconds."""
