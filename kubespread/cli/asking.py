@@ -164,8 +164,8 @@ def _value(field: FieldInfo, kind: Any, option: Option) -> Field:
     name, default = field.name, None if field.required else field.default
     shared: dict[str, Any] = {"rule": option, "panel": option.heading}
     if kind is bool and default is True and not option.names:
-        denied = f"no_{name}"
-        negated = flag(f"--no-{name.replace('_', '-')}", help=option.denied(), **shared)
+        denied, text = f"no_{name}", f"Do not {option.help[:1].lower()}{option.help[1:]}"
+        negated = flag(f"--no-{name.replace('_', '-')}", help=text, **shared)
         return Field((negated,), lambda typed: not typed[denied])
     if kind is bool:
         return Field(
@@ -341,26 +341,18 @@ def _settled(settling: Mapping[str, Late], question: Question[Any], cluster: Sna
 def command_of(question: type[Question[Any]]) -> Command:
     """The question's own command."""
     cluster = [*options.CLUSTER, *([options.LIVE] if question.may_lack_cluster else [])]
-    parameters, run = asking(question, _answer, writers_of(question.outputs), cluster)
-    return Command(
-        question.name,
-        run,
-        parameters,
-        summary=question.summary,
-        codes=epilog(question.yes, question.no),
-        text=question.__doc__,
-        never_modelled=question.never_modelled,
-    )
+    return asking(question, _answer, writers_of(question.outputs), epilog(question.yes, question.no), cluster)
 
 
 def asking(
     question: type[Question[Any]],
     answer: Callable[[Asked], ExitCode],
     writers: Mapping[str, Writer],
-    cluster: Sequence[Parameter],
-) -> tuple[Sequence[Parameter], Callable[[Typed], int]]:
-    """The parameters of a command that asks ``question``, and what runs it; without a ``cluster`` of its own it is
-    asked of many, and shows no report by itself.
+    codes: str,
+    cluster: Sequence[Parameter] = (),
+) -> Command:
+    """Make the command that asks ``question``; without a ``cluster`` of its own it is asked of many, and shows no
+    report by itself.
     """
     is_alone = bool(cluster)
     declared = {
@@ -392,7 +384,15 @@ def asking(
         settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
         return answer(Asked(asked, partial(_settled, settling), typed, *_limits(typed)))
 
-    return parameters, run
+    return Command(
+        question.name,
+        run,
+        parameters,
+        summary=question.summary,
+        codes=codes,
+        text=question.__doc__,
+        never_modelled=question.never_modelled,
+    )
 
 
 def _limits(typed: Typed) -> tuple[Workers, float | None]:
@@ -428,7 +428,7 @@ def _answer(asked: Asked) -> ExitCode:
     look, parts = answering.look(), reports_in(answer)
     if look.width is not None:
         commands = Commands(opened, scheduler, question, sys.argv[1:])
-        look = replace(look, next_command=question.next_command(answer, commands))
+        look = replace(look, next_command=question.next(answer, commands))
     reports, is_in_part = [report for _, report in parts], any(cluster.faults for cluster, _ in answering.clusters)
     code = ExitCode(CODES[outcome(reports, has_bar=question.has_bar, is_in_part=is_in_part)])
     if typed["strict"] and any(report.gaps or report.snapshot_findings for report in reports):

@@ -257,7 +257,6 @@ _BY_NAME: Mapping[str, Source] = {
     "namespace": namespaces,
     "kube_version": releases,
     "to_kube_version": releases,
-    "key": topology_keys,
     "scale": references,
     "spread": topology_keys,
     "add_node": nodes,
@@ -272,7 +271,6 @@ _BY_METAVAR: Mapping[str, Source] = {
     "NODE=KEY=VALUE": nodes,
     "[WORKLOAD]...": references,
     "[AREA|WORKLOAD]...": references,
-    "[NODES]": nodes,
     "[NODES]...": nodes_or_labels,
     "KEY": topology_keys,
     "CPUxGI|TEMPLATE[@KEY=VALUE]": nodes,
@@ -286,7 +284,6 @@ FILES = frozenset(
         "FILE",
         "PATH",
         "PATTERN",
-        "DIRECTORY",
         "[POD]",
         "[POD]...",
         "[POD] [POD]",
@@ -295,7 +292,6 @@ FILES = frozenset(
         "PROMISES",
         "LIKE-NODE[:N][@CPUxGI][@KEY=VALUE]",
         "CPUxGI|TEMPLATE[@KEY=VALUE]",
-        "POLICY",
     }
 )
 """Metavars of values that may be a file's name."""

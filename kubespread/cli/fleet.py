@@ -123,16 +123,8 @@ def _is_file(word: str) -> bool:
 
 def _made(name: str) -> Command:
     cls = question(name)
-    parameters, run = asking(cls, _answer, _WRITERS, ())
-    return Command(
-        name,
-        run,
-        parameters,
-        summary=cls.summary,
-        codes=epilog(f"of every cluster {cls.yes}", None if cls.no is None else f"of one {cls.no}"),
-        text=cls.__doc__,
-        never_modelled=cls.never_modelled,
-    )
+    codes = epilog(f"of every cluster {cls.yes}", None if cls.no is None else f"of one {cls.no}")
+    return asking(cls, _answer, _WRITERS, codes)
 
 
 COMMANDS = {

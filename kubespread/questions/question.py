@@ -145,10 +145,6 @@ class Option(Rule, frozen=True):
             return None if value is None else self.read(value)
         return str(value) if isinstance(value, Path) else value
 
-    def denied(self) -> str:
-        """Help of the flag that negates it."""
-        return f"Do not {self.help[:1].lower()}{self.help[1:]}"
-
 
 def misplaced(rules: Mapping[str, Rule], names: Mapping[str, str], given: Mapping[str, Any]) -> Iterator[str]:
     """Yield a message for each parameter in ``given`` that has no effect beside or without another; ``names`` spells
@@ -391,11 +387,12 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         if scene.given is not None:
             from kubespread.questions.findings import findings_in, hints_in
 
-            about |= {
-                "findings": findings_in(scene.given),
-                "hints": hints_in(scene.given) if self.adds_no_nodes else (),
-            }
-            about |= {} if self.judges_edits else {"undone": scene.undone}
+            about["findings"] = findings_in(scene.given)
+            if getattr(self, "autoscaler", self) is None:
+                # An autoscaler could add nodes, and none is named.
+                about["hints"] = hints_in(scene.given)
+            if not self.judges_edits:
+                about["undone"] = scene.undone
 
         # A report is one, or several are.
         reports = answer if isinstance(answer, tuple) else (answer,)
@@ -403,13 +400,13 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
         def concluded(report: Any) -> Any:
             lacking = {"gaps": joined_gaps(report.gaps, every)} if isinstance(report, ClusterReport) else {}
-            return report.concluded(**about, **lacking, unmet=tuple(self.unmet(report)))
+            return report.concluded(**about, **lacking, unmet=tuple(self.check(report)))
 
         told: Any = tuple(map(concluded, answer)) if isinstance(answer, tuple) else concluded(answer)
         return cast("A", told)
 
     # Typed as Any since subclasses say which report.
-    def unmet(self, _report: Any) -> Iterable[str]:
+    def check(self, _report: Any) -> Iterable[str]:
         """Yield unmet requirements, by option."""
         return ()
 
@@ -432,7 +429,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         )
 
     # Typed as Any since Commands is made of questions: subclasses say Commands.
-    def next_command(self, _report: A, _commands: Any) -> str:
+    def next(self, _report: A, _commands: Any) -> str:
         """Command to type next; empty if the rows have it, or nothing is to be done."""
         return ""
 
@@ -444,11 +441,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     def makes_room(self) -> bool:
         """True if pods that find no node may preempt others."""
         return True
-
-    @property
-    def adds_no_nodes(self) -> bool:
-        """True if an autoscaler could add nodes, and none is named."""
-        return getattr(self, "autoscaler", self) is None
 
 
 Seed = Annotated[

@@ -503,11 +503,11 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         ),
     ] = None
 
-    def unmet(self, report: AuditReport) -> Iterator[str]:
+    def check(self, report: AuditReport) -> Iterator[str]:
         if self.fail_on is not None and (number := report.reaches(self.fail_on)):
             yield f"--fail-on {self.fail_on}: {count_of(number, 'workload')} at this level or above"
 
-    def next_command(self, report: AuditReport, commands: Commands) -> str:
+    def next(self, report: AuditReport, commands: Commands) -> str:
         worst = next((row for row in report.workloads if row.level != "ok"), None)
         if worst is None:
             return ""

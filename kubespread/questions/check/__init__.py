@@ -285,7 +285,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
 
         return Surroundings(namespace=self.namespace, selector=self.selector, recursive=self.recursive)
 
-    def next_command(self, report: CheckReport, commands: Commands) -> str:
+    def next(self, report: CheckReport, commands: Commands) -> str:
         worst = min(report.findings, key=lambda finding: finding.level.rank, default=None)
         if worst is None:
             return ""

@@ -201,7 +201,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
 
-    def next_command(self, report: PendingReport, commands: Commands) -> str:
+    def next(self, report: PendingReport, commands: Commands) -> str:
         tried = next((group.command for group in report.groups if group.command), "")
         worst = next(iter(report.groups), None)
         if tried or worst is None:

@@ -416,10 +416,10 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
     ] = None
     seed: Seed = None
 
-    def unmet(self, report: PlanReport) -> Iterator[str]:
+    def check(self, report: PlanReport) -> Iterator[str]:
         yield from report.failures(self.fail_on)
 
-    def next_command(self, report: PlanReport, commands: Commands) -> str:
+    def next(self, report: PlanReport, commands: Commands) -> str:
         if report.verdict == "yes":
             return ""
         if report.remedies and commands.typed:

@@ -213,7 +213,7 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
         ),
     ] = None
 
-    def next_command(self, report: RebalanceReport, commands: Commands) -> str:
+    def next(self, report: RebalanceReport, commands: Commands) -> str:
         # The evictions themselves come next where there are any.
         stuck = [] if report.steps else [name for obstacle in report.obstacles for name in obstacle.workloads]
         return next((commands.of_workload("audit", name) for name in stuck), "")

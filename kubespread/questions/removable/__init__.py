@@ -254,7 +254,7 @@ class Removable(DrainingQuestion[RemovableReport], frozen=True, kw_only=True):
     remedies: bool = True
     """True to look for changes of budgets that block nodes."""
 
-    def next_command(self, report: RemovableReport, commands: Commands) -> str:
+    def next(self, report: RemovableReport, commands: Commands) -> str:
         first, groups = report.rows[0], report.together.by_group
         if not first.alone:
             if len(report.rows) > 1:

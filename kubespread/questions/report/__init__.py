@@ -252,9 +252,9 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
             )
         return others
 
-    def next_command(self, report: Scorecard, _commands: Commands) -> str:
+    def next(self, report: Scorecard, _commands: Commands) -> str:
         return next((line.command for line in report.lines), "")
 
-    def unmet(self, report: Scorecard) -> Iterator[str]:
+    def check(self, report: Scorecard) -> Iterator[str]:
         if self.fail_on is not None and (reaching := report.reaching(self.fail_on)):
             yield f"--fail-on {self.fail_on}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].text}"

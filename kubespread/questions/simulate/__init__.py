@@ -542,7 +542,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     def report(cls) -> type[SimulateReport]:
         return SimulateReport
 
-    def unmet(self, report: SimulateReport) -> Iterator[str]:
+    def check(self, report: SimulateReport) -> Iterator[str]:
         """Yield how many of the required replicas lack a node."""
         placed = self.require_placed
         if placed == "all" and report.lacking:
@@ -560,7 +560,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     def makes_room(self) -> bool:
         return self.preemption
 
-    def next_command(self, report: Sequence[SimulateReport], commands: Commands) -> str:
+    def next(self, report: Sequence[SimulateReport], commands: Commands) -> str:
         worst = next((each for each in report if each.lacking), None)
         if len(report) == 1 and worst is not None:
             return self.again(commands, "explain", "--fix")

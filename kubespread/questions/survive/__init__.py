@@ -214,14 +214,14 @@ class Survive(WorkloadsQuestion[SurviveReport], frozen=True, kw_only=True):
         ),
     ] = ()
 
-    def unmet(self, report: SurviveReport) -> Iterator[str]:
+    def check(self, report: SurviveReport) -> Iterator[str]:
         losses = sorted(report.losses, key=badness)
         for key in dict.fromkeys(self.fail_on):
             if bad := [loss for loss in losses if loss.fails(key)]:
                 kind = kinds_of(bad[0])[0] if key == "any" else key
                 yield f"--fail-on {key}: losing {bad[0].name}: {phrase(bad[0], kind)}"
 
-    def next_command(self, report: SurviveReport, commands: Commands) -> str:
+    def next(self, report: SurviveReport, commands: Commands) -> str:
         from kubespread.questions.commands import option_of
 
         worst = min(report.losses, key=badness, default=None)

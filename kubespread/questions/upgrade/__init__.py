@@ -70,7 +70,7 @@ class Upgrade(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
     remedies: bool = True
     """True to look for changes that get a blocked upgrade through."""
 
-    def next_command(self, report: PlanReport, commands: Commands) -> str:
+    def next(self, report: PlanReport, commands: Commands) -> str:
         if report.verdict == "yes":
             return ""
         for remedy in report.remedies:

@@ -114,5 +114,5 @@ class Verify(PlayedQuestion[VerifyReport], frozen=True, kw_only=True):
     today: datetime.date | None = None
     """Day on which ``until`` is judged; None: today, in UTC."""
 
-    def next_command(self, report: VerifyReport, _commands: Commands) -> str:
+    def next(self, report: VerifyReport, _commands: Commands) -> str:
         return next((row.command for row in report.of("broken", "unknown", "accepted")), "")
