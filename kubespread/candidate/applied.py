@@ -56,7 +56,7 @@ it.
 
 
 def applied(manifest: Manifest, surroundings: Surroundings) -> Candidate:
-    """The candidate of a manifest once it is applied to the cluster. Raises ManifestError and UsageError."""
+    """Candidate of a manifest as applied to the cluster. Raises ManifestError and UsageError."""
     namespace = surroundings.default_namespace
     item = manifest.chosen or choose(manifest, surroundings.name, namespace)
     row = kind_of(item)
@@ -151,8 +151,8 @@ def with_manifest_objects(
 ) -> tuple[Surroundings, tuple[str, ...]]:
     """The cluster with all objects of the manifests that scheduling reads, except pods and workloads, and notes on it.
 
-    All quotas, new ones too, get their used amounts. Raises ManifestError for values of the wrong type, and
-    SnapshotError if admission would compute with invalid amounts.
+    All quotas, new ones too, get their used amounts. ``namespace`` is that of objects that set none. Raises
+    ManifestError for values of the wrong type, and SnapshotError if admission would compute with invalid amounts.
     """
     snapshot, namespace, notes = surroundings.snapshot, surroundings.default_namespace, list[str]()
     for manifest in manifests:
@@ -237,8 +237,9 @@ def _over(own: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def with_companions(objects: ClusterObjects, companions: Sequence[ApiObject]) -> ClusterObjects:
-    """The cluster's objects, with what the candidates' own controllers add: of several alike the last is the newest.
-    Claims are bound where that needs no pod.
+    """The cluster's objects with those created for the candidates; of namesakes the last is the newest.
+
+    Claims are bound if that needs no pod.
     """
     for cls in SELECTING_CONTROLLERS.values():
         own = [obj for obj in companions if isinstance(obj, cls)]

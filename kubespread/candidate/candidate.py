@@ -48,7 +48,7 @@ T = TypeVar("T", bound=ApiObject)
 
 
 class Candidate(Struct, frozen=True):
-    """A pod ready to be scheduled, and what its controller would have created beside it."""
+    """A pod ready to be scheduled, with the objects that its controller creates for it."""
 
     pod: Pod
     surroundings: Surroundings
@@ -58,30 +58,27 @@ class Candidate(Struct, frozen=True):
     companions: tuple[ApiObject, ...] = ()
     notes: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()
-    """Changes that the cluster's admission plugins made."""
+    """Changes made by the cluster's admission plugins."""
     workload: WorkloadName | None = None
     """Workload that creates the pod; None for a bare pod."""
     replicas: int = 1
-    """Number of these pods that the workload asks for."""
+    """Number of these pods that the workload wants."""
     object: ApiObject | None = None
-    """The workload, where its controller makes the pod from its own template; None for a bare pod."""
+    """Workload with the template of the pod; None for a bare pod."""
     sets_replicas: bool = False
-    """True if that number was asked for, and is not just what the cluster has."""
+    """True if that number was requested, False if it is the cluster's."""
     template: Pod | None = None
-    """The workload's pod template as the manifest has it; None for what is in the cluster already."""
+    """Pod template as in the manifest; None for a workload of the cluster."""
     one_by_one: bool = False
     """True if the next pod is only created once the last one runs: a StatefulSet that is not Parallel."""
     waits_behind: str = ""
-    """Clause saying that it is created only once another pod of its workload runs, which has no node yet; empty where
-    none is.
-    """
+    """Clause that it is only created once another pod, still pending, runs; empty if none precedes it."""
     is_stored: bool = False
     """True if the pod is in the cluster already: questions take it out of the cluster first."""
     gaps: tuple[str, ...] = ()
-    """Gaps for any question: of the cluster's source, and other content of the manifest that matters but is not read.
-    """
+    """Relevant content of the manifest that is not read."""
     admission_gaps: tuple[str, ...] = ()
-    """Gaps in the cluster's source that bear on the admission of the pod."""
+    """Missing data of the cluster that matters to the pod's admission."""
 
     @property
     def is_daemon(self) -> bool:
@@ -89,7 +86,7 @@ class Candidate(Struct, frozen=True):
 
 
 class NotInClusterError(UsageError):
-    """A workload or a pod that is named is not in the cluster."""
+    """A named workload or pod is not in the cluster."""
 
 
 def candidate_of(source: Source, surroundings: Surroundings) -> Candidate:
@@ -102,7 +99,7 @@ def candidate_of(source: Source, surroundings: Surroundings) -> Candidate:
 
 
 def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
-    """The pod of the manifest's workload, the named one of several. Raises ManifestError and UsageError."""
+    """Candidate for the manifest's workload, the named one of several. Raises ManifestError and UsageError."""
     item = manifest.chosen or choose(manifest, surroundings.name, surroundings.default_namespace)
     edits = () if kind_of(item).kind == "DaemonSet" else surroundings.edits
     changed = settled(item.data, kind_of(item), (*edits, *surroundings.settings))
@@ -201,7 +198,7 @@ _OLD = frozenset({("batch/v1beta1", "CronJob")})
 
 
 def unserved(item: KubernetesObject, *, is_written: bool) -> Iterator[FieldFault]:
-    """Say why the API server does not serve a workload's ``apiVersion`` and ``kind``, in kubectl's words.
+    """Yield, in kubectl's words, why the API server does not serve a workload's ``apiVersion`` and ``kind``.
 
     A group without a dot is Kubernetes' own, as custom resources cannot have one. Items of lists, and objects passed as
     values (``is_written`` is False), need no apiVersion.
@@ -227,7 +224,7 @@ def _meant(row: Kind | None) -> str:
 
 
 def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
-    """The candidate that ``reference`` names. Raises UsageError, SnapshotError and ManifestError.
+    """Candidate for a workload or pod of the cluster. Raises UsageError, SnapshotError and ManifestError.
 
     A pod that has no node yet is taken unchanged; a running one as if it were scheduled again.
     """
@@ -320,10 +317,9 @@ def _waits_behind(made: Candidate, workload: ApiObject, snapshot: Snapshot) -> s
 
 
 def revised(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted_at: str = "") -> Candidate:
-    """The first pod that a workload of the cluster makes after its fields are set and it is restarted.
+    """First pod of a workload of the cluster after its settings and a restart. Raises UsageError and ManifestError.
 
-    ``restarted_at`` is when, RFC 3339, as ``kubectl rollout restart`` writes it into the template. Raises UsageError
-    and ManifestError.
+    ``restarted_at`` is when, RFC 3339, as ``kubectl rollout restart`` writes it into the template.
     """
     changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
     with changed.blamed():
@@ -406,7 +402,7 @@ def _instead(snapshot: Snapshot) -> str:
 
 
 def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
-    """A pod of the cluster with the requested fields set. Raises UsageError and ManifestError."""
+    """A pod of the cluster with settings. Raises UsageError and ManifestError."""
     kind = KEPT[Pod]
     changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
     with changed.blamed():

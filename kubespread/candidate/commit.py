@@ -22,20 +22,20 @@ _FILES = ("100644", "100755")
 
 
 class EarlierManifests(Struct, frozen=True):
-    """Files of a commit, written where nothing else is."""
+    """Files of a commit, written to a directory of their own."""
 
     commit: str
     is_common: bool
-    """True if the commit is the last one that the revision and HEAD have in common; else it is the revision itself."""
+    """True if the commit is the last one that the revision and HEAD share; False if it is the revision itself."""
     paths: tuple[str, ...]
-    """Paths asked for that the commit has, as files and directories."""
+    """Requested paths that the commit has, as files and directories."""
     directory: str
-    """Directory that they are written to."""
+    """Directory with the files."""
     _asked: dict[str, str]
     """The paths asked for, by where they are written."""
 
     def named(self, file: str) -> str:
-        """Name of a file that is written here where it was asked for."""
+        """Original name of a file in the directory."""
         written = next(path for path in self._asked if Path(file).is_relative_to(path))
         asked = self._asked[written]
         return asked if file == written else str(Path(asked) / Path(file).relative_to(written))
@@ -43,7 +43,7 @@ class EarlierManifests(Struct, frozen=True):
 
 @contextmanager
 def as_of(revision: str, paths: Sequence[str]) -> Iterator[EarlierManifests]:
-    """The manifests at ``paths``, directories among them, as they were where HEAD left ``revision``.
+    """Manifests at ``paths``, including directories, where HEAD branched off ``revision``.
 
     Nothing is fetched, and nothing that the repository configures is run. Raises UsageError.
     """

@@ -44,7 +44,7 @@ _SUFFIX = regex(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<prefix>[kmgtpe])(?:i?b|i
 
 
 def decodable_object(data: Any, row: Kind) -> tuple[Any, list[DecodingError]]:
-    """``data`` as `decodable` has it; of a kind that the API does not have, its pod template alone."""
+    """``data`` as by `decodable`; for a kind unknown to the API, its pod template alone."""
     if row.kind in POD_CREATORS:
         return decodable(data, row.kind)
     plain = normalized(data, row.cls)
@@ -57,7 +57,7 @@ def decodable_object(data: Any, row: Kind) -> tuple[Any, list[DecodingError]]:
 
 
 def hint(error: DecodingError, data: Any) -> str:
-    """Guess at what the author of ``data`` meant, appended to the message; else empty."""
+    """Guess at what was meant, to append to the message; else empty."""
     value = value_at(data, error.path)
     if error.expected == "string" and isinstance(value, bool | int | float):
         return "; quote it"
@@ -70,14 +70,14 @@ def hint(error: DecodingError, data: Any) -> str:
 
 
 def value_at(data: Any, path: str) -> Any:
-    """The value at a path like ``spec.containers[0].resources.requests[cpu]``, None where there is none."""
+    """Value at a path like ``spec.containers[0].resources.requests[cpu]``; None without one."""
     for step in _STEP.finditer(path):
         data = _child(data, step)
     return data
 
 
 def are_related(path: str, other: str) -> bool:
-    """True where two fields are the same, or one is inside the other."""
+    """True if two fields are the same, or one is inside the other."""
     shorter, longer = sorted((path, other), key=len)
     return longer == shorter or longer.startswith((f"{shorter}.", f"{shorter}["))
 
@@ -102,7 +102,7 @@ def _child(data: Any, step: re.Match[str]) -> Any:
 
 
 def with_templates_moved(items: Sequence[KubernetesObject]) -> list[KubernetesObject]:
-    """Split items of foreign kinds into one for each of their templates."""
+    """Items with those of foreign kinds split into one per template."""
     return [workload for item in items for workload in _workloads(item, items) or [item]]
 
 
@@ -166,19 +166,19 @@ def _made(item: KubernetesObject, template: Any, replicas: int, path: str, part:
 
 
 OBJECT_NAME = "<object>"
-"""Stands in for a file's name where the object was passed as a value."""
+"""Stand-in for a file's name, for an object passed as a value."""
 _MAX_NAMED = 10
 
 
 class Place(Struct, frozen=True):
-    """An object and its file, so that faults can be reported by line."""
+    """An object and its file, for reporting faults by line."""
 
     file: str
     item: KubernetesObject
     text: bytes | None = None
 
     def refuse(self, faults: Iterable[FieldFault]) -> None:
-        """Raise ManifestError when there are faults; their paths begin at the object."""
+        """Raise ManifestError if there are faults, with paths within the object."""
         if placed := self.placed(faults):
             raise ManifestError(self.file, placed)
 
@@ -188,7 +188,7 @@ class Place(Struct, frozen=True):
 
     @contextmanager
     def decoding(self) -> Iterator[None]:
-        """Raises ManifestError for the DecodingError of what is done in it."""
+        """Context that turns DecodingError into ManifestError."""
         try:
             yield
         except DecodingError as error:
@@ -206,14 +206,14 @@ class Place(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """The objects of a file that was read once, or of an object passed as a value."""
+    """Objects of a file that was read once, or of an object passed as a value."""
 
     file: str
     items: Sequence[KubernetesObject]
     text: bytes | None = None
-    """Text in which the lines of its fields can be looked up."""
+    """Text for looking up lines of fields."""
     chosen: KubernetesObject | None = None
-    """The one of its workloads that is meant, None where that is yet to be decided."""
+    """Its one workload to use; None if not decided yet."""
 
     def place(self, item: KubernetesObject) -> Place:
         return Place(self.file, item, self.text)
@@ -223,7 +223,7 @@ class Manifest(Struct, frozen=True):
         return [item for item in self.items if is_workload(item)]
 
     def split(self, selector: Selector) -> list[Manifest]:
-        """One manifest for each workload that ``selector`` selects. Raises ManifestError where one is there twice."""
+        """One manifest per workload that ``selector`` selects. Raises ManifestError for duplicates."""
         counts = Counter(_label(item, item.namespace) for item in self.workloads if item.name)
         twice = [Fault(f"{label} is given {times} times") for label, times in counts.items() if times > 1]
         if twice:
@@ -233,12 +233,12 @@ class Manifest(Struct, frozen=True):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Objects that hold pods in a way that is not known."""
+        """Objects that hold pods in an unknown way."""
         return tuple(skipped_gaps(full_kind(item.api_version, item.kind) for item in self._others if _holds_pods(item)))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Custom objects that are not read, so whether they create pods is not known."""
+        """Notes on custom objects, which may create pods in unknown ways."""
         custom = (
             item
             for item in self._others
@@ -252,12 +252,12 @@ class Manifest(Struct, frozen=True):
 
 
 def kind_of(item: KubernetesObject) -> Kind:
-    """The kind as one that creates pods, by its own row or as any with a pod template."""
+    """Kind as one that creates pods: its own, or any with a pod template."""
     return pod_creator(item.api_version, item.kind) or UNKNOWN
 
 
 def is_workload(item: KubernetesObject) -> bool:
-    """True for a Pod, and for an object of any kind that embeds a pod template."""
+    """True for a Pod, and for an object with a pod template."""
     if pod_creator(item.api_version, item.kind) is not None:
         return True
     return isinstance(value_at(item.data, f"{TEMPLATE_PATH}.spec.containers"), list)
@@ -268,12 +268,12 @@ def _holds_pods(item: KubernetesObject) -> bool:
 
 
 def read_manifest(path: str) -> Manifest:
-    """The manifest at ``path`` (``-``: standard input). Raises ManifestError."""
+    """Read the manifest at ``path`` (``-``: standard input). Raises ManifestError."""
     return manifest_from_text(display_name(path), read_file(path))
 
 
 def manifest_from_text(file: str, text: bytes) -> Manifest:
-    """The manifest in text that was read from ``file`` already. Raises ManifestError."""
+    """Manifest in text that was read from ``file``. Raises ManifestError."""
     try:
         return Manifest(file, with_templates_moved(_decoded(read_objects(iter([text])))), text)
     except MalformedError as error:
@@ -286,7 +286,7 @@ def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
 
 
 def manifest_of(data: Mapping[str, Any]) -> Manifest:
-    """The manifest of an object passed as a value: a Pod, a workload, or a List. Raises ManifestError."""
+    """Manifest of an object passed as a value: a Pod, a workload, or a List. Raises ManifestError."""
     try:
         return Manifest(OBJECT_NAME, with_templates_moved(_decoded(objects_in(data))))
     except MalformedError as error:
@@ -294,9 +294,8 @@ def manifest_of(data: Mapping[str, Any]) -> Manifest:
 
 
 def choose(manifest: Manifest, name: str | None, default_namespace: str) -> KubernetesObject:
-    """The workload called ``name`` (NAME, Kind/NAME or NAMESPACE/Kind/NAME), or the only one there is.
-
-    Raises ManifestError where there is no workload at all, and UsageError where none or several are meant.
+    """The workload called ``name`` (NAME, Kind/NAME or NAMESPACE/Kind/NAME), or the only one. Raises ManifestError if
+    there is no workload at all, and UsageError for none or several matches.
     """
     file, workloads = manifest.file, manifest.workloads
     if not workloads:
@@ -314,13 +313,13 @@ def choose(manifest: Manifest, name: str | None, default_namespace: str) -> Kube
 
 
 def workloads_named(manifest: Manifest, name: str, default_namespace: str) -> list[KubernetesObject]:
-    """Its workloads that are called ``name``: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
+    """Workloads called ``name``: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
     labeled = ((item, _label(item, item.namespace or default_namespace)) for item in manifest.workloads)
     return [item for item, label in labeled if f"/{label}".endswith(f"/{name}")]
 
 
 def listed_labels(workloads: Sequence[KubernetesObject], default_namespace: str) -> str:
-    """List workloads as Kind/NAME, with the namespace where that is not enough: the first of very many."""
+    """Workloads as Kind/NAME, with the namespace if ambiguous; only the first of very many."""
     labels = [_label(item, item.namespace or default_namespace) for item in workloads]
     short = [label.partition("/")[2] for label in labels]
     distinct = [
@@ -335,6 +334,6 @@ def _label(item: KubernetesObject, namespace: str) -> str:
 
 
 def texts_at(item: KubernetesObject, path: str) -> dict[str, str]:
-    """Its labels or annotations at ``path`` whose values are text; others are refused when it is decoded."""
+    """Labels or annotations at ``path`` with text values; others are refused when decoded."""
     values = value_at(item.data, path)
     return {key: value for key, value in values.items() if isinstance(value, str)} if isinstance(values, dict) else {}

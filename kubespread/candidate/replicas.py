@@ -57,7 +57,7 @@ _ROLLED_OUT = (LabelSelectingWorkload, ReplicationController)
 
 
 def runs_another_template(candidate: Candidate, snapshot: Snapshot) -> bool:
-    """True where the cluster has the candidate's workload with a template that is scheduled otherwise."""
+    """True if the cluster has the workload with a template that schedules differently."""
     if candidate.template is None or candidate.workload is None:
         return False
     running = _running_template(candidate.workload, snapshot)
@@ -65,7 +65,7 @@ def runs_another_template(candidate: Candidate, snapshot: Snapshot) -> bool:
 
 
 def is_rolled_out(candidate: Candidate, snapshot: Snapshot) -> bool | None:
-    """True where the candidate, applied, has another template than its namesake in the cluster; None: not known."""
+    """True if applying the candidate changes the template of its namesake in the cluster; None if unknown."""
     workload, obj = candidate.workload, candidate.object
     running = without_hash(_running_template(workload, snapshot)) if workload is not None else None
     template = obj.spec.template if isinstance(obj, _ROLLED_OUT) else None
@@ -107,7 +107,7 @@ _FIXED_OF_JOB = {
 
 
 def refuse_update(candidate: Candidate, snapshot: Snapshot) -> None:
-    """Raise UsageError, in the API server's words, where ``candidate`` changes what cannot be changed of a namesake."""
+    """Raise UsageError, in the API server's words, for a change of immutable fields of the namesake."""
     workload = candidate.object or candidate.pod
     row = KEPT.get(type(workload))
     if row is None:
@@ -206,10 +206,10 @@ class WorkloadAutoscaler(Struct, frozen=True):
     text: str
     """``HorizontalPodAutoscaler web``."""
     least_field: str
-    """Field that says how many replicas there are at least."""
+    """Field for the least number of replicas."""
     least: int
     most_field: str
-    """Field that says how many there may be."""
+    """Field for the most replicas."""
     most: int
 
 
@@ -241,7 +241,7 @@ def autoscalers_of(workload: WorkloadName, objects: ClusterObjects) -> Iterator[
 
 
 def autoscaling_notes(workload: WorkloadName | None, objects: ClusterObjects) -> Iterator[str]:
-    """The bounds of every HorizontalPodAutoscaler of the workload, which the workload's own number need not respect."""
+    """Yield a note with the bounds of each HorizontalPodAutoscaler, which the workload's own number may exceed."""
     for autoscaler in _horizontal(objects):
         if autoscaler.workload == workload:
             bounds = f"keeps {workload.kind}/{workload.name} at {autoscaler.least} to {autoscaler.most} replicas"
@@ -249,16 +249,15 @@ def autoscaling_notes(workload: WorkloadName | None, objects: ClusterObjects) ->
 
 
 def autoscaler_gaps(workload: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
-    """Gap where the kind of HorizontalPodAutoscalers is not known, of a workload that one could scale."""
+    """Yield a gap if HorizontalPodAutoscalers are unknown, for a workload that one could scale."""
     row = POD_CREATORS.get(workload.kind)
     if row is not None and row.has_replicas:
         yield from objects.gap(HorizontalPodAutoscaler, "workloads are taken to keep the replicas that they say")
 
 
 def bounded(replicas: int, autoscalers: Iterable[WorkloadAutoscaler]) -> tuple[int, str]:
-    """The number of replicas that autoscalers bring ``replicas`` to, or leave it at, and which object decides, if any.
-
-    At 0 a HorizontalPodAutoscaler does nothing.
+    """Number of replicas within the bounds of autoscalers, and the object that changed it, if any. At 0 a
+    HorizontalPodAutoscaler does nothing.
     """
     why = ""
     for autoscaler in autoscalers if replicas else ():
@@ -270,7 +269,7 @@ def bounded(replicas: int, autoscalers: Iterable[WorkloadAutoscaler]) -> tuple[i
 
 
 def others(pods: Sequence[Pod], candidate: Candidate) -> Sequence[Pod]:
-    """The cluster's pods without the candidate itself, where it is one of them."""
+    """Pods of the cluster without the candidate itself."""
     if not candidate.is_stored:
         return pods
     own = candidate.pod.metadata
@@ -278,8 +277,8 @@ def others(pods: Sequence[Pod], candidate: Candidate) -> Sequence[Pod]:
 
 
 def first_missing(candidate: Candidate, present: Iterable[Pod]) -> Pod:
-    """The first of a workload's replicas that is not ``present``, under the lowest ordinal or index that is free, with
-    the claims of a pod that waits for a node.
+    """The first of a workload's replicas that is not ``present``, with the lowest free ordinal or index, and with the
+    claims of a waiting pod.
     """
     if candidate.is_stored:
         return candidate.pod
@@ -291,8 +290,8 @@ def first_missing(candidate: Candidate, present: Iterable[Pod]) -> Pod:
 
 
 def replica_names(candidate: Candidate, present: Iterable[Pod] = (), waiting: Iterable[Pod] = ()) -> Iterator[str]:
-    """The names of replicas that are not ``present``, numbered, those of a StatefulSet and of an Indexed Job as their
-    controller numbers them: first the ones that exist and wait for a node.
+    """Yield names of replicas that are not ``present``, numbered as by their controller: first those that are
+    ``waiting``.
     """
     return (f"{_base_name(candidate.pod)}-{number}" for number in _numbers(candidate, present, waiting))
 
@@ -321,44 +320,44 @@ def _numbers(candidate: Candidate, present: Iterable[Pod], waiting: Iterable[Pod
 
 
 class Desired(Struct, frozen=True):
-    """Replicas that all workloads are asked for."""
+    """Requested replicas of all workloads."""
 
     replicas: int | None = None
-    """None: each workload's own number."""
+    """None for each workload's own number."""
     until_full: bool = False
     from_scratch: bool = False
     counts_quotas: bool = True
 
 
 class Growth(Struct, frozen=True):
-    """Steps of one workload from the replicas it has to those it should have."""
+    """Changes of one workload from its current replicas to the desired ones."""
 
     further: int | None
-    """Replicas to add; None for as many as fit."""
+    """Number of replicas to add; None for as many as fit."""
     present: Sequence[Pod]
-    """Replicas that run and stay."""
+    """Running replicas that stay."""
     taken_away: Sequence[Pod]
-    """Replicas that are placed again."""
+    """Replicas to place again."""
     created: Creation
     notes: tuple[str, ...]
     is_rollout: bool = False
     """True if ``present`` are of another template, and its controller replaces them."""
     surplus: int = 0
-    """Number of ``present`` that its controller will delete."""
+    """Number of ``present`` that its controller deletes."""
     waiting: Sequence[Pod] = ()
-    """Replicas of its revision that exist and have no node yet."""
+    """Existing replicas of its revision without a node."""
     outdated: int = 0
-    """Number of ``present`` pods that a waiting rollout is to replace."""
+    """Number of ``present`` pods that a waiting rollout will replace."""
 
     @property
     def count(self) -> int | None:
-        """Number of further pods that are created; None for as many as fit."""
+        """Number of further pods to create; None for as many as fit."""
         counts = [count for count in (self.further, self.created.copies) if count is not None]
         return min(counts, default=None)
 
 
 def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator[str]:
-    """Gaps in knowing which pods belong to workloads: those of a Deployment are known only by its ReplicaSets."""
+    """Yield gaps about which pods belong to workloads: a Deployment's are known only by its ReplicaSets."""
     deployments = [candidate.object for candidate in candidates if isinstance(candidate.object, Deployment)]
     if not deployments or snapshot.objects.knows(ReplicaSet):
         return
@@ -389,9 +388,8 @@ def _selects_any(deployment: Deployment, labels: Mapping[int, Mapping[str, str]]
 def growths(
     candidates: Iterable[Candidate], desired: Desired, snapshot: Snapshot, running: Sequence[Pod]
 ) -> list[Growth]:
-    """Growth of each candidate's workload; quotas are charged in the order given.
-
-    ``running`` are the pods on nodes. Raises UsageError if a workload would not grow.
+    """Growth of each candidate's workload, charging quotas in the given order; ``running`` are the pods on nodes.
+    Raises UsageError if a workload would not grow.
     """
     # Of one snapshot these are the same pods each time.
     _, on_nodes = snapshot.known.once(("running", id(running)), lambda: (running, PodsByController(running)))
@@ -415,7 +413,7 @@ def growths(
 
 
 def waiting_pods(snapshot: Snapshot) -> PodsByController:
-    """Group the active pods without a node by controller."""
+    """Active pods without a node, by controller."""
     return snapshot.known.once(
         "waiting", lambda: PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name and is_active(pod))
     )
@@ -492,17 +490,17 @@ Quotas = Sequence[ResourceQuota]
 
 
 class Creation(Struct, frozen=True):
-    """Answer of the API server to the further pods of a workload."""
+    """API server's answer to a workload's further pods."""
 
     copies: int | None
-    """Number that is created at most, None for no limit."""
+    """Most pods that are created; None for no limit."""
     refusal: str = ""
-    """Answer of the API server to the first one that is not created."""
+    """Message for the first pod that is not created."""
     notes: tuple[str, ...] = ()
 
 
 def creation(candidate: Candidate, quotas: Quotas, further: int | None, present: Iterable[Pod]) -> Creation:
-    """Number of ``further`` pods that quotas allow (None: as many as fit); ``present`` already exist."""
+    """Number of ``further`` pods that quotas allow (None: as many as fit), with ``present`` existing ones."""
     notes = list(_adopted(present))
     allowed = allowance(candidate.pod, quotas) if not candidate.is_stored else None
     if allowed is None or allowed.copies is None:

@@ -38,7 +38,7 @@ from kubespread.wording import verb_of
 
 
 class Operation(Struct, frozen=True):
-    """One field that is set, or removed."""
+    """One field to set or remove."""
 
     path: tuple[str | int, ...]
     value: Any
@@ -51,7 +51,7 @@ class Operation(Struct, frozen=True):
 
 
 def operations(data: Any, row: Kind, settings: Sequence[str]) -> list[Operation]:
-    """Changes that ``settings`` make in ``data``, an object of the kind of ``row``. Raises UsageError."""
+    """Operations that ``settings`` make in ``data``, an object of the kind of ``row``. Raises UsageError."""
     return list(differences(data, settled(data, row, parse_settings(settings)).data))
 
 
@@ -80,11 +80,11 @@ _INTEGER = regex(r"-?[0-9]{1,18}")
 
 
 class Setting(Struct, frozen=True):
-    """One field and its new value, as they were written."""
+    """One field and its new value, as written."""
 
     field: str
     key: str
-    """The text in the brackets; empty without."""
+    """Text in the brackets; empty without."""
     value: str
 
     def __str__(self) -> str:
@@ -92,15 +92,16 @@ class Setting(Struct, frozen=True):
 
 
 class Settled(Struct, frozen=True):
-    """A manifest's object with its fields set."""
+    """A manifest's object with its settings."""
 
     data: Any
     paths: Mapping[str, Setting] = field(default_factory=dict)
-    """Fields of it that were set, by path."""
+    """Set fields by path."""
 
     @contextmanager
     def blamed(self, written_path: Callable[[str], str] = str) -> Iterator[None]:
-        """Attribute faults in set fields to the settings, as their lines in the manifest hold something else.
+        """Context that attributes faults in set fields to the settings, as their lines in the manifest hold something
+        else.
 
         ``written_path`` turns a path in ``data`` into the one that faults name.
         """
@@ -117,7 +118,7 @@ class Settled(Struct, frozen=True):
 
 
 def parse_settings(texts: Sequence[str]) -> tuple[Setting, ...]:
-    """The settings written in ``texts``, in order. Raises UsageError."""
+    """Parse settings, in order. Raises UsageError."""
     return tuple(map(_parsed, texts))
 
 
@@ -135,8 +136,7 @@ def _parsed(text: str) -> Setting:
 
 
 def settled(data: Any, row: Kind, settings: Sequence[Setting]) -> Settled:
-    """``data``, an object of the kind of ``row``, with ``settings`` applied; if several set the same field the last
-    counts.
+    """Apply ``settings`` to ``data``, an object of the kind of ``row``; of several for one field the last counts.
 
     Objects that cannot be decoded stay unchanged: their faults are reported elsewhere. Raises UsageError for a
     constraint or container that is missing or ambiguous.

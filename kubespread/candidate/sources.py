@@ -40,7 +40,7 @@ _LASTING = tuple(
 
 
 class Reference(Struct, frozen=True):
-    """One object of the cluster; without a namespace it is in that of the question."""
+    """One object of the cluster; without a namespace, in the question's."""
 
     kind: Kind
     name: str
@@ -53,9 +53,7 @@ class ClusterWorkloads(Struct, frozen=True):
     all_namespaces: bool = False
 
     def references(self, snapshot: Snapshot, namespace: str, selector: Selector) -> Iterator[Reference]:
-        """Yield workloads that ``selector`` selects and that no other workload of the snapshot controls, by kind,
-        namespace and name.
-        """
+        """Yield top-level workloads that ``selector`` selects, by kind, namespace and name."""
         present = {_key(row, obj) for row in REFERABLE for obj in snapshot.of_kind(row)}
         for row in _LASTING:
             for obj in sorted(snapshot.of_kind(row), key=lambda obj: _key(row, obj)):
@@ -65,14 +63,14 @@ class ClusterWorkloads(Struct, frozen=True):
                     yield Reference(row, meta.name, meta.namespace)
 
     def gaps(self, snapshot: Snapshot) -> Iterator[str]:
-        """Reasons why some of them are not known."""
+        """Yield reasons some of them are unknown."""
         for row in _LASTING:
             if reason := snapshot.origin.unread.get(row.kind):
                 yield f"{reason}: none of them is among the workloads"
 
 
 def reference(text: str) -> Reference | None:
-    """KIND/NAME of a kind that creates pods, as kubectl would take it; None for anything else."""
+    """Parsed KIND/NAME of a kind that creates pods, as kubectl reads it; None for other text."""
     match = _REFERENCE.fullmatch(text)
     if match is None:
         return None
@@ -82,7 +80,7 @@ def reference(text: str) -> Reference | None:
 
 
 def reference_kinds() -> str:
-    """The kinds of `reference`, as short as kubectl takes them."""
+    """Short names of the kinds of `reference`."""
     return ", ".join(kind.short for kind in REFERABLE)
 
 
@@ -104,7 +102,7 @@ _MAX_NAMED = 3
 
 
 def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") -> KubespreadError:
-    """The error if ``namespace`` (None: all) holds no workload with the requested ``labels``.
+    """Error that ``namespace`` (None: all) has no workload with the requested ``labels``.
 
     A namespace that is known to be missing is reported in the API server's words; a dump without pods is no cluster
     without workloads.
@@ -139,13 +137,15 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
 
 
 def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
-    """Note that the API server would refuse a new pod in ``namespace``, which may well be made before the pod is."""
+    """Yield a note if the API server would refuse a new pod because ``namespace`` is missing; it
+    may be created first.
+    """
     if missing := missing_namespace(snapshot, namespace):
         yield f"{missing}; the answer is for once it is there"
 
 
 def missing_namespace(snapshot: Snapshot, namespace: str) -> str:
-    """The API server's answer; empty if the namespace exists, or if namespaces were not listed."""
+    """API server's message for a missing namespace; empty if it exists, or if namespaces were not listed."""
     objects = snapshot.objects
     if not objects.knows(Namespace) or objects.named(Namespace, namespace) is not None:
         return ""
@@ -165,9 +165,8 @@ def _namespaces(snapshot: Snapshot) -> set[str]:
 
 
 PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Manifest | Reference
-"""A Pod or a workload as an object, the path of a manifest or of a directory of them (``-``: standard input), KIND/NAME
-of one in the snapshot as text or as what it stands for, all workloads of the snapshot, or a manifest that is
-read already.
+"""A Pod or workload: an object, a path of manifests (``-``: standard input), KIND/NAME in the snapshot or its
+`Reference`, all workloads, or a manifest read already.
 """
 Source = Manifest | Reference
 
@@ -176,28 +175,28 @@ _NAMES_SHOWN = 5
 
 
 class Surroundings(Struct, frozen=True):
-    """Everything besides manifests that decides which of their workloads are meant, and which pods these yield."""
+    """Everything besides manifests that decides which of their workloads are used, and which pods these create."""
 
     snapshot: Snapshot = field(default_factory=Snapshot)
     """The cluster, once its edits are made, with what the manifests bring along."""
     version: KubeVersion = LATEST
     name: str | None = None
-    """Name of the workload that is meant, where there are several."""
+    """Name of the workload to use, of several."""
     namespace: str | None = None
-    """The one asked for; a manifest that names another is refused."""
+    """Requested namespace; a manifest with another one is refused."""
     context_namespace: str = DEFAULT_NAMESPACE
-    """Namespace where nothing else says which."""
+    """Namespace if nothing else sets one."""
     admission: AdmissionPlugins = AdmissionPlugins()
     settings: tuple[Setting, ...] = ()
-    """Fields that are changed in the pod or its workload before anything else is done with it."""
+    """Changes to the pod or its workload before anything else."""
     edits: tuple[Setting, ...] = ()
-    """Fields that edits of the cluster change in manifests before, except in those of DaemonSets."""
+    """Changes that edits of the cluster make to manifests before, except to DaemonSets."""
     selector: str = ""
-    """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
+    """Labels of the workloads to use, as in kubectl's ``-l``."""
     recursive: bool = False
-    """True if subdirectories are read too."""
+    """True to read subdirectories too."""
     one_only: bool = False
-    """True if several workloads are refused."""
+    """True to refuse several workloads."""
     none_will_do: bool = False
     """True if manifests may hold other objects alone."""
 
@@ -207,21 +206,21 @@ class Surroundings(Struct, frozen=True):
 
     @property
     def default_namespace(self) -> str:
-        """The namespace of what names none."""
+        """Namespace of objects that set none."""
         return self.namespace or self.context_namespace
 
 
 class Sources(Struct):
-    """Everything that was read of what was given."""
+    """Everything that was read."""
 
     manifests: list[Manifest] = field(default_factory=list)
     bearing: list[Source] = field(default_factory=list)
-    """Manifests that hold workloads, and what is named in the cluster, in the order given."""
+    """Manifests with workloads, and references to the cluster, in the given order."""
     gaps: list[str] = field(default_factory=list)
     errors: list[ManifestError] = field(default_factory=list)
-    """Files of a directory that are malformed."""
+    """Malformed files of a directory."""
     skipped: list[str] = field(default_factory=list)
-    """Files that hold nothing scheduling reads."""
+    """Files without anything that scheduling reads."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -231,7 +230,7 @@ class Sources(Struct):
         return (f"skipped {files} without a workload: {some_of(self.skipped, _NAMES_SHOWN)}",)
 
     def chosen(self, surroundings: Surroundings) -> list[Source]:
-        """The bearing ones that are meant, each with one workload. Raises ManifestError and UsageError."""
+        """Sources to use, each with one workload. Raises ManifestError and UsageError."""
         default_namespace = surroundings.default_namespace
         if surroundings.name is not None:
             return self._named(surroundings.name, default_namespace)
@@ -261,9 +260,8 @@ class Sources(Struct):
 
 
 def read_sources(pods: Iterable[PodGiven], surroundings: Surroundings) -> Sources:
-    """Read what was given. Of a directory what is malformed or holds no workload is left out and named.
-
-    Raises ManifestError and UsageError.
+    """Read all sources. In a directory, files that are malformed or hold no workload are left out and named. Raises
+    ManifestError and UsageError.
     """
     read, seen = Sources(), set[str | Reference]()
     for pod in pods:
@@ -310,16 +308,13 @@ def _label(named: Reference) -> str:
 
 
 def read_once(pod: PodGiven) -> PodGiven:
-    """``pod`` for several questions: files, of which a pipe can be read only once, are read.
-
-    Raises ManifestError.
-    """
+    """``pod`` for several questions, with files read, as a pipe can be read only once. Raises ManifestError."""
     named = _named(pod) if isinstance(pod, str | Path) else pod
     return _read(named) if isinstance(named, str) and not Path(named).is_dir() else pod
 
 
 def manifest_files(directory: str, *, recursive: bool) -> list[str]:
-    """The files of a directory that kubectl would read, by name. Raises UsageError where there are none."""
+    """Files of a directory that kubectl would read, by name. Raises UsageError if there are none."""
     pattern = "**/*" if recursive else "*"
     files = sorted(path for path in Path(directory).glob(pattern) if path.suffix in SUFFIXES and path.is_file())
     if not files:
@@ -329,7 +324,7 @@ def manifest_files(directory: str, *, recursive: bool) -> list[str]:
 
 
 def selector_of(surroundings: Surroundings) -> Selector:
-    """The labels that are asked for. Raises UsageError."""
+    """Requested labels. Raises UsageError."""
     try:
         return parse_selector(surroundings.selector)
     except SelectorError as error:
@@ -450,5 +445,5 @@ def _line(manifest: Manifest, item: KubernetesObject) -> int | None:
 
 
 def is_reference(path: str) -> bool:
-    """True for KIND/NAME in the cluster; a file of that name comes first."""
+    """True for KIND/NAME in the cluster; an existing file takes precedence."""
     return isinstance(_named(path), Reference)

@@ -24,7 +24,7 @@ _OWN_PODS = POD_CREATORS.keys() - {"Deployment"}
 
 
 class PodsByController:
-    """Pods that are not terminating, by their controller; orphans by their labels."""
+    """Pods that are not terminating, by controller; orphans by labels."""
 
     def __init__(self, pods: Iterable[Pod]) -> None:
         self._controlled: dict[tuple[str, str, str], list[tuple[int, Pod]]] = {}
@@ -40,7 +40,7 @@ class PodsByController:
                 self._orphans.setdefault(meta.namespace, {}).setdefault(id(meta.labels), []).append((position, pod))
 
     def of(self, namespace: str, owners: Mapping[_Owner, Selector | None]) -> list[Pod]:
-        """Pods that ``owners`` control or adopt, in the order they were listed."""
+        """Pods that ``owners`` control or adopt, in listed order."""
         belonging: dict[int, Pod] = {}
         for (kind, name), selector in owners.items():
             controlled = self._controlled.get((namespace, kind, name), ())
@@ -59,11 +59,11 @@ class PodsByController:
 def pods_of(
     workload: WorkloadName, companions: Iterable[ApiObject], replica_sets: Iterable[ReplicaSet], pods: PodsByController
 ) -> list[Pod]:
-    """The workload's pods that are not about to go: those of a Deployment belong to any of its ReplicaSets.
+    """Pods of a workload that are not terminating; a Deployment's belong to any of its ReplicaSets.
 
     A controller counts its own pods that match its selector, and adopts matching pods without a controller.
-    ``companions`` are the objects that come with the workload, whose selectors are known even where the cluster does
-    not have them; ``replica_sets`` are the cluster's.
+    ``companions`` are the objects that come with the workload, whose selectors are known even if the cluster does not
+    have them; ``replica_sets`` are the cluster's.
     """
     selecting = [
         companion for companion in companions if isinstance(companion, LabelSelectingWorkload | ReplicationController)

@@ -40,7 +40,7 @@ def new_pod(daemon_set: PodCreator[DaemonSet]) -> NewPod:
 
 
 def with_added_tolerations(spec: core.PodSpec) -> core.PodSpec:
-    """Spec of a template with the tolerations that every pod of a DaemonSet gets."""
+    """Spec of a template with the tolerations that every DaemonSet pod gets."""
     tolerations = spec.tolerations
     for key, effect in (*_TOLERATED, *(_TOLERATED_ON_HOST_NETWORK if spec.host_network else ())):
         added = core.Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect=effect)
@@ -56,14 +56,14 @@ _EVICTING_EFFECTS = frozenset({"NoExecute"})
 def should_run(pod: core.Pod, node: core.Node, *, compares: bool = False) -> bool:
     """True if the controller creates a pod for ``node``.
 
-    ``pod`` is what the DaemonSet makes of its template: with the tolerations that the controller adds, and before it is
-    pinned to a node. ``compares``: the tolerations' operators Gt and Lt count (a feature gate, off up to 1.36).
+    ``pod`` is what the DaemonSet makes of its template: with added tolerations, and not pinned to a node. ``compares``
+    enables the tolerations' operators Gt and Lt (a feature gate, off up to 1.36).
     """
     return _selects(pod, node) and _tolerates(pod, node, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
 
 
 def should_continue(pod: core.Pod, node: core.Node, *, compares: bool = False) -> bool:
-    """True if a pod already on ``node`` may stay: a taint NoSchedule does not drive it away."""
+    """True if a pod on ``node`` may stay: a taint NoSchedule does not drive it away."""
     return _selects(pod, node) and _tolerates(pod, node, _EVICTING_EFFECTS, compares=compares)
 
 
@@ -83,8 +83,7 @@ def _tolerates(pod: core.Pod, node: core.Node, effects: frozenset[str], *, compa
 
 
 def pinned_to(pod: core.Pod, node: str) -> core.Pod:
-    """The pod as a DaemonSet's controller creates it for one node: its required node affinity is replaced by the node's
-    name.
+    """The pod as a DaemonSet's controller creates it for one node, with the node's name as required node affinity.
 
     Source: pkg/controller/daemon/util/daemonset_util.go, ReplaceDaemonSetPodNodeNameNodeAffinity
     """

@@ -55,7 +55,7 @@ _MAX_NAME = 253
 
 
 def new_pod(deployment: PodCreator[Deployment]) -> NewPod:
-    """A pod of the ReplicaSet that the Deployment would create for its template."""
+    """Pod of the ReplicaSet that the Deployment would create for its template."""
     digest = deployment.revision_hash or template_hash(deployment.template_text)
     name = replica_set_name(deployment.name, digest)
     replica_set = ReplicaSet(
@@ -70,7 +70,7 @@ def new_pod(deployment: PodCreator[Deployment]) -> NewPod:
 
 
 def revision_hash(workload: ApiObject, replica_sets: Iterable[ReplicaSet]) -> str:
-    """The hash of the ReplicaSet that has a Deployment's template already; empty where none has."""
+    """Hash of the existing ReplicaSet with a Deployment's template; empty without one."""
     if not isinstance(workload, Deployment):
         return ""
     name = WorkloadName("Deployment", workload.metadata.namespace, workload.metadata.name)
@@ -85,12 +85,12 @@ def revision_hash(workload: ApiObject, replica_sets: Iterable[ReplicaSet]) -> st
 
 
 def replica_set_name(deployment: str, digest: str) -> str:
-    """Name of the ReplicaSet of a Deployment's template, ``digest`` being the template's hash."""
+    """Name of the ReplicaSet for a template with the hash ``digest``."""
     return f"{deployment[: _MAX_NAME - 1 - len(digest)]}-{digest}"
 
 
 def selector_with_hash(selector: LabelSelector | None, digest: str) -> LabelSelector | None:
-    """The selector of a Deployment narrowed to the pods of one template."""
+    """Selector of a Deployment, narrowed to the pods of one template."""
     if selector is None:
         return None
     return replace(selector, match_labels={**selector.match_labels, TEMPLATE_HASH: digest})
@@ -139,7 +139,7 @@ def limits(deployment: Deployment) -> Limits:
 
 
 def replica_sets_of(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
-    """The ReplicaSets of all revisions of ``deployment``."""
+    """ReplicaSets of all revisions of ``deployment``."""
     return [
         replica_set
         for replica_set in replica_sets
@@ -152,19 +152,17 @@ def replica_sets_of(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]
 
 
 def newest_replica_set(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
-    """The ReplicaSet of the newest revision."""
+    """ReplicaSet of the newest revision."""
     return max(
         replica_sets_of(deployment, replica_sets), key=lambda replica_set: revision(replica_set) or 0, default=None
     )
 
 
 def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
-    """Oldest of the Deployment's ReplicaSets that has its template.
+    """The oldest of the Deployment's ReplicaSets with its template.
 
-    Not all is known of every template, so different ones may look equal; then the one with the revision that the
-    Deployment itself names counts.
-
-    Source: pkg/controller/deployment/util/deployment_util.go, FindNewReplicaSet
+    Not all is known of every template, so different ones may look equal; then the one with the Deployment's own
+    revision counts. Source: pkg/controller/deployment/util/deployment_util.go, FindNewReplicaSet
     """
     alike = [
         replica_set for replica_set in sorted(replica_sets, key=age_order) if _has_template_of(replica_set, deployment)
@@ -187,8 +185,8 @@ def _has_template_of(replica_set: ReplicaSet, deployment: Deployment) -> bool:
 
 
 def is_one_template(one: PodTemplateSpec, other: PodTemplateSpec) -> bool | None:
-    """True if a workload is not rolled out from one template to the other; None where scheduling cannot tell them
-    apart, and what else they hold is not known.
+    """True if changing one template to the other causes no rollout; None if scheduling cannot distinguish them, and the
+    rest is unknown.
     """
     if one.unread is None or other.unread is None:
         return None if scheduled_alike(one, other) else False
@@ -196,7 +194,7 @@ def is_one_template(one: PodTemplateSpec, other: PodTemplateSpec) -> bool | None
 
 
 def scheduled_alike(one: PodTemplateSpec | Pod, other: PodTemplateSpec | Pod) -> bool:
-    """True if scheduling cannot tell pods of the two templates apart."""
+    """True if scheduling cannot distinguish pods of the two templates."""
     return bool(_scheduled_as(one) == _scheduled_as(other))
 
 
@@ -217,17 +215,17 @@ def _scheduled_as(template: PodTemplateSpec | Pod) -> Any:
 
 
 def age_order(replica_set: ReplicaSet) -> tuple[str, str]:
-    """Sort key: the oldest first, namesakes in time by name. The API server writes all times alike, in UTC."""
+    """Sort key: the oldest first, then by name. The API server writes all times alike, in UTC."""
     return replica_set.metadata.creation_timestamp, replica_set.metadata.name
 
 
 def revision(replica_set: ReplicaSet) -> int | None:
-    """Number of the revision; 0 without one, None where it is no number."""
+    """Revision number; 0 without one, None if it is no number."""
     return parse_int64(replica_set.metadata.annotations.get(REVISION, "0"))
 
 
 def without_hash(template: PodTemplateSpec | None) -> PodTemplateSpec | None:
-    """The template of a ReplicaSet without the hash, as its Deployment has it."""
+    """Template of a ReplicaSet without the hash, as in its Deployment."""
     if template is None or TEMPLATE_HASH not in template.metadata.labels:
         return template
     labels = {key: value for key, value in template.metadata.labels.items() if key != TEMPLATE_HASH}
@@ -239,7 +237,7 @@ class Write(NamedTuple):
 
     replica_set: str
     replicas: int | None
-    """None: it is deleted."""
+    """None if it is deleted."""
 
 
 class _Rollout:
@@ -448,15 +446,15 @@ _NO_LIMIT = 2**31 - 1
 
 
 class DeploymentPass(Struct, frozen=True):
-    """State that one pass of the controller leaves behind."""
+    """State after one pass of the controller."""
 
     deployment: Deployment
-    """Deployment with the status and the revision that the controller writes."""
+    """The Deployment with the status and the revision that the controller writes."""
     replica_sets: tuple[ReplicaSet, ...]
-    """All that remain, a created one last. Their statuses are as they were: other controllers write those."""
+    """All that remain, a created one last, with unchanged statuses, which other controllers write."""
     created: ReplicaSet | None
     writes: tuple[Write, ...]
-    """Writes in the order they were made, without those that only change annotations."""
+    """Writes in order, without those that only change annotations."""
 
 
 def reconcile(
@@ -467,14 +465,12 @@ def reconcile(
     new_hash: str,
     now: datetime,
 ) -> DeploymentPass:
-    """One pass of the controller over ``deployment`` and those ``replica_sets`` that are its own.
+    """Run one pass of the controller over ``deployment`` and its own ``replica_sets``.
 
     ``pods`` are read by the Recreate strategy only; terminating ones matter. A ReplicaSet for a template that has none
-    is created at ``now``, named and labeled with ``new_hash``. A rollout is a loop of passes, the statuses of the
-    ReplicaSets brought up to date between them; it has ended when a pass returns its input unchanged.
-
-    Raises UsageError for an unknown strategy and IntOrStringError for a malformed limit, both of which the API server
-    refuses.
+    is created at ``now``, named and labeled with ``new_hash``. A rollout is a loop of passes, with the statuses of the
+    ReplicaSets updated in between; it has ended when a pass returns its input unchanged. Raises UsageError for an
+    unknown strategy and IntOrStringError for a malformed limit, both of which the API server refuses.
     """
     rollout = _Rollout(deployment, replica_sets)
     if deployment.metadata.deletion_timestamp is None and deployment.spec.selector != LabelSelector():

@@ -47,7 +47,7 @@ UNMANAGED_ERROR = "Pods that declare no controller (use --force to override)"
 
 
 class DrainPlan(Struct, frozen=True):
-    """Pods a drain would evict, in the order they were listed; kubectl evicts them all at once.
+    """Pods that a drain would evict all at once, in listed order.
 
     Warnings and errors are sorted, while kubectl prints them in any order. With an error nothing is evicted at all, and
     ``evict`` holds the pods without one.
@@ -56,7 +56,7 @@ class DrainPlan(Struct, frozen=True):
     evict: tuple[Pod, ...] = ()
     warnings: tuple[str, ...] = ()
     refused: Mapping[str, Sequence[NamespacedName]] = field(default_factory=dict)
-    """Pods concerned, by the error."""
+    """Pods concerned, by error."""
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ _PASSES, _SKIPPED = _Verdict(evicts=True), _Verdict(evicts=False)
 
 
 def plan_drain(node_name: str, pods: Sequence[Pod], daemon_sets: Sequence[DaemonSet], flags: DrainFlags) -> DrainPlan:
-    """Sort out those of ``pods`` that are on the node; ``daemon_sets`` are all that exist."""
+    """Sort the ``pods`` on the node by what a drain does with them; ``daemon_sets`` are all that exist."""
     existing = {(daemon_set.metadata.namespace, daemon_set.metadata.name) for daemon_set in daemon_sets}
     evict: list[Pod] = []
     warnings: dict[str, list[str]] = {}
@@ -143,26 +143,24 @@ _SCALABLE_KINDS = frozenset(cls.__name__ for cls in _GROUPS)
 
 
 class ScaleError(Exception):
-    """A controller whose replicas cannot be determined; the message is the disruption controller's."""
+    """The replicas of a controller cannot be determined; the message is the disruption controller's."""
 
 
 class Scale(NamedTuple):
-    """The replicas that ``workload`` asks for."""
+    """Desired replicas of ``workload``."""
 
     workload: WorkloadName
     replicas: int
 
 
 Scales = Callable[[OwnerReference, str], Scale | None]
-"""Lookup of the scale of a pod's controller in its namespace: None where there is no such object. Raises ScaleError for
-a kind without scales.
+"""Lookup of the scale of a pod's controller; None without such an object. Raises ScaleError for a
+kind without scales.
 """
 
 
 class ClusterScales:
-    """The scales of a cluster's controllers. A kind that is not Kubernetes' own counts as one that the API does not
-    serve.
-    """
+    """Scales of a cluster's controllers. A custom kind counts as one that the API does not serve."""
 
     def __init__(self, objects: ClusterObjects) -> None:
         self._workloads: dict[WorkloadName, _Scalable] = {
@@ -232,7 +230,7 @@ def _is(owner: OwnerReference, uid: str) -> bool:
 DISRUPTION_ALLOWED = "DisruptionAllowed"
 SUFFICIENT_PODS, INSUFFICIENT_PODS, SYNC_FAILED = "SufficientPods", "InsufficientPods", "SyncFailed"
 DELETION_TIMEOUT = timedelta(minutes=2)
-"""Time an evicted pod counts as gone though it is not deleted yet."""
+"""Time for which an evicted pod counts as gone though it is not deleted yet."""
 
 
 class Expectation(NamedTuple):
@@ -256,14 +254,14 @@ def protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
 
 
 def reads_scale(spec: PodDisruptionBudgetSpec) -> bool:
-    """True if the budget counts the replicas the pods' controllers ask for, not the pods that exist."""
+    """True if the budget counts desired replicas of the pods' controllers, not existing pods."""
     return spec.max_unavailable is not None or isinstance(spec.min_available, str)
 
 
 def desired_and_expected(spec: PodDisruptionBudgetSpec, matching: int, scale: int) -> Expectation:
-    """Expectation of a budget over ``matching`` pods, whose controllers ask for ``scale`` replicas together.
+    """Expectation of a budget over ``matching`` pods with ``scale`` desired replicas together.
 
-    ``scale`` is looked at only where `reads_scale` says so. Raises IntOrStringError.
+    ``scale`` is read only if `reads_scale`. Raises IntOrStringError.
     """
     if spec.max_unavailable is not None:
         return Expectation(scale, max(0, scale - scaled(spec.max_unavailable, scale, round_up=True)))
@@ -275,16 +273,16 @@ def desired_and_expected(spec: PodDisruptionBudgetSpec, matching: int, scale: in
 
 
 def disruptions_allowed(expectation: Expectation, healthy: int) -> int:
-    """Number of evictions the budget allows now. Without expected pods none: the first ones are safe that way."""
+    """Number of evictions that the budget allows now; none without expected pods, which keeps the first ones safe."""
     return max(0, healthy - expectation.desired) if expectation.expected > 0 else 0
 
 
 def budget_status(
     budget: PodDisruptionBudget, matching: Sequence[Pod], scales: Scales, now: datetime
 ) -> PodDisruptionBudgetStatus:
-    """The status after one sync, at ``now``, over the pods that `protects` finds.
+    """Status after one sync, at ``now``, over the pods that `protects` finds.
 
-    A sync that fails allows nothing, says why in its condition and keeps all other numbers.
+    A failed sync allows nothing, says why in its condition and keeps all other numbers.
     """
     try:
         scale = _total_scale(matching, scales) if reads_scale(budget.spec) else 0
@@ -307,18 +305,18 @@ def budget_status(
 
 
 def with_allowed(status: PodDisruptionBudgetStatus, allowed: int) -> PodDisruptionBudgetStatus:
-    """``status`` with ``allowed`` evictions, and the condition that goes with it."""
+    """``status`` with ``allowed`` evictions, and the matching condition."""
     reason = SUFFICIENT_PODS if allowed > 0 else INSUFFICIENT_PODS
     return _with_condition(replace(status, disruptions_allowed=allowed), reason)
 
 
 def condition_of(status: PodDisruptionBudgetStatus) -> Condition | None:
-    """The condition DisruptionAllowed."""
+    """Condition DisruptionAllowed."""
     return next((condition for condition in status.conditions if condition.type == DISRUPTION_ALLOWED), None)
 
 
 def generation_of(budget: PodDisruptionBudget) -> int:
-    """The API server counts from 1: a budget that does not say is one it has yet to store."""
+    """Generation, by default 1: the API server counts from 1."""
     return max(1, budget.metadata.generation)
 
 
@@ -357,27 +355,27 @@ _RETRY_SECONDS = 10
 
 
 class Eviction(Struct, frozen=True):
-    """Answer of the API server."""
+    """API server's answer to an eviction."""
 
     code: int
-    """The HTTP status."""
+    """HTTP status."""
     message: str | None = None
     cause: str | None = None
-    """Message of the budget, where it refused."""
+    """Message of the budget that refused it; None if none did."""
     retry_after_seconds: int | None = None
     gone: bool = False
-    """True if the pod was removed at once, without staying as a terminating one."""
+    """True if the pod was removed at once, without terminating."""
     budget_after: PodDisruptionBudget | None = None
-    """The budget that the eviction was charged to, None where none was."""
+    """Budget charged with the eviction; None for none."""
 
 
 def no_such_pod(name: str) -> Eviction:
-    """The answer for a pod that is not there."""
+    """Answer for a missing pod."""
     return Eviction(NOT_FOUND, f"pods {quote(name)} not found")
 
 
 def evict(pod: Pod, budgets: Sequence[PodDisruptionBudget], now: datetime) -> Eviction:
-    """Ask at ``now`` to evict ``pod``, which ``budgets`` protect, with the status that was last written to them."""
+    """Ask at ``now`` to evict ``pod``, which ``budgets`` protect, with their last written status."""
     if _needs_no_budget(pod) or not budgets:
         return _deleted(pod)
     if len(budgets) > 1:

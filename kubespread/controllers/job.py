@@ -77,7 +77,7 @@ def _new_pod(creator: PodCreator[ApiObject], name: str, uid: str, spec: Workload
 
 
 def for_index(pod: Pod, index: int) -> Pod:
-    """``pod``, one of an Indexed Job's, as it would be under another index."""
+    """``pod`` of an Indexed Job under another index."""
     mark = {JOB_COMPLETION_INDEX: str(index)}
     own = relabeled(pod, {**pod.metadata.labels, **mark})
     own.metadata.annotations = {**pod.metadata.annotations, **mark}
@@ -85,17 +85,17 @@ def for_index(pod: Pod, index: int) -> Pod:
 
 
 def is_indexed(pod: Pod) -> bool:
-    """True if it is one of an Indexed Job's."""
+    """True for a pod of an Indexed Job."""
     return JOB_COMPLETION_INDEX in pod.metadata.annotations
 
 
 def index_of(pod: Pod) -> int | None:
-    """The completion index of ``pod``; None if it has none."""
+    """Completion index of ``pod``; None without one."""
     return _completion_index(pod, _UNLIMITED)
 
 
 def completed_indexes(job: Job) -> set[int]:
-    """The indexes that have succeeded."""
+    """Succeeded indexes."""
     spans = _completed_indexes(job.status.completed_indexes, job.spec.completions or 0)
     return {index for span in spans for index in span}
 
@@ -144,20 +144,20 @@ _SORTED_BY_INSERTION = 12
 
 
 class Surplus(Struct, frozen=True):
-    """Pods to delete. Kubernetes does not say which of equal pods go; those chosen here have the smallest names."""
+    """Pods to delete, by smallest name where Kubernetes does not say which of equal ones go."""
 
     chosen: tuple[Pod, ...] = ()
     always: tuple[Pod, ...] = ()
-    """Pods that go regardless of the order in which the pods were listed."""
+    """Pods that go in any listing order."""
     sometimes: tuple[Pod, ...] = ()
-    """Equal pods, some of which go."""
+    """Equal pods of which some go."""
 
 
 def surplus(pods: Sequence[Pod], at_least: int, completions: int | None) -> Surplus:
-    """Choose the active ``pods`` that go, at least ``at_least``. ``completions``: of an Indexed Job, else None.
+    """Choose active ``pods`` to delete, at least ``at_least``; ``completions`` is None unless the Job is Indexed.
 
-    In an Indexed Job pods without a valid index, and all but the last of each index, go even if there are not too
-    many. Raises SnapshotError for a time that cannot be read.
+    In an Indexed Job pods without a valid index, and all but the last of each index, go even if there are not too many.
+    Raises SnapshotError for a time that cannot be read.
     """
     keys = {id(pod): _key(pod) for pod in pods}
 
@@ -233,13 +233,13 @@ _BACKOFF_LIMIT, _UNLIMITED = 6, 2**31 - 1
 class JobPass(Struct, frozen=True):
     create: int = 0
     indexes: tuple[int, ...] = ()
-    """Indexes of the created pods, for an Indexed Job."""
+    """Indexes of created pods of an Indexed Job."""
     surplus: Surplus = Surplus()
-    """The pods that are deleted."""
+    """Deleted pods."""
 
 
 def not_modeled(spec: WorkloadSpec) -> tuple[str, ...]:
-    """The fields of a Job that `reconcile` passes over though its controller does not, by their API names."""
+    """Fields of a Job that its controller reads and `reconcile` does not, by their API names."""
     fields = {
         "backoffLimitPerIndex": spec.backoff_limit_per_index,
         "podFailurePolicy.rules": spec.pod_failure_policy,
@@ -249,7 +249,7 @@ def not_modeled(spec: WorkloadSpec) -> tuple[str, ...]:
 
 
 def reconcile(job: Job, pods: Sequence[Pod], now: datetime) -> JobPass:
-    """Compute one pass of the controller over ``pods``: all of the Job's own except those its status already counts.
+    """Run one pass of the controller over ``pods``: all of the Job's own except those its status already counts.
 
     A pod that has ended is counted once it has lost the finalizer batch.kubernetes.io/job-tracking; it must be left
     out, or it counts twice. Raises SnapshotError for a time that cannot be read.
@@ -397,9 +397,9 @@ _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 def remaining_backoff(succeeded: Sequence[Pod], failed: Sequence[Pod], now: datetime) -> timedelta:
-    """Time left of the back-off from ``now``; zero if there is none. Failures before the last success do not count.
+    """Remaining back-off from ``now``; zero if there is none.
 
-    Raises SnapshotError for a time that cannot be read.
+    Failures before the last success do not count. Raises SnapshotError for a time that cannot be read.
     """
     last_success = max(map(_finished, succeeded), default=None)
     failures = [time for time in map(_finished, failed) if last_success is None or time > last_success]

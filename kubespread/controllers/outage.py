@@ -33,7 +33,7 @@ UNHEALTHY_ZONE_PERCENT = 55
 LARGE_CLUSTER_SIZE = 50
 """--large-cluster-size-threshold, compared with the number of nodes in a zone."""
 NODES_PER_SECOND = 0.1
-"""--node-eviction-rate: how many nodes of a zone get their NoExecute taint."""
+"""--node-eviction-rate: number of a zone's nodes that get their NoExecute taint."""
 REDUCED_NODES_PER_SECOND = 0.01
 """--secondary-node-eviction-rate, in large zones that are partly disrupted."""
 _FEW = 2
@@ -46,7 +46,7 @@ class ZoneState(Enum):
 
 
 class Zone(Struct, frozen=True):
-    """The nodes of a zone that count for its state."""
+    """Nodes of a zone that count for its state."""
 
     ready: int
     not_ready: int
@@ -65,9 +65,9 @@ class Zone(Struct, frozen=True):
 
 
 def zones(nodes: Iterable[Node]) -> Mapping[tuple[str, str], Zone]:
-    """The zones by region and zone. Nodes with the label node.kubernetes.io/exclude-disruption do not count.
+    """Zones by region and zone, without nodes labeled node.kubernetes.io/exclude-disruption.
 
-    Every kubelet reports whether its node is ready; a node without that report was written by hand and counts as ready.
+    A node without a Ready condition was written by hand and counts as ready: every kubelet reports one.
     """
     counts: dict[tuple[str, str], list[int]] = {}
     for node in nodes:
@@ -77,7 +77,7 @@ def zones(nodes: Iterable[Node]) -> Mapping[tuple[str, str], Zone]:
 
 
 def zones_without(zones: Mapping[tuple[str, str], Zone], failed: Iterable[Node]) -> Mapping[tuple[str, str], Zone]:
-    """``zones`` once nodes, given as they were, have failed."""
+    """``zones`` after nodes, given as they were, have failed."""
     after = dict(zones)
     for node in failed:
         if is_ready(node) and EXCLUDE_DISRUPTION not in node.metadata.labels:
@@ -99,7 +99,7 @@ def stops_evictions(zones: Mapping[tuple[str, str], Zone]) -> bool:
 
 
 def nodes_per_second(zone: Zone, *, stopped: bool) -> float:
-    """Number of nodes of ``zone`` that get their NoExecute taint; ``stopped`` is the result of `stops_evictions`."""
+    """Number of nodes of ``zone`` that get their NoExecute taint; ``stopped`` is `stops_evictions`."""
     if stopped:
         return 0
     if zone.state is not ZoneState.PARTIAL_DISRUPTION:
@@ -118,27 +118,29 @@ _SECOND = 10**9
 
 
 def failed_node(node: Node) -> Node:
-    """``node`` as the node lifecycle controller leaves it when its kubelet is silent: tainted unreachable, no longer
-    not-ready, with all conditions that the kubelet reports Unknown. Pressure is no longer known, so its taints go.
+    """``node`` with a silent kubelet, as the node lifecycle controller leaves it: tainted unreachable, no longer
+    not-ready, all the kubelet's conditions Unknown.
+
+    Pressure is no longer known, so its taints go.
     """
     unreachable = [Taint(key=UNREACHABLE_TAINT_KEY, effect=effect) for effect in (_NO_SCHEDULE, NO_EXECUTE)]
     return _reporting(node, dict.fromkeys((READY, *_PRESSURES), "Unknown"), unreachable)
 
 
 def is_silent(node: Node) -> bool:
-    """True if the kubelet of ``node`` does not answer, so that its pods stay terminating when deleted."""
+    """True if the node's kubelet does not answer, so that deleted pods stay terminating."""
     return any(condition.type == READY and condition.status == "Unknown" for condition in node.status.conditions)
 
 
 def without_eviction_taints(node: Node) -> Node:
-    """``node`` without the NoExecute taints of its health: they are taken back while every zone is fully disrupted."""
+    """``node`` without the NoExecute taints of its health, taken back while every zone is fully disrupted."""
     health = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
     kept = [taint for taint in node.spec.taints if taint.effect != NO_EXECUTE or taint.key not in health]
     return replace(node, spec=replace(node.spec, taints=kept))
 
 
 def restored_node(node: Node) -> Node:
-    """``node`` once its kubelet reports again and finds nothing wrong."""
+    """``node`` after its kubelet reports that nothing is wrong."""
     return _reporting(node, {READY: "True", **dict.fromkeys(_PRESSURES, "False")}, [])
 
 
@@ -155,7 +157,7 @@ def _reporting(node: Node, conditions: Mapping[str, str], taints: Sequence[Taint
 
 
 def unready_pod(pod: Pod, now: datetime) -> Pod:
-    """``pod`` on a node that is no longer ready: it is not ready either, so nothing counts it as healthy."""
+    """``pod`` on a node that is not ready, so that nothing counts it as healthy."""
     conditions = [
         replace(condition, status="False", last_transition_time=format_utc(now))
         if condition.type == READY and condition.status == "True"
@@ -168,10 +170,10 @@ def unready_pod(pod: Pod, now: datetime) -> Pod:
 def evicted_after(
     tolerations: Sequence[Toleration], taints: Sequence[Taint], *, compares: bool = False
 ) -> float | None:
-    """Seconds from the NoExecute taints of ``taints`` until a pod with ``tolerations`` is deleted: 0 at once, None
-    never. Disruption budgets do not apply.
+    """Seconds from the NoExecute taints until a pod with ``tolerations`` is deleted: 0 at once, None never.
 
-    For each taint the first matching toleration in the pod's order counts. ``compares``: see `tolerates`.
+    Disruption budgets do not apply. For each taint the first matching toleration in the pod's order counts.
+    ``compares``: see `tolerates`.
     """
     limits = []
     for taint in taints:
@@ -196,11 +198,11 @@ def _duration(seconds: int) -> float | None:
 
 
 class Replacement(Enum):
-    """Moment when a controller replaces a terminating pod, whether it ends soon or, on a dead node, never."""
+    """Moment at which a controller replaces a terminating pod."""
 
     AT_ONCE = "at once"
     WHEN_GONE = "when the pod is gone"
-    """On a dead node: once the pod is deleted by force, its Node object is, or the node is tainted
+    """On a dead node: once the pod is deleted by force, its Node object is deleted, or the node is tainted
     node.kubernetes.io/out-of-service.
     """
     NEVER = "never"
@@ -208,7 +210,7 @@ class Replacement(Enum):
 
 
 def replacement(controller: OwnerReference | None, owner: Job | DaemonSet | None = None) -> Replacement:
-    """Moment the pod of ``controller`` is replaced; ``owner`` is that Job or DaemonSet, where it is one and known."""
+    """Moment at which the pod of ``controller`` is replaced; ``owner`` is that Job or DaemonSet, if known."""
     if controller is None:
         return Replacement.NEVER
     match group_of(controller.api_version), controller.kind:

@@ -34,7 +34,7 @@ from kubespread.kube.persistent_volumes import (
 _READ = (api.PersistentVolumeClaim, api.PersistentVolume, api.StorageClass)
 Volumes = Sequence[api.PersistentVolume]
 PickVolume = Callable[[Volumes], api.PersistentVolume]
-"""Choice of one of several equally small volumes: the controller's order among them is that of a Go map."""
+"""Choice among equally small volumes, which the controller keeps in a Go map."""
 
 
 def first_volume(volumes: Volumes) -> api.PersistentVolume:
@@ -42,9 +42,9 @@ def first_volume(volumes: Volumes) -> api.PersistentVolume:
 
 
 def reconcile(before: api.ClusterObjects, objects: api.ClusterObjects) -> api.ClusterObjects:
-    """One pass over ``objects`` once some of them have come to those ``before``: claims that need no pod are bound.
+    """Bind claims that need no pod in one pass over ``objects``, of which those ``before`` had theirs.
 
-    What was there had its pass: a pending claim is bound only to a new volume, or with a class that is new.
+    An earlier pending claim is bound only to a new volume, or with a new class.
     """
     old = {id(obj) for cls in _READ for obj in before.of(cls)}
     claims = list(objects.of(api.PersistentVolumeClaim))
@@ -85,9 +85,7 @@ def volume_for(
     *,
     makes: bool = True,
 ) -> api.PersistentVolume | None:
-    """The volume that an unbound claim is bound to: one of ``volumes``, or one that its driver ``makes``. None where it
-    stays unbound.
-    """
+    """Volume for an unbound claim: one of ``volumes``, or one that its driver ``makes``; None if it stays unbound."""
     if claim.status.phase == "Lost" or claim.metadata.deletion_timestamp is not None:
         return None
     if name := claim.spec.volume_name:

@@ -24,7 +24,7 @@ from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
 
 
 def ephemeral_claims(pod: Pod) -> list[PersistentVolumeClaim]:
-    """The claims that the ephemeral volume controller creates for ``pod``, which owns them."""
+    """Claims that the ephemeral volume controller creates for ``pod``, which owns them."""
     meta = pod.metadata
     owner = OwnerReference(api_version="v1", kind="Pod", name=meta.name, uid=meta.uid, controller=True)
     claims = []
@@ -47,7 +47,7 @@ def admitted_claims(claims: Iterable[PersistentVolumeClaim], objects: ClusterObj
 
 
 def is_made_for_pod(claim: PersistentVolumeClaim) -> bool:
-    """True if the claim is that of some pod's ephemeral volume, and goes with it."""
+    """True if the claim belongs to a pod's ephemeral volume, and goes with it."""
     return any(owner.controller and owner.kind == "Pod" for owner in claim.metadata.owner_references)
 
 
@@ -55,16 +55,16 @@ T_co = TypeVar("T_co", bound=ApiObject, covariant=True)
 
 
 class PodCreator(Struct, Generic[T_co], frozen=True):
-    """An object with a pod template. Its metadata say which namespace it is in."""
+    """An object with a pod template, and its namespace in its metadata."""
 
     api_version: str
     kind: str
     object: T_co
     template: Pod
     template_text: str
-    """The template as it was written, as canonical JSON: hashes and made-up names depend on nothing else."""
+    """The template as canonical JSON, the only input of hashes and made-up names."""
     revision_hash: str = ""
-    """The hash that the template has in the cluster already."""
+    """Hash of the template in the cluster."""
 
     @property
     def name(self) -> str:
@@ -76,13 +76,13 @@ class PodCreator(Struct, Generic[T_co], frozen=True):
 
 
 class NewPod(Struct, frozen=True):
-    """A pod as its controller sends it to the API server. It shares parts with the template it was made of."""
+    """A pod as its controller sends it to the API server; it shares parts with its template."""
 
     pod: Pod
     companions: tuple[ApiObject, ...] = ()
-    """Objects its controller created first, and the controlling object itself where scheduling reads its selector."""
+    """Objects created first, and the controlling object itself if scheduling reads its selector."""
     notes: tuple[str, ...] = ()
-    """Notes on what was made up on the way."""
+    """Notes on made-up values."""
 
 
 def pod_of_template(
@@ -93,7 +93,7 @@ def pod_of_template(
     name: str = "",
     generate_name: str = "",
 ) -> Pod:
-    """The template's pod, controlled by ``owner`` and with ``labels`` besides the template's own."""
+    """Pod of the template, controlled by ``owner``, with ``labels`` added."""
     template = creator.template.metadata
     metadata = ObjectMeta(
         name=name or generated_name(generate_name or f"{owner.name}-", creator.template_text),
@@ -106,7 +106,7 @@ def pod_of_template(
 
 
 def controlled_by(cls: type[ApiObject], name: str) -> OwnerReference:
-    """Owner reference that a pod has to its controller, one of Kubernetes' own kinds."""
+    """Owner reference to a controller of one of Kubernetes' own kinds."""
     row = KEPT[cls]
     return OwnerReference(api_version=row.api_version, kind=row.kind, name=name, controller=True)
 
@@ -126,7 +126,7 @@ def template_hash(template_text: str) -> str:
 
 
 def generated_name(prefix: str, seed: str) -> str:
-    """generateName cut to 58 characters plus five that depend only on the input; empty without generateName."""
+    """generateName cut to 58 characters plus five that depend only on ``seed``; empty without generateName."""
     if not prefix:
         return ""
     digest, suffix = _fnv1a(prefix + seed), ""

@@ -24,12 +24,12 @@ from kubespread.kube.owners import WorkloadName
 
 
 def new_pod(creator: PodCreator[ApiObject]) -> NewPod:
-    """The pod that ``creator``'s controller would create next, before the API server has seen it."""
+    """Pod that the controller would create next, before admission."""
     return _CONTROLLERS.get(type(creator.object), _pod_of_unknown_kind)(creator)
 
 
 def replicas(creator: PodCreator[ApiObject]) -> int:
-    """Number of pods it runs at once; one where it does not say."""
+    """Number of pods at once; 1 if unset."""
     match creator.object:
         case workloads.Job():
             return of_job.parallelism(creator.object.spec)
@@ -68,12 +68,12 @@ _CONTROLLERS: Mapping[type[ApiObject], Callable[[PodCreator[Any]], NewPod]] = {
 
 
 def next_name(owner: WorkloadName, pods: Iterable[Pod]) -> str:
-    """One that none of its ``pods`` has."""
+    """Name that none of ``pods`` has."""
     return f"{owner.name}-{last_number(owner, pods) + 1}"
 
 
 def last_number(owner: WorkloadName, pods: Iterable[Pod]) -> int:
-    """The highest number at the end of the names of its ``pods``.
+    """Highest number at the end of the names of ``pods``.
 
     New pods continue from there, so that no name is reused: budgets remember evicted pods by name for a while.
     """
@@ -82,9 +82,7 @@ def last_number(owner: WorkloadName, pods: Iterable[Pod]) -> int:
 
 
 def another(pod: Pod, name: str, objects: ClusterObjects) -> tuple[Pod, list[PersistentVolumeClaim]]:
-    """``pod`` under another name, without its node, and the claims made for it: those of ``pod``, which have its name
-    in theirs, under the new name and not bound yet.
-    """
+    """``pod`` under another name, without its node, with its own claims renamed and unbound."""
     before, namespace, labels = pod.metadata.name, pod.metadata.namespace, pod.metadata.labels
     if before in labels.values():
         labels = {key: name if value == before else value for key, value in labels.items()}
@@ -103,7 +101,7 @@ def another(pod: Pod, name: str, objects: ClusterObjects) -> tuple[Pod, list[Per
 
 
 def has_own_claims(pod: Pod) -> bool:
-    """True if one of its claims has its name."""
+    """True if a claim's name contains the pod's."""
     sources = (volume.persistent_volume_claim for volume in pod.spec.volumes)
     return any(source is not None and f"-{pod.metadata.name}-" in f"-{source.claim_name}-" for source in sources)
 

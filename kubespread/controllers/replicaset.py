@@ -98,7 +98,7 @@ class _Standing(Struct, frozen=True):
 
 
 def deletion_cost(pod: Pod) -> int:
-    """The annotation's value; 0 without one, or if it is no 32-bit number.
+    """Value of the annotation; 0 without one, or if it is no 32-bit number.
 
     A positive number may have neither sign nor leading zeros, a negative one may: ``-010`` is -10.
     """
@@ -108,7 +108,7 @@ def deletion_cost(pod: Pod) -> int:
 
 
 Pods = Sequence[tuple[int, _Standing]]
-"""Some pods, each with its index among all."""
+"""Pods, each with its index among all."""
 _Rule = Callable[[Pods], Mapping[int, int]]
 
 
@@ -176,7 +176,7 @@ def _alike(pods: Pods, key: Callable[[_Standing], Any], *, in_order: bool) -> It
 
 
 def most_restarts(pod: Pod) -> tuple[int, int]:
-    """The most restarts of a container and of a sidecar, negative: the larger goes first."""
+    """Most restarts of a container and of a sidecar, negated: the larger goes first."""
 
     def most(statuses: Iterable[ContainerStatus]) -> int:
         return max((status.restart_count for status in statuses), default=0)
@@ -201,11 +201,11 @@ def _bucket(age: timedelta) -> int:
 
 
 BURST_REPLICAS = 500
-"""Most pods that one pass of the controller deletes, or creates."""
+"""Most pods that one pass of the controller creates, or deletes."""
 
 
 Pick = Callable[[Sequence[Pod], int], Sequence[Pod]]
-"""Choice among several equal pods, given how many go; all are sorted by name."""
+"""Choice among equal pods, sorted by name, given how many go."""
 
 
 def first_by_name(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
@@ -214,13 +214,13 @@ def first_by_name(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
 
 class Victims(Struct, frozen=True):
     pods: tuple[Pod, ...]
-    """Pods in the order they are chosen."""
+    """In the order they are chosen."""
     arbitrary: bool
-    """True if pods that were kept could as well have gone, in place of some of these."""
+    """True if some kept pods could have gone instead."""
 
 
 def crowding(active: Iterable[Pod], related: Iterable[Pod]) -> dict[str, int]:
-    """For each pod of ``active``, by name, how many of the ``related`` pods are on its node, itself included."""
+    """Number of ``related`` pods, including itself, on the node of each pod of ``active``, by name."""
     on_node = Counter(pod.spec.node_name for pod in related)
     return {pod.metadata.name: on_node[pod.spec.node_name] for pod in active}
 
@@ -232,8 +232,8 @@ def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime)
     group compare equal, or each before the next in a circle, and which of them goes first depends on how they were
     listed. Within a group they are sorted by name. Raises SnapshotError for a time that cannot be read.
 
-    A group ends where every pod before goes before every pod after. There, the standings of those before sum up to
-    what the pods before win among each other and over all after them, and nowhere else.
+    A group ends where every pod before goes before every pod after. There, the standings of those before sum up to what
+    the pods before win among each other and over all after them, and nowhere else.
     """
     standing = _precedences([_Standing.of(pod, ranks.get(pod.metadata.name, 0), now) for pod in pods])
     groups: list[list[Pod]] = []
@@ -251,7 +251,7 @@ def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime)
 def victims(
     pods: Sequence[Pod], count: int, related: Sequence[Pod], now: datetime, pick: Pick = first_by_name
 ) -> Victims:
-    """The ``count`` active ``pods`` of one controller that go when it is scaled down by that number.
+    """The ``count`` active ``pods`` of one controller that a scale-down deletes.
 
     ``related`` are the pods that crowd their nodes; none for a ReplicationController. Ranks are counted once per pass,
     and a pass deletes at most `BURST_REPLICAS` pods. Raises SnapshotError for a time that cannot be read.

@@ -40,7 +40,7 @@ POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
 
 
 def new_pod(stateful_set: PodCreator[StatefulSet]) -> NewPod:
-    """The pod of the first ordinal."""
+    """Pod of the first ordinal."""
     spec = stateful_set.object.spec
     ordinal = first_ordinal(stateful_set.object)
     name = f"{stateful_set.name}-{ordinal}"
@@ -64,18 +64,18 @@ def new_pod(stateful_set: PodCreator[StatefulSet]) -> NewPod:
 
 
 def ordinal_of(pod: Pod, stateful_set: str) -> int | None:
-    """The ordinal in the name of a pod that is called like one of ``stateful_set``'s."""
+    """Ordinal in a pod's name; None if it is not named like one of ``stateful_set``."""
     parent, _, ordinal = pod.metadata.name.rpartition("-")
     return int(ordinal) if parent == stateful_set and ordinal.isdecimal() else None
 
 
 def creates_one_by_one(creator: PodCreator[Any]) -> bool:
-    """True if the next pod is only created once the last one runs; namesakes of other groups do the same."""
+    """True if the next pod is only created once the last one runs, also for namesakes of other groups."""
     return creator.kind == "StatefulSet" and creator.object.spec.pod_management_policy != "Parallel"
 
 
 def from_free_ordinal(stateful_set: StatefulSet, pods: Iterable[Pod]) -> StatefulSet:
-    """``stateful_set`` with the lowest ordinal that none of ``pods`` has yet as its first."""
+    """``stateful_set`` starting at the lowest ordinal that none of ``pods`` has."""
     meta = stateful_set.metadata
     taken = {pod.metadata.name for pod in pods if pod.metadata.namespace == meta.namespace}
     ordinal = first_ordinal(stateful_set)
@@ -85,7 +85,7 @@ def from_free_ordinal(stateful_set: StatefulSet, pods: Iterable[Pod]) -> Statefu
 
 
 def for_ordinal(pod: Pod, stateful_set: StatefulSet, ordinal: int) -> Pod:
-    """``pod``, one of the StatefulSet's, as it would be under another ordinal: name, labels and claims."""
+    """``pod`` of the StatefulSet under another ordinal: name, labels and claims."""
     before, name = pod.metadata.name, f"{stateful_set.metadata.name}-{ordinal}"
     own = relabeled(pod, {**pod.metadata.labels, POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal)})
     own.metadata.name = name
@@ -94,7 +94,7 @@ def for_ordinal(pod: Pod, stateful_set: StatefulSet, ordinal: int) -> Pod:
 
 
 def claims_of(stateful_set: StatefulSet, ordinal: int) -> list[PersistentVolumeClaim]:
-    """The claims that belong to the pod of an ordinal."""
+    """Claims of the pod of an ordinal."""
     meta = stateful_set.metadata
     return [
         _claim(template, f"{meta.name}-{ordinal}", meta.namespace)
@@ -111,7 +111,7 @@ def _with_claim_of(volume: Volume, before: str, name: str) -> Volume:
 
 
 def first_ordinal(stateful_set: StatefulSet) -> int:
-    """The ordinal that a StatefulSet's pods are counted from."""
+    """Ordinal that a StatefulSet's pods start at."""
     ordinals = stateful_set.spec.ordinals
     return ordinals.start if ordinals is not None else 0
 
@@ -126,7 +126,7 @@ _ROLLING_UPDATE = "RollingUpdate"
 
 
 class Revisions(Struct, frozen=True):
-    """Names of ControllerRevisions: ``update`` has the StatefulSet's template, ``current`` is what it came from.
+    """Names of ControllerRevisions: ``update`` has the current template, ``current`` the previous one.
 
     Without an update, or if status.currentRevision names one that does not exist, both are the same.
     """
@@ -139,15 +139,15 @@ class UpdateRules(Struct, frozen=True):
     """Rules by which a release replaces the pods of an old revision."""
 
     max_unavailable: bool = False
-    """The feature gate MaxUnavailableStatefulSet: without it the field of that name means nothing."""
+    """Feature gate MaxUnavailableStatefulSet, without which the field has no effect."""
     clears_unavailable_first: bool = False
-    """Since 1.37, with that gate: of a Parallel StatefulSet outdated pods that are not available go at once, whatever
-    may be unavailable.
+    """Since 1.37, with that gate, outdated pods of a Parallel StatefulSet that are not available go at once, ignoring
+    the limit.
     """
     completes_on_delete: bool = False
     """Since 1.37 status.currentRevision follows a finished update with the strategy OnDelete too."""
     scales_down_first: bool = False
-    """Since 1.38 a Parallel StatefulSet deletes what is beyond its ordinals before it creates what is missing."""
+    """Since 1.38 a Parallel StatefulSet deletes pods beyond its ordinals before it creates missing ones."""
 
     @classmethod
     def of(cls, version: KubeVersion) -> UpdateRules:
@@ -174,18 +174,19 @@ Action = Create | Delete
 
 class StatefulSetPass(Struct, frozen=True):
     actions: tuple[Action, ...]
-    """Actions in the order of their calls; those of a Parallel StatefulSet go out at once, in no order."""
+    """In the order of their calls; those of a Parallel StatefulSet go out at once, in no order."""
     status: StatefulSetStatus
-    """Status the controller writes: it counts the pods that were there before the pass."""
+    """Status that the controller writes: it counts the pods before the pass."""
 
 
 def reconcile(
     stateful_set: StatefulSet, pods: Sequence[Pod], revisions: Revisions, now: datetime, rules: UpdateRules
 ) -> StatefulSetPass:
-    """Compute the controller's pass over ``pods``, all that the StatefulSet owns, terminating and ended ones included.
+    """Run one pass of the controller over ``pods``, all that the StatefulSet owns, including terminating and ended
+    ones.
 
-    Raises IntOrStringError for a maxUnavailable that is no percentage, SnapshotError for a pod's time that cannot be
-    read.
+    ``rules`` are those of the release (`UpdateRules.of`), by default those of 1.36. Raises IntOrStringError for a
+    maxUnavailable that is no percentage, SnapshotError for a pod's time that cannot be read.
     """
     members = _Members.of(stateful_set, pods, revisions, now)
     strategy = _defaulted(stateful_set.spec.update_strategy)
@@ -319,7 +320,7 @@ def _scale_down(members: _Members) -> tuple[list[Action], bool]:
 
 
 def max_unavailable(stateful_set: StatefulSet, rules: UpdateRules) -> int:
-    """Most pods a rolling update may make unavailable at once. Raises IntOrStringError for no percentage."""
+    """Most pods that a rolling update may make unavailable at once. Raises IntOrStringError for no percentage."""
     rolling_update = _defaulted(stateful_set.spec.update_strategy).rolling_update or RollingUpdate()
     return _limit(rolling_update, replicas_of(stateful_set), rules)
 

@@ -40,8 +40,9 @@ def parse_int64(text: str) -> int | None:
 
 
 def compact_json(value: object) -> str:
-    """Go's encoding/json: no blanks, and the three characters HTML cares about escaped. Keys of maps are to be sorted,
-    unlike those of structs.
+    """Go's encoding/json: without blanks, the three characters HTML cares about escaped.
+
+    Keys of maps must be sorted, unlike those of structs.
     """
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -52,6 +53,6 @@ def quoted_list(values: Iterable[str]) -> str:
 
 
 def aggregate(messages: Iterable[str]) -> str:
-    """Several errors as one text: one alone, more in brackets, the same text once."""
+    """Several errors as one text: a single one as it is, more in brackets, without repetition."""
     distinct = list(dict.fromkeys(messages))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"

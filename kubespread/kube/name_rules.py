@@ -42,12 +42,12 @@ def is_extended(name: str) -> bool:
 
 
 def is_integer(name: str) -> bool:
-    """True if there are only whole ones of it."""
+    """True for a resource counted in whole numbers only."""
     return name in _COUNTED or is_extended(name)
 
 
 def is_scalar(name: str) -> bool:
-    """True if the scheduler counts the resource by its name, besides cpu, memory and ephemeral-storage."""
+    """True for a resource that the scheduler counts by name, besides cpu, memory and ephemeral-storage."""
     return is_extended(name) or is_hugepages(name) or NATIVE_DOMAIN in name or name.startswith("attachable-volumes-")
 
 
@@ -151,5 +151,5 @@ def dns_label_faults(name: str) -> tuple[str, ...]:
 
 
 def normalized_image(image: str) -> str:
-    """An image's name with its default tag: a colon before the last slash belongs to a registry's port."""
+    """Image name with its default tag: a colon before the last slash belongs to a registry's port."""
     return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"

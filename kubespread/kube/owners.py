@@ -30,12 +30,12 @@ from kubespread.regex import regex
 
 
 def is_active(pod: Pod) -> bool:
-    """True if it runs or will run: neither ended nor terminating."""
+    """True for a pod that runs or will run: neither ended nor terminating."""
     return pod.status.phase not in ENDED_PHASES and pod.metadata.deletion_timestamp is None
 
 
 def ready_condition(pod: Pod) -> PodCondition | None:
-    """The Ready condition if it is true, else None."""
+    """The Ready condition, if it is true; else None."""
     for condition in pod.status.conditions:
         if condition.type == READY:
             return condition if condition.status == "True" else None
@@ -51,12 +51,12 @@ def is_terminating(pod: Pod) -> bool:
 
 
 def is_kept(pod: Pod) -> bool:
-    """True if a pod that was deleted has stopped, and is there only for finalizers that nothing modeled takes off."""
+    """True for a deleted and stopped pod that exists only because of finalizers nothing modeled removes."""
     return bool(pod.metadata.finalizers) and is_terminating(pod) and pod.status.phase in ENDED_PHASES
 
 
 def ready_since(pod: Pod) -> datetime | None:
-    """Time at which it became ready; None where it is not, or does not say when. Raises SnapshotError."""
+    """Time at which it became ready; None if it is not, or does not say. Raises SnapshotError."""
     condition = ready_condition(pod)
     if condition is None:
         return None
@@ -64,7 +64,7 @@ def ready_since(pod: Pod) -> datetime | None:
 
 
 def is_available(pod: Pod, min_ready_seconds: int, now: datetime) -> bool:
-    """True if it has been ready for as long as its workload asks. Raises SnapshotError."""
+    """True if it has been ready for as long as its workload requires. Raises SnapshotError."""
     if not min_ready_seconds:
         return ready_condition(pod) is not None
     since = ready_since(pod)
@@ -72,7 +72,7 @@ def is_available(pod: Pod, min_ready_seconds: int, now: datetime) -> bool:
 
 
 def moment(pod: Pod, what: str, text: str) -> datetime | None:
-    """The time that a field of ``pod`` says, None where it says none. Raises SnapshotError for what is no time."""
+    """Time in a field of ``pod``; None without one. Raises SnapshotError for an invalid time."""
     try:
         return time.parse(text)
     except time.TimestampError as error:
@@ -80,12 +80,12 @@ def moment(pod: Pod, what: str, text: str) -> datetime | None:
 
 
 def priority_of(pod: Pod) -> int:
-    """Priority that the scheduler compares; a pod that was given none has 0."""
+    """Priority that the scheduler compares, by default 0."""
     return pod.spec.priority or 0
 
 
 def is_same_pod(one: Pod, other: Pod) -> bool:
-    """By uid as in the scheduler; pods that were never stored have none, and then names tell."""
+    """True for equal uids, as in the scheduler; pods without uids compare by name."""
     if one.metadata.uid or other.metadata.uid:
         return one.metadata.uid == other.metadata.uid
     return (one.metadata.namespace, one.metadata.name) == (other.metadata.namespace, other.metadata.name)
@@ -95,7 +95,7 @@ _NAMED = regex(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s
 
 
 class NamespacedName(str):
-    """``namespace/name``, as Kubernetes' own type of that name prints it: a text that knows its parts."""
+    """``namespace/name``, as Kubernetes' type of that name prints it: a text with parts."""
 
     namespace: str
     name: str
@@ -114,7 +114,7 @@ class NamespacedName(str):
 
     @property
     def called(self) -> str:
-        """Without the default namespace, which goes without saying."""
+        """The name, with a namespace other than the default one."""
         return self.removeprefix(f"{DEFAULT_NAMESPACE}/")
 
 
@@ -133,23 +133,23 @@ class WorkloadName(NamespacedName):
 
     @property
     def without_kind(self) -> str:
-        """``shop/web``, and in the default namespace ``web``: what mostly tells it."""
+        """``shop/web``, in the default namespace ``web``: usually unambiguous."""
         return NamespacedName(self.namespace, self.name).called
 
     @property
     def labels(self) -> dict[str, str]:
-        """Its parts, as metrics have them."""
+        """The parts, as labels of metrics."""
         return {"namespace": self.namespace, "kind": self.kind, "name": self.name}
 
 
 class Named(Struct, frozen=True):
-    """A workload by its name."""
+    """Name of a workload, with an optional namespace."""
 
     kind: str
-    """``Deployment``, as Kubernetes writes it."""
+    """Kind as Kubernetes writes it, ``Deployment``."""
     name: str
     namespace: str | None = None
-    """None: that of whoever names it."""
+    """None for the default of the caller."""
 
     def __str__(self) -> str:
         namespace = f"{self.namespace}/" if self.namespace else ""
@@ -157,13 +157,13 @@ class Named(Struct, frozen=True):
         return f"{namespace}{(row.short if row is not None else '') or self.kind.lower()}/{self.name}"
 
     def within(self, namespace: str) -> WorkloadName:
-        """Its name where those without a namespace are in ``namespace``."""
+        """The name, by default in ``namespace``."""
         return WorkloadName(self.kind, self.namespace or namespace, self.name)
 
 
 def named(workload: str | Named, suggested: Sequence[kinds.Kind] = kinds.REFERABLE) -> Named:
-    """Parses ``deploy/web`` or ``shop/deploy/web``; a Named is returned unchanged. Raises UsageError, which names kinds
-    that are ``suggested`` instead of an unknown one.
+    """Parse ``deploy/web`` or ``shop/deploy/web``; a Named is returned unchanged. Raises UsageError, suggesting
+    ``suggested`` kinds for an unknown one.
     """
     if isinstance(workload, Named):
         return workload
@@ -183,7 +183,7 @@ _KNOWN = frozenset(alias for row in kinds.KINDS for alias in row.aliases)
 
 
 def other_kind(name: str) -> kinds.Kind | None:
-    """A kind that only pods may know; None for one that is known and controls none, and for what is misspelled."""
+    """A kind that only pods may show; None for a known kind without pods, and for a misspelled one."""
     if _KIND.fullmatch(name) is None or name.lower() in _KNOWN:
         return None
     return None if near_miss(name, (alias for row in kinds.REFERABLE for alias in row.aliases)) else kinds.of_pods(name)
@@ -194,7 +194,7 @@ SelectingController = ReplicationController | ReplicaSet | StatefulSet
 SELECTING_CONTROLLERS: Mapping[tuple[str, str], type[SelectingController]] = {
     (kinds.KEPT[cls].api_version, kinds.KEPT[cls].kind): cls for cls in (ReplicationController, ReplicaSet, StatefulSet)
 }
-"""The controllers whose selectors the scheduler reads, by apiVersion and kind."""
+"""Controllers with selectors that the scheduler reads, by apiVersion and kind."""
 
 
 def controller_of(controlled: ApiObject) -> OwnerReference | None:
@@ -205,8 +205,8 @@ def controller_of(controlled: ApiObject) -> OwnerReference | None:
 
 
 def owner_meant(called: WorkloadName, controlled: Iterable[ApiObject]) -> WorkloadName | None:
-    """Find the controller of one of ``controlled`` that is of no kind of Kubernetes' own and is ``called`` so as
-    kubectl takes it: ``clusters.postgresql.cnpg.io/db``.
+    """The custom controller of one of ``controlled`` that kubectl calls ``called``: ``clusters.postgresql.cnpg.io/db``;
+    None without one.
     """
     alias, _, group = called.kind.lower().partition(".")
     for obj in controlled:
@@ -221,7 +221,7 @@ def owner_meant(called: WorkloadName, controlled: Iterable[ApiObject]) -> Worklo
 
 
 def controls(controller: ApiObject, controlled: ApiObject) -> bool:
-    """True if ``controlled``, of the same namespace, names ``controller`` as its own, by UID where both have one."""
+    """True if ``controlled``, of the same namespace, names ``controller`` as its own, by UID if both have one."""
     owner, meta = controller_of(controlled), controller.metadata
     return (
         owner is not None
@@ -236,14 +236,14 @@ def selects_pods(owner: OwnerReference) -> bool:
 
 
 def find_controller(owner: OwnerReference, namespace: str, objects: ClusterObjects) -> SelectingController | None:
-    """The owner by exact apiVersion and kind and by name; its uid is not compared. Other kinds select nothing."""
+    """Owner by exact apiVersion, kind and name, without its uid; None for kinds that select nothing."""
     if not selects_pods(owner):
         return None
     return objects.named(SELECTING_CONTROLLERS[owner.api_version, owner.kind], owner.name, namespace)
 
 
 def static_notes(pod: Pod) -> Iterator[str]:
-    """A note if the pod is a static pod: the kubelet runs it from a file, and kube-scheduler never sees it."""
+    """Yield a note for a static pod: the kubelet runs it from a file, and kube-scheduler never sees it."""
     annotations, owner = pod.metadata.annotations, controller_of(pod)
     is_owned_by_node = owner is not None and owner.kind == "Node"
     if MIRROR_POD in annotations or annotations.get(CONFIG_SOURCE, "api") != "api" or is_owned_by_node:

@@ -67,7 +67,7 @@ def _region_of(zones: Sequence[str]) -> tuple[str, str]:
 
 
 def translation_fault(volume: api.PersistentVolume) -> str | None:
-    """Reason why an in-tree volume cannot be looked at as its CSI driver would see it; None when it can."""
+    """Reason an in-tree volume cannot be translated for its CSI driver; None if it can."""
     zones = _zones_of(volume)
     if volume.spec.gce_persistent_disk is None or len(zones) == 1:
         return None
@@ -100,7 +100,7 @@ IN_TREE: Mapping[str, InTreePlugin] = {
         lambda v, owner: v.portworx_volume.volume_id if v.portworx_volume else "",
     ),
 }
-"""By the field of the volume that holds it."""
+"""By the volume's field that holds it."""
 
 _DRIVER_OF_PROVISIONER = {plugin.name: plugin.driver for plugin in IN_TREE.values()}
 
@@ -119,7 +119,7 @@ def is_bound(claim: api.PersistentVolumeClaim) -> bool:
 
 
 def driver_of(storage_class: api.StorageClass, *, translates: bool = True) -> str:
-    """The CSI driver that makes the volumes of a class; empty for in-tree plugins that do not count as a driver.
+    """CSI driver that provisions a class; empty for in-tree plugins that do not count as a driver.
 
     ``translates``: in-tree plugins count as the drivers that replaced them.
     """
@@ -130,12 +130,12 @@ def driver_of(storage_class: api.StorageClass, *, translates: bool = True) -> st
 
 
 def is_for_one_pod(claim: api.PersistentVolumeClaim) -> bool:
-    """True if no two pods of the cluster may use it at once."""
+    """True if only one pod of the cluster may use it at a time."""
     return "ReadWriteOncePod" in claim.spec.access_modes
 
 
 def suffices(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
-    """True if the volume is large enough for the claim, of the same mode and attributes, and stays."""
+    """True if the volume is large enough for the claim, with the same mode and attributes, and stays."""
     return (
         capacity(volume).nano >= requested_storage(claim).nano
         and volume.spec.volume_mode == claim.spec.volume_mode
@@ -196,12 +196,12 @@ def bound_volume(claim: api.PersistentVolumeClaim, volume: api.PersistentVolume)
 
 
 def is_delayed(storage_class: api.StorageClass | None) -> bool:
-    """True if claims of the class wait for a pod before they are bound; without their class they do not."""
+    """True if claims of the class wait for a pod before they are bound; False without the class."""
     return storage_class is not None and storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
 
 
 def is_provisioned(storage_class: api.StorageClass | None) -> bool:
-    """True if volumes of the class are made for its claims."""
+    """True if volumes of the class are provisioned for its claims."""
     return storage_class is not None and storage_class.provisioner not in ("", NO_PROVISIONER)
 
 
@@ -213,7 +213,7 @@ def provisioned_name(claim: api.PersistentVolumeClaim) -> str:
 def provisioned(
     claim: api.PersistentVolumeClaim, storage_class: api.StorageClass, terms: list[NodeSelectorTerm]
 ) -> api.PersistentVolume:
-    """The volume that the driver of a class makes for a claim; ``terms`` say where it is reached, none: everywhere."""
+    """Volume that the driver of a class provisions for a claim; ``terms`` limit its nodes, none: everywhere."""
     spec, driver, name = claim.spec, driver_of(storage_class), provisioned_name(claim)
     made = api.PersistentVolumeSpec(
         capacity=spec.resources.requests,

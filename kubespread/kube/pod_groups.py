@@ -14,10 +14,10 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import KubeVersion
 
 GroupName = tuple[str, str]
-"""Namespace and PodGroup."""
+"""Namespace and name of a PodGroup."""
 TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
 PERMIT = "waiting for minCount pods from a gang to be scheduled"
-"""Message of a pod that has a node while too few others of its group have."""
+"""Message of a pod with a node while too few others of its group have one."""
 GATES = ("GenericWorkload", "GangScheduling")
 
 
@@ -25,14 +25,14 @@ class Group(Struct, frozen=True):
     """Requirements of a pod's group."""
 
     min_count: int = 1
-    """Number of its pods that have to be scheduled for any to be."""
+    """Number of its pods that must be scheduled for any to be."""
     is_gang: bool = False
-    """Otherwise its policy is basic, and only a topology key makes it a group."""
+    """False for a basic policy, in which only a topology key makes it a group."""
     topology_key: str = ""
     missing: str = ""
-    """Message of kube-scheduler while the object that describes the group is not there."""
+    """kube-scheduler's message while the group's object does not exist."""
     parent: str | None = None
-    """The CompositePodGroup it is part of."""
+    """Its CompositePodGroup; None without one."""
 
 
 def has_gangs(version: KubeVersion) -> bool:
@@ -41,13 +41,13 @@ def has_gangs(version: KubeVersion) -> bool:
 
 
 def group_name(pod: Pod) -> GroupName | None:
-    """Identity of the pod's group; None for a pod of none."""
+    """Name of the pod's group; None without one."""
     group = pod.spec.scheduling_group
     return None if group is None or not group.pod_group_name else (pod.metadata.namespace, group.pod_group_name)
 
 
 def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion) -> Group:
-    """Find the group, as the release reads it."""
+    """The group as the release reads it."""
     for pod_group in objects.of(PodGroup):
         policy, meta = pod_group.spec.scheduling_policy, pod_group.metadata
         # Namesakes of other schedulers have no such policy.

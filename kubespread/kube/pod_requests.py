@@ -22,7 +22,7 @@ RESIZE_PENDING = "PodResizePending"
 
 
 def amounts(resources: ResourceList) -> Amounts:
-    """A resource list as the API server stores it: every quantity rounded up to 1/1000. Raises QuantityError."""
+    """Resource list as the API server stores it, quantities rounded up to 1/1000. Raises QuantityError."""
     return {name: parse(quantity).rounded_up() for name, quantity in resources.items()}
 
 
@@ -37,11 +37,10 @@ def is_sidecar(container: Container) -> bool:
 def pod_requests(
     pod: Pod, stand_ins: Mapping[str, Quantity] | None = None, *, pod_level: bool = True, use_status: bool = False
 ) -> Amounts:
-    """Sum what the pod requests, by resource name.
+    """Requests of the pod by resource name.
 
-    ``stand_ins`` replace a request that a container does not make. With ``use_status`` a running pod counts with the
-    largest of its requests, the admitted part of an in-place resize and what its containers have, each summed over the
-    pod.
+    ``stand_ins`` replace missing requests of a container. With ``use_status`` a running pod counts with the largest of
+    its requests, the admitted part of an in-place resize and what its containers have, each summed over the pod.
     """
     total = _containers_total(pod, stand_ins or {}, use_status=use_status)
     spec = pod.spec
@@ -51,7 +50,7 @@ def pod_requests(
 
 
 def container_total(pod: Pod, kind: str) -> Amounts:
-    """Containers, init containers and sidecars aggregated over their ``requests`` or ``limits``."""
+    """``requests`` or ``limits`` aggregated over containers, init containers and sidecars."""
     return _aggregate(
         pod,
         [amounts(getattr(c.resources, kind)) for c in pod.spec.containers],
@@ -145,7 +144,7 @@ def _pod_level_requests(pod: Pod, *, use_status: bool) -> Amounts:
 
 
 def has_resize_status(pod: Pod) -> bool:
-    """True if the pod's status says anything of what was granted, or that nothing can be."""
+    """True if the pod's status reports granted resources, or that none can be granted."""
     status = pod.status
     statuses = (*status.container_statuses, *status.init_container_statuses)
     return (
@@ -157,7 +156,7 @@ def has_resize_status(pod: Pod) -> bool:
 
 
 def resize_infeasible(pod: Pod) -> bool:
-    """True if the node can never grant the resize that is asked for."""
+    """True if the node can never grant the requested resize."""
     pending = next((condition for condition in pod.status.conditions if condition.type == RESIZE_PENDING), None)
     return pending is not None and pending.reason == "Infeasible"
 

@@ -100,9 +100,8 @@ class PodSharing:
         self._no_finalizers: list[str] = self.part("finalizers", [])
 
     def from_json(self, metadata: Raw, spec: Raw, status: Raw) -> Pod:
-        """The pod of the parts of a JSON object, defaulted.
-
-        Raises msgspec.DecodeError for a null or a wrong type, and DecodingError for what cannot be parsed.
+        """Pod from the parts of a JSON object, defaulted. Raises msgspec.DecodeError for a null or a wrong type, and
+        DecodingError for text that cannot be parsed.
         """
         text = bytes(status) or b"{}"
         if len(text) <= _SHORT_STATUS:
@@ -114,9 +113,8 @@ class PodSharing:
         )
 
     def share(self, pod: Pod) -> None:
-        """Default ``pod``, drop what scheduling does not read, and replace its parts by equal ones seen before.
-
-        Raises DecodingError for what cannot be parsed.
+        """Default ``pod``, drop what scheduling does not read, and replace its parts by equal ones seen before. Raises
+        DecodingError for text that cannot be parsed.
         """
         _check_times(pod.metadata)
         check(pod.spec, "spec")
@@ -140,7 +138,7 @@ class PodSharing:
         self._last_node = node
 
     def share_template(self, template: PodTemplateSpec) -> None:
-        """Replace the parts of what a workload makes pods of likewise; what is read of it stays as it was written."""
+        """Replace the parts of a workload's template likewise, without changing what is read."""
         meta = template.metadata
         meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
         template.spec.forget_unread_volumes()

@@ -17,25 +17,25 @@ from kubespread.kube.well_known import ZONE
 
 
 class Provider(msgspec.Struct, frozen=True):
-    """Labels and taints that one of them sets."""
+    """Labels and taints that one provider sets."""
 
     prefixes: tuple[str, ...]
-    """Prefixes of labels and of taints."""
+    """Prefixes of labels and taints."""
     keys: tuple[str, ...] = ()
     """Labels without such a prefix."""
     taints: tuple[str, ...] = ()
     """Keys of taints without such a prefix."""
     everywhere: tuple[str, ...] = ()
-    """Labels that each of its nodes has."""
+    """Labels on each of its nodes."""
     pool: str = ""
-    """The label whose values are its pools of nodes."""
+    """Label with the name of a node's pool."""
 
 
 PROVIDERS = msgspec.convert(
     tomllib.loads(Path(__file__).with_name("providers.toml").read_text(encoding="utf-8")), dict[str, Provider]
 )
 POOLS = tuple(provider.pool for provider in PROVIDERS.values() if provider.pool)
-"""Labels whose values are pools of nodes."""
+"""Labels with the name of a node's pool."""
 _AKS = "kubernetes.azure.com/"
 _PREFIXES = tuple(chain.from_iterable(provider.prefixes for provider in PROVIDERS.values()))
 _KEYS = frozenset(chain.from_iterable(provider.keys for provider in PROVIDERS.values()))
@@ -43,18 +43,20 @@ _TAINTS = frozenset(chain.from_iterable(provider.taints for provider in PROVIDER
 
 
 def owns_label(key: str) -> bool:
-    """True if a label says what the machine is."""
+    """True if a label describes the machine."""
     return key in _KEYS or key.startswith(_PREFIXES)
 
 
 def owns_taint(taint: Taint) -> bool:
-    """True if a taint says what the machine is."""
+    """True if a taint describes the machine."""
     return taint.key in _TAINTS or taint.key.startswith(_PREFIXES)
 
 
 def fault_domains(nodes: Iterable[Node]) -> list[str]:
-    """Values of the zone label that are fault domains: what AKS numbers inside of one datacenter, where a region or a
-    pool has no zones. Its zones are called ``westeurope-1`` (learn.microsoft.com/azure/aks/availability-zones).
+    """Values of the zone label that are fault domains: AKS numbers those inside a datacenter if a region or pool has no
+    zones.
+
+    Its zones are called ``westeurope-1`` (learn.microsoft.com/azure/aks/availability-zones).
     """
     of_aks = (node.metadata.labels for node in nodes if any(key.startswith(_AKS) for key in node.metadata.labels))
     return sorted({labels[ZONE] for labels in of_aks if labels.get(ZONE, "").isdecimal()})

@@ -25,7 +25,7 @@ from kubespread.kube.gotext import INTEGER, parse_int64, quote
 from kubespread.regex import regex
 
 QuantityText = str | int | float
-"""A quantity as it stands in an object: text, or a YAML/JSON number."""
+"""A quantity as in an object: text, or a YAML/JSON number."""
 IntOrString = int | str
 """An absolute number or a percentage."""
 
@@ -56,7 +56,7 @@ NANO = 10**9
 
 
 class QuantityError(ValueError):
-    """The text is not a quantity; the message is the API server's."""
+    """Text that is no quantity; the message is the API server's."""
 
 
 class Quantity(Struct, frozen=True):
@@ -65,22 +65,22 @@ class Quantity(Struct, frozen=True):
     nano: int
     format: Format = "DecimalSI"
     text: str | None = None
-    """The original text where Kubernetes keeps it for printing."""
+    """Original text, if Kubernetes keeps it for printing."""
     scale: int | None = 0
     """In short form the power of ten its int64 counts; None in big form."""
 
     @property
     def value(self) -> int:
-        """The whole number at or beyond the value, away from zero, as Go's int64 has it: see `_int64`."""
+        """The value rounded away from zero to a whole number, as Go's int64 has it: see `_int64`."""
         return self._int64(0)
 
     @property
     def milli_value(self) -> int:
-        """The whole number at or beyond a thousand times the value, likewise."""
+        """A thousand times the value, rounded likewise."""
         return self._int64(-3)
 
     def rounded_up(self) -> Quantity:
-        """Rounded up to a multiple of 1/1000, as API defaulting does to every resource list."""
+        """The quantity rounded up to a multiple of 1/1000, as API defaulting does in every resource list."""
         milli = _away_from_zero(self.nano, NANO // 1000) * (NANO // 1000)
         return self if milli == self.nano else Quantity(milli, self.format, scale=None if self.scale is None else -3)
 
@@ -107,7 +107,7 @@ ZERO = Quantity(0)
 
 
 def parse(text: QuantityText | None) -> Quantity:
-    """The quantity written as ``text`` or a number; null is an explicit zero. Raises QuantityError."""
+    """Parse a text or number; null is an explicit zero. Raises QuantityError."""
     if text is None:
         return ZERO
     if isinstance(text, bool):
@@ -118,7 +118,7 @@ def parse(text: QuantityText | None) -> Quantity:
 
 
 def rounded(quantity: str, *, up: bool = False) -> str:
-    """A quantity for people: in the largest unit it reaches, with at most one decimal, and exact if it reaches none.
+    """Quantity for people: in the largest unit it reaches, with at most one decimal, or exact below that.
 
     Rounded down, or ``up`` for needed amounts, so that too little never looks like enough.
     """
@@ -234,7 +234,7 @@ class IntOrStringError(UsageError):
 
 
 def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
-    """An absolute number as it is, a percentage as its part of ``total``. Raises IntOrStringError for other text."""
+    """An absolute number as it is, or a percentage of ``total``. Raises IntOrStringError for other text."""
     if isinstance(value, int):
         return value
     if not value.endswith("%"):

@@ -26,7 +26,7 @@ LABEL_SELECTOR_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 class SelectorError(ValueError):
-    """A requirement the scheduler cannot parse; the message is the scheduler's."""
+    """A requirement that the scheduler cannot parse; the message is the scheduler's."""
 
 
 class Requirement(Struct, frozen=True):
@@ -37,14 +37,14 @@ class Requirement(Struct, frozen=True):
     values: tuple[str, ...] = ()
 
     def admits(self, value: str | None) -> bool:
-        """True if a label map whose entry for `key` is ``value`` (None: no such entry) satisfies the requirement."""
+        """True if ``value`` of the key (None: absent) satisfies the requirement."""
         return _OPERATORS[self.operator](value, self.values)
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         return self.admits(labels.get(self.key))
 
     def faults(self, prefix: str = "", *, absent_values: str = "null") -> list[str]:
-        """Everything that makes the requirement unparsable, in the scheduler's words, paths below ``prefix``."""
+        """Faults of the requirement, in the scheduler's words, with paths below ``prefix``."""
         printed = compact_json(self.values) if self.values else absent_values
         messages = []
         if wrong := label_key_faults(self.key):
@@ -95,14 +95,14 @@ _OPERATORS: Mapping[str, Callable[[str | None, tuple[str, ...]], bool]] = {
 
 
 class Selector(Struct, frozen=True):
-    """Requirements that must all hold. Without any it matches everything, unless it is the selector of nothing."""
+    """Requirements that must all hold; without any it matches everything, unless ``nothing`` is set."""
 
     requirements: tuple[Requirement, ...] = ()
     nothing: bool = False
 
     @property
     def is_empty(self) -> bool:
-        """True if there is no requirement at all; the selector of nothing does not count as empty."""
+        """True without requirements; the selector of nothing is not empty."""
         return not self.requirements and not self.nothing
 
     def matches(self, labels: Mapping[str, str]) -> bool:
@@ -123,12 +123,12 @@ NOTHING = Selector(nothing=True)
 
 
 def from_map(labels: Mapping[str, str]) -> Selector:
-    """The selector that asks for every entry of ``labels``; never validated, as in Kubernetes."""
+    """Selector that requires every entry of ``labels``; never validated, as in Kubernetes."""
     return Selector(tuple(Requirement(key, "In", (value,)) for key, value in sorted(labels.items())))
 
 
 def from_label_selector(selector: LabelSelector | None) -> Selector:
-    """An absent selector matches nothing, an empty one everything. Raises SelectorError at the first fault."""
+    """Selector of which absence matches nothing, and emptiness everything. Raises SelectorError at the first fault."""
     if selector is None:
         return NOTHING
     requirements = list(from_map(selector.match_labels).requirements)
@@ -164,7 +164,7 @@ _COMPARES = regex(r"(?P<key>[^\s=!<>(),]+)\s*(?P<operator>[<>])\s*(?P<value>[^\s
 
 
 def parse_selector(text: str) -> Selector:
-    """The selector written as ``text``; an empty one matches everything. Raises SelectorError."""
+    """Parse a selector; an empty text matches everything. Raises SelectorError."""
     return Selector(tuple(_requirements(text)) if text.strip() else ())
 
 
@@ -197,7 +197,7 @@ _FIELD_OPERATORS = ("In", "NotIn")
 
 
 class Term(Struct, frozen=True):
-    """One parsed term. A term with ``faults`` or without any condition matches no node."""
+    """A parsed term of a node selector. With ``faults`` or without any condition it matches no node."""
 
     labels: tuple[Requirement, ...]
     fields: tuple[Requirement, ...]
@@ -224,7 +224,7 @@ def required_node_selector(pod: Pod) -> NodeSelector | None:
 
 
 def parse_term(term: NodeSelectorTerm, prefix: str = "") -> Term:
-    """``term`` with every fault it has, in the scheduler's words, paths below ``prefix``."""
+    """Parse a term, with all its faults, in the scheduler's words, with paths below ``prefix``."""
     faults: list[str] = []
     labels, fields = [], []
     for position, expression in enumerate(term.match_expressions):
@@ -247,9 +247,9 @@ def parse_term(term: NodeSelectorTerm, prefix: str = "") -> Term:
 
 
 def pinned_names(terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
-    """The node names that ``metadata.name In`` narrows the terms to, or None when some term may match anywhere.
+    """Node names that ``metadata.name In`` limits the terms to; None if a term may match anywhere.
 
-    Validity is not looked at and an empty term counts as one that may match anywhere, as in NodeAffinity's PreFilter.
+    Validity is not checked and an empty term counts as one that may match anywhere, as in NodeAffinity's PreFilter.
     """
     names: frozenset[str] = frozenset()
     for term in terms:

@@ -26,7 +26,7 @@ from kubespread.regex import regex
 
 
 class DrainFlags(Struct, frozen=True):
-    """Flags of kubectl that decide what happens to which pod; by default as managed node pools set them."""
+    """kubectl's flags for draining pods, with the defaults of managed node pools."""
 
     force: bool = False
     ignore_daemonsets: bool = True
@@ -43,9 +43,9 @@ _CANONICAL_INTEGER = regex(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 
 
 def tolerates(toleration: Toleration, taint: Taint, *, compares: bool = False) -> bool:
-    """True if one toleration covers one taint.
+    """True if the toleration covers the taint.
 
-    The operators Gt and Lt do so only where ``compares`` is set: their gate is off by default up to 1.36.
+    The operators Gt and Lt do so only with ``compares``: their gate is off by default up to 1.36.
     """
     if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
         return False
@@ -59,7 +59,7 @@ def tolerates(toleration: Toleration, taint: Taint, *, compares: bool = False) -
 def untolerated(
     taints: Iterable[Taint], tolerations: Sequence[Toleration], effects: frozenset[str], *, compares: bool = False
 ) -> list[Taint]:
-    """The taints with one of ``effects`` that no toleration covers, in the node's order."""
+    """Taints with one of ``effects`` that no toleration covers, in the node's order."""
     return [
         taint
         for taint in taints
@@ -69,7 +69,7 @@ def untolerated(
 
 
 def comparable(value: str) -> int | None:
-    """The int64 that Gt and Lt compare: as it would be printed, no sign or zeros ahead; else None."""
+    """The int64 that Gt and Lt compare, if printed canonically, without sign or leading zeros; else None."""
     return parse_int64(value) if _CANONICAL_INTEGER.fullmatch(value) else None
 
 
@@ -82,18 +82,18 @@ def _compares(toleration: Toleration, taint: Taint) -> bool:
 
 
 class TaintError(ValueError):
-    """The text is no taint, or no toleration; the message is kubectl's where kubectl reads such texts."""
+    """Text that is no taint or toleration; the message is kubectl's where kubectl reads such texts."""
 
 
 class TaintChange(NamedTuple):
-    """A taint to put on a node, or to take off it."""
+    """A taint to add to a node, or to remove."""
 
     taint: Taint
     removes: bool
 
 
 def parse_taint(text: str) -> TaintChange:
-    """The change written as ``text``. Raises TaintError.
+    """Parse a taint to add or remove. Raises TaintError.
 
     A taint to remove needs no effect, and then means all of its key; its value is ignored.
     """
@@ -145,7 +145,7 @@ _CORDON_TAINT = Taint(key=CORDON_TAINT_KEY, effect="NoSchedule")
 
 
 def cordoned(node: Node) -> Node:
-    """``node`` as it is once it is cordoned: its new taint is the last one."""
+    """``node`` after a cordon, with its taint as the last one."""
     taints = node.spec.taints
     if _CORDON_TAINT not in taints:
         taints = [*_without_cordon(taints), _CORDON_TAINT]
@@ -153,7 +153,7 @@ def cordoned(node: Node) -> Node:
 
 
 def uncordoned(node: Node) -> Node:
-    """``node`` without either."""
+    """``node`` after an uncordon."""
     return replace(node, spec=replace(node.spec, unschedulable=False, taints=_without_cordon(node.spec.taints)))
 
 

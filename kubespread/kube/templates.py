@@ -42,7 +42,7 @@ MERGE_KEYS: Mapping[str, str] = {
     "volumeMounts": "mountPath",
     "volumeDevices": "devicePath",
 }
-"""Fields by which kubectl tells the elements of a list apart; lists of other names are replaced whole."""
+"""Fields by which kubectl identifies elements of a list; other lists are replaced whole."""
 CONTAINERS = ("containers", "initContainers")
 _ANNOTATIONS = "annotations"
 READ_OF_SPEC = {field.encode_name for field in msgspec.structs.fields(PodSpec)} - {
@@ -50,7 +50,7 @@ READ_OF_SPEC = {field.encode_name for field in msgspec.structs.fields(PodSpec)} 
     "volumes",
     "securityContext",
 }
-"""Fields that are decoded with all that is below them. Of volumes most is forgotten again."""
+"""Fields that are decoded completely; most of volumes is dropped again."""
 READ_OF_CONTAINERS = {field.encode_name for field in msgspec.structs.fields(Container)} - {
     "restartPolicyRules",
     "securityContext",
@@ -64,7 +64,7 @@ _BY_RESOURCE = frozenset({"requests", "limits", "overhead"})
 
 @lru_cache(maxsize=2**14, typed=True)
 def digest(value: Any) -> str:
-    """Digest of a value that is no map and no list."""
+    """Digest of a value that is neither map nor list."""
     # Its library takes four megabytes, and many clusters have no templates.
     from hashlib import blake2b
 
@@ -105,7 +105,7 @@ _SET_EMPTY = frozenset({"storageClassName", "runtimeClassName"})
 
 
 def tree_of(value: Any, name: str = "") -> Any:
-    """The tree of plain data, the value of a field ``name``."""
+    """Tree of plain data, the value of a field ``name``."""
     if isinstance(value, dict):
         inside = _AMOUNT if name in _BY_RESOURCE else ""
         return {key: None if item is None else tree_of(item, inside or key) for key, item in value.items()}
@@ -134,7 +134,7 @@ def _amount(value: Any) -> Any:
 
 
 def normal(tree: Any) -> Any:
-    """The tree without defaults, and without what is empty."""
+    """The tree without defaults and empty parts."""
     if isinstance(tree, list):
         return [normal(item) for item in tree]
     if not isinstance(tree, dict):
@@ -151,10 +151,8 @@ def _is_default(name: str, value: str) -> bool:
 
 
 def unread_of(spec: Tree | bytes, annotations: Mapping[str, str]) -> str | None:
-    """The normal tree, as text, of what is not decoded of a template: of its spec, whose decoded fields are well
-    formed, in JSON or as plain data, and of its annotations.
-
-    None for what JSON does not hold, or nobody looks at for its depth.
+    """Normal tree, as text, of what is not decoded of a template: of its spec, in JSON or as plain data, and of its
+    annotations; None for data that JSON cannot hold or that is too deep.
     """
     try:
         plain = (msgspec.json.decode(spec) or {}) if isinstance(spec, bytes) else spec
@@ -164,8 +162,8 @@ def unread_of(spec: Tree | bytes, annotations: Mapping[str, str]) -> str | None:
 
 
 def unread_part(spec: Tree, annotations: Mapping[str, str]) -> Tree:
-    """The fields of a pod spec, plain data, that are not decoded, with the names of containers; beside them the
-    annotations that are not read.
+    """Fields of a pod spec that are not decoded, with the names of containers, and the annotations
+    that are not read.
     """
     part = {name: value for name, value in spec.items() if name not in READ_OF_SPEC}
     part[_ANNOTATIONS] = {name: value for name, value in annotations.items() if name not in READ_ANNOTATIONS}
@@ -178,7 +176,7 @@ def unread_part(spec: Tree, annotations: Mapping[str, str]) -> Tree:
 
 
 def template_part(data: Tree) -> tuple[Tree, Tree]:
-    """The spec and the annotations of a template as plain data."""
+    """Spec and annotations of a template as plain data."""
     return data.get("spec") or {}, (data.get("metadata") or {}).get(_ANNOTATIONS) or {}
 
 
@@ -187,7 +185,7 @@ def _normal_spec(spec: Tree) -> Tree:
 
 
 def text_of(unread: Tree, spec: Tree) -> str:
-    """The tree of what is not decoded of a spec, normal, and with what the API server derives from other fields."""
+    """Normal tree of what is not decoded of a spec, as text, with what the API server derives from other fields."""
     images = {
         digest(container.get("name")): container.get("image") or ":"
         for name in CONTAINERS
@@ -205,7 +203,7 @@ def text_of(unread: Tree, spec: Tree) -> str:
 
 
 def fields_in(value: Any, name: str = "") -> Tree:
-    """Fields of a map of plain data, and those below them; elements of a list by the digests of their keys."""
+    """Fields of plain data, with those below; elements of a list by the digests of their keys."""
     if isinstance(value, dict):
         return {key: fields_in(item, key) for key, item in value.items()}
     key = MERGE_KEYS.get(name)
@@ -215,7 +213,7 @@ def fields_in(value: Any, name: str = "") -> Tree:
 
 
 def fields_of_applied(manifest: str) -> str:
-    """`fields_in` the spec of a manifest in JSON, as text; empty for what is none."""
+    """`fields_in` the spec of a manifest in JSON, as text; empty for other text."""
     try:
         spec = msgspec.json.decode(manifest).get("spec")
         return _encode(fields_in(spec)).decode() if isinstance(spec, dict) else ""
@@ -224,7 +222,7 @@ def fields_of_applied(manifest: str) -> str:
 
 
 def are_one_template(one: PodTemplateSpec, other: PodTemplateSpec) -> bool:
-    """True if the API server would store the same for two templates of which all is known."""
+    """True if the API server would store two completely known templates equally."""
     return one.unread == other.unread and bool(_read(one) == _read(other))
 
 

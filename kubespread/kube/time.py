@@ -60,7 +60,7 @@ def _missing_unit(text: str, rest: str) -> ValueError:
 
 
 def printed(total: int) -> str:
-    """So many nanoseconds as Go prints them."""
+    """Nanoseconds as Go prints them."""
     sign, size = ("-" if total < 0 else ""), abs(total)
     if size < SECOND:
         for unit, factor in (("ms", 10**6), ("\u00b5s", 10**3), ("ns", 1)):
@@ -84,13 +84,12 @@ _ZERO = datetime(1, 1, 1, tzinfo=UTC)
 
 
 class TimestampError(ValueError):
-    """Text that is no moment."""
+    """Text that is no time."""
 
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> datetime | None:
-    """The moment; None for an absent one, which Go also writes as the first second of year 1.
-
+    """Parse a time; None for an absent one, which Go also writes as the first second of year 1.
     Raises TimestampError.
     """
     if not text:
@@ -106,7 +105,7 @@ def parse(text: str) -> datetime | None:
 
 
 def instant(text: str | None) -> datetime | None:
-    """The moment where ``text`` says one, else None: of something that need not have any."""
+    """The time, if ``text`` is one; else None."""
     try:
         return parse(text or "")
     except TimestampError:
@@ -115,5 +114,5 @@ def instant(text: str | None) -> datetime | None:
 
 @lru_cache(maxsize=64)
 def format_utc(moment: datetime) -> str:
-    """``moment`` to the second, as the API server writes it."""
+    """The time to the second, as the API server writes it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

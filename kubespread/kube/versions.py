@@ -30,28 +30,26 @@ _FILE_NAME = regex(r"1\.(?P<minor>\d+)(?:\.(?P<patch>\d+))?\.json")
 
 
 class Changes(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Changes that one release makes."""
+    """Changes of one release."""
 
     source: str
-    """Source that it was read from."""
+    """Source of the changes."""
     gates: Mapping[str, str] = {}
     """Feature gates: ``on`` or ``off`` by default, ``locked on`` or ``locked off``, or ``gone``, its behavior fixed."""
     unrelated_gates: Mapping[str, str] = {}
-    """Gates that affect neither the placement of pods nor what is read of them: switching one changes no answer."""
+    """Gates that affect neither placement nor what is read: switching one changes no answer."""
     dependencies: Mapping[str, tuple[str, ...]] = {}
-    """Gates that a gate needs to be on with it, which components check at startup."""
+    """Gates that a gate requires to be on, which components check at startup."""
     fields: Mapping[str, Mapping[str, str | None]] = {}
-    """By type of the API, its fields and their types in Go's words, ``""`` where nothing is known of what stands there,
-    null for a field that is gone. Of nodes, of the kinds that create pods, and of all types below them.
+    """Fields by API type and their types in Go's words, ``""`` if unknown, null for a removed field; of nodes, kinds
+    that create pods, and all types below them.
     """
     reasons: Mapping[str, tuple[str, ...]] = {}
-    """Reasons why a node is rejected, in the words of this release, and the words of the releases before. ``{taint}``
-    is the one that is not tolerated.
+    """Reworded rejection reasons: this release's text, and those of earlier releases. ``{taint}`` is the untolerated
+    one.
     """
     skipped_scores: Mapping[str, int] = {}
-    """Plugins that from here on leave a pod unscored that they have nothing to say about, and what each node of it
-    scored before.
-    """
+    """Plugins that from here on skip pods they have nothing to say about, and each node's score before."""
 
 
 @cache
@@ -66,18 +64,18 @@ def all_changes() -> dict[Release, Changes]:
 
 
 def changes_to(release: Release) -> Iterator[Changes]:
-    """Changes that led from release to release up to this one, the oldest first."""
+    """Yield the changes up to this release, the oldest first."""
     return (changes for since, changes in all_changes().items() if since <= release)
 
 
 def changes_after(release: Release) -> Iterator[Changes]:
-    """Changes of the releases after this one, the newest first."""
+    """Yield the changes of later releases, the newest first."""
     return (changes for since, changes in reversed(all_changes().items()) if since > release)
 
 
 @cache
 def older_reasons(release: Release) -> Mapping[str, tuple[str, ...]]:
-    """A release's own wording of reasons, by that of the newest; others are worded as today."""
+    """A release's wording of reasons, by the newest one; others are worded as today."""
     worded: dict[str, tuple[str, ...]] = {}
     for changes in changes_after(release):
         for reason, texts in {**{reason: (reason,) for reason in changes.reasons}, **worded}.items():
@@ -89,7 +87,7 @@ _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 MODELLED: frozenset[str] = frozenset(msgspec.json.decode((FOLDER / "modelled.json").read_bytes()))
-"""Gates whose switching changes an answer here; switching another is named in the report as not modeled."""
+"""Gates that change an answer here; switching another is reported as not modeled."""
 
 
 class _Gate(Struct, frozen=True):
@@ -121,7 +119,7 @@ def _dependencies(release: Release) -> Mapping[str, tuple[str, ...]]:
 
 
 def gate_default(name: str, release: Release) -> bool:
-    """True if a release behaves as with this gate on if it is not set."""
+    """True if an unset gate is on in a release."""
     gate = _gates(release).get(name)
     return gate is not None and gate.default
 
@@ -133,7 +131,7 @@ def has_gate(name: str, release: Release) -> bool:
 
 @cache
 def parse_gates(text: str, release: Release) -> Mapping[str, bool]:
-    """``Name=true,Other=false`` as a component's --feature-gates takes it, in its words. Raises UsageError."""
+    """Parse ``Name=true,Other=false`` like a component's --feature-gates, with its messages. Raises UsageError."""
     values: dict[str, bool] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         name, separator, setting = (part.strip() for part in pair.partition("="))
@@ -176,16 +174,16 @@ SCORES_SINCE, RECORDED_SINCE = 24, 34
 
 
 class KubeVersion(Struct, frozen=True):
-    """A minor of Kubernetes 1, and its patch where it is known; without one the latest patch is meant."""
+    """A minor of Kubernetes 1, and its patch if known; else the latest patch."""
 
     minor: int = NEWEST
     patch: int | None = None
     gates: tuple[tuple[str, bool], ...] = ()
-    """Feature gates set by name, and to what."""
+    """Feature gates that are set, and their values."""
 
     @classmethod
     def parse(cls, text: str) -> KubeVersion:
-        """``1.34``, ``1.34.1`` or ``v1.34.1-eks-1``. Raises UsageError."""
+        """Parse ``1.34``, ``1.34.1`` or ``v1.34.1-eks-1``. Raises UsageError."""
         match = _VERSION.fullmatch(text.strip())
         if match is None:
             raise UsageError(f"invalid Kubernetes version {text!r}: expected 1.X or 1.X.Y")
@@ -202,9 +200,7 @@ class KubeVersion(Struct, frozen=True):
 
     @classmethod
     def of_server(cls, text: str) -> KubeVersion:
-        """Version that a server says it is, or the modeled one nearest to it that is released; the newest when it does
-        not say.
-        """
+        """Version that a server reports, or the nearest modeled release; the newest if it reports none."""
         minor = cls.minor_of(text)
         if minor is None:
             return cls()
@@ -212,35 +208,35 @@ class KubeVersion(Struct, frozen=True):
 
     @staticmethod
     def minor_of(text: str) -> int | None:
-        """The minor that ``text`` names, modeled or not; None when it names none."""
+        """Minor in ``text``, modeled or not; None without one."""
         numbers = KubeVersion.numbers_in(text)
         return numbers[0] if numbers is not None else None
 
     @staticmethod
     def numbers_in(text: str) -> tuple[int, int] | None:
-        """The minor and the patch that ``text`` names, modeled or not; None when it names none."""
+        """Minor and patch in ``text``, modeled or not; None without them."""
         match = _VERSION.fullmatch(text.strip())
         return (int(match["minor"]), int(match["patch"] or 0)) if match is not None else None
 
     @property
     def release(self) -> Release:
-        """Minor and patch, the latest one where it is not known."""
+        """Minor and patch, by default the latest one."""
         return self.minor, _LATEST_PATCH if self.patch is None else self.patch
 
     @property
     def is_released(self) -> bool:
-        """True if it is no preview."""
+        """False for a preview."""
         return self.minor <= NEWEST
 
     def since(self, minor: int, patch: int = 0, *, picked: Sequence[Release] = ()) -> bool:
-        """True if this version is ``1.minor.patch`` or newer, or one of an older minor from the patch on that a change
-        was ``picked`` into.
+        """True if this version is ``1.minor.patch`` or newer, or of an older minor from a patch that the change was
+        ``picked`` into.
         """
         release = self.release
         return release >= (minor, patch) or any(self.minor == pick[0] and release >= pick for pick in picked)
 
     def with_gates(self, text: str) -> KubeVersion:
-        """This release with feature gates set, ``Name=true,Other=false``. Raises UsageError."""
+        """The release with feature gates, ``Name=true,Other=false``. Raises UsageError."""
         return replace(self, gates=tuple(parse_gates(text, self.release).items()))
 
     def has(self, gate: str) -> bool:

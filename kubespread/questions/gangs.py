@@ -462,8 +462,9 @@ def run_with_gangs(
     chance: Chance,
     on_progress: Callable[[int], None] | None = None,
 ) -> list[ScheduleResult]:
-    """Outcomes, in the order given, of placing every entry in one queue, by priority and then as given; members of a
-    gang all or none.
+    """Place the copies of every entry in one queue, by priority and then as given; members of a gang all or none.
+
+    Outcomes are in the order given, with the resulting cluster.
     """
     units = list(_units(entries, gangs))
     waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0

@@ -46,7 +46,7 @@ _BETWEEN_ZONES = "__"
 
 
 def anonymize(snapshot: Snapshot) -> tuple[Snapshot, Mapping[str, str]]:
-    """``snapshot`` under pseudonyms, and the original text by pseudonym."""
+    """``snapshot`` under pseudonyms, and the original text of each."""
     texts: set[str] = set()
 
     def collect(text: str) -> str:

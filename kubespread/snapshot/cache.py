@@ -37,9 +37,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def recalled(file: Path, form: type[T]) -> T | None:
-    """Read what was cached in ``file`` as JSON; None if there is nothing, or it is damaged, too large or not the
-    user's.
-    """
+    """Cached JSON in ``file``; None if there is none, or it is damaged, too large or not the user's."""
     content = recalled_bytes(file, _MAX_BYTES)
     try:
         return None if content is None else msgspec.json.decode(content, type=form)
@@ -48,8 +46,8 @@ def recalled(file: Path, form: type[T]) -> T | None:
 
 
 def recalled_bytes(file: Path, limit: int) -> bytes | None:
-    """Read what was cached in ``file``; None if there is nothing, or not a regular file that this user wrote: a pipe
-    that would block, a file that others own or may write to, or one of more than ``limit`` bytes.
+    """Cached content of ``file``; None unless it is a regular file that only this user may write, of at most ``limit``
+    bytes.
     """
     try:
         with open(os.open(file, _FLAGS), "rb") as opened:  # noqa: PTH123 - a descriptor
@@ -63,7 +61,7 @@ def recalled_bytes(file: Path, limit: int) -> bytes | None:
 
 
 def make_folder(folder: Path) -> None:
-    """The folder of a cache, and those above it that are missing, for the user alone. Raises OSError."""
+    """Create a cache's folder and its missing parents, for the user alone. Raises OSError."""
     if not folder.is_dir():
         # Its own ``parents`` would have them as the umask says.
         make_folder(folder.parent)
@@ -71,7 +69,7 @@ def make_folder(folder: Path) -> None:
 
 
 def remember(file: Path, content: bytes) -> None:
-    """Write what the user alone may read; a cache that cannot be written is done without."""
+    """Cache ``content`` in ``file`` for the user alone; a failure is ignored."""
     with suppress(OSError):
         if file.is_symlink() or (file.exists() and not file.is_file()):
             # Not of ours; a pipe would be waited for.
@@ -83,11 +81,11 @@ def remember(file: Path, content: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path, mode: int | None = None, *, is_lasting: bool = True) -> Iterator[IO[bytes]]:
-    """A file that replaces ``path`` once it is completely written; a pipe or device is written to directly. Raises
-    OSError.
+    """Temporary file that replaces ``path`` once it is completely written; a pipe or device is written to directly.
+    Raises OSError.
 
-    Until then it is a hidden file beside ``path``. Without ``mode`` the file keeps its current one. What is not
-    ``is_lasting`` may be lost, or be there in part, when the machine stops: the disk is not waited for.
+    Until then it is a hidden file beside ``path``. Without ``mode`` the file keeps its current one. Without
+    ``is_lasting`` the disk is not waited for, so content may be lost, or written in part, when the machine stops.
     """
     target = Path(os.path.realpath(path))
     if target.is_symlink():

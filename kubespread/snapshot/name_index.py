@@ -22,16 +22,16 @@ _KEPT_FILES = 32
 
 
 class Names(msgspec.Struct, rename="camel"):
-    """The names in one file, each list sorted."""
+    """Names in one file, each list sorted."""
 
     namespace: str = ""
-    """The namespace that was current when the snapshot was saved."""
+    """Current namespace when the snapshot was saved."""
     nodes: list[str] = []
     labels: dict[str, list[str]] = {}
-    """The values of nodes' labels by key."""
+    """Values of nodes' labels by key."""
     namespaces: list[str] = []
     by_kind: dict[str, dict[str, list[str]]] = {}
-    """Names in each namespace by kubectl's short name of a kind, or by the whole kind of what only pods know."""
+    """Names in each namespace by kubectl's short name of a kind, or by the full kind of owners known only from pods."""
 
 
 class _Remembered(msgspec.Struct):
@@ -46,10 +46,10 @@ class _Remembered(msgspec.Struct):
 
 
 def names_in(path: str, environment: Mapping[str, str]) -> Names:
-    """The names in the file ``path``: cached ones if it has not changed, else read and cached.
+    """Names in the file ``path``, cached while it does not change.
 
-    The cache is in the user's own folder, ``$XDG_CACHE_HOME/kubespread/names``, and never beside the file. Only
-    regular files are read: what a directory holds could change unseen, and a pipe can be read once. Raises OSError and
+    The cache is in the user's own folder, ``$XDG_CACHE_HOME/kubespread/names``, never beside the file. Only regular
+    files are read: what a directory holds could change unseen, and a pipe can be read once. Raises OSError and
     SnapshotError.
     """
     file = Path(os.path.realpath(os.path.expanduser(path)))  # noqa: PTH111 - keeps the ~ if there is no home

@@ -28,7 +28,7 @@ _SUFFIXES = (".json", ".json.gz", ".yaml", ".yml")
 
 
 def check_target(path: str) -> None:
-    """Find a name or folder that `save` could not write to, before anything is read. Raises UsageError."""
+    """Raise UsageError for a path that `save` could not write to, before anything is read."""
     if path == STDIN:
         return
     if not path.endswith(_SUFFIXES):
@@ -39,7 +39,7 @@ def check_target(path: str) -> None:
 def save(snapshot: Snapshot, path: str) -> None:
     """Write ``snapshot`` to ``path``: JSON, gzipped JSON or YAML by its suffix, JSON to standard output for ``-``.
 
-    The file is replaced whole or not at all. Raises UsageError for another suffix, and when it cannot be written.
+    The file is replaced atomically. Raises UsageError for another suffix, or if it cannot be written.
     """
     if path == STDIN:
         _write_out(_json(snapshot))
@@ -59,13 +59,13 @@ def save(snapshot: Snapshot, path: str) -> None:
 
 
 def check_folder(path: str) -> None:
-    """Find a folder that is not there, before anything is read. Raises UsageError."""
+    """Raise UsageError for a missing folder, before anything is read."""
     if not Path(path).parent.is_dir():
         raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
 
 
 def save_map(names: Mapping[str, str], path: str) -> None:
-    """Write the original text by pseudonym as one JSON object, readable by the owner only. Raises UsageError."""
+    """Write original texts by pseudonym as one JSON object, readable by the owner only. Raises UsageError."""
     try:
         with replacing(Path(path), OWNER_ONLY) as file:
             file.write(msgspec.json.format(msgspec.json.encode(dict(sorted(names.items())))) + b"\n")

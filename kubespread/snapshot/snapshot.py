@@ -37,12 +37,12 @@ LIST_COMMAND = (
     "kubectl get nodes,pods,ns,svc,deploy,rs,sts,ds,rc,jobs,hpa,"
     "pvc,pv,sc,csinodes,csidrivers,volumeattachments,pdb,pc,limits,quota -A -o json > cluster.json"
 )
-"""Lists all kinds that most questions need."""
+"""Command that lists all kinds that most questions need."""
 STAMP = "kubespread"
-"""The field of a saved List that says where it comes from."""
+"""Field of a saved List with its origin."""
 
 SERVER_VERSION = "Version"
-"""Name in the place of a kind, for the server's release."""
+"""Name, in place of a kind, for the server's release."""
 
 _MAX_FAULTS = 20
 _MAX_NAMED = 3
@@ -62,43 +62,43 @@ _CONTAINER = b'"container'
 T = TypeVar("T")
 _COMPARED = attrgetter("nodes", "pods", "objects", "skipped", "origin", "faults", "edits")
 Doubt = Literal["truncated", "clusters", "times", "errors"]
-"""A list that ends before its last object; an object that came with several UIDs; sources of different hours; errors in
-the place of objects.
+"""Kinds of doubt: a truncated list, an object with several UIDs, sources of different hours, errors in place of
+objects.
 """
 _MOST_APART = timedelta(hours=1)
 """Lists that are further apart do not show one moment."""
 
 
 class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_defaults=True):
-    """Facts about where a snapshot comes from; they are written into saved snapshots."""
+    """Origin of a snapshot, saved with it."""
 
     source: str = ""
     server: str = ""
-    """The address of the API server, where a running cluster was read."""
+    """Address of the API server of a running cluster."""
     time: str = ""
-    """Time when it was taken, RFC 3339."""
+    """Time of the snapshot, RFC 3339."""
     server_version: str = ""
     kubelet_version: str = ""
-    """The newest of its nodes' kubelets."""
+    """Newest kubelet of its nodes."""
     resource_version: str = ""
     namespace: str = ""
-    """The namespace of manifests that set none."""
+    """Namespace of manifests that set none."""
     listed: tuple[str, ...] = ()
-    """The kinds that were read, including those without objects."""
+    """Kinds that were read, including those without objects."""
     notes: tuple[str, ...] = ()
     """Notes for every answer."""
     gaps: tuple[str, ...] = ()
-    """Parts of it that could not be read."""
+    """Parts that could not be read."""
     undone: tuple[str, ...] = ()
-    """The edits that were made and not done in full: a drain that a budget blocks."""
+    """Edits that were not done in full, such as a drain that a budget blocks."""
     unread: dict[str, str] = msgspec.field(default_factory=dict)
-    """Gaps that are about one kind, by kind: they concern only the questions that need it."""
+    """Gaps about one kind, which concern only questions that need it."""
     doubts: dict[Doubt, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """Observations made while it was read that no object tells later."""
+    """Observations while reading that no object shows later."""
 
     @property
     def release(self) -> str:
-        """Release that the server reports; else the minor of the newest kubelet, which no server is older than."""
+        """Release reported by the server; else the minor of the newest kubelet, as no server is older."""
         minor = KubeVersion.minor_of(self.kubelet_version)
         return self.server_version or (f"v1.{minor}" if minor is not None else self.kubelet_version)
 
@@ -108,7 +108,7 @@ _MOST_KNOWN = 12
 
 
 class Known:
-    """Results found out about the objects of one snapshot, which need not be worked out again for the same ones."""
+    """Cached results about the objects of one snapshot."""
 
     def __init__(self, *objects: object) -> None:
         self._objects = objects
@@ -122,7 +122,7 @@ class Known:
         return len(objects) == len(self._objects) and all(map(is_, objects, self._objects))
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Make a result once, which follows from the snapshot's objects and ``key`` alone, and changes no more."""
+        """Cached result of ``make``, which depends on the objects and ``key`` alone."""
         # Of two threads at once both may make it.
         result = self._results.pop(key, msgspec.UNSET)
         made: T = make() if result is msgspec.UNSET else result
@@ -133,24 +133,22 @@ class Known:
 
 
 class Snapshot(Struct, frozen=True, eq=False):
-    """The objects of one cluster at one moment: nodes in the order they were listed, all others by namespace and
-    name.
-    """
+    """Objects of one cluster at one moment: nodes in listed order, all others by namespace and name."""
 
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
     objects: ClusterObjects = field(default_factory=ClusterObjects)
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """Number of objects of each kind that were ignored, since scheduling does not read them."""
+    """Number of ignored objects of each kind that scheduling does not read."""
     origin: Origin = Origin()
     faults: tuple[str, ...] = ()
-    """The objects that could not be read, where they stand and why; each is a gap too."""
+    """Objects that could not be read, with place and reason; each is a gap too."""
     files: tuple[str, ...] = ()
-    """Files that it was read from; empty for a running cluster."""
+    """Files it was read from; empty for a running cluster."""
     kubeconfig: str = ""
-    """The one that was named for a running cluster."""
+    """Named kubeconfig of a running cluster."""
     edits: tuple[Edit, ...] = ()
-    """Edits made to it, in this order, before a question about it is answered; the objects above are without them."""
+    """Edits to be made in order before a question; the objects are without them."""
     known: Known = field(default_factory=Known)
 
     def __post_init__(self) -> None:
@@ -163,11 +161,11 @@ class Snapshot(Struct, frozen=True, eq=False):
         return isinstance(other, Snapshot) and _COMPARED(self) == _COMPARED(other)
 
     def edited(self, *edits: str | Edit) -> Snapshot:
-        """This cluster with ``edits`` to be made before a question, after those it already has.
+        """The cluster with ``edits`` to be made before a question, after earlier ones.
 
-        As text they are written as on the command line: ``cordon node-7``, ``fail zone=a``, ``scale deploy/web=5``.
-        Nodes, pods and workloads are looked up when a question is asked. Raises UsageError for text that is no edit,
-        and ManifestError for the manifest of a new node that the API server would refuse.
+        Texts are written as on the command line: ``cordon node-7``, ``fail zone=a``, ``scale deploy/web=5``. Nodes,
+        pods and workloads are looked up when a question is asked. Raises UsageError for text that is no edit, and
+        ManifestError for the manifest of a new node that the API server would refuse.
         """
         # Reads manifests of nodes, with parsers that most snapshots do without.
         from kubespread.snapshot.edits.registry import parse
@@ -176,7 +174,7 @@ class Snapshot(Struct, frozen=True, eq=False):
         return replace(self, edits=(*self.edits, *parsed))
 
     def stamped(self, source: str) -> Snapshot:
-        """This snapshot, said to be read from ``source`` now unless it already says where and when it was taken."""
+        """The snapshot, read from ``source`` now unless it says where and when it was taken."""
         original = self.origin
         return replace(
             self,
@@ -186,14 +184,14 @@ class Snapshot(Struct, frozen=True, eq=False):
         )
 
     def of_kind(self, row: Kind) -> tuple[ApiObject, ...]:
-        """The objects of a kind that is kept."""
+        """Objects of a kept kind."""
         objects: dict[type[ApiObject], tuple[ApiObject, ...]] = {Node: self.nodes, Pod: self.pods}
         return objects.get(row.cls) or self.objects.of(row.cls)
 
     @classmethod
     def from_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Snapshot:
-        """A snapshot of plain objects with ``apiVersion`` and ``kind``. Raises SnapshotError for values of the wrong
-        type.
+        """Make a snapshot of plain objects with ``apiVersion`` and ``kind``. Raises SnapshotError for values of the
+        wrong type.
         """
         builder = SnapshotBuilder()
         for data in objects:
@@ -202,7 +200,7 @@ class Snapshot(Struct, frozen=True, eq=False):
 
 
 class TypedReader:
-    """Decodes text into typed objects; objects from one reader share equal parts."""
+    """Decoder of text into typed objects, which share equal parts."""
 
     def __init__(self) -> None:
         self._sharing = PodSharing()
@@ -212,8 +210,8 @@ class TypedReader:
         """Templates that were taken to hold all their fields."""
 
     def read(self, item: KubernetesObject) -> ApiObject | None:
-        """The object, None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong
-        type, and for an amount, a selector or a moment that cannot be parsed.
+        """Typed object; None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong
+        type, and for an amount, selector or time that cannot be parsed.
         """
         cls = READ.get((item.api_version, item.kind))
         if cls is None:
@@ -294,7 +292,7 @@ class _Few:
 
 
 class SnapshotBuilder:
-    """Collects objects from any number of sources; of an object that comes twice the newest version counts."""
+    """Collector of objects from any number of sources; of duplicates the newest version counts."""
 
     def __init__(self) -> None:
         self._objects: dict[type[ApiObject], dict[str, dict[str, Any]]] = {cls: defaultdict(dict) for cls in KEPT}
@@ -317,7 +315,7 @@ class SnapshotBuilder:
         """
 
     def receive(self, item: KubernetesObject) -> ApiObject | None:
-        """Take one object of a text, and return it if its kind is read. Raises DecodingError for a value of the wrong
+        """Add one object of a text, and return it if its kind is read. Raises DecodingError for a value of the wrong
         type.
         """
         if item.size is not None:
@@ -340,14 +338,14 @@ class SnapshotBuilder:
         return typed
 
     def add_plain(self, data: Mapping[str, Any]) -> None:
-        """Take one plain object. Raises SnapshotError for a value of the wrong type."""
+        """Add one plain object. Raises SnapshotError for a value of the wrong type."""
         try:
             self.receive(KubernetesObject(dict(data)))
         except DecodingError as error:
             raise SnapshotError(f"{object_name(data)}: {error.path}: {error}") from error
 
     def add(self, obj: ApiObject) -> None:
-        """Take one typed object of a known kind."""
+        """Add one typed object of a known kind."""
         meta = obj.metadata
         namespace = meta.namespace or DEFAULT_NAMESPACE if KEPT[type(obj)].is_namespaced else ""
         neighbors = self._objects[type(obj)][namespace]
@@ -362,7 +360,7 @@ class SnapshotBuilder:
                 self._note_again(obj, stored, namespace)
 
     def begin_source(self) -> None:
-        """Objects added from now on may be meant to replace earlier ones."""
+        """Begin another source, with objects that may replace earlier ones."""
         self._reader.whole.clear()
         kinds = self._objects.values()
         self._of_earlier_sources = {id(obj) for kind in kinds for named in kind.values() for obj in named.values()}
@@ -381,19 +379,19 @@ class SnapshotBuilder:
         self._skipped[kind or "(no kind)"] += 1
 
     def note_gap(self, gap: str, kind: str = "") -> None:
-        """Remember something that a source could not give, and the one kind it is about, if any."""
+        """Record what a source could not give, and the one kind it is about, if any."""
         origin = self._origin
         unread = {**origin.unread, kind: gap} if kind else origin.unread
         self._origin = replace(origin, gaps=(*origin.gaps, gap), unread=unread)
 
     def note_doubt(self, code: Doubt, text: str) -> None:
-        """Remember why what was read may not be one cluster at one moment."""
+        """Record why the objects may not be one cluster at one moment."""
         doubts = self._origin.doubts
         known = {**doubts, code: tuple(dict.fromkeys((*doubts.get(code, ()), text)))}
         self._origin = replace(self._origin, doubts=known)
 
     def came_from(self, origin: Origin) -> None:
-        """Remember where objects come from; of several sources the first that knows something is believed."""
+        """Record the origin of objects; the first source that knows a fact is believed."""
         mine = self._origin
         if are_apart(mine.time, origin.time):
             self.note_doubt("times", f"one of {mine.time}, one of {origin.time}")
@@ -409,7 +407,7 @@ class SnapshotBuilder:
         self._origin = Origin(**{**merged, **both, "unread": {**origin.unread, **mine.unread}, "doubts": doubts})
 
     def build(self) -> Snapshot:
-        """The snapshot so far, its objects defaulted as the API server would have."""
+        """Make the snapshot, with objects defaulted as by the API server."""
         by_type = {cls: tuple(_listed(cls, objects)) for cls, objects in self._objects.items() if objects}
         nodes, pods = by_type.pop(Node, ()), by_type.pop(Pod, ())
         for node in nodes:
@@ -488,11 +486,11 @@ class SnapshotBuilder:
 
 
 class DamagedError(DecodingError):
-    """A field is missing without which the API server stores no object of the kind: the file was cut or edited."""
+    """A required field is missing: the file was cut or edited."""
 
 
 def check_whole(obj: ApiObject) -> None:
-    """Raise DamagedError where a pod has no containers, or a workload no template or selector."""
+    """Raise DamagedError for a pod without containers, or a workload without a template or selector."""
     if isinstance(obj, Pod):
         if not obj.spec.containers:
             raise DamagedError("Required value", "spec.containers")
@@ -513,7 +511,7 @@ def _listed(cls: type[ApiObject], objects: Mapping[str, Mapping[str, Any]]) -> I
 
 
 def are_apart(one: str, other: str) -> bool:
-    """True if two moments, RFC 3339, are not one for a cluster; False where one is not known."""
+    """True if two RFC 3339 times are too far apart for one snapshot; False if one is unknown."""
     first, second = instant(one), instant(other)
     return first is not None and second is not None and abs(first - second) > _MOST_APART
 
@@ -529,7 +527,7 @@ def _release_order(version: str) -> tuple[tuple[int, int], str]:
 
 
 def object_name(data: Mapping[str, Any]) -> str:
-    """``Pod default/web`` for messages, from an object that may be anything."""
+    """``Pod default/web`` for messages, from any object."""
     metadata = data.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     parts = [str(metadata[key]) for key in ("namespace", "name") if metadata.get(key)]

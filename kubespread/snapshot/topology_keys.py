@@ -31,14 +31,14 @@ _FEW = 8
 
 
 def full_topology_key(key: str, nodes: Sequence[Node]) -> str:
-    """The well-known label for a short key, if nodes have it and none has a label of exactly that name."""
+    """Well-known label for a short key, if nodes have it and no label with exactly that name."""
     labels = label_keys(nodes)
     well_known = SHORT_KEYS.get(key, key)
     return well_known if key not in labels and well_known in labels else key
 
 
 def constraint_of(text: str) -> TopologySpreadConstraint | None:
-    """The constraint, without a selector and with its key as written. None for text of another form."""
+    """Parsed constraint, without a selector, its key as written; None for text of another form."""
     match = CONSTRAINT.fullmatch(text)
     if match is None:
         return None
@@ -46,7 +46,7 @@ def constraint_of(text: str) -> TopologySpreadConstraint | None:
 
 
 def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node]) -> None:
-    """Refuse keys that no node has. Raises UsageError with a line for each."""
+    """Raise UsageError, a line for each, for keys that no node has."""
     known_keys = label_keys(nodes)
     unknown = [key for key in dict.fromkeys(keys) if key not in known_keys]
     if unknown:
@@ -54,7 +54,7 @@ def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node]) -> None:
 
 
 def outside_of_domains(keys: Iterable[str], nodes: Sequence[Node]) -> Iterator[str]:
-    """A note for each key that some nodes lack, and on zones that are none."""
+    """Yield a note for each key that some nodes lack, and on values that are not zones."""
     for key in dict.fromkeys(keys):
         if key == ZONE and (values := fault_domains(nodes)):
             yield f"zone {' and '.join(values)} of AKS: fault domains inside of one datacenter, and no zones"
@@ -65,12 +65,12 @@ def outside_of_domains(keys: Iterable[str], nodes: Sequence[Node]) -> Iterator[s
 
 
 def label_keys(nodes: Sequence[Node]) -> set[str]:
-    """The keys of all labels that nodes have."""
+    """Keys of all labels of nodes."""
     return {key for node in nodes for key in node.metadata.labels}
 
 
 def near_keys(key: str, known_keys: set[str]) -> str:
-    """A hint at keys with a similar spelling, in full or after their prefix; else at all keys, if few."""
+    """Hint at keys with a similar spelling, in full or after their prefix; else at all keys, if few."""
     by_spelling: dict[str, list[str]] = {}
     for full in sorted(known_keys):
         for spelling in {full, full.rpartition("/")[2]}:

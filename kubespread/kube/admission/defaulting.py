@@ -32,13 +32,13 @@ _OVERCOMMITTABLE = ("cpu", "memory")
 
 
 def default_node(node: Node) -> None:
-    """A node that does not say what it can allocate offers its capacity; a partial list stays partial."""
+    """Default a node's missing allocatable to its capacity; a partial list stays partial."""
     if not node.status.allocatable:
         node.status.allocatable = node.status.capacity
 
 
 def default_cluster_objects(objects: ClusterObjects) -> None:
-    """API defaulting of everything else: namespaces, the label every Namespace carries, binding and volume modes."""
+    """Default all other objects: namespaces, the label every Namespace has, binding and volume modes."""
     for cls in NAMESPACED:
         for obj in objects.of(cls):
             obj.metadata.namespace = obj.metadata.namespace or DEFAULT_NAMESPACE
@@ -57,7 +57,7 @@ def default_claim(claim: PersistentVolumeClaim) -> None:
 
 
 def default_storage_class(claim: PersistentVolumeClaim, classes: Sequence[StorageClass]) -> None:
-    """DefaultStorageClass: a claim without a class gets the default one, of several the smallest name."""
+    """Give a claim without a class the default one, of several the one with the smallest name (DefaultStorageClass)."""
     default = [
         storage_class.metadata.name
         for storage_class in classes
@@ -71,7 +71,7 @@ _GRACE_PERIOD = 30
 
 
 def default_pod(pod: Pod, *, pod_level: bool = True) -> None:
-    """API defaulting of a Pod, limited to fields that are read. Applying it again changes nothing.
+    """Default the fields of a Pod that are read. Applying it again changes nothing.
 
     Without ``pod_level`` pod-level resources are left for later.
     """
@@ -95,10 +95,10 @@ def default_pod(pod: Pod, *, pod_level: bool = True) -> None:
 
 
 def merge_label_keys(pod: Pod, version: KubeVersion) -> None:
-    """Write matchLabelKeys and mismatchLabelKeys into the selectors beside them, as the API server does at creation.
+    """Merge matchLabelKeys and mismatchLabelKeys into the selectors beside them, as the API server does at creation.
 
     Only keys the pod's labels contain, only where there is a selector; pod templates and stored pods are left alone.
-    Those of spread constraints are since 1.34; kube-scheduler itself heeds them with and without that.
+    Those of spread constraints are merged since 1.34; kube-scheduler itself heeds them in either case.
     """
     labels, merges_constraints = pod.metadata.labels, version.has(SELECTOR_MERGE_GATE)
     for counting in pod.spec.counting:
@@ -113,7 +113,7 @@ def merge_label_keys(pod: Pod, version: KubeVersion) -> None:
 
 
 def relabeled(pod: Pod, labels: dict[str, str]) -> Pod:
-    """``pod``, whose label keys are merged, with other ``labels``, which its selectors then go by."""
+    """``pod``, with merged label keys, with other ``labels`` and selectors to match."""
     before, spec, metadata = pod.metadata.labels, pod.spec, replace(pod.metadata, labels=labels)
     changed = {key for key, value in labels.items() if before.get(key, value) != value}
     if changed.isdisjoint(key for counting in spec.counting for key, _ in counting.label_keys):
@@ -140,8 +140,8 @@ def _default_pod_level_resources(pod: Pod, resources: ResourceRequirements) -> N
 
 
 def complete_pod_level_resources(pod: Pod) -> None:
-    """Default them as since 1.37, once the admission plugins have changed the pod: requests, and limits where each
-    container has one.
+    """Default pod-level resources as since 1.37, after admission plugins: requests, and limits if each container has
+    one.
     """
     resources = pod.spec.resources
     if resources is None or not (resources.limits or resources.requests):

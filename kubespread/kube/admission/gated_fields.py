@@ -117,7 +117,7 @@ _TERM = {
 _CONTAINER = {"restartPolicyRules": "ContainerRestartRules"}
 _INIT_CONTAINER = {"restartPolicy": "SidecarContainers", **_CONTAINER}
 DROPPED = frozenset({*_SPEC, *_CONSTRAINT, *_TERM, *_INIT_CONTAINER})
-"""The fields that `drop_fields` speaks of."""
+"""Fields that `drop_fields` may remove."""
 
 # Part of the pod and field there that its requests are worked out from, and the gate without which they are not.
 _COUNTED = (
@@ -129,12 +129,12 @@ _COUNTED = (
 
 
 def drop_fields(pod: Pod, version: KubeVersion) -> list[str]:
-    """Remove what an API server of this version would not store, and say what that was."""
+    """Remove fields that an API server of this version would not store; their descriptions."""
     return [f"{field} is dropped: {_why(gate, version)}" for field, gate in _drop(pod, version)]
 
 
 def as_counted(pods: Sequence[Pod], version: KubeVersion) -> Sequence[Pod]:
-    """The pods as a scheduler of this version counts them: the same ones where it counts as the newest does."""
+    """Pods as a scheduler of this version counts them; unchanged if it counts as the newest does."""
     off = [field for field, gate in _COUNTED if version.lacks(gate)]
     if off:
         pods = tuple(_without(pod, off) for pod in pods)

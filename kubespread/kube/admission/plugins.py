@@ -50,13 +50,13 @@ class Admitted(Struct, frozen=True):
     changes: Sequence[str] = ()
     """Changes made by the cluster's admission plugins."""
     dropped: Sequence[str] = ()
-    """The fields that are not stored, since their feature gate is off."""
+    """Fields that are not stored, as their feature gate is off."""
     faults: Sequence[FieldFault] = ()
-    """Reasons why the pod is not valid."""
+    """Reasons the pod is invalid."""
     gaps: Sequence[str] = ()
-    """Decisions those plugins could not make, for want of objects."""
+    """Decisions that plugins could not make for lack of objects."""
     forbidden: str = ""
-    """Refusal by an admission plugin, in the API server's words."""
+    """API server's message if an admission plugin refuses it."""
 
 
 def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> Admitted:
@@ -106,7 +106,8 @@ _UNREACHABLE = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
 
 
 def tolerate_for_a_while(pod: core.Pod) -> None:
-    """DefaultTolerationSeconds: each of the two taints that nothing in the pod covers is tolerated for 300 s.
+    """Add default tolerations of 300 s for the two taints of failed nodes, if nothing covers them
+    (DefaultTolerationSeconds).
 
     Only a toleration's key and effect decide whether it covers one; operator and value do not matter.
     """
@@ -120,8 +121,8 @@ def tolerate_for_a_while(pod: core.Pod) -> None:
 
 
 def tolerate_extended_resources(pod: core.Pod) -> list[str]:
-    """ExtendedResourceToleration: a NoSchedule taint with the key of an extended resource that a container requests is
-    tolerated with any value. Returns notes on the tolerations added.
+    """Tolerate NoSchedule taints named after requested extended resources, with any value; notes on added tolerations
+    (ExtendedResourceToleration).
     """
     own = pod.spec.tolerations
     added = [toleration for toleration in for_extended_resources(pod) if toleration not in own]
@@ -130,9 +131,7 @@ def tolerate_extended_resources(pod: core.Pod) -> list[str]:
 
 
 def for_extended_resources(pod: core.Pod) -> list[core.Toleration]:
-    """The tolerations that ExtendedResourceToleration sees to, by key. It takes one that is there already for another
-    unless all of it is the same.
-    """
+    """Tolerations that ExtendedResourceToleration adds, by key. An existing one counts only if it is equal."""
     requested = {
         name
         for container in (*pod.spec.containers, *pod.spec.init_containers)
@@ -143,7 +142,7 @@ def for_extended_resources(pod: core.Pod) -> list[core.Toleration]:
 
 
 def merged(first: Sequence[core.Toleration], second: Sequence[core.Toleration]) -> list[core.Toleration]:
-    """Both, without those that another one makes superfluous."""
+    """Tolerations of both, without those that another one makes superfluous."""
     together = [*first, *second]
     kept: list[core.Toleration] = []
     for position, toleration in enumerate(together):
@@ -181,7 +180,7 @@ _Compare = Callable[[Quantity, Quantity, Quantity], tuple[int, int, int]]
 
 
 def fill(pod: core.Pod, limit_range: core.LimitRange) -> Iterator[str]:
-    """Give every container the requests and limits it lacks, and say so."""
+    """Give every container missing requests and limits; yield a note for each."""
     limits: ResourceList = {}
     requests: ResourceList = {}
     for item in limit_range.spec.limits:
@@ -210,7 +209,7 @@ def _fill(container: core.Container, kind: str, defaults: ResourceList) -> list[
 
 
 def refusal(pod: core.Pod, limit_range: core.LimitRange, version: KubeVersion) -> str | None:
-    """Everything of ``pod`` that breaks the range, in LimitRanger's words; each said once, as Go's aggregates do."""
+    """LimitRanger's message with all violations of the range, each once, as by Go's aggregates; None for none."""
     broken = list(_broken(pod, limit_range, _exactly if version.since(38) else _as_integers))
     return aggregate(broken) if broken else None
 
@@ -287,37 +286,37 @@ _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-c
 
 
 class AdmissionPlugins(Struct, frozen=True):
-    """Admission plugins of the API server that a pod goes through when it is created."""
+    """Admission plugins of the API server that a new pod goes through."""
 
     enabled: bool = True
-    """False: none of them."""
+    """False for none of them."""
     default_toleration_seconds: bool = True
-    """On in every cluster unless it is switched off."""
+    """On by default in every cluster."""
     pod_node_selector: bool = False
-    """Off in every cluster unless it is switched on."""
+    """Off by default in every cluster."""
     extended_resource_toleration: bool = False
-    """Off unless it is switched on, as GKE does."""
+    """Off by default; GKE has it on."""
     resource_quota: bool = True
-    """False if the caller counts the pods."""
+    """False if the caller counts quotas."""
 
 
 class ForbiddenError(Exception):
-    """An admission plugin refuses the pod; the text is its own, and names the object that it goes by."""
+    """Refusal of the pod by an admission plugin, in its own words, naming the object behind it."""
 
     def said_of(self, name: str) -> str:
-        """Message of the API server to the one who creates a pod of this name."""
+        """API server's message to the creator of a pod of this name."""
         return f'pods "{name}" is forbidden: {self}'
 
 
 class InvalidError(ForbiddenError):
-    """A pod that is not valid once admission plugins have changed it."""
+    """A pod that admission plugins made invalid."""
 
     def said_of(self, name: str) -> str:
         return f'Pod "{name}" is invalid: {self}'
 
 
 def mutate(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list[str]:
-    """Change the defaulted ``pod`` as the plugins would, in their order, and say so. Raises ForbiddenError."""
+    """Change the defaulted ``pod`` as the plugins would, in order; notes on changes. Raises ForbiddenError."""
     changes = [line for limit_range in _limit_ranges(pod, objects) for line in fill(pod, limit_range)]
     if plugins.pod_node_selector:
         changes += _node_selector(pod, objects)
@@ -331,7 +330,7 @@ def mutate(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) ->
 
 
 def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
-    """Run the admission plugins that look at a pod once the API server has found it valid. Raises ForbiddenError."""
+    """Run the admission plugins that check a valid pod. Raises ForbiddenError."""
     for limit_range in _limit_ranges(pod, objects):
         if broken := refusal(pod, limit_range, version):
             raise ForbiddenError(f"{broken} ({_called(limit_range)})")
@@ -360,12 +359,10 @@ def _limit_ranges(pod: core.Pod, objects: ClusterObjects) -> list[core.LimitRang
 
 
 def admitted_again(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> core.Pod:
-    """A pod like one that was admitted before, as it is admitted now: with the defaults and the node selector of its
-    namespace, tolerations for what it requests, and what its classes say today; the pod itself if that changes nothing.
-    Raises ForbiddenError.
+    """A pod like one admitted before, as admitted now; the pod itself if nothing changes. Raises ForbiddenError.
 
-    What a template leaves to admission cannot be told from what it says itself: classes that its pods have are taken
-    to be its own.
+    It gets today's defaults and node selector of its namespace, tolerations for its requests, and settings of its
+    classes. Classes of its pods are taken to be its own, as a template does not show what admission added.
     """
     spec, limit_ranges = pod.spec, _limit_ranges(pod, objects)
     classed = _class_named(spec.priority_class_name, objects)
@@ -514,7 +511,7 @@ _CONSEQUENCES: dict[type[ApiObject], str] = {
 
 
 def gaps(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[str]:
-    """About ``pod``, which is new and was changed by all plugins that had something to say."""
+    """Yield gaps about a new ``pod`` changed by the plugins."""
     spec, name = pod.spec, pod.spec.priority_class_name
     is_unknown = spec.priority is None
     kinds = [PriorityClass] if is_unknown and not name else []

@@ -26,7 +26,7 @@ _ALLOWED: Mapping[str, Sequence[str]] = tomllib.loads(
 
 
 def violation(pod: core.Pod, namespace: core.Namespace) -> str:
-    """Everything of the pod that the namespace does not allow; empty where it may pass."""
+    """Everything of the pod that the namespace does not allow; empty if it may pass."""
     labels = namespace.metadata.labels
     level = labels.get(ENFORCE, "")
     broken = ", ".join(_broken(pod.spec, is_restricted=level == "restricted")) if level in _LEVELS else ""

@@ -31,15 +31,15 @@ _MUST_BE_NAMED = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", 
 
 
 class Allowance(Struct, frozen=True):
-    """Number of pods of a kind that may be created, and the refusal of the first one too many."""
+    """Number of pods of a kind that may be created, and the message for the next one."""
 
     copies: int | None
-    """None where no quota limits them."""
+    """None if no quota limits them."""
     refusal: str = ""
 
 
 def allowance(pod: Pod, quotas: Iterable[ResourceQuota]) -> Allowance:
-    """Count how many more pods like ``pod`` the quotas of its namespace allow."""
+    """Number of further pods like ``pod`` that the quotas of its namespace allow."""
     ledger = Ledger([quota for quota in quotas if quota.metadata.namespace == pod.metadata.namespace])
     copies = ledger.room(pod)
     if copies:
@@ -48,14 +48,14 @@ def allowance(pod: Pod, quotas: Iterable[ResourceQuota]) -> Allowance:
 
 
 def charged(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> tuple[ResourceQuota, ...]:
-    """The quotas once ``copies`` more pods like ``pod`` are there; fewer where it is negative."""
+    """Quotas after ``copies`` more pods like ``pod``, or fewer if negative."""
     ledger = Ledger(tuple(quotas))
     ledger.charge(pod, copies)
     return ledger.quotas
 
 
 def needed(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[str, Mapping[str, str]]:
-    """By name the quotas that ``copies`` more pods like ``pod`` exceed, each with what it would have to allow."""
+    """Quotas that ``copies`` more pods like ``pod`` exceed, by name, each with the required limits."""
     exceeded: dict[str, Mapping[str, str]] = {}
     for quota in charged(quotas, pod, copies):
         hard, used = amounts(quota.status.hard), amounts(quota.status.used)
@@ -74,7 +74,7 @@ def enough(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> str:
 
 
 def is_charged(pod: Pod, now: datetime) -> bool:
-    """True if quotas count the pod: until it has ended, or its grace period to end is over.
+    """True if quotas count the pod: until it has ended, or its grace period is over.
 
     Source: pkg/quota/v1/evaluator/core/pods.go, QuotaV1Pod
     """
@@ -88,7 +88,7 @@ def is_charged(pod: Pod, now: datetime) -> bool:
 
 
 class Ledger:
-    """Usage that quotas count while pods come and go."""
+    """Usage of quotas while pods come and go."""
 
     def __init__(self, quotas: Sequence[ResourceQuota]) -> None:
         self._quotas = quotas
@@ -108,7 +108,7 @@ class Ledger:
 
     @property
     def quotas(self) -> tuple[ResourceQuota, ...]:
-        """All of them, with what is used now."""
+        """All quotas, with current usage."""
         return tuple(map(self._updated, range(len(self._quotas))))
 
     def _updated(self, place: int) -> ResourceQuota:
@@ -119,7 +119,7 @@ class Ledger:
         return replace(quota, status=replace(quota.status, used=texts))
 
     def refusal(self, pod: Pod) -> str:
-        """Reason why one more pod like ``pod`` is refused; empty if all quotas allow it."""
+        """Reason another pod like ``pod`` is refused; empty if all quotas allow it."""
         charge = self._charge(pod)
         return charge.fault or next(
             (refusal for place in charge.places if (refusal := self._exceeded(place, charge))), ""
@@ -137,7 +137,7 @@ class Ledger:
         return 0 if charge.fault else min(left, default=None)
 
     def charge(self, pod: Pod, copies: int = 1) -> bool:
-        """Count ``copies`` more pods like ``pod``, fewer where it is negative; whether any quota does."""
+        """Count ``copies`` more pods like ``pod``, or fewer if negative; True if any quota counts them."""
         charge = self._charge(pod)
         for place in charge.places:
             used = self._used[place]
@@ -185,9 +185,7 @@ class _Charge(Struct, frozen=True):
 
 
 def with_usage(quotas: Iterable[ResourceQuota], pods: Sequence[Pod]) -> tuple[ResourceQuota, ...]:
-    """The quotas as their controller completes them: what is used is counted of those that were never in a cluster,
-    and of those that were changed.
-    """
+    """Quotas completed as by their controller: usage is counted for new and changed ones."""
     return tuple(quota if _is_synced(quota) else _counted(quota, pods) for quota in quotas)
 
 

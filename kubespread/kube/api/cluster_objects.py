@@ -21,7 +21,7 @@ from kubespread.kube.quantity import IntOrString, QuantityText
 
 
 class NodeClaimSpec(KubeObject):
-    """Properties that every node of a NodePool has."""
+    """Properties of every node of a NodePool."""
 
     requirements: list[core.NodeSelectorRequirement] = field(default_factory=list)
     taints: list[core.Taint] = field(default_factory=list)
@@ -41,7 +41,7 @@ class NodePoolSpec(KubeObject):
     limits: ResourceList = field(default_factory=dict)
     weight: Int32 = 0
     replicas: Int64 | None = None
-    """Number of nodes of a static pool, whatever pods wait; None: the pool is not static."""
+    """Number of nodes of a static pool; None for a dynamic one."""
 
 
 class NodePool(ApiObject):
@@ -74,7 +74,7 @@ class ScaledObjectSpec(KubeObject):
 
 
 class ScaledObject(ApiObject):
-    """keda.sh/v1alpha1: KEDA makes a HorizontalPodAutoscaler of it. Its target is a Deployment unless it says so."""
+    """keda.sh/v1alpha1: KEDA creates a HorizontalPodAutoscaler for it. The target is a Deployment by default."""
 
     spec: ScaledObjectSpec = field(default_factory=ScaledObjectSpec)
 
@@ -308,16 +308,16 @@ T = TypeVar("T", bound=ApiObject)
 
 
 class ClusterObjects(Struct, frozen=True, dict=True):
-    """The objects of one cluster by type, those of a type in the order they were listed."""
+    """Objects of one cluster by type, in listed order."""
 
     by_type: Mapping[type[ApiObject], tuple[ApiObject, ...]] = field(default_factory=dict)
-    """Only types that have objects."""
+    """Only types with objects."""
     listed: frozenset[str] = frozenset()
-    """The kinds that are here completely, even if there are no objects."""
+    """Kinds that are complete, even without objects."""
     partly_known: frozenset[str] = frozenset()
-    """The kinds of which only those objects are here that came with the question; the cluster's own were not read."""
+    """Kinds of which only the question's own objects are known; the cluster's were not read."""
     unread: Mapping[str, str] = field(default_factory=dict)
-    """The kinds that were asked for and not given, and what was said instead."""
+    """Requested kinds that were not given, with the message instead."""
 
     @cached_property
     def _by_name(self) -> dict[type[ApiObject], dict[str, list[ApiObject]]]:
@@ -325,11 +325,11 @@ class ClusterObjects(Struct, frozen=True, dict=True):
         return {}
 
     def of(self, cls: type[T]) -> tuple[T, ...]:
-        """All objects of a type."""
+        """Objects of a type."""
         return cast("tuple[T, ...]", self.by_type.get(cls, ()))
 
     def named(self, cls: type[T], name: str, namespace: str | None = None) -> T | None:
-        """The first of a type with a name; of a type that is in namespaces, the one in ``namespace``."""
+        """The first of a type with a name, for a namespaced type in ``namespace``; None without one."""
         by_name = self._by_name.get(cls)
         if by_name is None:
             by_name = self._by_name[cls] = {}
@@ -339,24 +339,24 @@ class ClusterObjects(Struct, frozen=True, dict=True):
         return next((obj for obj in alike if namespace in (None, obj.metadata.namespace)), None)
 
     def with_all(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
-        """A copy in which ``objects`` are all of their type."""
+        """Copy in which ``objects`` are all of their type."""
         by_type: dict[type[ApiObject], tuple[ApiObject, ...]] = {**self.by_type, cls: tuple(objects)}
         return replace(self, by_type={kind: kept for kind, kept in by_type.items() if kept})
 
     def with_some(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
-        """A copy with ``objects`` of their type, of which there may be others if it was not listed."""
+        """Copy with ``objects`` of their type; there may be others if it was not listed."""
         more = self.with_all(cls, objects)
         if self.knows(cls) or cls not in more.by_type:
             return more
         return replace(more, partly_known=more.partly_known | {cls.__name__})
 
     def knows(self, kind: type[ApiObject]) -> bool:
-        """True if something can be said about objects of ``kind``: some are here, or there are known to be none."""
+        """True if objects of ``kind`` are known: some exist, or there are none."""
         if kind.__name__ in self.partly_known:
             return False
         return kind.__name__ in self.listed or kind in self.by_type
 
     def gap(self, kind: type[ApiObject], consequence: str) -> Iterator[str]:
-        """Yield the gap of an answer that needs ``kind`` where nothing is known of it, in the words of its source."""
+        """Yield a gap if nothing is known of ``kind``, in the words of its source."""
         if not self.knows(kind):
             yield f"{self.unread.get(kind.__name__) or f'no {kind.__name__} objects'}: {consequence}"

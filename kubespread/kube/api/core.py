@@ -89,11 +89,11 @@ class HostPathVolumeSource(KubeObject):
 
 
 class AnyVolumeSource(KubeObject):
-    """A kind of which only the presence is read."""
+    """A kind whose presence alone is read."""
 
 
 class InlineVolumes(KubeObject):
-    """The in-tree volume kinds that scheduling knows, in a pod's volume or in a PersistentVolume."""
+    """In-tree volume kinds that scheduling knows, in a pod's volume or in a PersistentVolume."""
 
     gce_persistent_disk: GCEPersistentDiskVolumeSource | None = None
     aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
@@ -105,7 +105,7 @@ class InlineVolumes(KubeObject):
 
 
 class ScheduledVolumes(InlineVolumes):
-    """All kinds of a pod's volume that scheduling looks at."""
+    """All kinds of a pod's volume that scheduling reads."""
 
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
     ephemeral: EphemeralVolumeSource | None = None
@@ -137,12 +137,12 @@ class Volume(ScheduledVolumes):
 
     @property
     def affects_scheduling(self) -> bool:
-        """True if it is of a kind that scheduling looks at."""
+        """True for a kind that scheduling reads."""
         return any(getattr(self, name) is not None for name in ScheduledVolumes.__struct_fields__)
 
     @property
     def is_local(self) -> bool:
-        """True if what is in it stays on the node: an emptyDir or a hostPath."""
+        """True if its content stays on the node: an emptyDir or a hostPath."""
         return self.empty_dir is not None or self.host_path is not None
 
 
@@ -173,7 +173,7 @@ class TopologySpreadConstraint(KubeObject):
 
     @property
     def label_keys(self) -> list[tuple[str, str]]:
-        """Each with the operator that merges it into the selector."""
+        """Label keys, each with the operator that merges it into the selector."""
         return [(key, "In") for key in self.match_label_keys]
 
 
@@ -205,7 +205,7 @@ class PodAffinityTerm(KubeObject):
 
     @property
     def label_keys(self) -> list[tuple[str, str]]:
-        """Each with the operator that merges it into the selector."""
+        """Label keys, each with the operator that merges it into the selector."""
         return [(key, "In") for key in self.match_label_keys] + [(key, "NotIn") for key in self.mismatch_label_keys]
 
 
@@ -220,7 +220,7 @@ class PodAffinity(KubeObject):
 
     @property
     def terms(self) -> list[PodAffinityTerm]:
-        """Preferred and required terms alike."""
+        """Preferred and required terms."""
         preferred = [
             weighted.pod_affinity_term for weighted in self.preferred_during_scheduling_ignored_during_execution
         ]
@@ -238,14 +238,14 @@ class Affinity(KubeObject):
 
     @property
     def pod_terms(self) -> list[PodAffinityTerm]:
-        """Every term of pod affinity and anti-affinity."""
+        """Terms of pod affinity and anti-affinity."""
         return [
             term for group in (self.pod_affinity, self.pod_anti_affinity) if group is not None for term in group.terms
         ]
 
 
 class ContainerClaim(KubeObject):
-    """core/v1's ResourceClaim: a container's reference to one of the pod's resource claims."""
+    """core/v1's ResourceClaim: a container's reference to a resource claim of the pod."""
 
     name: str = ""
     request: str = ""
@@ -289,7 +289,7 @@ class WindowsSecurityContextOptions(KubeObject):
 
 
 class CommonSecurityContext(KubeObject):
-    """Fields that PodSecurity reads of the security contexts of pods and of containers alike."""
+    """Fields that PodSecurity reads of security contexts of both pods and containers."""
 
     se_linux_options: SELinuxOptions | None = None
     seccomp_profile: SeccompProfile | None = None
@@ -372,18 +372,18 @@ class PodSpec(KubeObject):
 
     @property
     def counting(self) -> list[TopologySpreadConstraint | PodAffinityTerm]:
-        """All that counts pods by their labels."""
+        """Everything that counts pods by labels."""
         return [*self.topology_spread_constraints, *(self.affinity.pod_terms if self.affinity is not None else ())]
 
     @property
     def counted_keys(self) -> set[str]:
-        """The label keys that decide which pods are counted."""
+        """Label keys that decide which pods are counted."""
         keys = {key for counting in self.counting for key, _ in counting.label_keys}
         return keys.union(*(each.label_selector.keys for each in self.counting if each.label_selector is not None))
 
     @property
     def has_scheduled_volumes(self) -> bool:
-        """True if scheduling looks at any of the volumes."""
+        """True if scheduling reads any of the volumes."""
         return any(volume.affects_scheduling for volume in self.volumes)
 
     def forget_unread_volumes(self) -> None:
@@ -424,7 +424,7 @@ class PodCondition(KubeObject):
 
 
 class PodResourceClaimStatus(KubeObject):
-    """The claim made for one of the pod's claims; no name where none was needed."""
+    """Claim created for one of the pod's claims; no name if none was needed."""
 
     name: str = ""
     resource_claim_name: str | None = None
@@ -445,7 +445,7 @@ class PodStatus(KubeObject):
 class PodTemplateSpec(ApiObject):
     spec: PodSpec = field(default_factory=PodSpec)
     unread: str | None = None
-    """Parts of the spec that are not decoded, as `kubespread.kube.templates` has them; None where that is not known."""
+    """Parts of the spec that are not decoded, as `kubespread.kube.templates` has them; None if unknown."""
 
 
 class Pod(ApiObject):

@@ -55,7 +55,7 @@ _PARSED: Mapping[str, Callable[[Any], object]] = {
 
 
 class DecodingError(Exception):
-    """A value of the wrong type, ``expected`` in Go's words; ``path`` is where it stands."""
+    """A value of the wrong type at ``path``; ``expected`` is in Go's words."""
 
     def __init__(self, message: str, path: str, expected: str = "") -> None:
         super().__init__(message)
@@ -68,7 +68,7 @@ _decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
 
 
 def decoder_of(cls: type[T]) -> msgspec.json.Decoder[T]:
-    """Decoder of JSON text as a ``cls``.
+    """Decoder of JSON text to a ``cls``.
 
     msgspec learns a type at its first use, which several threads must not do at once: the process would die of it. A
     decoder that exists has learned its type with all parts.
@@ -80,7 +80,7 @@ def decoder_of(cls: type[T]) -> msgspec.json.Decoder[T]:
 
 
 def decode(data: Any, cls: type[T], path: str = "") -> T:
-    """``data`` as a ``cls``; nulls count as absent. Raises DecodingError, whose path begins with ``path``."""
+    """Decode ``data`` to a ``cls``; nulls count as absent. Raises DecodingError, with ``path`` as the prefix."""
     decoder_of(cls)
     try:
         return msgspec.convert(data, cls)
@@ -102,15 +102,15 @@ def normalized(data: Any, cls: type[KubeObject], path: str = "") -> Any:
 
 
 def decodable(data: Any, api_type: str, path: str = "") -> tuple[Any, list[DecodingError]]:
-    """``data``, of the API's type of that name in any release, without its nulls and without values of wrong types, and
-    what is wrong with those.
+    """``data`` of the named API type in any release, without nulls and values of wrong types; also the errors about
+    those.
     """
     walk = _Walk(lambda name: fields_of(name) or None)
     return walk.clean(data, api_type, path), walk.errors
 
 
 def unexpected_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator[UnknownField]:
-    """The fields in ``data`` that a type of this package has neither read nor ignored, in the order they stand."""
+    """Yield fields in ``data`` that a type of this package neither reads nor ignores, in order."""
     return unknown_fields(data, _name(cls), path, partial(_fields, cls))
 
 
@@ -242,7 +242,7 @@ _TIMES = frozenset({"creation_timestamp", "deletion_timestamp", "start_time", "l
 
 
 def check(obj: KubeObject, path: str = "") -> None:
-    """Raises DecodingError for the first amount, selector or moment in ``obj`` that cannot be parsed.
+    """Raise DecodingError for the first amount, selector or time in ``obj`` that cannot be parsed.
 
     Selectors in the specs of pods are left to the scheduler's plugins, which answer a bad one as kube-scheduler does.
     """
@@ -311,4 +311,4 @@ def _selector(value: LabelSelector, path: str) -> None:
 
 
 check_time = _parsed_by(time.parse, time.TimestampError)
-"""Raises DecodingError for what is no moment."""
+"""Raise DecodingError for an invalid time."""

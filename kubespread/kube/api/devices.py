@@ -15,7 +15,7 @@ from kubespread.kube.api.meta import ApiObject, Int64, KubeObject, ObjectMeta
 from kubespread.kube.quantity import QuantityText
 
 EXTENDED_RESOURCE_CLAIM = "resource.kubernetes.io/extended-resource-claim"
-"""The annotation of a claim that kube-scheduler made for a pod's extended resources."""
+"""Annotation of a claim that kube-scheduler created for a pod's extended resources."""
 DEVICE_CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
 
 
@@ -48,7 +48,7 @@ class CapacityRequirements(KubeObject):
 
 
 class ExactDeviceRequest(KubeObject):
-    """Number and kind of devices. ``count`` is 1 where it is not given, ``allocation_mode`` ExactCount."""
+    """Number and kind of devices; by default ``count`` 1 and ``allocation_mode`` ExactCount."""
 
     device_class_name: str = ""
     selectors: list[DeviceSelector] = field(default_factory=list)
@@ -60,7 +60,7 @@ class ExactDeviceRequest(KubeObject):
 
 
 class DeviceSubRequest(ExactDeviceRequest):
-    """An alternative of a request; it knows no admin access."""
+    """An alternative of a request, without admin access."""
 
     name: str = ""
 
@@ -93,7 +93,7 @@ class DeviceRequestAllocationResult(KubeObject):
     device: str = ""
     admin_access: bool = False
     share_id: str = field(default="", name="shareID")
-    """Set where the device allows several allocations, of which this is one."""
+    """Set if the device allows several allocations, of which this is one."""
     consumed_capacity: dict[str, QuantityText | None] = field(default_factory=dict)
     binding_conditions: list[str] = field(default_factory=list)
     binding_failure_conditions: list[str] = field(default_factory=list)
@@ -117,7 +117,7 @@ class ResourceClaimConsumerReference(KubeObject):
 
 
 class AllocatedDeviceStatus(KubeObject):
-    """Status that a driver reports of a device that was allocated."""
+    """A driver's status of an allocated device."""
 
     driver: str = ""
     pool: str = ""
@@ -146,7 +146,7 @@ class ResourceClaimTemplate(ApiObject):
 
 
 class DeviceAttribute(KubeObject):
-    """One of them is set."""
+    """One of the fields is set."""
 
     int_value: Int64 | None = field(default=None, name="int")
     bool_value: bool | None = field(default=None, name="bool")
@@ -161,7 +161,7 @@ class CapacityRequestPolicyRange(KubeObject):
 
 
 class CapacityRequestPolicy(KubeObject):
-    """Amounts of a capacity that a request may consume; a smaller amount is rounded up to one of them."""
+    """Amounts of a capacity that a request may consume; a smaller one is rounded up to one of them."""
 
     default: QuantityText | None = None
     valid_values: list[QuantityText] = field(default_factory=list)
@@ -189,7 +189,7 @@ class DeviceCounterConsumption(KubeObject):
 
 
 class CounterSet(KubeObject):
-    """Counters that the devices of a pool share, such as the memory that the partitions of a GPU take from it."""
+    """Counters that the devices of a pool share, such as the memory of a partitioned GPU."""
 
     name: str = ""
     counters: dict[str, Counter] = field(default_factory=dict)
@@ -232,7 +232,7 @@ class ResourceSlice(ApiObject):
 
 
 class DeviceTaintSelector(KubeObject):
-    """A selector of devices; a field that is not set matches any."""
+    """Selector of devices; an unset field matches any."""
 
     driver: str | None = None
     pool: str | None = None
@@ -249,11 +249,11 @@ class DeviceTaintRule(ApiObject):
 
 
 def extended_resources(classes: Iterable[DeviceClass]) -> dict[str, DeviceClass]:
-    """Resources that device classes provide, with the gate DRAExtendedResource, and the class of each.
+    """Resources provided by device classes, with the gate DRAExtendedResource, and the class of each.
 
-    Of several classes for one resource the youngest provides it, of those the first by name. A class that is heard of,
-    in the order of names, after one that it gives way to does not even provide the resource called after it
-    (extendedresourcecache.go, updateResourceName2class).
+    Of several classes for one resource the youngest provides it, of those the first by name. A class that comes, by
+    name, after one that it gives way to does not even provide the resource named after it (extendedresourcecache.go,
+    updateResourceName2class).
     """
     provided: dict[str, DeviceClass] = {}
     for device_class in sorted(classes, key=lambda device_class: device_class.metadata.name):

@@ -23,7 +23,7 @@ from kubespread.wording import count_of
 
 
 def templates_of(api_version: str, kind: str) -> tuple[TemplateAt, ...] | None:
-    """The pod templates of a foreign kind, none where it has none; None for a kind that is not known."""
+    """Pod templates of a foreign kind, possibly none; None for an unknown kind."""
     templates = foreign()["templates"].get(group_of(api_version), {}).get(kind)
     return None if templates is None else msgspec.convert(templates, tuple[TemplateAt, ...])
 
@@ -33,7 +33,7 @@ _NO_PODS_OF_THEIR_OWN = frozenset({("apps", "ControllerRevision")})
 
 
 def holds_pods(api_version: str, kind: str, data: Mapping[str, Any]) -> bool:
-    """True if containers with an image stand anywhere inside an object, as in every pod template there is."""
+    """True if containers with an image are anywhere in an object, as in every pod template."""
     if (group_of(api_version), kind) in _NO_PODS_OF_THEIR_OWN:
         return False
     waiting: list[Any] = [data]
@@ -52,18 +52,18 @@ def holds_pods(api_version: str, kind: str, data: Mapping[str, Any]) -> bool:
 
 
 def is_custom(api_version: str) -> bool:
-    """True if a kind is not one of Kubernetes' own, so that nothing is known of what its controller creates."""
+    """True if a kind is not Kubernetes' own, so that nothing is known of what its controller creates."""
     group = group_of(api_version)
     return "." in group and not group.endswith(".k8s.io")
 
 
 def skipped_gaps(kinds: Iterable[str]) -> list[str]:
-    """Gaps for objects that hold pods and were not read, given by their kinds."""
+    """Gaps for unread objects with pods, by kind."""
     return [f"pods are missing: {skipped}" for skipped in _skipped(kinds)]
 
 
 def custom_notes(kinds: Iterable[str]) -> list[str]:
-    """Notes on custom objects that hold no pods themselves, given by their kinds."""
+    """Notes on custom objects without pods, by kind."""
     return [f"{skipped}: pods that its controller creates are not part of the answer" for skipped in _skipped(kinds)]
 
 
@@ -72,50 +72,50 @@ def _skipped(kinds: Iterable[str]) -> list[str]:
 
 
 TEMPLATE_PATH = "spec.template"
-"""Path of a pod template, unless a kind has it elsewhere."""
+"""Path of a pod template in most kinds."""
 
 
 class TemplateAt(Struct, frozen=True, rename="kebab"):
-    """One pod template in an object of a foreign kind."""
+    """A pod template in an object of a foreign kind."""
 
     path: str = TEMPLATE_PATH
     counts: tuple[str, ...] = ("spec.replicas",)
-    """Fields whose product is the number of pods; one that is absent counts as 1."""
+    """Fields whose product is the number of pods; an absent one counts as 1."""
     within: str = ""
-    """A list or map of parts, named by name or key; ``path`` and ``counts`` start at each part."""
+    """List or map of parts, by name or key; ``path`` and ``counts`` start at each part."""
     part: str = ""
-    """Name of these pods beside the object's, where an object has several kinds of them."""
+    """Name of these pods besides the object's, if an object has several kinds."""
     otherwise: str = ""
-    """Path of the template when it is not at ``path``."""
+    """Path of the template if it is not at ``path``."""
     last_count_less: int = 0
-    """Number of pods in the last of ``counts`` that are not of this template."""
+    """Number of pods in the last of ``counts`` with another template."""
 
 
 @cache
 def foreign() -> Mapping[str, Any]:
-    """The tables of ``foreign.toml``."""
+    """Tables of ``foreign.toml``."""
     return tomllib.loads(Path(__file__).with_name("foreign.toml").read_text(encoding="utf-8"))
 
 
 class Operator(Struct, frozen=True, rename="kebab"):
-    """An operator, and what becomes of a pod that it loses."""
+    """An operator, and what it does about a lost pod."""
 
     group: str
     kind: str
     source: str
-    """Source that says so."""
+    """Source of this knowledge."""
     remakes: bool = True
-    """True if it makes a pod again that it controls itself."""
+    """True if it recreates pods that it controls."""
     keeps_name: bool = True
-    """True if the pod comes back under its own name."""
+    """True if the pod keeps its name."""
     keeps_volumes: bool = True
-    """True if it gets the claims back that are called like it."""
+    """True if it gets back the claims named after it."""
     may_switch_over: bool = False
     """True if the operator may give its role to another pod first."""
     budget: str = ""
-    """The disruption budget that the operator makes."""
+    """Disruption budget that the operator creates."""
     acts_as: str = ""
-    """The kind of Kubernetes whose controller it follows, where there is one."""
+    """Kind of Kubernetes with a similar controller, if any."""
 
     def __str__(self) -> str:
         if not self.remakes:
@@ -128,34 +128,32 @@ class Operator(Struct, frozen=True, rename="kebab"):
 OPERATORS: Mapping[tuple[str, str], Operator] = {
     (row.group, row.kind): row for row in msgspec.convert(foreign()["operators"], tuple[Operator, ...])
 }
-"""Operators of which it is known whether they make pods again that are lost, by group and kind."""
+"""Operators known to recreate lost pods, or not to, by group and kind."""
 
 
 class Kind(Struct, frozen=True):
-    """One kind: its type here, and its names in the API."""
+    """A kind: its type here, and its names in the API."""
 
     cls: type[ApiObject]
     api_version: str
     plural: str
     short: str = ""
-    """kubectl's short name, of kinds that questions can name."""
+    """kubectl's short name, for kinds that questions can name."""
     is_namespaced: bool = True
     template_path: str = ""
-    """Path of the pod template, in the fields of the API."""
+    """Path of the pod template, in fields of the API."""
     template_attribute: str = ""
-    """Path of the template in the attributes of ``cls``, if those are called otherwise."""
+    """Path of the template in attributes of ``cls``, if different."""
     other_versions: tuple[str, ...] = ()
-    """The apiVersions of namesakes that are read the same way."""
+    """apiVersions of namesakes that are read the same way."""
     is_kept: bool = True
-    """True if a snapshot holds objects of it."""
+    """True if a snapshot holds its objects."""
     is_listed: bool = True
-    """True if it is asked of a running cluster."""
+    """True if it is listed from a running cluster."""
     has_replicas: bool = False
-    """True if its spec.replicas says how many pods there are."""
+    """True if its spec.replicas is the number of pods."""
     foreign: str = ""
-    """Name of a kind that is known only from pods, which name it as their controller: as they write it, or as kubectl
-    takes it.
-    """
+    """Name of a kind known only from pods that it controls, as they or kubectl write it."""
 
     @property
     def kind(self) -> str:
@@ -167,7 +165,7 @@ class Kind(Struct, frozen=True):
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Names that kubectl has for it, without its group."""
+        """kubectl's names of the kind, without its group."""
         return self.short, self.kind.lower(), self.plural
 
     @property
@@ -177,11 +175,11 @@ class Kind(Struct, frozen=True):
 
     @property
     def creates_pods(self) -> bool:
-        """True if it is a pod, or has a pod template."""
+        """True for a pod, or a kind with a pod template."""
         return self.cls is core.Pod or bool(self.template_path)
 
     def pod_template(self, obj: ApiObject) -> core.PodTemplateSpec | None:
-        """The pod template in an object of this kind."""
+        """Pod template in an object of this kind; None without one."""
         template: core.PodTemplateSpec | None = attrgetter(self.template_attribute or self.template_path)(obj)
         return template
 
@@ -192,7 +190,9 @@ def group_of(api_version: str) -> str:
 
 
 def full_kind(api_version: str, kind: str) -> str:
-    """``Job.batch.volcano.sh``: a kind as kubectl tells it from its namesakes; the core group has no suffix."""
+    """``Job.batch.volcano.sh``: a kind as kubectl distinguishes it from its namesakes; without a suffix for the core
+    group.
+    """
     group = group_of(api_version)
     return f"{kind}.{group}" if kind and group else kind
 
@@ -276,18 +276,18 @@ KINDS = (
 )
 
 UNKNOWN = Kind(workloads.Workload, "", "", template_path=TEMPLATE_PATH, has_replicas=True)
-"""Any other kind that has a pod template where most of Kubernetes' own have it."""
+"""Any other kind with a pod template at the usual path."""
 
 KEPT: Mapping[type[ApiObject], Kind] = {row.cls: row for row in KINDS if row.is_kept}
-"""The kinds a snapshot holds objects of."""
+"""Kinds that a snapshot holds objects of."""
 
 READ: Mapping[tuple[str, str], type[ApiObject]] = {
     (api_version, row.kind): row.cls for row in KEPT.values() for api_version in (row.api_version, *row.other_versions)
 }
-"""The types of these kinds by apiVersion and kind, other versions too."""
+"""Types of these kinds by apiVersion and kind, other versions too."""
 
 POD_CREATORS: Mapping[str, Kind] = {row.kind: row for row in KINDS if row.creates_pods}
-"""Pods and Kubernetes' own kinds that hold a pod template."""
+"""Pods, and Kubernetes' own kinds with a pod template."""
 
 WORKLOADS: tuple[type[ApiObject], ...] = tuple(row.cls for row in POD_CREATORS.values())
 """Their types."""
@@ -301,7 +301,7 @@ NAMESPACED: tuple[type[ApiObject], ...] = tuple(row.cls for row in KINDS if row.
 
 
 def pod_creator(api_version: str, kind: str) -> Kind | None:
-    """The row of a Pod or of one of Kubernetes' own workloads in any version, None for anything else.
+    """Row of a Pod or of one of Kubernetes' own workloads in any version; None for anything else.
 
     A namesake in another group is a different kind. An object without an apiVersion, such as an item of a list, counts
     as Kubernetes' own.
@@ -311,12 +311,12 @@ def pod_creator(api_version: str, kind: str) -> Kind | None:
 
 
 def of_pods(kind: str) -> Kind:
-    """The row of a kind that pods name as their controller, which may be any."""
+    """Row of any kind that pods name as their controller."""
     return POD_CREATORS.get(kind) or Kind(workloads.Workload, "", kind, kind.lower(), foreign=kind)
 
 
 def kind_called(name: str) -> Kind | None:
-    """The kind of workload that kubectl calls ``name``: ``deploy``, ``deployments.apps``."""
+    """Kind of workload that kubectl calls ``name``: ``deploy``, ``deployments.apps``; None for other names."""
     alias, _, group = name.lower().partition(".")
     row = _BY_ALIAS.get(alias)
     return row if row is not None and group in ("", row.group) else None

@@ -24,15 +24,15 @@ ResourceList = dict[str, QuantityText | None]
 
 
 class KubeObject(msgspec.Struct, rename="camel", kw_only=True, gc=False, omit_defaults=True):
-    """Base of all: camelCase on the wire, unknown fields skipped, absent fields not written."""
+    """Base of objects: camelCase in JSON, unknown fields skipped, absent fields not written."""
 
     ignored: ClassVar[Mapping[str, str]] = {}
-    """Fields that may be there and are not read, and their types in Go's words, ``""`` for any."""
+    """Known fields that are not read, and their types in Go's words, ``""`` for any."""
 
 
 @cache
 def attributes_of(cls: type[KubeObject]) -> Mapping[str, str]:
-    """The attributes of a type by their names in manifests."""
+    """Attributes of a type by their names in manifests."""
     return {info.encode_name: info.name for info in msgspec.structs.fields(cls)}
 
 
@@ -72,7 +72,7 @@ class LabelSelector(KubeObject):
 
     @property
     def keys(self) -> set[str]:
-        """Label keys that it looks at."""
+        """Label keys that it reads."""
         return {*self.match_labels, *(requirement.key for requirement in self.match_expressions)}
 
 

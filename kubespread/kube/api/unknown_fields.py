@@ -18,7 +18,7 @@ _FEW = 8
 
 
 class UnknownField(NamedTuple):
-    """Path of the unknown field, and of the field that may have been meant; empty where none is near."""
+    """Path of an unknown field, and of the field probably meant; empty if none is near."""
 
     path: str
     meant: str = ""
@@ -33,15 +33,13 @@ def did_you_mean(text: str) -> str:
 
 
 def near_miss(name: str, names: Iterable[str]) -> str:
-    """The name that ``name`` was probably meant to be; empty if none is close."""
+    """Name that was probably meant; empty if none is close."""
     lower = {other.lower(): other for other in names}
     return next((lower[other] for other in get_close_matches(name.lower(), lower, n=1, cutoff=0.75)), "")
 
 
 def alternatives(text: str, candidates: Iterable[str]) -> str:
-    """Suggest the name that ``text`` was probably meant to be, or else the candidates if there are few; appended to a
-    message.
-    """
+    """Clause that suggests a similar name, or else the candidates if there are few."""
     names = sorted(set(candidates))
     # Screens leave out the domain that the names of all nodes end with, and people what controllers add to a name.
     if near := next((name for name in names if name.startswith((f"{text}.", f"{text}-"))), ""):
@@ -66,9 +64,7 @@ def _types(release: Release | None) -> Mapping[str, Mapping[str, str]]:
 
 
 def fields_of(cls: str, release: Release | None = None) -> Mapping[str, str]:
-    """The fields that a type of the API has in a release, or in any, and their types in Go's words, ``""`` where
-    nothing is known.
-    """
+    """Fields of an API type in a release, or in any, and their types in Go's words, ``""`` if unknown."""
     return _types(release).get(cls, {})
 
 
@@ -79,10 +75,10 @@ def unknown_fields(
     fields: Callable[[str], Mapping[str, str]] = fields_of,
     above: tuple[str, str] = ("", ""),
 ) -> Iterator[UnknownField]:
-    """The fields in ``data``, an object of the type ``cls`` standing at ``path``, that are none of its ``fields``;
-    ``above`` are path and type of the object that it is a field of.
+    """Yield fields in ``data``, of type ``cls`` at ``path``, that are none of its ``fields``, in order; ``above`` are
+    path and type of the parent.
 
-    In their order. Values that are not objects are skipped: they are a fault of another kind.
+    Values that are not objects are skipped: they are a fault of another kind.
     """
     if not isinstance(data, Mapping):
         return

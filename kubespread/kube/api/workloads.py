@@ -15,7 +15,7 @@ class StatefulSetOrdinals(KubeObject):
 
 
 class RollingUpdate(KubeObject):
-    """Fields read of the rolling updates of Deployments, DaemonSets and StatefulSets, whichever has them."""
+    """Fields read of rolling updates of Deployments, DaemonSets and StatefulSets together."""
 
     max_surge: IntOrString | None = None
     max_unavailable: IntOrString | None = None
@@ -36,7 +36,7 @@ class SuccessPolicy(KubeObject):
 
 
 class WorkloadSpec(KubeObject):
-    """Fields read of the specs of all kinds that create pods, whichever of them has them."""
+    """Fields read of the specs of all kinds that create pods together."""
 
     replicas: Int32 | None = None
     template: PodTemplateSpec | None = None
@@ -80,7 +80,7 @@ class MapSelectingWorkloadSpec(WorkloadSpec):
 
 
 class Workload(ApiObject):
-    """Any object that embeds a pod template where Kubernetes' own kinds have it."""
+    """An object with a pod template where Kubernetes' own kinds have it."""
 
     spec: WorkloadSpec = field(default_factory=WorkloadSpec)
 
@@ -88,7 +88,7 @@ class Workload(ApiObject):
 class LabelSelectingWorkload(ApiObject):
     spec: LabelSelectingWorkloadSpec = field(default_factory=LabelSelectingWorkloadSpec)
     last_applied: str = ""
-    """Fields of the spec that kubectl applied last, as `kubespread.kube.templates` has them; empty where none."""
+    """Fields of the spec that kubectl applied last, as `kubespread.kube.templates` has them; empty for none."""
 
 
 class WorkloadCondition(KubeObject):
@@ -141,7 +141,7 @@ class ReplicationController(ApiObject):
 
 
 class UncountedTerminatedPods(KubeObject):
-    """UIDs of pods that have ended and are not yet in the counts beside them."""
+    """UIDs of ended pods that other counts do not include yet."""
 
     succeeded: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)

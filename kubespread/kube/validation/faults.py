@@ -24,14 +24,14 @@ BAD_OPERATOR = "not a valid selector operator"
 
 
 def labels_faults(labels: Mapping[str, str], path: str) -> Iterator[FieldFault]:
-    """A map of labels; keys in order, since the API server's own order is random."""
+    """Yield faults of labels, by key, as the API server's own order is random."""
     for key, value in sorted(labels.items()):
         yield from invalid_each(path, key, label_key_faults(key))
         yield from invalid_each(path, value, label_value_faults(value))
 
 
 def annotations_faults(annotations: Mapping[str, str], path: str) -> Iterator[FieldFault]:
-    """A map of annotations; their keys may have capitals in the prefix."""
+    """Yield faults of annotations; prefixes of keys may have capitals."""
     for key in sorted(annotations):
         yield from invalid_each(path, key, label_key_faults(key.lower()))
     if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _ANNOTATIONS_SIZE:
@@ -39,7 +39,7 @@ def annotations_faults(annotations: Mapping[str, str], path: str) -> Iterator[Fi
 
 
 def selector_faults(selector: LabelSelector | None, path: str) -> Iterator[FieldFault]:
-    """A LabelSelector; an absent one is valid."""
+    """Yield faults of a LabelSelector; an absent one is valid."""
     if selector is None:
         return
     yield from labels_faults(selector.match_labels, f"{path}.matchLabels")
@@ -50,7 +50,7 @@ def selector_faults(selector: LabelSelector | None, path: str) -> Iterator[Field
 def requirement_faults(
     expression: LabelSelectorRequirement | NodeSelectorRequirement, path: str, *, check_values: bool = True
 ) -> Iterator[FieldFault]:
-    """A requirement on a label; only one on a node's labels may compare numbers."""
+    """Yield faults of a requirement on a label; only one on a node's labels may compare numbers."""
     match expression.operator:
         case "In" | "NotIn":
             if not expression.values:
@@ -70,9 +70,9 @@ def requirement_faults(
 
 
 def merged_key_faults(selector: LabelSelector | None, keys: list[str], path: str) -> Iterator[FieldFault]:
-    """matchLabelKeys that the selector, after the merge at creation, names twice.
+    """Yield faults of matchLabelKeys that the merged selector names twice.
 
-    The index stands directly on the constraint or term (``...[0][1]``) because that is the path the API server prints.
+    The index is directly on the constraint or term (``...[0][1]``) because that is the path the API server prints.
     """
     if selector is None:
         return
@@ -85,7 +85,7 @@ def merged_key_faults(selector: LabelSelector | None, keys: list[str], path: str
 
 
 class FieldFault(NamedTuple):
-    """One validation error: the field's path, and what is wrong with it."""
+    """A validation error: the field's path, and what is wrong with it."""
 
     path: str
     message: str
@@ -115,7 +115,7 @@ def unsupported(path: str, value: object, supported: Iterable[str]) -> FieldFaul
 
 
 def one_of(path: str, value: str | None, supported: Collection[str]) -> list[FieldFault]:
-    """Nothing is wrong with an absent value."""
+    """Faults of a value that is not supported; none for an absent one."""
     return [] if value is None or value in supported else [unsupported(path, value, supported)]
 
 

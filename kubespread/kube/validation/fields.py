@@ -45,7 +45,7 @@ Faults = Iterable[str | FieldFault]
 
 
 class Surrounding(msgspec.Struct, frozen=True):
-    """The pod that a field is checked in."""
+    """Pod of a checked field."""
 
     spec: Data
     annotations: Mapping[str, str]
@@ -54,31 +54,31 @@ class Surrounding(msgspec.Struct, frozen=True):
     pod_name: str
     """Empty for a pod template."""
     volumes: dict[str, Data]
-    """The faultless ones, by name."""
+    """Valid volumes by name."""
 
     def containers(self) -> Iterator[tuple[Data, str]]:
-        """All containers and where they stand below the spec; init containers come first."""
+        """All containers and their paths below the spec; init containers come first."""
         for kind in ("initContainers", "containers", "ephemeralContainers"):
             for position, container in enumerate(self.spec.get(kind, ())):
                 yield container, f"{kind}[{position}]"
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field that a rule is about."""
+    """A field that a rule checks."""
 
     value: Any
     path: str
     owner: Data
-    """The object it stands in."""
+    """Object with the field."""
     cls: str
-    """Type of that object in the API."""
+    """API type of that object."""
     pod: Surrounding
     unread: set[str]
-    """The fields of the owner that the API server does not look into."""
+    """Fields of the owner that the API server does not check."""
 
 
 def at(data: Data, path: str) -> Any:
-    """The field at ``path`` below an object; None where there is none."""
+    """Field at ``path`` below an object; None without one."""
     found: Any = data
     for name in path.split("."):
         found = (found or {}).get(name)
@@ -123,7 +123,7 @@ def expected(noun: str, value: Any) -> str:
 
 
 def each(field: Field) -> Iterator[tuple[Any, str]]:
-    """The elements of a list or the value itself, and where they stand."""
+    """Yield the elements of a list, or the value itself, with their paths."""
     if isinstance(field.value, list):
         yield from ((item, f"{field.path}[{position}]") for position, item in enumerate(field.value))
     elif field.value is not None:
@@ -167,7 +167,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def checked(field: Field, rule: str) -> Iterator[FieldFault]:
-    """The faults of a field by ``rule``, where its conditions hold."""
+    """Yield faults of a field by ``rule``, if its conditions hold."""
     conditions, name, arguments = _parsed(rule)
     if all(_holds(condition, field) is (word == "if") for word, condition in conditions):
         for fault in _said(field, name, arguments):
@@ -286,7 +286,7 @@ def at_most_one(field: Field, *names: str) -> Faults:
 
 
 def first_of(field: Field, *names: str) -> Faults:
-    """The API server looks into the first alone."""
+    """Yield faults of all but the first given field: the API server checks the first alone."""
     for name in present(field, names)[1:]:
         field.unread.add(name)
         yield FieldFault(f"{field.path}.{name}", f"not allowed beside {present(field, names)[0]}")
@@ -303,7 +303,7 @@ def distinct(field: Field, name: str) -> Faults:
 
 
 def host_processes(field: Field) -> Faults:
-    """All containers of a Windows pod are processes of the host, in its network, or none is."""
+    """Yield a fault unless all or no containers of a Windows pod are host processes, in the host's network."""
     of_pod = at(field.value, "securityContext.windowsOptions.hostProcess")
     found = []
     for container, path in field.pod.containers():
@@ -332,7 +332,7 @@ def not_both(field: Field, *values: str) -> Faults:
 
 
 def annotation_faults(pod: Surrounding, path: str) -> Iterator[FieldFault]:
-    """Also of those that mean something to Kubernetes."""
+    """Yield faults of annotations, including those with a meaning to Kubernetes."""
     yield from annotations_faults(pod.annotations, path)
     if MIRROR_POD in pod.annotations and not (pod.is_stored or pod.spec.get("nodeName")):
         yield FieldFault(f"{path}[{MIRROR_POD}]", "needs spec.nodeName")
@@ -342,7 +342,7 @@ def annotation_faults(pod: Surrounding, path: str) -> Iterator[FieldFault]:
 
 
 def distinct_names(field: Field) -> Faults:
-    """Find duplicates among the names of all containers."""
+    """Yield duplicate names of containers."""
     names = [container.get("name") for container, path in field.pod.containers() if not path.startswith("e")]
     for position, container in enumerate(field.value or ()):
         if container.get("name") in names:
@@ -377,7 +377,7 @@ def _is_ip(text: str, version: KubeVersion) -> bool:
 
 
 def handlers(field: Field) -> Faults:
-    """Find handlers of init containers other than sidecars, which do not live long enough for them."""
+    """Yield handlers of init containers other than sidecars, which end too soon for them."""
     container, is_init = field.value, ".initContainers[" in field.path
     if field.cls == "Container" and not (is_init and container.get("restartPolicy") != "Always"):
         return
@@ -394,7 +394,9 @@ def handlers(field: Field) -> Faults:
 
 
 def rules_of_init_containers(field: Field) -> Faults:
-    """Without a policy that alone is said, and beside Always there are none before all containers can restart."""
+    """Yield a fault for restart rules of a sidecar, until all containers can restart; a missing policy is the only
+    fault.
+    """
     policy, version = field.owner.get("restartPolicy"), field.pod.version
     is_late = policy == "Always" and not version.has("RestartAllContainersOnContainerExits")
     if ".initContainers[" in field.path and (policy is None or is_late):
@@ -403,7 +405,7 @@ def rules_of_init_containers(field: Field) -> Faults:
 
 
 def volume_uses(field: Field) -> Faults:
-    """Volumes that are mounted, and those that are devices: no path and no volume is both."""
+    """Yield faults of mounts and devices: no path and no volume may be both."""
     paths = {"volumeMounts": "mountPath", "volumeDevices": "devicePath"}
     for kind, other in (("volumeMounts", "volumeDevices"), ("volumeDevices", "volumeMounts")):
         own, others = field.value.get(kind, ()), field.value.get(other, ())
@@ -464,7 +466,7 @@ def resource_field(field: Field, *resources: str) -> Faults:
 
 
 def volume_of_files(field: Field) -> Faults:
-    """Variables come from files of emptyDir volumes alone."""
+    """Yield a fault if variables come from files of other volumes than emptyDir."""
     for volume in field.pod.spec.get("volumes", ()):
         if volume.get("name") == field.value and ("emptyDir" in volume or len(volume) == 1):
             return
@@ -492,7 +494,7 @@ _CERTIFICATE_FILES = ("credentialBundlePath", "keyPath", "certificateChainPath")
 
 
 def distinct_files(field: Field) -> Faults:
-    """No two sources write one file."""
+    """Yield files that two sources write."""
     taken: set[str] = set()
     for source in field.value or ():
         kinds = {name: source.get(name, {}) for name in ("secret", "configMap", "downwardAPI", "podCertificate")}
@@ -558,7 +560,7 @@ def below(field: Field, name: str, rule: str) -> Faults:
 
 
 def field_faults(plain: Data, pod: Pod, path: str, version: KubeVersion, *, is_pod: bool) -> list[FieldFault]:
-    """Faults for which the API server would refuse a pod, or a pod template, as plain data whose types are right.
+    """Faults for which the API server would refuse a pod, or a pod template, given as plain data of valid types.
 
     ``pod`` is the same with the claims that its controller adds as volumes; ``path`` is empty, or the template's.
     """

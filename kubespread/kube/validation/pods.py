@@ -45,7 +45,7 @@ _NODE_POLICIES = ("Honor", "Ignore")
 def spread_faults(
     constraints: Sequence[core.TopologySpreadConstraint], path: str, *, merges: bool = True
 ) -> Iterator[FieldFault]:
-    """Every fault of the list at ``path``; of two constraints with one key and action the earlier is the duplicate.
+    """Yield faults of the list at ``path``; of two constraints with one key and action the earlier is the duplicate.
 
     ``merges`` is whether the gate MatchLabelKeysInPodTopologySpreadSelectorMerge is on.
     """
@@ -189,8 +189,8 @@ def _label_keys_faults(term: core.PodAffinityTerm, path: str) -> Iterator[FieldF
 
 
 def pod_faults(pod: core.Pod, version: KubeVersion) -> list[FieldFault]:
-    """Faults for which the API server would refuse a Pod in fields that scheduling reads, after defaulting and the
-    merge of label keys.
+    """Faults for which the API server would refuse a Pod in fields that scheduling reads, after defaulting and merged
+    label keys.
     """
     return _until_unreadable(_pod_faults(pod, version))
 
@@ -308,7 +308,7 @@ ALWAYS = "Always"
 
 
 def containers_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    """Containers, then init containers; a name may be used once among all."""
+    """Yield faults of containers, then of init containers, whose names must be distinct."""
     names = set[str]()
     if not spec.containers:
         yield faults.required(f"{path}.containers")
@@ -413,7 +413,7 @@ def _restart_faults(container: core.Container, path: str) -> Iterator[FieldFault
 
 
 def node_faults(node: core.Node) -> Iterator[FieldFault]:
-    """The faults of a node's name, labels and taints."""
+    """Yield faults of a node's name, labels and taints."""
     meta = node.metadata
     if not meta.name:
         yield faults.required("metadata.name", "name or generateName is required")
@@ -441,8 +441,8 @@ def _taints_faults(taints: Sequence[core.Taint], path: str) -> Iterator[FieldFau
 def workload_faults(
     workload: ApiObject, template: core.Pod, plain: Data, path: str, version: KubeVersion
 ) -> list[FieldFault]:
-    """Faults for which the API server would refuse ``workload``; its ``template``, ``plain`` as data, stands at
-    ``path`` and is defaulted.
+    """Faults for which the API server would refuse ``workload``; its defaulted ``template`` is at ``path``, and
+    ``plain`` as data.
     """
     found = [] if workload.metadata.name else [faults.required("metadata.name", "name or generateName is required")]
     found += _replicas_faults(workload)

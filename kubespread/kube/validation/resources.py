@@ -19,7 +19,7 @@ from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import LATEST, KubeVersion
 
 NameFaults = Callable[[str, str], Iterable[FieldFault]]
-"""Find the faults of a resource's name, standing at a path."""
+"""Function that finds faults of a resource's name at a path."""
 
 _NOT_FOR_CONTAINERS = "must be a standard resource for containers"
 _POD_LEVEL_RESOURCES = ("cpu", "hugepages-", "memory")
@@ -28,19 +28,19 @@ _POD_LEVEL_RESOURCES = ("cpu", "hugepages-", "memory")
 def resource_faults(
     resources: ResourceRequirements, path: str, claims: Iterable[str] = (), version: KubeVersion = LATEST
 ) -> Iterator[FieldFault]:
-    """A container's resources, of a pod with ``claims``; limits before requests, names in order since the API server's
-    own order is random.
+    """Yield faults of a container's resources, in a pod with ``claims``; limits before requests, by name, as the API
+    server's own order is random.
     """
     return _requirement_faults(resources, path, claims, version, _container_name_faults)
 
 
 def overhead_faults(overhead: ResourceList, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    """A pod's overhead, which the API server checks as if it were a container's limits, the path included."""
+    """Yield faults of a pod's overhead, which the API server checks like a container's limits, the path included."""
     return resource_faults(ResourceRequirements(limits=overhead), path, version=version)
 
 
 def pod_level_faults(pod: Pod, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    """spec.resources against itself and against what the containers ask together."""
+    """Yield faults of spec.resources, by themselves and against those of the containers."""
     resources = pod.spec.resources
     if resources is None:
         return

@@ -52,7 +52,7 @@ from kubespread.wording import short_key
 
 
 def read_template(path: str) -> Node:
-    """The one Node that the file at ``path`` holds, defaulted. Raises ManifestError with every fault it has."""
+    """Read the one Node in the file at ``path``, defaulted. Raises ManifestError with all its faults."""
     file, text = display_name(path), read_file(path)
     with faults_of(file):
         objects = [item for item in read_objects(iter([text])) if not item.size]
@@ -74,9 +74,8 @@ def read_template(path: str) -> Node:
 
 
 def checked_node(data: Mapping[str, Any], path: str = "", name: str = "") -> tuple[Node, list[tuple[str, str]]]:
-    """The Node in ``data``, which is at ``path``, with defaults, and its faults, each with its path.
-
-    It is called ``name`` if it has no name. Raises DecodingError.
+    """Node from ``data`` at ``path``, defaulted, and called ``name`` if it has no name; its faults, each with its path.
+    Raises DecodingError.
     """
     # Decoding alone does not look at amounts.
     node = decode(normalized(data, Node, path), Node, path)
@@ -89,7 +88,7 @@ def checked_node(data: Mapping[str, Any], path: str = "", name: str = "") -> tup
 
 
 MAX_COPIES = 10_000
-"""Nodes that one edit adds at most: about twice what a cluster may have."""
+"""Most nodes that one edit adds: about twice the limit of a cluster."""
 _EXPECTED_COUNT = f"expected a number of nodes from 1 to {MAX_COPIES}"
 _TEMPLATE = regex(
     r"(?P<template>.+?)(?::(?P<count>[^:@/]*))?(?:@(?P<size>[0-9][^@=/]*))?(?P<labels>(?:@[^@=,/]+(?:/[^@=,]+)?=[^@]*)*)"
@@ -135,14 +134,14 @@ class AddNode(Edit, frozen=True):
     )
     brings_nodes: ClassVar = True
     template: str
-    """The file that ``manifest`` was read from, or the name of a node of the cluster."""
+    """File of ``manifest``, or name of a node of the cluster."""
     count: int = 1
     labels: tuple[tuple[str, str], ...] = ()
-    """Labels that differ from the template's; the keys may be short, as those of a target."""
+    """Labels that differ from the template's; keys may be short, like those of a target."""
     manifest: Node | None = None
-    """None: the node of the cluster called ``template``."""
+    """None to copy the node called ``template``."""
     size: str = ""
-    """``8x16``: its CPUs and GiB of memory; empty: the template's. As much of them is reserved as the template does."""
+    """CPUs and GiB of memory, ``8x16``, with as much reserved as on the template; empty for the template's size."""
 
     @classmethod
     def parsed(cls, text: str, directory: str | None, /) -> Edit | None:
@@ -169,9 +168,8 @@ class AddNode(Edit, frozen=True):
         return replace(edit, manifest=read_template(path_in(directory, template)))
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        """New nodes called TEMPLATE-1, TEMPLATE-2, ... by the numbers that are free, with notes on them.
-
-        Raises UsageError for a template that is no node of the cluster.
+        """New nodes TEMPLATE-1, TEMPLATE-2, ... with free numbers, and notes on them. Raises UsageError for a template
+        that is no node of the cluster.
         """
         # Of a Node manifest a cordon is meant; the machine that a node of the cluster is copied to is new.
         copied = self.manifest or node_called(self.template, nodes)
@@ -197,8 +195,8 @@ class AddNode(Edit, frozen=True):
 
 
 def in_place_of(node: Node, by: str, labels: str = "", number: int = 1) -> str:
-    """The text of ``add-node`` for nodes in the zone of ``node``: ``by`` is another size of it (``8x16``), or names
-    what to copy; ``labels`` are ``@KEY=VALUE``.
+    """Text of ``add-node`` for nodes in the zone of ``node``; ``by`` is a size (``8x16``) or names what to copy,
+    ``labels`` are ``@KEY=VALUE``.
     """
     if _LIKE_A_SIZE.fullmatch(by):
         return f"{node.metadata.name}:{number}@{by}{labels}"
@@ -208,7 +206,7 @@ def in_place_of(node: Node, by: str, labels: str = "", number: int = 1) -> str:
 
 
 def check_size(size: str, text: str) -> None:
-    """Raises UsageError for what is neither empty nor a size; ``text`` is the edit that has it."""
+    """Raise UsageError for an invalid size that is not empty, quoting ``text``."""
     if size and not (_SIZE.fullmatch(size) and all(map(float, size.split("x")))):
         raise UsageError(f"invalid edit '{text}': expected CPUs and GiB as in 8x16, found {size!r}")
 
@@ -250,7 +248,7 @@ def is_file(template: str) -> bool:
 
 
 def node_called(name: str, nodes: Sequence[Node]) -> Node:
-    """The node of the cluster that is a template. Raises UsageError."""
+    """Node of the cluster to copy. Raises UsageError."""
     for node in nodes:
         if node.metadata.name == name:
             return node
@@ -260,7 +258,7 @@ def node_called(name: str, nodes: Sequence[Node]) -> Node:
 
 
 def as_new_node(template: Node, labels: Mapping[str, str]) -> Node:
-    """A machine that has just become ready: no state of the template's, and no images pulled yet."""
+    """Node like a template that just became ready: without the template's state and images."""
     meta = template.metadata
     copied = replace(
         template,
@@ -281,7 +279,7 @@ def named(node: Node, name: str) -> Node:
 
 
 def is_state_taint(taint: Taint) -> bool:
-    """True if the taint says in what state a machine is: a new one does not have it."""
+    """True for a taint that describes a machine's state, which a new one does not share."""
     return taint.key in _STATE_TAINTS or taint.key.startswith(_STATE_PREFIXES)
 
 
@@ -320,7 +318,7 @@ _OF_A_ZONE = (REGION, BETA_REGION, "topology.k8s.aws/zone-id")
 
 
 def going_along(template: Node, labels: Mapping[str, str], nodes: Sequence[Node]) -> dict[str, str]:
-    """Further labels that a copy of ``template`` gets once ``labels`` are changed, as seen on ``nodes``."""
+    """Further labels that depend on the changed ``labels``, as seen on ``nodes``."""
     own, along = template.metadata.labels, dict[str, str]()
     for key, value in labels.items():
         before = own.get(key)
@@ -342,7 +340,7 @@ def _go_together(key: str, other: str, nodes: Sequence[Node]) -> bool:
 
 
 def labels_of_zone(zone: str, nodes: Sequence[Node]) -> dict[str, str]:
-    """The labels of a zone that a new machine in it has: what all nodes there agree on."""
+    """Labels that all nodes of a zone share, for a new machine in it."""
     inside = [node.metadata.labels for node in nodes if node.metadata.labels.get(ZONE) == zone]
     agreed = set.intersection(*({*labels.items()} for labels in inside)) if inside else set()
     own = {key: value for key, value in sorted(agreed) if key in _OF_A_ZONE or (value == zone and key != HOSTNAME)}

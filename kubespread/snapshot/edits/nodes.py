@@ -71,7 +71,7 @@ class RemoveTaint(NodeTaint, frozen=True):
 
     key: str
     effect: str = ""
-    """Empty: with any effect."""
+    """Empty for any effect."""
 
     @property
     def described(self) -> str:
@@ -127,7 +127,7 @@ class NodeLabel(NodesEdit, frozen=True):
 
 
 class SetLabel(NodeLabel, frozen=True):
-    """The nodes get a label, whatever its value was; the key may be short, like a target's."""
+    """The nodes get a label; its key may be short, like a target's."""
 
     key: str
     value: str
@@ -141,7 +141,7 @@ class SetLabel(NodeLabel, frozen=True):
 
 
 class RemoveLabel(NodeLabel, frozen=True):
-    """The nodes lose a label; the key may be short, as that of a target."""
+    """The nodes lose a label; its key may be short, like a target's."""
 
     key: str
 
@@ -240,7 +240,7 @@ class Drain(NodesEdit, frozen=True):
 
 
 DRAIN_FLAGS = {"ignoreDaemonsets": "ignore_daemonsets", "deleteEmptydirData": "delete_emptydir_data", "force": "force"}
-"""The names of `DrainFlags` by those of an assistant's arguments."""
+"""Names of `DrainFlags` by those of an assistant's arguments."""
 _FORMS = {
     "--ignore-daemonsets": ("ignore_daemonsets", True),
     "--no-ignore-daemonsets": ("ignore_daemonsets", False),
@@ -251,9 +251,7 @@ _FORMS = {
 
 
 def with_flags(edit: Edit, flags: Mapping[str, bool]) -> Edit:
-    """A drain with those of ``flags``, by their names in `DrainFlags`, that are not as they are unless they are said;
-    any other edit as it is.
-    """
+    """A drain with ``flags``, by their names in `DrainFlags`, unless it sets them itself; any other edit unchanged."""
     if not isinstance(edit, Drain):
         return edit
     default = DrainFlags()

@@ -26,10 +26,10 @@ class DeletePods(Edit, frozen=True):
 
     form: ClassVar = Form("delete-pods", "[NAMESPACE/]LABELS", name="delete")
     text: str
-    """The labels as they were written."""
+    """Labels as written."""
     selector: Selector
     namespace: str | None = None
-    """None: that of the question."""
+    """None for the question's."""
 
     @classmethod
     def parsed(cls, text: str, _: str | None, /) -> Edit | None:
@@ -52,7 +52,7 @@ class EvictPod(Edit, frozen=True):
     )
     name: str
     namespace: str | None = None
-    """None: that of the question."""
+    """None for the question's."""
 
     @classmethod
     def parsed(cls, text: str, _: str | None, /) -> Edit | None:
@@ -76,11 +76,11 @@ class Scale(Edit, frozen=True):
         option="Scale a workload of the cluster (deploy/web=5).",
     )
     kind: str
-    """``Deployment``, as Kubernetes writes it."""
+    """Kind as Kubernetes writes it, ``Deployment``."""
     name: str
     replicas: int
     namespace: str | None = None
-    """None: that of the question."""
+    """None for the question's."""
 
     @classmethod
     def parsed(cls, text: str, _: str | None, /) -> Edit | None:
@@ -100,7 +100,7 @@ class Scale(Edit, frozen=True):
 
 
 class SetMaxUnavailable(Edit, frozen=True):
-    """A Deployment's rollout may leave so many of its pods unavailable. Only remedies make it, and no option does."""
+    """A Deployment's rollout may leave this many of its pods unavailable. Only remedies use it."""
 
     form: ClassVar = Form("maxUnavailable", "NAMESPACE/NAME=NUMBER")
     namespace: str
@@ -133,12 +133,12 @@ class SetBudget(Edit, frozen=True):
     name: str
     """Name of the budget, or of the workload."""
     kind: str = ""
-    """Kind of the workload, ``Deployment``; empty where the budget is named."""
+    """Kind of the workload, ``Deployment``; empty for a budget's name."""
     field: str = ""
-    """``maxUnavailable`` or ``minAvailable``; empty: it is removed."""
+    """``maxUnavailable`` or ``minAvailable``; empty to remove the budget."""
     value: int | str = ""
     namespace: str | None = None
-    """None: that of the question."""
+    """None for the question's."""
 
     @classmethod
     def parsed(cls, text: str, _: str | None, /) -> Edit | None:
@@ -168,9 +168,9 @@ _SPREAD = regex(rf"(?:(?P<workload>[^:=\s]+)=)?(?P<constraint>{CONSTRAINT.patter
 
 
 class Spread(Edit, frozen=True):
-    """Workloads get a topology spread constraint, where they run, wait and in templates: nothing is rolled out.
+    """Workloads get a topology spread constraint, in running and waiting pods and in templates, without a rollout.
 
-    One that they have with the same topology key and action gets the maxSkew instead.
+    An existing one with the same topology key and action gets its maxSkew.
     """
 
     form: ClassVar = Form(
@@ -183,10 +183,10 @@ class Spread(Edit, frozen=True):
     constraint: str
     """``zone:1:soft``, as written."""
     kind: str = ""
-    """``Deployment``, as Kubernetes writes it; empty for all workloads."""
+    """Kind as Kubernetes writes it, ``Deployment``; empty for all workloads."""
     name: str = ""
     namespace: str | None = None
-    """None: that of the question."""
+    """None for the question's."""
 
     @classmethod
     def parsed(cls, text: str, _: str | None, /) -> Edit | None:
@@ -217,7 +217,7 @@ def _scalable() -> list[Kind]:
 
 
 def check_scalable(kind: Kind) -> None:
-    """Raise UsageError for a kind without a number of replicas."""
+    """Raise UsageError for a kind without replicas."""
     if not (kind.has_replicas or kind.foreign):
         kinds = ", ".join(row.short for row in _scalable())
         raise UsageError(f"a {kind.kind} has no replicas to scale; KIND is one of {kinds}")

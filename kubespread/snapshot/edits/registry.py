@@ -49,11 +49,8 @@ EDITS: Mapping[str, type[Edit]] = {edit.form.verb: edit for edit in _EDITS}
 
 
 def parse(text: str, directory: str | None = "") -> Edit:
-    """The edit written as ``text``, a blank or an equals sign behind its verb; a template's file is read, its path
-    relative to ``directory``.
-
-    If ``directory`` is None no file is read. Raises UsageError, and ManifestError for a template that the API server
-    would refuse.
+    """Parse an edit, with a blank or an equals sign after its verb; a template is read, relative to ``directory``,
+    unless that is None. Raises UsageError, and ManifestError for a template that the API server would refuse.
     """
     verb, *rest = re.split(r"\s+|=", text.strip(), maxsplit=1)
     if verb not in EDITS:

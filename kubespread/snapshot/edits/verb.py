@@ -27,19 +27,19 @@ _IN_SELECTORS_ONLY = frozenset("=!<>(),/ \t")
 
 
 class Target(Struct, frozen=True):
-    """The nodes that an edit is about: one by its name, or all with certain labels."""
+    """Nodes of an edit: one by name, or all with certain labels."""
 
     text: str
-    """Text as it was written: the node's name where there is no selector."""
+    """Text as written: the node's name without a selector."""
     selector: Selector | None = None
-    """Its keys may be short: ``zone`` for topology.kubernetes.io/zone."""
+    """Selector with possibly short keys: ``zone`` for topology.kubernetes.io/zone."""
 
     def __str__(self) -> str:
         return self.text
 
 
 def parse_target(text: str) -> Target:
-    """A word with nothing in it that a node's name cannot have is one; anything else are labels. Raises UsageError."""
+    """Parse a node's name, or labels if the text cannot be one. Raises UsageError."""
     if not _IN_SELECTORS_ONLY.intersection(text):
         return Target(text)
     try:
@@ -49,7 +49,7 @@ def parse_target(text: str) -> Target:
 
 
 def nodes_of_target(target: Target, nodes: Sequence[Node]) -> list[Node]:
-    """The nodes that ``target`` names, at least one, in the order of ``nodes``. Raises UsageError for none."""
+    """Nodes of ``target``, at least one, in the order of ``nodes``. Raises UsageError for none."""
     if target.selector is None:
         named = [node for node in nodes if node.metadata.name == target.text]
         if not named:
@@ -63,7 +63,7 @@ def nodes_of_target(target: Target, nodes: Sequence[Node]) -> list[Node]:
 
 
 def nodes_with(labels: Selector, nodes: Sequence[Node]) -> list[Node]:
-    """The nodes that have ``labels``, whose keys may be short; there may be none."""
+    """Nodes with ``labels``, whose keys may be short; possibly none."""
     selector = _with_full_keys(labels, nodes)
     return [node for node in nodes if selector.matches(node.metadata.labels)]
 
@@ -121,17 +121,17 @@ class Form(Struct, frozen=True):
     """Written form of a verb."""
 
     verb: str
-    """The first word of its text: ``add-node``."""
+    """First word of the text: ``add-node``."""
     text: str
-    """Text that follows it."""
+    """Text after the verb."""
     usage: str = ""
-    """The form as errors show it, if they show more."""
+    """The form in errors, if they show more."""
     name: str = ""
-    """Name in a scenario, where that is another word."""
+    """Name in a scenario, if different."""
     metavar: str = ""
-    """Text that follows ``--VERB`` on the command line."""
+    """Text after ``--VERB`` on the command line."""
     option: str = ""
-    """Meaning of the option; empty for what is a step of a plan and no option."""
+    """Help of the option; empty for a step of a plan that is no option."""
 
     @property
     def expected(self) -> str:
@@ -139,28 +139,27 @@ class Form(Struct, frozen=True):
 
 
 class NodeChange(Struct, frozen=True):
-    """Nodes that become others, come and go. No node that was there before is changed itself."""
+    """Changed, added and removed nodes. Existing node objects are not modified."""
 
     replaced: Mapping[str, Node] = field(default_factory=dict)
-    """Nodes by name, only those that differ."""
+    """Changed nodes by name."""
     added: tuple[Node, ...] = ()
     removed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """Notes on it."""
+    """Notes on the change."""
 
 
 class Verb(Struct, frozen=True):
-    """Base of what happens to a cluster. A verb's docstring is its description in the schema of scenarios."""
+    """Base of changes to a cluster. The docstring describes the verb in the schema of scenarios."""
 
     form: ClassVar[Form]
     brings_nodes: ClassVar[bool] = False
-    """True if nodes or labels may be there after it that are not there yet."""
+    """True if it may add nodes or labels."""
 
     @classmethod
     def read(cls, text: str, directory: str | None = "") -> Verb:
-        """The verb written as ``text``; paths are relative to ``directory``, and not allowed if it is None.
-
-        Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
+        """Parse the verb; paths are relative to ``directory``, and refused if it is None. Raises UsageError, and
+        ManifestError for the manifest of a new node that the API server would refuse.
         """
         raise NotImplementedError
 
@@ -170,7 +169,7 @@ class Verb(Struct, frozen=True):
 
 
 class Edit(Verb, frozen=True):
-    """One that a snapshot has too, and most an option. As text it is what `registry.parse` reads."""
+    """Verb that a snapshot may have, usually an option too. Its text is what `registry.parse` reads."""
 
     takes_flags: ClassVar[bool] = False
 
@@ -185,19 +184,18 @@ class Edit(Verb, frozen=True):
 
     @classmethod
     def parsed(cls, text: str, directory: str | None, /) -> Edit | None:
-        """The edit written as ``text``; None if it has another form. Raises what `read` does."""
+        """Parse the edit; None for another form. Raises what `read` raises."""
         raise NotImplementedError
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        """Make the change to ``nodes`` themselves: for a drain, the cordon.
-
-        Raises UsageError for nodes, taints or labels that are not there.
+        """Change of the ``nodes`` themselves: for a drain, the cordon. Raises UsageError for nodes, taints or labels
+        that do not exist.
         """
         return NodeChange()
 
 
 class OfNodes(Verb, frozen=True):
-    """One about nodes of the cluster."""
+    """Verb about nodes of the cluster."""
 
     target: Target
 
@@ -210,7 +208,7 @@ class NodesEdit(OfNodes, Edit, frozen=True):
         return cls(parse_target(text))
 
     def replaced(self, changed: Callable[[Node], Node], nodes: Sequence[Node]) -> NodeChange:
-        """Each node that is meant becomes what ``changed`` makes of it."""
+        """Change that applies ``changed`` to each targeted node."""
         pairs = [(node, changed(node)) for node in nodes_of_target(self.target, nodes)]
         replaced = {old.metadata.name: new for old, new in pairs if new != old}
         return NodeChange(replaced=replaced, notes=() if replaced else (Decisive(f"{self}: changes nothing"),))
@@ -220,7 +218,7 @@ class NodesEdit(OfNodes, Edit, frozen=True):
 
 
 def path_in(directory: str | None, file: str) -> str:
-    """The path of a file that a verb names. Raises UsageError where none is read."""
+    """Path of a file that a verb names. Raises UsageError if files may not be read."""
     if directory is None:
         raise UsageError(f"{file}: files are not read here")
     return str(Path(directory, file))

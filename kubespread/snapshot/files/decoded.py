@@ -44,7 +44,7 @@ _UNSHARED = (*_OWN, "creation_timestamp")
 """The metadata in which pods differ that are otherwise alike."""
 _CODE = "I"
 UNREADABLE = (msgspec.DecodeError, ValueError, LookupError, RecursionError)
-"""Errors that damaged content raises."""
+"""Errors raised by damaged content."""
 _encode = msgspec.msgpack.encode
 
 T = TypeVar("T", bound=KubeObject)
@@ -82,7 +82,7 @@ _NODE = ("node_name",)
 
 
 class DecodedFile:
-    """The kept form of one file, found by what is in the file now."""
+    """Cached decoding of one file, by its current content."""
 
     def __init__(self, path: str, environment: Mapping[str, str]) -> None:
         """Raises OSError, also where there can be no cache."""
@@ -92,7 +92,7 @@ class DecodedFile:
         self._kept = folder / f"{_key(path)}.msgpack"
 
     def recalled(self) -> Snapshot | None:
-        """Recall what the file was decoded to before, if that is known."""
+        """Cached snapshot of the file; None without one."""
         content = recalled_bytes(self._kept, _MAX_BYTES)
         if content is None:
             return None
@@ -106,7 +106,7 @@ class DecodedFile:
         return snapshot
 
     def remember(self, snapshot: Snapshot) -> None:
-        """Keep what it was decoded to, unless it may have been written to meanwhile."""
+        """Cache the snapshot, unless the file may have changed meanwhile."""
         try:
             now = Path(self._path).stat()
             content = _packed(snapshot)

@@ -65,12 +65,12 @@ class Entry(Struct, frozen=True):
 
     @property
     def is_alone(self) -> bool:
-        """True if it is the file that was asked for, rather than one of many."""
+        """True if it is the named file itself, not one of many."""
         return not self.path
 
 
 def entries(path: str) -> Iterator[Entry]:
-    """Every text of ``path``, each to be read before the next is asked for. Raises SnapshotError and OSError."""
+    """Yield every text of ``path``, each to be read before the next. Raises SnapshotError and OSError."""
     if path != STDIN and Path(path).is_dir():
         yield from _in_directory(Path(path))
         return
@@ -177,7 +177,7 @@ def _bounded(file: IO[bytes]) -> bytes:
 
 @contextmanager
 def archive_errors(archive: str, *others: type[Exception]) -> Iterator[None]:
-    """Turns what goes wrong inside an archive, also while an entry of it is read, into SnapshotError."""
+    """Turn errors inside an archive, also while an entry is read, into SnapshotError."""
     damaged = _DAMAGED + others
     try:
         yield
@@ -208,15 +208,15 @@ _LACKING = (
 
 
 class Recognized(Struct):
-    """Facts that the paths of one source have revealed so far."""
+    """Findings about one source so far, by its paths."""
 
     is_dump: bool = False
-    """True if it is a dump of kubectl cluster-info."""
+    """True for a dump of kubectl cluster-info."""
     is_backup: bool = False
-    """True if it is a backup of Velero."""
+    """True for a backup of Velero."""
     not_collected: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
-    """Messages of kubectl, in the place of objects."""
+    """Messages of kubectl in place of objects."""
 
     def see(self, path: str) -> None:
         failed = _COLLECTION_FAILED.search(path)
@@ -233,8 +233,8 @@ class Recognized(Struct):
             yield f"the support bundle says that {resource} could not be collected in full"
 
     def plain(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The text of objects alone, without logs, and without what kubectl writes to standard error, which ``2>&1``
-        puts before or after them.
+        """Yield the text of objects alone, without logs and messages of kubectl, which ``2>&1``
+        adds before or after.
         """
         start = next(chunks, b"")
         if _MESSAGE.match(start):
@@ -251,7 +251,7 @@ class Recognized(Struct):
         yield self._without_last_messages(last)
 
     def without_logs(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The text without the containers' logs that ``kubectl cluster-info dump`` prints between its objects."""
+        """Yield the text without containers' logs, which ``kubectl cluster-info dump`` prints between its objects."""
         text = b""
         in_logs = False
         for chunk in chunks:
@@ -300,10 +300,10 @@ _HUGE = 2 * 2**30
 
 
 def load(paths: Sequence[str]) -> Snapshot:
-    """One snapshot of all ``paths``: files, directories, archives, ``-`` for standard input. Raises SnapshotError, and
-    UsageError for a path that is empty.
+    """Read one snapshot from files, directories, archives, or ``-`` for standard input. Raises SnapshotError, and
+    UsageError for an empty path.
 
-    What one large file was decoded to is kept in the user's cache, and found there by what the file holds.
+    A large file's decoded content is cached for the user, by the file's content.
     """
     if "" in paths:
         raise UsageError("the path of a snapshot is empty")
@@ -335,7 +335,7 @@ def _decoded_file(paths: Sequence[str]) -> DecodedFile | None:
 
 
 def read_parts(path: str) -> Snapshot:
-    """Read one of several files of a cluster, which need not have nodes. Raises SnapshotError."""
+    """Read one of several files of a cluster, possibly without nodes. Raises SnapshotError."""
     with collector_paused():
         return _collected([path])[0].build()
 
@@ -438,7 +438,7 @@ def _no_nodes(snapshot: Snapshot) -> str:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Millions of new objects and no garbage: Python's collector would walk them over and over for nothing."""
+    """Pause Python's garbage collector, which would walk millions of new objects again and again."""
     enabled = gc.isenabled()
     gc.disable()
     try:

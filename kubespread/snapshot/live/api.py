@@ -90,7 +90,7 @@ class Api:
         self._pool = self._connections(kubernetes.client)
 
     def get(self, path: str, **query: str | int | None) -> bytes:
-        """The whole body of the answer to GET ``path``. Raises ApiError."""
+        """Body of the answer to GET ``path``. Raises ApiError."""
         deadline = monotonic() + self.timeout
         pauses = iter(_PAUSES)
         while True:

@@ -49,22 +49,19 @@ _MAX_RESTARTS = 3
 
 
 OnPage = Callable[[str, int, int], object]
-"""Function that is told of each page that came, from several threads: of which resource, how many objects, how many
-bytes.
-"""
+"""Function called for each page, from several threads, with its resource, number of objects and of bytes."""
 
 
 class Listed(Struct):
-    """The objects of one kind, and the resourceVersion they are of."""
+    """Objects of one kind, and their resourceVersion."""
 
     objects: list[ApiObject]
     resource_version: str
 
 
 def list_all(api: Api, resource: Kind, on_page: OnPage | None) -> Listed:
-    """Every object of ``resource``; a list that expires midway (410) starts over.
-
-    Raises ApiError and SnapshotError.
+    """List all objects of ``resource``; a list that expires midway (410) starts over. Raises ApiError and
+    SnapshotError.
     """
     for _ in range(_MAX_RESTARTS):
         try:
@@ -134,10 +131,7 @@ _RELEASE = regex(r"v[1-9]\d{0,3}\.\d{1,4}(\.\d{1,4}(?!\d).{0,60})?")
 
 
 def load_cluster(access: Access, on_page: OnPage | None = None) -> Snapshot:
-    """Read what scheduling needs of the cluster that ``access`` leads to.
-
-    Raises UsageError, ManifestError and SnapshotError.
-    """
+    """Read what scheduling needs from a cluster. Raises UsageError, ManifestError and SnapshotError."""
     target = choose(access, os.environ)
     api = Api(target, _CONNECTIONS, _REQUEST_TIMEOUT)
     builder = SnapshotBuilder()

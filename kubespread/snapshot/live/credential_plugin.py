@@ -54,7 +54,7 @@ class _PluginError(Exception):
 
 
 def run_plugin(user: AuthInfo, config: ExecConfig, cluster: Cluster, environment: Mapping[str, str]) -> None:
-    """Let ``user`` have what it gives. Raises SnapshotError with one masked line of its words."""
+    """Set the credentials of ``user`` from the plugin. Raises SnapshotError with one masked line of its output."""
     try:
         status = _status(config, _output(config, cluster, environment))
     except _PluginError as error:

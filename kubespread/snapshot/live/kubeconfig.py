@@ -27,7 +27,7 @@ _QUOTED = regex(r"'[^']*'")
 
 
 class Access(Struct, frozen=True):
-    """Way to reach a cluster; None is what the environment and the kubeconfig say."""
+    """Way to reach a cluster; None defers to the environment and the kubeconfig."""
 
     kubeconfig: str | None = None
     context: str | None = None
@@ -85,7 +85,7 @@ class Context(KubeObject):
 
 
 class Named(KubeObject):
-    """An entry of a list, which says what it has beside its name; or a context with all that it leads to."""
+    """A named entry of a list, or a context with its cluster and user."""
 
     name: str = ""
     cluster: Cluster = field(default_factory=Cluster)
@@ -94,7 +94,7 @@ class Named(KubeObject):
 
 
 class Config(KubeObject, rename="kebab"):
-    """Content of several files, one after another: the first that names something wins."""
+    """Content of several files in order: the first to name something wins."""
 
     current_context: str = ""
     clusters: list[Named] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Config(KubeObject, rename="kebab"):
 
 
 def choose(access: Access, environment: Mapping[str, str]) -> Named | None:
-    """The context that the kubeconfig says, with its cluster and user; None without a kubeconfig. Raises UsageError and
+    """Context of the kubeconfig, with its cluster and user; None without a kubeconfig. Raises UsageError and
     ManifestError.
     """
     files = list(_files(access, environment))
@@ -134,9 +134,7 @@ def choose(access: Access, environment: Mapping[str, str]) -> Named | None:
 
 
 def contexts(access: Access, environment: Mapping[str, str]) -> Sequence[Named]:
-    """Read the contexts of all files, also the ones that others of the same name hide. Raises UsageError and
-    ManifestError.
-    """
+    """Contexts of all files, including hidden namesakes. Raises UsageError and ManifestError."""
     return _merged(_files(access, environment)).contexts
 
 
