@@ -151,8 +151,8 @@ def with_manifest_objects(
 ) -> tuple[Surroundings, tuple[str, ...]]:
     """The cluster with all objects of the manifests that scheduling reads, except pods and workloads, and notes on it.
 
-    All quotas, new ones too, get their used amounts. ``namespace`` is that of objects that set none. Raises
-    ManifestError for values of the wrong type, and SnapshotError if admission would compute with invalid amounts.
+    All quotas, new ones too, get their used amounts. Raises ManifestError for values of the wrong type, and
+    SnapshotError if admission would compute with invalid amounts.
     """
     snapshot, namespace, notes = surroundings.snapshot, surroundings.default_namespace, list[str]()
     for manifest in manifests:

@@ -76,7 +76,7 @@ class Candidate(Struct, frozen=True):
     is_stored: bool = False
     """True if the pod is in the cluster already: questions take it out of the cluster first."""
     gaps: tuple[str, ...] = ()
-    """Relevant content of the manifest that is not read."""
+    """Gaps for any question: of the cluster's source, and relevant content of the manifest that is not read."""
     admission_gaps: tuple[str, ...] = ()
     """Missing data of the cluster that matters to the pod's admission."""
 

@@ -154,8 +154,8 @@ class Scale(NamedTuple):
 
 
 Scales = Callable[[OwnerReference, str], Scale | None]
-"""Lookup of the scale of a pod's controller; None without such an object. Raises ScaleError for a
-kind without scales.
+"""Lookup of the scale of a pod's controller in its namespace; None without such an object. Raises ScaleError for a kind
+without scales.
 """
 
 

@@ -185,8 +185,8 @@ def reconcile(
     """Run one pass of the controller over ``pods``, all that the StatefulSet owns, including terminating and ended
     ones.
 
-    ``rules`` are those of the release (`UpdateRules.of`), by default those of 1.36. Raises IntOrStringError for a
-    maxUnavailable that is no percentage, SnapshotError for a pod's time that cannot be read.
+    Raises IntOrStringError for a maxUnavailable that is no percentage, SnapshotError for a pod's time that cannot be
+    read.
     """
     members = _Members.of(stateful_set, pods, revisions, now)
     strategy = _defaulted(stateful_set.spec.update_strategy)

@@ -464,7 +464,7 @@ def run_with_gangs(
 ) -> list[ScheduleResult]:
     """Place the copies of every entry in one queue, by priority and then as given; members of a gang all or none.
 
-    Outcomes are in the order given, with the resulting cluster.
+    Outcomes are in the order given.
     """
     units = list(_units(entries, gangs))
     waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0

@@ -32,7 +32,7 @@ class Suggestion(Report, frozen=True):
     alternatives: tuple[str, ...] = ()
     """Options for other changes of the same kind that also suffice."""
     commands: tuple[str, ...] = ()
-    """kubectl commands that make the change; empty for a change of the manifest alone."""
+    """kubectl commands that make the change in the cluster, or print the manifest with it."""
     constraints: tuple[str, ...] = ()
     """Letters of the changed constraints."""
     brief: str = ""

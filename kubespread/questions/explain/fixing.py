@@ -82,7 +82,7 @@ class Tried(Struct, frozen=True):
     stuck: Stuck | None = None
     """Obstacles to the goal; None if there are none, or if they are unknown."""
     message: str | None = None
-    """Reason not all replicas find a node; None for one pod, which the explanation covers."""
+    """Reason not all replicas find a node, or a quota refuses a pod; None for one that the explanation covers."""
     advice: Advice | None = None
     """Larger quotas, if quotas refuse pods: no other change is tried then."""
     notes: Sequence[str] = ()

@@ -92,7 +92,7 @@ class StuckGroup(Report, frozen=True):
 
     @property
     def remedy(self) -> str | None:
-        """``--set nodeTaintsPolicy[zone]=Honor: 6 of 6 find a node``, and the effect on other pods."""
+        """``set nodeTaintsPolicy[zone]=Honor: 6 of 6 find a node``, and the effect on other pods."""
         if self.change is None or not self.freed:
             return None
         # A letter says nothing where its constraint is not shown.
@@ -111,7 +111,7 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     groups: tuple[StuckGroup, ...]
     """The largest first."""
     not_made: tuple[UnmadePods, ...] = ()
-    """Desired pods of the same workloads that do not exist yet, or are refused."""
+    """Desired pods that the API server refuses, and others of the same workloads that do not exist yet."""
     autoscaling: AutoscalingReport | None = None
     """Nodes that the autoscaler adds for all pending pods of the cluster, including other workloads'; null without one,
     and if none is pending.

@@ -69,7 +69,7 @@ class Waits(Struct, frozen=True):
     message: str = ""
     """kube-scheduler's message; empty without one."""
     evaluation: Evaluation | None = None
-    """Evaluation of a pod that fits nowhere; None if nodes were not judged."""
+    """Evaluation of a pod that fits nowhere."""
     victims: tuple[NamespacedName, ...] = ()
     """Pods preempted for it."""
 

@@ -101,7 +101,7 @@ class Posed(Struct, frozen=True):
         return self.question.preemption and not any(demand.gang is not None for demand in self.demands)
 
     def placed(self, chance: Chance, on_progress: OnProgress | None = None) -> list[ScheduleResult]:
-        """Place all workloads in one queue, as kube-scheduler would; the outcome of each, and the resulting cluster.
+        """Place all workloads in one queue, as kube-scheduler would; the outcome of each.
 
         ``on_progress`` is called now and then with the number of replicas placed.
         """
@@ -207,7 +207,7 @@ def pose(
 
 
 def report_of(posed: Posed, demand: Demand, shown: ScheduleResult) -> SimulateReport:
-    """Report on one workload: ``shown`` is its outcome, ``full`` the cluster after the whole queue."""
+    """Report on one workload: ``shown`` is its outcome."""
     cluster, seed, preempts = posed.cluster, posed.question.seed, posed.preempts
     pod, profile, candidate, change = demand.pod, demand.profile, demand.candidate, demand.change
     plugins = framework(profile)
