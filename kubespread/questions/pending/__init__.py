@@ -55,7 +55,7 @@ class StuckGroup(Report, frozen=True):
     """NAMESPACE/name of the pods preempted for them, now or with the change."""
     no_change: str = ""
     """Reason why there is no change, ``none of 12 changes tried gets all of them placed``; empty where there is one."""
-    command: str = ""
+    command: Annotated[str, Col(is_command=True)] = ""
     """Command that shows the change: the replicas of the first workload for a change of the pods, else the pods still
     pending; empty without a change.
     """
@@ -64,11 +64,6 @@ class StuckGroup(Report, frozen=True):
     def freed(self) -> Annotated[int, Col(header="FREES")]:
         """Number of pods that the change frees."""
         return 0 if self.change is None else self.change.placed or 0
-
-    @property
-    def options(self) -> Annotated[str, Col()]:
-        """Options that make the change; the change itself where it has none."""
-        return "" if self.change is None else " ".join(self.change.options) or self.change.change
 
     @property
     def told(self) -> Annotated[str, Col(header="SMALLEST-CHANGE")]:

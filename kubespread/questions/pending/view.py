@@ -27,7 +27,7 @@ def _frees(group: StuckGroup) -> str:
     return f"{group.freed:,}" if group.freed == len(group.pods) else f"{group.freed:,} of {len(group.pods):,}"
 
 
-_IN_PIPES = columns_of(StuckGroup, "pods", "freed", "cause", "workloads", "options", "why")
+_IN_PIPES = columns_of(StuckGroup, "pods", "freed", "cause", "workloads", "told", "why", "command")
 _ON_PAGES = columns_of(StuckGroup, "why", "pods", "workloads", "told", "freed", "commands", "message")
 
 
