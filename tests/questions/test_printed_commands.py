@@ -58,7 +58,7 @@ def test_what_is_printed_of_a_dump_runs(dump: str) -> None:
 
 @pytest.mark.parametrize("asked", ["pending -A", "check -A", "report -A", "pending -A -v", "check -A -v"])
 def test_fields_of_pods_are_set_only_by_commands_that_have_the_option(asked: str) -> None:
-    command = (*asked.split(), "-S", EVERYDAY / "aws12.json.gz")
+    command = (*asked.split(), "-S", str(EVERYDAY / "aws12.json.gz"))
     screen, pipe = (run(*command, terminal=width, env={"NO_COLOR": "1"}).out for width in (80, None))
     lines = [line for line in (screen + pipe).splitlines() if "minDomains" in line]
     assert lines
