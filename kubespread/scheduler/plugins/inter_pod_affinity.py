@@ -80,7 +80,7 @@ class InterPodAffinity(Plugin, frozen=True):
     is_pre_filtering: bool = True
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        """Namespace selectors need the labels of namespaces."""
+        """Yield a gap if namespace selectors need unknown labels of namespaces."""
         if cluster.objects.knows(Namespace):
             return
         try:
@@ -108,11 +108,11 @@ class InterPodAffinity(Plugin, frozen=True):
             # PreScore parses the pod as well, unless it skips one that prefers nothing.
             ignores = self.args.ignore_preferred_terms_of_existing_pods and not has_preferences(pod)
             return SKIP if ignores else Unparsed(str(error))
-        return InterPodAffinityState(cluster, terms, Meeting(cluster.objects, pod), self.args)
+        return InterPodAffinityState(cluster, terms, TermMatcher(cluster.objects, pod), self.args)
 
 
 class Unparsed(Fixed):
-    """A pod with malformed terms, which no PreFilter kept from being scored."""
+    """State for a pod with malformed terms, in a profile without PreFilter."""
 
     def __init__(self, error: str) -> None:
         self._error = error
@@ -129,7 +129,7 @@ def _may_mean(term: Term, pod: Pod) -> bool:
 
 
 class Effect(NamedTuple):
-    """Contribution of one pod of a kind: the counts it adds to, the topology key and the weight."""
+    """Contribution of one pod of a kind: counts, topology key and weight."""
 
     counts: int
     topology_key: str
@@ -139,11 +139,11 @@ class Effect(NamedTuple):
 class InterPodAffinityState(Counted):
     _forked = ("_counts",)
 
-    def __init__(self, cluster: Cluster, terms: PodTerms, meeting: Meeting, args: InterPodAffinityArgs) -> None:
+    def __init__(self, cluster: Cluster, terms: PodTerms, matcher: TermMatcher, args: InterPodAffinityArgs) -> None:
         self._nodes = cluster.nodes
         self._kinds = cluster.kinds
         self._terms = terms
-        self._meeting = meeting
+        self._matcher = matcher
         self._args = args
         self._effects: dict[KindNumber, tuple[Effect, ...]] = {}
         self._matters = KindJudgment(cluster.kinds, self._matters_at_all, self._among)
@@ -152,8 +152,8 @@ class InterPodAffinityState(Counted):
 
     def _among(self) -> Sequence[KindNumber]:
         """The kinds that the candidate may speak of, or that may speak of it."""
-        spoken_of = (self._kinds.selectable(None, term.selector) for term in self._terms.all)
-        return sorted(self._kinds.with_terms_selecting(self._meeting.labels).union(*spoken_of))
+        selected_by_own = (self._kinds.selectable(None, term.selector) for term in self._terms.all)
+        return sorted(self._kinds.with_terms_selecting(self._matcher.labels).union(*selected_by_own))
 
     def _matters_at_all(self, kind: PodKind) -> bool:
         self._effects[kind.number] = effects = tuple(self._effects_of(kind))
@@ -162,10 +162,10 @@ class InterPodAffinityState(Counted):
     def _effects_of(self, kind: PodKind) -> Iterator[Effect]:
         """Everything that a pod of this kind means to the candidate."""
         mine, theirs = self._terms, kind.terms or PodTerms()
-        meant = self._meeting.is_meant_by
+        meant = self._matcher.is_selected_by
 
         def matches(*terms: Term) -> bool:
-            return all(self._meeting.matches(term, kind.namespace, kind.labels) for term in terms)
+            return all(self._matcher.matches(term, kind.namespace, kind.labels) for term in terms)
 
         yield from (Effect(_UNWANTED, term.topology_key) for term in theirs.required_anti if meant(term))
         for position, term in enumerate(mine.required_anti):
@@ -211,7 +211,7 @@ class InterPodAffinityState(Counted):
         return fork
 
     def filter(self, nodes: Positions | None = None) -> Verdicts | None:
-        """The candidate's affinity decides before its anti-affinity, and both before that of existing pods."""
+        """Judge the candidate's affinity, then its anti-affinity, then that of existing pods."""
         terms, unwanted = self._terms, self._counts[_UNWANTED]
         if not (terms.required or terms.required_anti) and unwanted.is_empty:
             return None
@@ -232,14 +232,14 @@ class InterPodAffinityState(Counted):
         required, counts = self._terms.required, self._counts[_NEAR]
         present = [self._nodes.label(term.topology_key).present for term in required]
         near: Mask = np.logical_and.reduce(present if nodes is None else [column[nodes] for column in present])
-        if counts.is_empty and self._meeting.meets_itself(required):
+        if counts.is_empty and self._matcher.matches_itself(required):
             return near
         for term in required:
             near = near & (counts[term.topology_key].around(nodes) > 0)
         return near
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        """The unmet terms of the one reason that the filter gives for a node."""
+        """Unmet terms of the filter's one reason for each node."""
         judged = self.filter(nodes)
         if judged is None:
             return super().causes(cluster, nodes)
@@ -262,7 +262,7 @@ class InterPodAffinityState(Counted):
 
     def _nobody_near(self, nodes: Positions) -> Iterator[tuple[int, PodAffinityDetail]]:
         required, counts = self._terms.required, self._counts[_NEAR]
-        is_first = counts.is_empty and self._meeting.meets_itself(required)
+        is_first = counts.is_empty and self._matcher.matches_itself(required)
         for term in required:
             column = self._nodes.label(term.topology_key)
             is_unmet = column.absent[nodes] | (counts[term.topology_key].around(nodes) == 0) & (not is_first)
@@ -274,7 +274,7 @@ class InterPodAffinityState(Counted):
     def _term_against(self, kind: PodKind, key: str) -> Term:
         """The first term over ``key`` with which a pod of the kind keeps the candidate away."""
         theirs = (kind.terms or PodTerms()).required_anti
-        return next(term for term in theirs if term.topology_key == key and self._meeting.is_meant_by(term))
+        return next(term for term in theirs if term.topology_key == key and self._matcher.is_selected_by(term))
 
     def _unwanted(
         self, cluster: Cluster, nodes: Positions, counts: int, key: str, own: Term | None = None
@@ -314,7 +314,9 @@ class InterPodAffinityState(Counted):
         return least(fitting), greatest(fitting)
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        """Stretched from the least feasible node at 0 to the greatest at 100; divided before multiplied, as in Go."""
+        """Stretch scores from 0 for the least feasible node to 100 for the greatest, dividing before multiplying, as in
+        Go.
+        """
         least, greatest = extent
         if least == greatest:
             return np.zeros(len(raw), dtype=np.int64)
@@ -342,7 +344,7 @@ INTER_POD_AFFINITY = Specification(
 
 
 class CountsByKey(dict[str, DomainCounts]):
-    """Counts over the domains of several topology keys, each made when first needed."""
+    """Counts over the domains of several topology keys, each made on first use."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
@@ -353,19 +355,19 @@ class CountsByKey(dict[str, DomainCounts]):
         return counts
 
     def fork(self) -> CountsByKey:
-        """A copy whose counts are moved apart from these."""
+        """Copy with counts that move separately."""
         fork = CountsByKey(self._nodes)
         fork.update((key, counts.fork()) for key, counts in self.items())
         return fork
 
     @property
     def is_empty(self) -> bool:
-        """True if no pod counts over any key."""
+        """True if no pod counts for any key."""
         return all(counts.is_empty for counts in self.values())
 
 
-class Meeting:
-    """One candidate among the namespaces of a cluster."""
+class TermMatcher:
+    """Matcher between the candidate's and existing pods' terms, with the labels of namespaces."""
 
     def __init__(self, objects: ClusterObjects, pod: Pod) -> None:
         self._pod, self._objects = pod, objects
@@ -374,7 +376,7 @@ class Meeting:
 
     @property
     def labels(self) -> Labels:
-        """The candidate's."""
+        """Labels of the candidate."""
         return self._pod.metadata.labels
 
     def matches(self, term: Term, namespace: str, labels: Labels) -> bool:
@@ -389,12 +391,12 @@ class Meeting:
                 return False
         return term.selector.matches(labels)
 
-    def meets_itself(self, terms: Iterable[Term]) -> bool:
-        """True if the candidate itself matches its own ``terms``."""
+    def matches_itself(self, terms: Iterable[Term]) -> bool:
+        """True if the candidate matches its own ``terms``."""
         meta = self._pod.metadata
         return all(self.matches(term, meta.namespace, meta.labels) for term in terms)
 
-    def is_meant_by(self, term: Term) -> bool:
+    def is_selected_by(self, term: Term) -> bool:
         """True if an existing pod's term matches the candidate."""
         meta = self._pod.metadata
         return term.matches(meta.namespace, self._namespace_labels, meta.labels)

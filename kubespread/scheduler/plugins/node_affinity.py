@@ -59,7 +59,7 @@ CONFLICT = Status(Code.UNRESOLVABLE, ("pod affinity terms conflict",))
 
 
 class NodeAffinity(Plugin, frozen=True):
-    """``added`` is NodeAffinityArgs.addedAffinity of the profile."""
+    """Plugin with the profile's NodeAffinityArgs.addedAffinity as ``added``."""
 
     name: ClassVar[str] = "NodeAffinity"
 
@@ -67,7 +67,7 @@ class NodeAffinity(Plugin, frozen=True):
     one_conflict_rejects: bool = False
     """Up to 1.26 a single term with contradictory names rejects the pod, regardless of the other terms."""
     narrows: bool = True
-    """Since 1.24 names in the required terms leave the other nodes out beforehand."""
+    """Since 1.24 names in the required terms exclude other nodes beforehand."""
     needs_all_named: bool = False
     """Up to a patch of 1.29 such a name without a node ends the cycle."""
 
@@ -115,7 +115,7 @@ class NodeAffinityState(Struct, ScaledToHighest, Fixed, dict=True):
 
     @property
     def scores(self) -> bool:
-        """An empty preferred list is an absent one: types.go omits it, so that no stored pod has one."""
+        """True with preferred terms; types.go omits an empty list, so that no stored pod has one."""
         return bool(self.preferred) or bool(self.added_preferred)
 
     @property
@@ -147,7 +147,7 @@ class NodeAffinityState(Struct, ScaledToHighest, Fixed, dict=True):
         return Verdicts(rows, (ENFORCED_MISMATCH, POD_MISMATCH))
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        """Requirements the node does not meet, of the profile's affinity or else of the pod: as in the reason."""
+        """Unmet requirements of the profile's affinity or else of the pod, as in the reason."""
         judged = self.verdicts(cluster, nodes)
         if judged is None:
             return super().causes(cluster, nodes)

@@ -77,7 +77,7 @@ class ImageLocality(Plugin, frozen=True):
     counts_image_volumes: bool = True
     """Since 1.36."""
     expects_image_volumes: bool = True
-    """Since 1.37 an image volume also raises what the images have to sum up to for the highest score."""
+    """Since 1.37 an image volume also raises the sum of image sizes needed for the highest score."""
 
     def signature(self, pod: Pod) -> Hashable:
         return tuple(self._images(pod)), self._expected(pod)
@@ -183,7 +183,7 @@ class NodeDeclaredFeaturesState(Struct, Fixed, dict=True):
 
 
 def declared(features: Sequence[str]) -> frozenset[str]:
-    """The known features of a node's list, by a merge that relies on its order and loses entries of an unsorted one."""
+    """Known features in a node's list, by a merge that relies on its order and loses entries of an unsorted one."""
     declared = set()
     position, feature = 0, 0
     while position < len(features) and feature < len(KNOWN_FEATURES):
@@ -273,7 +273,7 @@ class TaintToleration(Plugin, frozen=True):
         return msgspec.msgpack.encode(pod.spec.tolerations)
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        """Tolerations that the API server may add: of a pod that is there already it is known whether it did."""
+        """Yield gaps about tolerations that the API server may add to a new pod."""
         tolerated = (
             {} if pod.metadata.uid else {toleration.key: toleration for toleration in for_extended_resources(pod)}
         )
@@ -317,7 +317,7 @@ class TaintTolerationState(Struct, ScaledToHighest, Fixed, dict=True):
         return Verdicts(self.nodes.per_taint_list(rows).astype(np.int32), tuple(table))
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        """Every taint that is not tolerated, and not kube-scheduler's first one only."""
+        """All untolerated taints of each node, not only kube-scheduler's first one."""
         per_list = [
             tuple(TaintDetail(taint.key, taint.value, taint.effect) for taint in self._untolerated(taints))
             for taints in self.nodes.taint_lists

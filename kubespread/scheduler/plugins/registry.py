@@ -56,14 +56,14 @@ REGISTRY: tuple[Specification, ...] = (
     ),
     Specification(name="PodGroupPodsCount", points=frozenset({Point.PLACEMENT_SCORE}), is_default=False, since=35),
 )
-"""Plugins in the order of the default profile; those that are off by default come last."""
+"""Plugins in the order of the default profile; those off by default come last."""
 
 
 Specifications = Mapping[str, Specification]
 """Plugins by name."""
 
 CLOUD_LIMITS = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"})
-"""Once separate plugins for one cloud each; they never reject a pod without such volumes."""
+"""Former plugins for one cloud each; they never reject a pod without such volumes."""
 _ORDER_BEFORE_1_20 = (
     "NodeUnschedulable",
     "NodeResourcesFit",
@@ -80,7 +80,7 @@ _SPREADING_SINCE_1_19 = ("PodTopologySpread", "InterPodAffinity")
 
 
 def default_plugins(version: KubeVersion) -> Specifications:
-    """Every plugin of a release's default profile, in order."""
+    """Plugins of a release's default profile, in order."""
     plugins = {
         plugin.name: plugin
         for plugin in REGISTRY
@@ -94,10 +94,10 @@ def default_plugins(version: KubeVersion) -> Specifications:
 
 
 def known_plugins(version: KubeVersion) -> Specifications:
-    """Every plugin that a release's profiles may name, whether it is enabled or not."""
+    """Plugins that a release's profiles may name, enabled or not."""
     return {plugin.name: plugin for plugin in REGISTRY if version.since(plugin.since)}
 
 
 def removed_plugins(version: KubeVersion) -> frozenset[str]:
-    """Plugins that are refused by name, since 1.31."""
+    """Plugins that are refused by name since 1.31."""
     return CLOUD_LIMITS if version.since(31) else frozenset()

@@ -73,7 +73,7 @@ class Plugins(KubeObject):
 class PluginConfig(KubeObject):
     name: str = ""
     args: Any = None
-    """Raw: what it must look like depends on the plugin."""
+    """Undecoded, as the type depends on the plugin."""
 
 
 class KubeSchedulerProfile(KubeObject):
@@ -155,7 +155,7 @@ _KINDS = {plugin.args.__name__: plugin.args for plugin in REGISTRY if plugin.arg
 
 
 class ConfigurationError(Exception):
-    """The file is refused, for its ``faults``."""
+    """Refusal of the file, with its ``faults``."""
 
     def __init__(self, *faults: FieldFault) -> None:
         super().__init__(", ".join(map(str, faults)))
@@ -163,15 +163,15 @@ class ConfigurationError(Exception):
 
 
 class UnwrittenError(ConfigurationError):
-    """A profile that kube-scheduler takes, and that reads a state which it never writes."""
+    """Refusal of a profile that kube-scheduler accepts, but that reads a state it never writes."""
 
 
 def decode_configuration(
     data: dict[str, Any], version: KubeVersion
 ) -> tuple[KubeSchedulerConfiguration, list[list[Args | None]]]:
-    """The file, and the arguments of every pluginConfig entry of each profile, None where they are not read.
+    """Decode the file, and the arguments of every pluginConfig entry of each profile, None if they are not read.
 
-    Raises ConfigurationError; for unknown fields only where nothing worse is found.
+    Raises ConfigurationError; for unknown fields only without worse faults.
     """
     unknown: list[FieldFault] = []
     configuration = _decoded(data, KubeSchedulerConfiguration, "", unknown)
@@ -227,7 +227,7 @@ _GROUP_POINTS = ("placementGenerate", "placementScore", "podGroupPostFilter")
 def configuration_faults(
     configuration: KubeSchedulerConfiguration, args: Sequence[Sequence[Args | None]], version: KubeVersion
 ) -> Iterator[FieldFault]:
-    """Everything wrong with a file whose ``args`` were decoded, one list a profile."""
+    """Yield faults of a file with decoded ``args``, one list per profile."""
     if configuration.client_connection.burst < 0:
         yield FieldFault("clientConnection.burst", "must not be negative")
     yield from _leader_election_faults(configuration.leader_election)
@@ -290,7 +290,7 @@ def _profile_faults(
 
 
 def points_of(profile: KubeSchedulerProfile) -> dict[str, PluginSet]:
-    """Map each extension point, and multiPoint, to what a profile says about it."""
+    """Plugin sets of a profile by extension point, including multiPoint."""
     return dict(zip(Plugins.__struct_encode_fields__, structs.astuple(profile.plugins), strict=True))
 
 
@@ -330,7 +330,7 @@ def _extender_faults(extenders: Sequence[Extender]) -> Iterator[FieldFault]:
 
 
 def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ...]:
-    """The profiles of a KubeSchedulerConfiguration as plain data. Raises ConfigurationError."""
+    """Profiles of a KubeSchedulerConfiguration as plain data. Raises ConfigurationError."""
     configuration, args = decode_configuration(_checked(data, version), version)
     if not configuration.profiles:
         configuration.profiles, args = [KubeSchedulerProfile()], [[]]
@@ -342,9 +342,7 @@ def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ..
 
 
 def with_sorted_keys(data: Any) -> Any:
-    """Sort keys as kube-scheduler does when it decodes a YAML file: it is turned into JSON first, whose objects are
-    sorted, and so are the faults.
-    """
+    """Sort keys as kube-scheduler does when it turns YAML into JSON, which orders the faults."""
     if isinstance(data, dict):
         return {key: with_sorted_keys(data[key]) for key in sorted(data, key=str)}
     return [with_sorted_keys(item) for item in data] if isinstance(data, list) else data

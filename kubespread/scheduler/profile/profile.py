@@ -30,9 +30,7 @@ class PluginEntry(Struct, frozen=True):
 
 
 class Profile(Struct, frozen=True):
-    """One profile, expanded: its plugins at the extension points that have a say here, each in the order it runs
-    them.
-    """
+    """One expanded profile: plugins at the modeled extension points, in order."""
 
     filters: tuple[str, ...] = ()
     post_filters: tuple[str, ...] = ()
@@ -42,21 +40,19 @@ class Profile(Struct, frozen=True):
     reserves: tuple[str, ...] = ()
     scheduler_name: str = DEFAULT_SCHEDULER
     version: KubeVersion = LATEST
-    """The release whose behavior its plugins show."""
+    """Release of its plugins."""
     args: Mapping[str, Args] = field(default_factory=dict)
-    """Arguments that the configuration gives to plugins, by their names."""
+    """Configured arguments of plugins, by name."""
     scheduler_names: frozenset[str] = frozenset({DEFAULT_SCHEDULER})
-    """Names of the schedulers of all profiles beside it, itself included: pods that name another scheduler are in no
-    queue.
-    """
+    """Names of the schedulers of all profiles: pods that name another scheduler are in no queue."""
     has_extenders: bool = False
     unread_points: tuple[str, ...] = ()
-    """Names in the configuration that have no say here: extension points, and plugins that are not modeled."""
+    """Names in the configuration without effect here: extension points, and plugins that are not modeled."""
     percentage_of_nodes_to_score: int = 0
-    """0 lets kube-scheduler choose by the size of the cluster."""
+    """0 for kube-scheduler's choice by the size of the cluster."""
 
     def points_of(self, plugin: str) -> frozenset[str]:
-        """The extension points at which ``plugin`` runs."""
+        """Extension points at which ``plugin`` runs."""
         runs = {
             Point.PRE_FILTER: self.pre_filters,
             Point.FILTER: self.filters,
@@ -72,7 +68,7 @@ MULTI_POINT = "multiPoint"
 
 
 class ProfileError(Exception):
-    """A profile kube-scheduler would refuse to build."""
+    """A profile that kube-scheduler would refuse to build."""
 
 
 class PointConfiguration(Struct, frozen=True):
@@ -83,7 +79,7 @@ class PointConfiguration(Struct, frozen=True):
 
 
 Points = Mapping[str, frozenset[str]]
-"""By plugin name, the extension points it has in this release."""
+"""Extension points in this release by plugin name."""
 
 
 def _points(plugins: Specifications, version: KubeVersion) -> Points:
@@ -91,7 +87,7 @@ def _points(plugins: Specifications, version: KubeVersion) -> Points:
 
 
 def needed(points: Mapping[str, PointConfiguration], version: KubeVersion = LATEST) -> frozenset[str]:
-    """The plugins kube-scheduler builds for a profile, before it looks at which points they extend."""
+    """Plugins that kube-scheduler builds for a profile, before it checks their extension points."""
     specific = (entry for point in INTERFACES for entry in points.get(point, PointConfiguration()).enabled)
     return frozenset(entry.name for entry in (*specific, *_multi_point(points, version)))
 
@@ -103,7 +99,7 @@ def _multi_point(points: Mapping[str, PointConfiguration], version: KubeVersion)
 
 
 def expand(points: Mapping[str, PointConfiguration], version: KubeVersion = LATEST) -> Profile:
-    """The plugins of a profile that configures ``points``. Raises ProfileError."""
+    """Expand a profile that configures ``points``. Raises ProfileError."""
     known_points = _points(known_plugins(version), version)
     multi = _multi_point(points, version)
     # First what each point names itself, at every point, and only then multiPoint: that is the order of errors, too.
@@ -211,12 +207,12 @@ def _weights(entries: Iterable[PluginEntry], known_points: Points) -> dict[str, 
 
 
 def default_profile(version: KubeVersion = LATEST) -> Profile:
-    """kube-scheduler without a configuration file."""
+    """Profile of kube-scheduler without a configuration file."""
     return expand({}, version)
 
 
 def framework(profile: Profile) -> Framework:
-    """The plugins of ``profile``, ready to judge pods."""
+    """Plugins of ``profile``, ready to judge pods."""
     plugins, version = configured_plugins(profile), profile.version
     in_default = [name for name, plugin in default_plugins(version).items() if Point.FILTER in plugin.points]
     return Framework(
@@ -270,7 +266,7 @@ class Handover(NamedTuple):
     written: Point
     read: tuple[Point, ...]
     gate: str = ""
-    """The feature gate without which nothing is read there."""
+    """Feature gate without which nothing is read there."""
 
 
 HANDOVERS = (
@@ -287,11 +283,13 @@ HANDOVERS = (
     Handover("PodTopologySpread", Point.PRE_SCORE, (Point.SCORE,)),
     Handover("InterPodAffinity", Point.PRE_SCORE, (Point.SCORE,)),
 )
-"""A profile that runs a plugin where it reads its state, and not where it writes it, fails the pods that get there."""
+"""Handovers of plugins: pods fail in a profile that runs a plugin where it reads its state, and not
+where it writes it.
+"""
 
 
 def unwritten(profile: Profile) -> dict[tuple[str, Point], Point]:
-    """The plugins whose state ``profile`` never writes, with where that is done, and the first point that reads it."""
+    """Plugins with a state that ``profile`` never writes: where it should, and the first point that reads it."""
     missing: dict[tuple[str, Point], Point] = {}
     for plugin, written, read, gate in HANDOVERS:
         points = profile.points_of(plugin)
@@ -303,7 +301,7 @@ def unwritten(profile: Profile) -> dict[tuple[str, Point], Point]:
 
 
 def post_filters(profile: Profile) -> PostFilters:
-    """The plugins of ``profile`` that are asked once no node is left for a pod."""
+    """Plugins of ``profile`` to ask when no node is left for a pod."""
     plugins, version = configured_plugins(profile), profile.version
     chosen = (plugins.get(name) for name in profile.post_filters)
     return PostFilters(
@@ -314,7 +312,7 @@ def post_filters(profile: Profile) -> PostFilters:
 
 
 def configured_plugins(profile: Profile) -> Mapping[str, Plugin]:
-    """Every plugin that judges, scores or makes room, by name, as ``profile`` configures it."""
+    """Plugins that judge, score or make room, by name, as ``profile`` configures them."""
     plugins: dict[str, Plugin] = {}
     for plugin in known_plugins(profile.version).values():
         if plugin.make is not None:

@@ -56,7 +56,7 @@ _EFFECTS = ("NoSchedule", "NoExecute")
 
 
 class ClaimConstraint:
-    """One constraint of a claim, and the values of the devices it has let pass so far."""
+    """One constraint of a claim, and the values of the devices chosen so far."""
 
     def __init__(self, constraint: DeviceConstraint, rules: Rules) -> None:
         self._requests = constraint.requests
@@ -69,7 +69,7 @@ class ClaimConstraint:
         """Values that a release that forgets compares with: that of each request's last device, none once one went."""
 
     def add(self, request: str, alternative: str, device: OfferedDevice) -> bool:
-        """Count the device from now on if it may be allocated too; True if it may."""
+        """Add the device if the constraint allows it; True if it does."""
         if not self._applies(request, alternative):
             return True
         value = _comparable(device.attribute(self._attribute))
@@ -83,7 +83,7 @@ class ClaimConstraint:
         return True
 
     def remove(self, request: str, alternative: str) -> None:
-        """Take back the last device that was added."""
+        """Remove the last added device."""
         if self._applies(request, alternative):
             self._values.pop()
             self._last.pop(request, None)
@@ -107,7 +107,7 @@ def _comparable(attribute: DeviceAttribute | None) -> tuple[str, object] | None:
 
 
 def keeps_away(taints: Iterable[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> bool:
-    """True if some taint of a device keeps it from a request with these tolerations."""
+    """True if a taint of a device keeps it from a request with these tolerations."""
     return any(
         taint.effect in _EFFECTS and not any(_tolerates(toleration, taint) for toleration in tolerations)
         for taint in taints
@@ -129,11 +129,11 @@ _STEPS_IN_HOPE = 1_000
 """After how many it is worth finding out whether there are enough devices at all."""
 _MAX_MATCHED = 128
 MAX_STEPS = 100_000
-"""Steps after which a search is given up; kube-scheduler gives up after ten seconds."""
+"""Steps after which a search ends; kube-scheduler ends it after ten seconds."""
 
 
 class SearchTooLongError(Exception):
-    """The devices could be combined in too many ways to try them all."""
+    """Too many combinations of devices to try them all."""
 
 
 class _TooManyDevicesError(Exception):
@@ -141,12 +141,12 @@ class _TooManyDevicesError(Exception):
 
 
 class Allocated(NamedTuple):
-    """One device for one request."""
+    """A device allocated for a request."""
 
     request: RequestToAllocate
     device: OfferedDevice
     consumed: Consumption | None = None
-    """Amounts consumed of a device that others may share; None for any other device."""
+    """Amounts consumed of a shareable device; None for any other."""
 
 
 class _Place(NamedTuple):
@@ -176,8 +176,7 @@ class _Sized(Struct, frozen=True):
 def allocate(
     pools: Pools, claims: Sequence[ClaimToAllocate], ledger: DeviceLedger, rules: Rules
 ) -> list[list[Allocated]] | None:
-    """Devices of ``pools`` for each of ``claims``, among those ``ledger`` leaves; None where there are not enough.
-
+    """Devices of ``pools`` for each of ``claims``, among those that ``ledger`` leaves; None if they do not suffice.
     Raises AllocationError, and SearchTooLongError.
     """
     return _DeviceSearch(pools, claims, ledger, rules).solution()

@@ -28,17 +28,17 @@ from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Devi
 from kubespread.scheduler.plugins.dynamicresources.ledger import DeviceLedger
 
 MAX_DEVICES = 32
-"""Most devices the allocation of one claim can hold."""
+"""Most devices in the allocation of one claim."""
 MAX_ALTERNATIVES = 8
 EXACT_COUNT, ALL = "ExactCount", "All"
 
 
 class AllocationError(Exception):
-    """Allocation cannot go on, on this node or any other; the text is kube-scheduler's."""
+    """Allocation fails on every node; the text is kube-scheduler's."""
 
 
 class NodeAllocationError(AllocationError):
-    """Allocation cannot go on on this node alone."""
+    """Allocation fails on this node alone."""
 
 
 class RequestToAllocate(Struct, frozen=True):
@@ -48,7 +48,7 @@ class RequestToAllocate(Struct, frozen=True):
     """``namespace/name``."""
     request: str
     alternative: str
-    """Empty where the request has none."""
+    """Empty without alternatives."""
     mode: str
     count: int
     selectors: tuple[tuple[str, str], ...]
@@ -56,13 +56,13 @@ class RequestToAllocate(Struct, frozen=True):
     tolerations: Sequence[api.DeviceToleration] = ()
     admin_access: bool = False
     names_admin_access: bool = False
-    """True if it sets admin access at all, even to false."""
+    """True if it sets admin access, even to false."""
     capacity: Mapping[str, QuantityText | None] | None = None
-    """Amount it needs of each capacity of a device."""
+    """Amounts that it needs of a device's capacities."""
 
     @property
     def name(self) -> str:
-        """Its own name, without that of the request it is an alternative of."""
+        """Its own name, without the request that it is an alternative of."""
         return self.alternative or self.request
 
     @property
@@ -71,7 +71,7 @@ class RequestToAllocate(Struct, frozen=True):
         return f"{self.request}/{self.alternative}" if self.alternative else self.request
 
     def selects(self, device: OfferedDevice) -> bool:
-        """True if both class and request select the device. Raises AllocationError.
+        """True if class and request select the device. Raises AllocationError.
 
         A selector that cannot be evaluated here selects every device.
         """
@@ -94,11 +94,11 @@ class ClaimToAllocate(Struct, frozen=True):
     name: str
     """``namespace/name``."""
     requests: tuple[tuple[RequestToAllocate, ...], ...]
-    """Per request its alternatives, or the request itself."""
+    """Alternatives of each request, or the request itself."""
     constraints: Sequence[api.DeviceConstraint] = field(default_factory=list)
 
     def score(self, chosen: set[str]) -> int:
-        """The sooner an alternative is listed, the more it is worth; ``chosen`` are the full names that got devices."""
+        """Score of alternatives, higher for those listed earlier; ``chosen`` are the full names that got devices."""
         return sum(
             MAX_ALTERNATIVES - rank
             for alternatives in self.requests
@@ -110,7 +110,7 @@ class ClaimToAllocate(Struct, frozen=True):
 def claim_to_allocate(
     name: str, spec: api.ResourceClaimSpec, classes: Mapping[str, api.DeviceClass]
 ) -> ClaimToAllocate:
-    """A claim as the allocator sees it; a class that is not among ``classes`` selects every device."""
+    """Claim as the allocator sees it; a class that is not in ``classes`` selects every device."""
     requests = (
         (request.name, request.first_available if request.exactly is None else [request.exactly])
         for request in spec.devices.requests
@@ -153,11 +153,11 @@ def _requested(
 
 
 IN_MEMORY_NAME = "<extended-resources>"
-"""Name of the claim until it is written."""
+"""Name of the claim before it is written."""
 
 
 def claim_for(pod: Pod, names: Collection[str], classes: Mapping[str, api.DeviceClass]) -> api.ResourceClaimSpec:
-    """The claim of a pod for the resources ``names`` that a node does not have itself; ``classes`` are by resource."""
+    """Claim of a pod for the resources ``names`` that a node lacks; ``classes`` are by resource."""
     requests = [request for name in names for request in _requests(pod, name, classes[name].metadata.name)]
     return api.ResourceClaimSpec(devices=api.DeviceClaim(requests=sorted(requests, key=lambda request: request.name)))
 
@@ -198,7 +198,7 @@ def _count(container: Container, name: str) -> int:
 
 
 class RefusedError(Exception):
-    """The pod's claims keep it from every node; the text is kube-scheduler's reason."""
+    """The pod's claims bar every node; the text is kube-scheduler's reason."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -211,14 +211,14 @@ class PodClaim(Struct, frozen=True):
     key: ClaimKey
     spec: api.ResourceClaimSpec
     claim: api.ResourceClaim | None = None
-    """None for one that is made for this pod when it is placed."""
+    """None for one created for this pod when it is placed."""
     allocation: api.AllocationResult | None = None
     reference: str = ""
-    """The pod's own name for it."""
+    """Name of the claim in the pod."""
 
     @property
     def binding(self) -> Binding:
-        """State of the binding conditions of the devices it holds, as their driver reports it."""
+        """Binding conditions of its devices, as their driver reports them."""
         if self.allocation is None or self.claim is None or self.allocation is not self.claim.status.allocation:
             return Binding.DONE  # Devices that were allocated just now have all the time they need.
         for result in self.allocation.devices.results:
@@ -252,7 +252,7 @@ class PodClaims(Struct, frozen=True):
 
     claims: Sequence[PodClaim] = ()
     resources: Mapping[str, int] = field(default_factory=dict)
-    """The extended resources it requests, where some of them stand for devices."""
+    """Requested extended resources that devices provide."""
     resources_are_claimed: bool = False
     """True if an earlier scheduling cycle left a claim for them, which must be deleted first."""
 
@@ -262,12 +262,12 @@ class PodClaims(Struct, frozen=True):
 
     @property
     def needs_devices(self) -> bool:
-        """True if something is still to be allocated."""
+        """True if anything must still be allocated."""
         return bool(self.resources) or any(claim.allocation is None for claim in self.claims)
 
 
 def claims_of(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> PodClaims:
-    """The claims of a pod as they stand. Raises RefusedError."""
+    """Current claims of a pod. Raises RefusedError."""
     claims = list(_named_claims(pod, facts, ledger, rules))
     for claim in claims:
         if claim.allocation is None:

@@ -73,12 +73,12 @@ _FAILED = 'running "DynamicResources" filter plugin: '
 
 
 class NodeOutcome(Struct, frozen=True):
-    """The result for a pod's claims on one node."""
+    """Result for a pod's claims on one node."""
 
     status: Status | None = None
-    """Reason the node is rejected; None where it fits."""
+    """Reason the node is rejected; None if it fits."""
     allocated: Sequence[Sequence[Allocated]] | None = None
-    """The devices of every claim that had none, in their order; None where nothing had to be allocated."""
+    """Devices of every claim without any, in order; None if nothing had to be allocated."""
     score: int = 0
 
 
@@ -106,7 +106,7 @@ class Judge(Struct, frozen=True, dict=True):
 
     @cached_property
     def unbound(self) -> Sequence[ClaimKey]:
-        """Claims whose devices could not be bound, so that no node can have them."""
+        """Claims with devices that could not be bound, which bar every node."""
         if not self.rules.bindings_count:
             return []
         return [claim.key for claim in self.claims.claims if claim.binding is Binding.FAILED]
@@ -140,7 +140,7 @@ class Judge(Struct, frozen=True, dict=True):
         )
 
     def judge(self, node: int, ledger: DeviceLedger) -> NodeOutcome:
-        """The result for the claims on a node."""
+        """Result for the claims on a node."""
         names: tuple[str, ...] = ()
         if self.claims.resources:
             if self.claims.resources_are_claimed:
@@ -172,7 +172,7 @@ class Judge(Struct, frozen=True, dict=True):
         return self._allocations[key]
 
     def elsewhere(self, node: int) -> list[ClaimKey]:
-        """The claims that are allocated where the node cannot reach them, or whose devices could not be bound."""
+        """Claims allocated to devices that the node cannot use, or that could not be bound."""
         return [
             claim.key
             for claim in self.claims.claims
@@ -185,11 +185,11 @@ class Judge(Struct, frozen=True, dict=True):
         ]
 
     def to_allocate_on(self, node: int) -> list[ClaimToAllocate]:
-        """The claims that need devices of a node."""
+        """Claims that need devices of a node."""
         return self.to_allocate(self._from_devices(node)[0]) if self.claims.needs_devices else []
 
     def to_allocate(self, names: tuple[str, ...]) -> list[ClaimToAllocate]:
-        """The claims that need devices, the one for the extended resources ``names`` last."""
+        """Claims that need devices, the one for the extended resources ``names`` last."""
         claims = list(self._to_allocate)
         if names:
             if names not in self._by_names:
@@ -218,7 +218,7 @@ class Judge(Struct, frozen=True, dict=True):
 
 
 def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> api.AllocationResult:
-    """Allocation result in a claim's status once it is allocated for a pod on ``node``."""
+    """Allocation in the status of a claim allocated for a pod on ``node``."""
     results = [
         api.DeviceRequestAllocationResult(
             request=allocated.request.full_name,
@@ -273,7 +273,7 @@ def _new(
 
 
 def device_totals(held: Holdings, resource: str, rules: Rules) -> tuple[Counts, Counts] | None:
-    """Devices and devices in use, per node; None if no class backs the resource."""
+    """Number of devices, and of devices in use, on each node; None if no class provides the resource."""
     facts = facts_of(held.cluster)
     device_class = facts.by_resource.get(resource)
     if device_class is None:
@@ -341,7 +341,7 @@ def _offered_on(part: api.ResourceSlice, nodes: Nodes) -> Iterator[tuple[api.Dev
 
 
 def judge_of(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> Judge:
-    """A pod's claims as they stand. Raises RefusedError."""
+    """Judge of a pod's current claims. Raises RefusedError."""
     return Judge(pod, facts, claims_of(pod, facts, ledger, rules), rules)
 
 
@@ -372,7 +372,7 @@ def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
 
 
 def place(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger, rules: Rules) -> None:
-    """Allocate for a pod that comes to a node what its claims need there, as far as it is available."""
+    """Allocate what a pod's claims need on its node, as far as available."""
     try:
         judge = judge_of(pod, facts, ledger, rules)
     except RefusedError:
@@ -393,7 +393,7 @@ def place(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger, rules: Rules)
 
 
 def remove(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger) -> None:
-    """Free the claims of a pod that leaves its node: those made for it at once, others once no pod uses them."""
+    """Free the claims of a pod that leaves its node: those created for it at once, others once no pod uses them."""
     ledger.give_back(pod, facts.nodes.names[node])
     for key in (*_keys(pod), facts.made_for_resources_of(pod)):
         if key is not None and (claim := facts.claims.get(key)) is not None:
@@ -404,8 +404,8 @@ def remove(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger) -> None:
 def written_back(
     cluster: Cluster, objects: ClusterObjects, pods: Sequence[Pod]
 ) -> tuple[ClusterObjects, tuple[Pod, ...]]:
-    """``objects`` and ``pods`` of ``cluster`` with the current claims, by the rules used last: allocated, freed, and
-    made for pods that were placed.
+    """``objects`` and ``pods`` of ``cluster`` with current claims, by the rules used last: allocated, freed, and
+    created for placed pods.
     """
     users = cluster.claim_users
     if not users.happened:

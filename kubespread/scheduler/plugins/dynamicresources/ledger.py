@@ -51,10 +51,10 @@ class ClaimStatus(Struct, frozen=True):
 
 
 class MadeClaim(NamedTuple):
-    """A claim that was made for a pod when it was placed."""
+    """A claim created for a pod when it was placed."""
 
     reference: str
-    """The pod's own name for it; empty for the claim behind extended resources."""
+    """Name of the claim in the pod; empty for the claim behind extended resources."""
     spec: ResourceClaimSpec
     allocation: AllocationResult
 
@@ -73,18 +73,18 @@ class Holder(NamedTuple):
 
 
 Consumed = tuple[tuple[str, int], ...]
-"""Amounts one allocation of a shared device consumes of its capacities, in units of 10^-9; empty if not said."""
+"""Amounts that an allocation of a shared device consumes of its capacities, in units of 10^-9; empty if unspecified."""
 
 
 class DeviceLedger(Struct):
-    """Devices and claims at one time. Copies are moved apart."""
+    """Use of devices and claims at one time. Copies move separately."""
 
     shares_count: bool = True
-    """True if a device can be shared; otherwise each is its claim's alone."""
+    """True if devices can be shared."""
     in_use: set[DeviceID] = field(default_factory=set)
-    """Devices that one claim has for itself."""
+    """Devices that one claim has exclusively."""
     shares: dict[DeviceID, tuple[Consumed, ...]] = field(default_factory=dict)
-    """The allocations of each device that several claims share."""
+    """Allocations of each shared device."""
     _changed: dict[ClaimKey, ClaimStatus] = field(default_factory=dict)
     _made: dict[Holder, tuple[tuple[MadeClaim, ...], ...]] = field(default_factory=dict)
     """The devices of claims that were made for a pod since, by the pod and its node; copies of a pod have several."""
@@ -104,7 +104,7 @@ class DeviceLedger(Struct):
         )
 
     def changed_since(self, before: DeviceLedger) -> set[DeviceID]:
-        """The devices that others have now."""
+        """Devices that other claims have now."""
         shared = {
             device
             for device in self.shares.keys() | before.shares.keys()
@@ -143,14 +143,14 @@ class DeviceLedger(Struct):
         return changed or ClaimStatus(claim.status.allocation, len(claim.status.reserved_for))
 
     def is_only_for(self, pod: Pod, key: ClaimKey, claim: ResourceClaim) -> bool:
-        """True if no pod uses a claim, or only this one."""
+        """True if no other pod uses a claim."""
         consumers = self.status(key, claim).consumers
         return consumers == 0 or (
             consumers == 1 and any(consumer.uid == pod.metadata.uid for consumer in claim.status.reserved_for)
         )
 
     def reserve(self, key: ClaimKey, claim: ResourceClaim, allocation: AllocationResult | None) -> None:
-        """One more pod uses a claim, which is allocated now if it was not."""
+        """Record another pod that uses a claim, with its allocation if it had none."""
         status = self.status(key, claim)
         if status.allocation is None and allocation is not None:
             self._hold(allocation)
@@ -158,7 +158,9 @@ class DeviceLedger(Struct):
         self._changed[key] = replace(status, consumers=status.consumers + 1)
 
     def release(self, key: ClaimKey, claim: ResourceClaim, *, entirely: bool = False) -> None:
-        """One pod less uses a claim, or it goes ``entirely``, with its pod; the last one leaves it unallocated."""
+        """Record that a pod stops using a claim, or that the claim goes ``entirely``; the last one leaves it
+        unallocated.
+        """
         status = self.status(key, claim)
         consumers = 0 if entirely else max(0, status.consumers - 1)
         if consumers == 0 and status.allocation is not None:
@@ -167,14 +169,14 @@ class DeviceLedger(Struct):
         self._changed[key] = replace(status, consumers=consumers)
 
     def take(self, pod: Pod, node: str, claims: tuple[MadeClaim, ...]) -> None:
-        """Claims that were made for a pod; a pod without such claims has none."""
+        """Record claims created for a pod."""
         holder = Holder.of(pod, node)
         for claim in claims:
             self._hold(claim.allocation)
         self._made[holder] = (*self._made.get(holder, ()), claims)
 
     def give_back(self, pod: Pod, node: str) -> None:
-        """Free what a pod took when it came to its node, the last of its copies first."""
+        """Free what a pod took on its node, the last of its copies first."""
         holder = Holder.of(pod, node)
         *others, last = self._made.get(holder) or ((),)
         for claim in last:
@@ -183,17 +185,17 @@ class DeviceLedger(Struct):
 
     @property
     def made(self) -> Mapping[Holder, Sequence[MadeClaim]]:
-        """The claims made for each pod that is still there."""
+        """Claims created for each existing pod."""
         return {holder: copies[-1] for holder, copies in self._made.items() if copies and copies[-1]}
 
     @property
     def changed(self) -> Mapping[ClaimKey, ClaimStatus]:
-        """The states of claims that pods have started or stopped using since the snapshot."""
+        """States of claims that pods have started or stopped using since the snapshot."""
         return self._changed
 
 
 class Counters(Struct):
-    """The counters of pools while devices are searched for: what is left of them, and what the search has reserved."""
+    """Counters of pools during a search for devices: what is left, and what the search has reserved."""
 
     ledger: DeviceLedger
     rules: Rules
@@ -202,7 +204,7 @@ class Counters(Struct):
     _overdrawn: set[Hashable] = field(default_factory=set)
 
     def reserve(self, device: OfferedDevice, pool: Pool) -> bool:
-        """Reserve what a device takes of its pool's counters; False where one of them has too little."""
+        """Reserve a device's counters of its pool; False if one of them has too little."""
         key = self._key(pool)
         if key not in self._left:
             self._left[key], self._reserved[key] = counters_left(pool, self.ledger), {}
@@ -231,7 +233,7 @@ class Counters(Struct):
 
 
 def counters_left(pool: Pool, ledger: DeviceLedger) -> dict[CounterID, int]:
-    """Counters left by the allocated devices of a pool; below zero where they take too much."""
+    """Counters that the allocated devices of a pool leave, negative if overdrawn."""
     left = dict(pool.counters)
     for device in pool.consumers if left else ():
         if device.id in ledger.in_use or device.id in ledger.shares:
@@ -241,7 +243,7 @@ def counters_left(pool: Pool, ledger: DeviceLedger) -> dict[CounterID, int]:
 
 
 def lacking(device: OfferedDevice, left: Mapping[CounterID, int]) -> set[CounterID]:
-    """Counters of which too little is ``left`` for a device: it needs more of them, or they are overdrawn."""
+    """Counters with too little ``left`` for a device, or overdrawn."""
     if not device.consumes:
         return set()
     needs = {counter for counter, amount in device.consumes if amount > left.get(counter, -1)}
@@ -251,8 +253,8 @@ def lacking(device: OfferedDevice, left: Mapping[CounterID, int]) -> set[Counter
 def most_at_once(
     candidates: Iterable[ReachedDevice], left: Mapping[PoolID, Mapping[CounterID, int]], rules: Rules
 ) -> int:
-    """No more of these devices than this can be had together: of those that consume a counter set, as many as fit each
-    of its counters, the smallest first.
+    """Upper bound on devices used together: of those that consume a counter set, as many as fit each of its counters,
+    the smallest first.
     """
     consuming: dict[tuple[PoolID, str], list[OfferedDevice]] = {}
     others = 0
@@ -278,13 +280,13 @@ def most_at_once(
 
 
 Consumption = Mapping[str, Quantity]
-"""Amount one allocation consumes of each capacity of its device."""
+"""Amount consumed of each capacity of a device."""
 
 
 def consumption(
     device: OfferedDevice, requested: Mapping[str, QuantityText | None], rules: Rules
 ) -> Consumption | None:
-    """Amounts an allocation consumes; None where the device lacks a requested capacity, or allows no such request."""
+    """Amounts that an allocation consumes; None if the device lacks a requested capacity, or allows no such request."""
     capacity = device.device.capacity
     if rules.capacity_names_are_one:
         requested = {_as_published(name, device): amount for name, amount in requested.items()}
@@ -358,7 +360,7 @@ def _scaled(quantity: Quantity, rules: Rules) -> int:
 
 
 class Capacities(Struct):
-    """The capacities of devices while devices are searched for."""
+    """Capacities of devices during a search for devices."""
 
     ledger: DeviceLedger
     rules: Rules
@@ -367,13 +369,13 @@ class Capacities(Struct):
     """Number of allocations of each device made by the search."""
 
     def is_in_use(self, device: OfferedDevice) -> bool:
-        """True if some allocation of a shared device has already taken its counters."""
+        """True if an allocation of a shared device has already taken its counters."""
         if not self.rules.miscounts:
             return device.id in self.ledger.shares or bool(self._shares.get(device.id))
         return any(self.ledger.shares.get(device.id, ())) or device.id in self._reserved
 
     def suffices(self, device: OfferedDevice, consumed: Consumption) -> bool:
-        """True if the capacities of a device have room for an allocation."""
+        """True if a device's capacities have room for an allocation."""
         used = dict(self._reserved.get(device.id, ()))
         for share in self.ledger.shares.get(device.id, ()):
             for name, amount in share:

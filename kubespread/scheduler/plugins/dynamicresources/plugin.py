@@ -118,8 +118,8 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         return self._scores.copy()
 
     def frees_a_claim(self, filtered: Mask) -> bool:
-        """True if PostFilter deallocates a claim that only this pod uses, so that it may get other devices: one that
-        Filter found unavailable on some of the ``filtered`` nodes, the only ones it looked at.
+        """True if PostFilter deallocates a claim that only this pod uses, to get other devices: one that Filter found
+        unavailable on some of the ``filtered`` nodes.
         """
         self._bring_up_to_date()
         row = self._table.get(NOT_AVAILABLE)
@@ -152,10 +152,10 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         self._look_again(before)
 
     def pretend(self, kind: KindNumber, node: int, by: int) -> None:
-        """The plugin has neither AddPod nor RemovePod: in a dry run nothing is taken or freed."""
+        """Do nothing: without AddPod and RemovePod, a dry run neither takes nor frees devices."""
 
     def follow(self, now: Callable[[], Cluster], moves: Moves) -> None:
-        """The cluster knows in which order pods came, and so who got what."""
+        """Read who got what from the cluster, which knows in which order pods came."""
         cluster = now()
         if self._users is cluster.claim_users:
             return
@@ -182,9 +182,7 @@ class DynamicResourcesState(ScaledToHighest, Counted):
 
 
 def shortages(judge: Judge, node: int, ledger: DeviceLedger) -> Causes:
-    """The claims that are allocated elsewhere or cannot be bound, or else the requests that find too few devices by
-    themselves.
-    """
+    """Claims allocated elsewhere or not bindable, else the requests that alone find too few devices."""
     if judge.unbound:
         return tuple(ClaimUnboundDetail(str(key)) for key in judge.unbound)
     elsewhere = judge.elsewhere(node)
@@ -271,7 +269,7 @@ def _together(request: RequestToAllocate, pools: Sequence[Pool], ledger: DeviceL
 
 
 def claim_gaps(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
-    """Yield what the snapshot lacks for the pod's claims."""
+    """Yield missing data about the pod's claims."""
     claims, objects, references = _claims(cluster, pod, rules), cluster.objects, pod.spec.resource_claims
     made = {status.name for status in pod.status.resource_claim_statuses}
     if any(reference.resource_claim_name or reference.name in made for reference in references):
@@ -302,7 +300,7 @@ _IN_TIME = "they are taken to be met in time"
 
 
 def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
-    """Yield what kube-scheduler takes into account for the pod's claims and kubespread does not."""
+    """Yield features of the pod's claims that kube-scheduler uses and kubespread does not."""
     facts, claims = facts_of(cluster), _claims(cluster, pod, rules)
     if claims is None:
         return
@@ -398,7 +396,7 @@ class DynamicResources(PostFilterPlugin, frozen=True):
     is_filtering: bool = True
     """True if Filter runs; otherwise Score finds no allocation and gives 0."""
     names_claims: bool = False
-    """Up to 1.36: whether a claim should be allocated again elsewhere."""
+    """Up to 1.36 the message names claims to be allocated again elsewhere."""
 
     def signs(self, cluster: Cluster, pod: Pod) -> bool:
         return not pod.spec.resource_claims

@@ -63,9 +63,9 @@ class NodeResourcesBalancedAllocation(Plugin, frozen=True):
 
     resources: tuple[scoring.WeightedResource, ...] = scoring.CPU_AND_MEMORY
     scores_improvement: bool = True
-    """Since 1.36 the score is what the pod changes; before, it was the balance with the pod."""
+    """Since 1.36 the score is the change made by the pod; before, it was the balance with the pod."""
     skips_best_effort: bool = True
-    """Since 1.33 pods that ask for none of the resources are not scored; before, by the balance they find."""
+    """Since 1.33 pods that request none of the resources are not scored; before, by the existing balance."""
 
     devices: Rules | None = Rules()
     """Rules for allocating devices behind resources; None without the gate DRAExtendedResource."""
@@ -181,13 +181,13 @@ class NodeResourcesFit(Plugin, frozen=True):
     scoring: Scoring = Scoring()
     ignored_resources: frozenset[str] = frozenset()
     ignored_groups: frozenset[str] = frozenset()
-    """Groups of extended resources that are not checked, by what stands before the slash."""
+    """Groups of extended resources, before the slash, that are not checked."""
     reports_unresolvable: bool = True
     """Since 1.34 a request larger than the node is distinguished from one larger than its free room."""
     checks_zero_requests: bool = False
-    """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of it."""
+    """Up to 1.27 an overcommitted node rejects any pod with requests, even for 0 of the resource."""
     delegates: bool = True
-    """With the gate DRAExtendedResource resources may be provided by a DeviceClass."""
+    """With the gate DRAExtendedResource a DeviceClass may provide resources."""
     devices: Rules = Rules()
     """Rules for allocating such devices."""
 
@@ -219,7 +219,7 @@ class NodeResourcesFit(Plugin, frozen=True):
 
 
 def scored_requests(pod: Pod) -> dict[str, int]:
-    """Requests the score counts: pod-level resources are ignored, and every container requests something."""
+    """Requests that the score counts, without pod-level resources, with a stand-in for every container."""
     stand_ins = {name: parse(text) for name, text in STAND_INS.items()}
     return scheduler_amounts(pod_requests(pod, stand_ins, pod_level=False))
 
@@ -266,7 +266,7 @@ class NodeResourcesFitState(Struct, OnNode, dict=True):
         return None if self.delegated else scored | self.requested.keys()
 
     def judge(self, held: Holdings) -> Verdicts:
-        """Every shortage of a node is a reason; asking for more than the whole node has makes it unresolvable."""
+        """Report every shortage of a node; a request larger than the whole node is unresolvable."""
         shortages: list[tuple[str, Mask]] = [(TOO_MANY_PODS, _is_full(held))]
         unresolvable = np.zeros(len(held), dtype=np.bool_)
         for room in self._rooms(held):

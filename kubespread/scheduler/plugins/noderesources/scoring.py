@@ -39,10 +39,10 @@ from kubespread.scheduler.plugins.dynamicresources.devices import Rules
 def allocation_of_domains(
     scoring: Scoring, cluster: Cluster, column: LabelColumn, requested: Mapping[str, Counts]
 ) -> Counts:
-    """0..100 for each value of ``column``, by its code.
+    """Score 0..100 of each value of ``column``, by code.
 
-    ``requested`` is what the group's pods ask for in each domain, by resource, counted as scores count it. A named
-    resource that they do not request does not count.
+    ``requested`` are the group's requests in each domain, by resource, as scores count them. A named resource that they
+    do not request does not count.
     """
     size, has_domain = len(column.values), column.present
     held = Holdings(cluster)
@@ -91,7 +91,7 @@ class Scoring(Struct, frozen=True):
 
 
 class Share(Struct, frozen=True):
-    """One configured resource over all nodes: what they have, what is used, and what would be with the pod."""
+    """One configured resource on all nodes: allocatable, used, and used with the pod."""
 
     weight: int
     allocatable: Counts
@@ -100,7 +100,7 @@ class Share(Struct, frozen=True):
 
     @property
     def kept(self) -> NDArray[np.bool_]:
-        """Nodes without the resource leave it out of their mean."""
+        """Nodes with the resource; others leave it out of their mean."""
         present: NDArray[np.bool_] = self.allocatable != 0
         return present
 
@@ -117,7 +117,7 @@ def shares(
     used: Callable[[str], Counts],
     devices: Rules | None = None,
 ) -> list[Share]:
-    """The resources that take part, in configured order; a named resource only when the pod asks for it.
+    """Scored resources, in configured order; a named resource only if the pod requests it.
 
     With ``devices``, the rules by which they are allocated, a node that has none of a resource itself has the devices
     of the DeviceClass that backs it.
@@ -141,7 +141,7 @@ def shares(
 
 
 def score(scoring: Scoring, kept: Sequence[Share], nodes: int) -> Integers:
-    """Score 0..100 that the configured strategy gives the shares."""
+    """Score 0..100 of the shares by the configured strategy."""
     match scoring.strategy:
         case "LeastAllocated":
             return least_allocated(kept, nodes)
@@ -152,7 +152,7 @@ def score(scoring: Scoring, kept: Sequence[Share], nodes: int) -> Integers:
 
 
 def least_allocated(kept: Sequence[Share], nodes: int) -> Integers:
-    """The free part of each resource in percent; 0 where more is used than there is."""
+    """Mean of the free percentages; 0 for overcommitted resources."""
 
     def free(share: Share) -> Integers:
         percent = divide((share.allocatable - share.requested) * MAX_NODE_SCORE, share.allocatable)
@@ -162,7 +162,7 @@ def least_allocated(kept: Sequence[Share], nodes: int) -> Integers:
 
 
 def most_allocated(kept: Sequence[Share], nodes: int) -> Integers:
-    """The used part of each resource in percent."""
+    """Mean of the used percentages."""
     return _weighted_mean(
         kept,
         nodes,
@@ -185,13 +185,13 @@ def _weighted_mean(kept: Sequence[Share], nodes: int, percent: Callable[[Share],
 
 
 def requested_to_capacity_ratio(kept: Sequence[Share], shape: Sequence[ShapePoint], nodes: int) -> Integers:
-    """A broken line over the used part; resources whose line is at 0 leave the mean, which is rounded."""
+    """Mean of scores on a broken line over the used part, rounded; resources with score 0 are left out."""
     total = np.zeros(nodes, dtype=np.int64)
     weights = np.zeros(nodes, dtype=np.int64)
     for share in kept:
         over = share.requested > share.allocatable
         utilization = np.where(over, 100, divide(share.requested * 100, share.allocatable))
-        score = on_the_line(utilization, shape)
+        score = interpolated(utilization, shape)
         counted = share.kept & (score > 0)
         total += np.where(counted, share.weight * score, 0)
         weights += np.where(counted, share.weight, 0)
@@ -199,9 +199,10 @@ def requested_to_capacity_ratio(kept: Sequence[Share], shape: Sequence[ShapePoin
     return np.where(weights == 0, 0, round_half_away(mean))
 
 
-def on_the_line(utilization: Integers, shape: Sequence[ShapePoint]) -> Integers:
-    """The score of each utilization on the line through the points, both in percent: slopes are truncated toward zero
-    as Go does, and beyond the ends the line is level.
+def interpolated(utilization: Integers, shape: Sequence[ShapePoint]) -> Integers:
+    """Score of each utilization on the line through the points, both in percent.
+
+    Slopes are truncated toward zero as in Go, and beyond the ends the line is level.
     """
     points = [(point.utilization, point.score * 100 // MAX_SHAPE_SCORE) for point in shape]
     score = np.full(len(utilization), points[-1][1], dtype=np.int64)
@@ -275,7 +276,7 @@ def _strategy_faults(strategy: ScoringStrategy, path: str, version: KubeVersion)
 
 
 def shape_faults(shape: Sequence[UtilizationShapePoint], path: str) -> Iterator[FieldFault]:
-    """The faults of a line of utilization and score at ``path``."""
+    """Yield faults of a line of utilization and score at ``path``."""
     if not shape:
         yield FieldFault(path, "at least one point is required")
     for position, (before, point) in enumerate(pairwise(shape), start=1):

@@ -47,7 +47,7 @@ SYSTEM, LIST = "System", "List"
 
 
 class DefaultConstraints(Struct, frozen=True):
-    """The constraints of pods that declare none; their selector is derived."""
+    """Constraints of pods that declare none; their selector is derived."""
 
     source: Source
     constraints: tuple[TopologySpreadConstraint, ...]
@@ -67,7 +67,7 @@ class PodTopologySpreadArgs(Args):
     defaulting_type: str = ""
 
     def defaults(self, version: KubeVersion) -> DefaultConstraints:
-        """Without the gate DefaultPodTopologySpread there are no built-in constraints."""
+        """Default constraints; built-in ones only with the gate DefaultPodTopologySpread."""
         if self.defaulting_type != LIST:
             return SYSTEM_DEFAULTS if version.has("DefaultPodTopologySpread") else DefaultConstraints("profile", ())
         # matchLabelKeys of a default constraint have no effect: the derived selector replaces the whole selector.
@@ -100,14 +100,14 @@ def _constraint_faults(constraint: TopologySpreadConstraint, path: str) -> Itera
 
 
 class Constraint(Struct, frozen=True):
-    """One constraint in force, its defaults filled in and its selector parsed."""
+    """One constraint in force, with defaults and a parsed selector."""
 
     topology_key: str
     max_skew: int
     when_unsatisfiable: str
     selector: Selector
     self_match: int
-    """1 when the pod itself matches the selector, else 0."""
+    """1 if the pod itself matches the selector, else 0."""
     min_domains: int | None
     honors_affinity: bool
     honors_taints: bool
@@ -121,16 +121,16 @@ class Constraint(Struct, frozen=True):
 
 
 class PodConstraints(Struct, frozen=True):
-    """All constraints of one pod, in the order they were declared."""
+    """All constraints of one pod, in declared order."""
 
     constraints: tuple[Constraint, ...] = ()
     strict: bool = True
-    """True if nodes lacking a soft constraint's key are left out of scoring; False for the built-in constraints."""
+    """True if nodes without a soft constraint's key are not scored; False for the built-in constraints."""
     problems: Mapping[str, str] = field(default_factory=dict)
-    """A malformed selector per whenUnsatisfiable, in the scheduler's words."""
+    """Malformed selector by whenUnsatisfiable, in the scheduler's words."""
 
     def of(self, when_unsatisfiable: str) -> list[int]:
-        """Positions of the hard or the soft group."""
+        """Positions of hard or soft constraints."""
         return [
             position
             for position, constraint in enumerate(self.constraints)
@@ -141,7 +141,7 @@ class PodConstraints(Struct, frozen=True):
 def pod_constraints(
     pod: Pod, defaults: DefaultConstraints, objects: ClusterObjects, *, empty_selector_counts: bool = False
 ) -> PodConstraints:
-    """The constraints in force for ``pod``. Any constraint of its own, hard or soft, switches the defaults off."""
+    """Constraints in force for ``pod``. Any constraint of its own, hard or soft, switches the defaults off."""
     own = pod.spec.topology_spread_constraints
     if own:
         return _own_constraints(pod, own, empty_selector_counts=empty_selector_counts)
@@ -200,9 +200,9 @@ def _constraint(constraint: TopologySpreadConstraint, selector: Selector, pod: P
 
 
 def default_selector(pod: Pod, objects: ClusterObjects) -> Selector:
-    """The selector shared by all default constraints: matching Services merged, then the pod's controller.
+    """Selector of all default constraints: matching Services merged, then the pod's controller.
 
-    Empty when nothing selects the pod, and then the pod has no default constraints at all.
+    Empty if nothing selects the pod, which then has no default constraints at all.
     """
     namespace, labels = pod.metadata.namespace, pod.metadata.labels
     merged: dict[str, str] = {}
@@ -229,7 +229,7 @@ def default_selector(pod: Pod, objects: ClusterObjects) -> Selector:
 
 
 class NodeInclusion:
-    """nodeAffinityPolicy and nodeTaintsPolicy for one pod: which nodes a constraint counts, each mask made once.
+    """Nodes that nodeAffinityPolicy and nodeTaintsPolicy include for one pod, computed once per policy.
 
     NodeAffinityArgs.addedAffinity and cordons without a taint are invisible to both.
     """
@@ -241,7 +241,7 @@ class NodeInclusion:
 
     @classmethod
     def shared(cls, cluster: Cluster, pod: Pod, *, compares: bool) -> NodeInclusion:
-        """Made once for all pods of a cluster that are alike in what it reads of them."""
+        """Cached inclusion for all pods of a cluster with the same affinity and tolerations."""
         read = pod.spec.node_selector, required_node_selector(pod), pod.spec.tolerations
         key = msgpack.encode(read), compares
         return _INCLUSIONS.once(cluster.results, key, lambda: cls(cluster.nodes, pod, compares=compares))
@@ -251,11 +251,11 @@ class NodeInclusion:
         return included & self._taints if constraint.honors_taints else included
 
     def by_affinity(self, constraint: Constraint) -> Mask:
-        """Nodes that the constraint would count if it did not honor taints."""
+        """Nodes that the constraint would include if it did not honor taints."""
         return self._affinity if constraint.honors_affinity else self._everywhere
 
-    def leaves_out_others_than(self, earlier: NodeInclusion) -> bool:
-        """True if taints now exclude other nodes than before, labels being the same."""
+    def excludes_others_than(self, earlier: NodeInclusion) -> bool:
+        """True if taints now exclude other nodes than before, with unchanged labels."""
         return some(self._taints != earlier._taints)
 
 
@@ -270,15 +270,17 @@ def has_all_keys(nodes: Nodes, constraints: Iterable[Constraint]) -> Mask:
 
 
 def counted_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgment:
-    """The pods a constraint counts: of the candidate's namespace, matched by the selector, and not terminating."""
+    """Kinds of pods that a constraint counts: in the candidate's namespace, matched by the
+    selector, not terminating.
+    """
     if not constraint.counts_pods:
         return KindJudgment(cluster.kinds, lambda kind: False, among=lambda: ())
     return _selected_kinds(cluster.kinds, constraint.selector, namespace, terminating=False)
 
 
 def pretended_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgment:
-    """The pods a constraint counts in a dry run, where terminating pods count and the selector without requirements
-    matches every pod.
+    """Kinds of pods that a constraint counts in a dry run: terminating pods too, and all for a selector without
+    requirements.
     """
     return _selected_kinds(cluster.kinds, constraint.selector, namespace, terminating=True)
 
@@ -295,7 +297,7 @@ def _selected_kinds(kinds: KindTable, selector: Selector, namespace: str, *, ter
 
 
 class CountedConstraint(DomainCounts):
-    """One constraint and the pods it counts."""
+    """One constraint with its counted pods."""
 
     def __init__(
         self,
@@ -321,7 +323,7 @@ class CountedConstraint(DomainCounts):
             self.count(nodes[counts_on[nodes]])
 
     def move(self, moves: Moves) -> None:
-        """Pods came and went: mostly those of others."""
+        """Count pods that came and went, most of which do not match."""
         chosen = self._counts_kind.of(moves.kind)
         if some(chosen):
             chosen &= self.counts_on[moves.node]

@@ -74,7 +74,7 @@ Shares = NDArray[np.float64]
 
 
 class SoftConstraint(CountedConstraint):
-    """One ScheduleAnyway constraint and the pods it counts."""
+    """One ScheduleAnyway constraint with its counted pods."""
 
     def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, namespace: str) -> None:
         column = cluster.nodes.label(constraint.topology_key)
@@ -94,7 +94,7 @@ class SoftConstraint(CountedConstraint):
         )
 
     def around(self, nodes: Positions | None = None) -> Counts:
-        """Counts as the score uses them: 0 where the node lacks the key."""
+        """Counts as scored: 0 without the key."""
         if self.is_hostname and nodes is None:
             around = self.counts
         else:
@@ -114,7 +114,7 @@ class SoftConstraint(CountedConstraint):
         return self._sized[1]
 
     def share(self, scored: Mask) -> Shares:
-        """Amount the constraint adds to each node's raw score; 0 where the node lacks the key."""
+        """Part of each node's raw score; 0 without the key."""
         weight, spare = math.log(self.size(scored) + 2), float(self.constraint.max_skew - 1)
         shares: Shares = np.multiply(self.counts, weight, dtype=np.float64) + spare
         if self.is_hostname:
@@ -125,7 +125,7 @@ class SoftConstraint(CountedConstraint):
 
 
 class SoftConstraints(Forking):
-    """The soft group of one pod."""
+    """All soft constraints of one pod."""
 
     _forked = ("counted",)
 
@@ -149,7 +149,7 @@ class SoftConstraints(Forking):
         ]
 
     def scored(self, feasible: Mask) -> Mask:
-        """The feasible nodes that are compared with one another."""
+        """Feasible nodes that are compared."""
         if self._compares_all:
             return feasible
         if self._scored[0] is not feasible:
@@ -157,12 +157,12 @@ class SoftConstraints(Forking):
         return self._scored[1]
 
     def shares(self, feasible: Mask) -> list[Shares]:
-        """Each constraint's part of the raw score."""
+        """Part of each constraint in the raw score."""
         scored = self.scored(feasible)
         return [counted.share(scored) for counted in self.counted]
 
     def score(self, feasible: Mask) -> Counts:
-        """Raw scores, smaller is better."""
+        """Raw scores, the smaller the better."""
         first, *others = self.shares(feasible)
         for share in others:
             first = first + share
@@ -174,7 +174,7 @@ class SoftConstraints(Forking):
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
         """Scale from 100 for the least raw score of the scored nodes downwards; 0 for nodes that are left out, and for
-        those whose raw score is the one that stands for these.
+        those with the raw score that marks these.
         """
         highest, lowest = extent
         score = np.full_like(raw, MAX_NODE_SCORE)
@@ -204,7 +204,7 @@ class SpreadRules(Struct, frozen=True):
     empty_selector_counts: bool = False
     """Up to 1.26 the selector ``{}`` counts all pods of the namespace, later none, and since 1.38 all again."""
     counts_ineligible_nodes: bool = False
-    """From 1.19 to 1.23 pods on any node count towards a domain that an eligible node makes."""
+    """From 1.19 to 1.23 pods on any node count in the domain of an eligible node."""
     passes_without_domains: bool = False
     """Up to 1.19 every node passes when no constraint has a domain."""
     missing_label_is_resolvable: bool = False
@@ -216,7 +216,7 @@ class SpreadRules(Struct, frozen=True):
 
 
 class HardConstraint(CountedConstraint):
-    """One DoNotSchedule constraint and the pods it counts."""
+    """One DoNotSchedule constraint with its counted pods."""
 
     def __init__(
         self, cluster: Cluster, constraint: Constraint, eligible: Mask, namespace: str, rules: SpreadRules
@@ -238,18 +238,18 @@ class HardConstraint(CountedConstraint):
         )
 
     def pretend(self, kind: KindNumber, node: int, by: int) -> None:
-        """A dry run adds or takes away a pod without asking whether it was counted."""
+        """Add or remove a pod as a dry run does, counted before or not."""
         if self.eligible[node] and self._pretends_kind[kind]:
             self.add_one(node, by)
 
     @property
     def lacks_domains(self) -> bool:
-        """True if there are fewer domains than minDomains."""
+        """True below minDomains."""
         return self._domains < (1 if self.constraint.min_domains is None else self.constraint.min_domains)
 
     @property
     def global_minimum(self) -> int:
-        """The least count among the domains; 0 as soon as there are fewer domains than minDomains."""
+        """Fewest matching pods of any domain; 0 below minDomains."""
         if self.lacks_domains:
             return 0
         if self._domains and self._domains == len(self.counts):
@@ -257,7 +257,7 @@ class HardConstraint(CountedConstraint):
         return least(self.counts[self.is_domain]) if self._domains else NO_DOMAINS
 
     def judged(self, nodes: Positions | None) -> NDArray[np.int32]:
-        """Per node 0 where the constraint holds, _SKEWED or _MISSING; each domain is judged once."""
+        """0 for nodes where the constraint holds, else _SKEWED or _MISSING; each domain is judged once."""
         verdicts = np.empty(len(self.counts) + 1, dtype=np.int32)
         most = self.constraint.max_skew + self.global_minimum - self.constraint.self_match
         verdicts[:-1] = self.counts > most  # True is _SKEWED
@@ -269,7 +269,7 @@ class HardConstraint(CountedConstraint):
 def hard_constraints(
     cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, rules: SpreadRules
 ) -> list[HardConstraint]:
-    """Every hard constraint; a node lacking any of their keys is eligible for none of them."""
+    """Hard constraints; a node without any of their keys is eligible for none of them."""
     all_keys = has_all_keys(cluster.nodes, constraints)
     namespace = pod.metadata.namespace
     return [
@@ -279,7 +279,7 @@ def hard_constraints(
 
 
 def judge(constraints: Sequence[HardConstraint], rules: SpreadRules, nodes: Positions | None = None) -> Verdicts:
-    """The first constraint a node fails decides; within one, a missing label comes before the skew."""
+    """Verdicts by the first constraint that a node fails; within one, a missing label comes before the skew."""
     missing = Status(Code.UNSCHEDULABLE, LABEL_MISSING.reasons) if rules.missing_label_is_resolvable else LABEL_MISSING
     table = (CONSTRAINTS_NOT_MATCHED, missing)
     if rules.passes_without_domains and not any(counted.is_domain.any() for counted in constraints):
@@ -301,7 +301,9 @@ class PodTopologySpread(Plugin, frozen=True):
         return not (pod.spec.topology_spread_constraints or self.defaults.constraints)
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        """Default constraints take their selector from Services and from the pod's controller."""
+        """Yield a gap if Services, or the pod's controller, are unknown, from which default constraints take their
+        selector.
+        """
         if pod.spec.topology_spread_constraints or not self.defaults.constraints:
             return
         if pod.metadata.labels:
@@ -342,7 +344,7 @@ _DECLARED = Memo[None, tuple[PodTopologySpread, ClusterObjects, PodConstraints]]
 
 
 class SpreadState(Counted):
-    """One pod's constraints counted over one cluster; what explain shows is read from here."""
+    """One pod's constraints, counted on one cluster."""
 
     _forked = ("hard", "soft")
 
@@ -381,7 +383,7 @@ class SpreadState(Counted):
             return None
         inclusion = NodeInclusion.shared(cluster, self._pod, compares=self._rules.compares_tolerations)
         reads_taints = any(constraint.honors_taints for constraint in self.declared.constraints)
-        if reads_taints and inclusion.leaves_out_others_than(self.inclusion):
+        if reads_taints and inclusion.excludes_others_than(self.inclusion):
             return None
         fork = self.fork()
         fork._nodes, fork.inclusion = cluster.nodes, inclusion
@@ -397,7 +399,7 @@ class SpreadState(Counted):
             counted.move_one(kind, node, by)
 
     def pretend(self, kind: KindNumber, node: int, by: int) -> None:
-        """Scores are computed without dry runs."""
+        """Count a pod in hard constraints: scores are computed without dry runs."""
         for counted in self.hard:
             counted.pretend(kind, node, by)
 

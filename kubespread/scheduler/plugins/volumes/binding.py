@@ -78,7 +78,7 @@ def bound_on(
     taken: Iterable[tuple[api.PersistentVolumeClaim, api.PersistentVolume]],
     to_provision: Iterable[api.PersistentVolumeClaim],
 ) -> storage_index.StorageChange:
-    """The claims of a pod bound to ``node``, each with the volume it takes or with one that is made for it there."""
+    """Change that binds a pod's claims on ``node``, to the volumes they take or to provisioned ones."""
     pairs = list(taken)
     capacities: dict[int, api.CSIStorageCapacity] = {}
     for claim in to_provision:
@@ -103,7 +103,7 @@ def _same_topology(cluster: Cluster, node: int, driver: str) -> list[NodeSelecto
 
 
 def topology_keys(cluster: Cluster, node: int, driver: str) -> list[str]:
-    """The labels by which the driver tells nodes apart, as it registered them on ``node``."""
+    """Labels by which the driver distinguishes nodes, as registered on ``node``."""
     csi_node = cluster.storage.csi_nodes.get(cluster.nodes.names[node])
     drivers = csi_node.spec.drivers if csi_node is not None else []
     return next((registered.topology_keys for registered in drivers if registered.name == driver), [])
@@ -324,7 +324,7 @@ class VolumeBindingState(Struct, Fixed, dict=True):
         return [(claim, named(self.cluster.nodes, [node])) for claim, node in selected if node is not None]
 
     def binding(self, node: int) -> storage_index.StorageChange | None:
-        """Change that binds each waiting claim to its volume of ``node``, or to one that is made for it there."""
+        """Change that binds each waiting claim to its volume on ``node``, or to a provisioned one."""
         volumes, to_provision = self._waiting
         taken = [(claim, volume) for claim, volume, nodes in volumes.bindings if nodes[node]]
         made = [claim for claim, needed in to_provision if needed[node]]
@@ -383,11 +383,11 @@ VOLUME_BINDING = Specification(
 
 _FULL = 100
 LESS_IS_BETTER = (scoring.ShapePoint(0, scoring.MAX_SHAPE_SCORE), scoring.ShapePoint(_FULL, 0))
-"""The line that scores are on without a shape: the free part in percent."""
+"""Line of scores without a shape: the free percentage."""
 
 
 class StorageUse:
-    """Storage that one pod's claims request and are offered, per node and storage class, in bytes."""
+    """Storage requested by one pod's claims and offered to them, per node and storage class, in bytes."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -396,12 +396,12 @@ class StorageUse:
         self._used: dict[str, Mask] = {}
 
     def bind(self, storage_class: str, nodes: Mask, requested: int, capacity: int) -> None:
-        """Take a volume of so much capacity on ``nodes``; volumes of one class add up."""
+        """Add a volume of so much capacity on ``nodes``; volumes of one class add up."""
         self._ask(storage_class, nodes, requested)
         self._offered[storage_class][nodes] += wrapped(capacity)
 
     def provision(self, storage_class: str, nodes: Mask, requested: int, capacity: int) -> None:
-        """Provision a volume on ``nodes`` from ``capacity``, which all claims of a class share."""
+        """Add a provisioned volume on ``nodes``, from the ``capacity`` that all claims of a class share."""
         self._ask(storage_class, nodes, requested)
         self._offered[storage_class][nodes] = wrapped(capacity)
 
@@ -415,22 +415,20 @@ class StorageUse:
 
     @property
     def anything(self) -> Mask:
-        """Nodes on which something is used."""
+        """Nodes with any use."""
         mask = nowhere(self._cluster.nodes)
         for nodes in self._used.values():
             mask |= nodes
         return mask
 
     def scores(self, shape: Sequence[scoring.ShapePoint]) -> Counts:
-        """The mean over the classes that a node uses of where its use is on the line, rounded half away from zero; 0
-        where it uses none.
-        """
+        """Mean score over a node's classes, rounded half away from zero; 0 without any."""
         total = np.zeros(len(self._cluster), dtype=np.int64)
         classes = np.zeros(len(self._cluster), dtype=np.int64)
         for storage_class, used in self._used.items():
             requested, offered = self._requested[storage_class], self._offered[storage_class]
             over = (offered == 0) | (requested > offered)
             utilization = np.where(over, _FULL, divide(requested * _FULL, offered))
-            total += np.where(used, scoring.on_the_line(utilization, shape), 0)
+            total += np.where(used, scoring.interpolated(utilization, shape), 0)
             classes += used
         return round_half_away(total / np.maximum(classes, 1))

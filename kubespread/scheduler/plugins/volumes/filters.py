@@ -138,7 +138,7 @@ class VolumeZoneState(Struct, Fixed, dict=True):
     required: list[_Topology]
 
     def filter(self) -> Verdicts:
-        """Nodes without any topology label pass; a beta label of the volume also admits the node's general label."""
+        """Pass nodes without topology labels; a beta label of the volume also admits the node's general label."""
         labeled = np.zeros(len(self.cluster), dtype=np.bool_)
         for key in TOPOLOGY_LABELS:
             labeled |= self.cluster.nodes.label(key).present
@@ -181,7 +181,7 @@ class NodeVolumeLimits(VolumePlugin, frozen=True):
     name: ClassVar[str] = "NodeVolumeLimits"
 
     requires_drivers: bool = False
-    """With the gate VolumeLimitScaling drivers may ask to be installed on a node before pods go there."""
+    """With the gate VolumeLimitScaling drivers may have to be installed on a node before pods go there."""
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield from super().gaps(cluster, pod)
@@ -254,7 +254,7 @@ class NodeVolumeLimitsState(Struct, OnNode, dict=True):
     unknown: Status | None
     lacking: Sequence[tuple[str, Mask]] = ()
     names_driver: bool = True
-    """True if the volumes of the pods on a node are checked even if none of the pod's own counts towards a limit."""
+    """True if the volumes of a node's pods are checked even if none of the pod's own counts."""
 
     def judge(self, held: Holdings) -> Verdicts:
         if self.unknown is not None:
@@ -364,7 +364,7 @@ class VolumeRestrictions(VolumePlugin, frozen=True):
 
 
 class VolumeRestrictionsState(Counted):
-    """``exclusive`` are the claims, by namespace and name, that one pod may use in the whole cluster."""
+    """State with the ``exclusive`` claims, by namespace and name, that one pod may use in the whole cluster."""
 
     _copied = ("_busy", "_users")
 
@@ -394,7 +394,7 @@ class VolumeRestrictionsState(Counted):
                 self._users[claim] += by
 
     def pretend(self, kind: KindNumber, node: int, by: int) -> None:
-        """A dry run compares the names of claims, and not their namespaces."""
+        """Count a pod by the names of claims without their namespaces, as a dry run does."""
         if self._watches_disks and self._holds_disk[kind]:
             self._busy[node] += by
         self._pretended += by * sum(name in self._names for _, name in self._kinds[kind].claims)
@@ -405,7 +405,7 @@ class VolumeRestrictionsState(Counted):
         return Verdicts(np.where(busy, 1, 2 if in_use else 0).astype(np.int32), (NO_DISK, IN_USE))
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        """The disks in use on a node; on those that have none, the claims in use anywhere."""
+        """Disks in use on a node; without any, claims in use anywhere."""
         claims = tuple(self._claims_in_use(cluster))
         disks = by_place(len(nodes), self._disks_in_use(cluster, nodes))
         return [in_use or claims for in_use in disks]

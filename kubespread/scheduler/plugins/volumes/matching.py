@@ -50,7 +50,7 @@ from kubespread.wording import Decisive
 
 
 class VolumePlugin(Plugin, frozen=True):
-    """A plugin that judges a pod with volumes by its claims, and no other."""
+    """A plugin that judges only pods with volumes, by their claims."""
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         return claim_gaps(cluster, pod)
@@ -63,7 +63,7 @@ _NO_VOLUMES = "the pod's claims are judged as if there were no volumes"
 
 
 def claim_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """Yield what the snapshot lacks for every plugin that looks at the pod's claims."""
+    """Yield missing data for every plugin that reads the pod's claims."""
     names, objects = claim_names(pod), cluster.objects
     unlisted = objects.gap(api.PersistentVolumeClaim, "zones, binding and limits of the pod's claims are not evaluated")
     if not cluster.knows_claims_of(pod):
@@ -101,7 +101,7 @@ def _placement_gaps(cluster: Cluster, claims: Iterable[api.PersistentVolumeClaim
 
 
 def binding_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """Yield what the snapshot lacks for claims that are not bound yet."""
+    """Yield missing data about claims that are not bound yet."""
     claims = (cluster.storage.claim(pod, name) for name in claim_names(pod))
     unbound = [claim for claim in claims if claim is not None and not claim.spec.volume_name]
     if unbound:
@@ -124,7 +124,7 @@ def _provisioning_gaps(cluster: Cluster, unbound: Iterable[api.PersistentVolumeC
 
 
 def undetermined_scores(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """Free storage that kube-scheduler's score takes at random from several, or crashes over."""
+    """Yield free storage that kube-scheduler scores at random, or crashes over."""
     claims = (cluster.storage.claim(pod, name) for name in claim_names(pod))
     for claim in claims:
         if claim is None or claim.spec.volume_name or not cluster.storage.is_delayed(claim):
@@ -151,7 +151,7 @@ def undetermined_scores(cluster: Cluster, pod: Pod) -> Iterator[str]:
 
 
 def admits_node(cluster: Cluster, volume: api.PersistentVolume, *, bound: bool = False) -> Mask:
-    """Nodes a volume's node affinity admits; a bound in-tree volume is looked at as its CSI driver would see it."""
+    """Nodes that a volume's node affinity admits; a bound in-tree volume is translated for its CSI driver."""
     view = _View(cluster, volume)
     plain = _matches(cluster, view.plain)
     if not bound or not view.migrated.any():
@@ -200,7 +200,7 @@ def _matches(cluster: Cluster, selector: NodeSelector | None) -> Mask:
 
 
 def untranslatable(cluster: Cluster, volume: api.PersistentVolume) -> tuple[Mask, str]:
-    """Nodes where a bound volume would have to be seen as its CSI driver sees it and cannot be, and why."""
+    """Nodes where a bound volume must be translated for its CSI driver and cannot be, and why."""
     plugin, fault = in_tree_plugin(volume.spec), translation_fault(volume)
     if plugin is None or fault is None:
         return nowhere(cluster.nodes), ""
@@ -266,7 +266,7 @@ def _with(term: NodeSelectorTerm, expressions: list[NodeSelectorRequirement]) ->
 
 
 class PersistentVolumes:
-    """The volumes one pod's claims may take, node by node; a volume taken for one claim is gone for the next."""
+    """Volumes that one pod's claims may take, node by node; each can be taken once."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -275,7 +275,7 @@ class PersistentVolumes:
         """Volumes that claims take, with the nodes where they do."""
 
     def take(self, claim: api.PersistentVolumeClaim) -> Mask:
-        """Nodes where a volume is found for ``claim``: the one reserved for it, else the smallest that will do."""
+        """Nodes with a volume for ``claim``: the one reserved for it, else the smallest that suffices."""
         served = nowhere(self._cluster.nodes)
         usable = [volume for volume in self._cluster.storage.volumes_for(claim) if _fits(volume, claim)]
         open_nodes = everywhere(self._cluster.nodes)
@@ -306,7 +306,7 @@ def _fits(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> boo
 
 
 def provisionable(cluster: Cluster, claim: api.PersistentVolumeClaim) -> tuple[Mask, Mask]:
-    """Nodes where the claim's class can make a volume at all, and nodes where there is room for it."""
+    """Nodes where the claim's class can provision a volume at all, and nodes with room for it."""
     storage_class = cluster.storage.classes.get(storage_class_name(claim))
     if storage_class is None or not is_provisioned(storage_class):
         return nowhere(cluster.nodes), everywhere(cluster.nodes)
@@ -331,7 +331,7 @@ def _allowed_topologies(cluster: Cluster, storage_class: api.StorageClass) -> Ma
 
 
 def offers(cluster: Cluster, claim: api.PersistentVolumeClaim) -> list[tuple[api.CSIStorageCapacity, Mask]]:
-    """The capacity objects that have room for a claim to be provisioned, each with the nodes it is for."""
+    """Capacity objects with room for a claim, each with its nodes."""
     storage_class = cluster.storage.classes.get(storage_class_name(claim))
     return (_capacities(cluster, storage_class, claim) or []) if storage_class is not None else []
 
@@ -353,7 +353,7 @@ def _capacities(
 
 
 def counts_capacity(cluster: Cluster, storage_class: api.StorageClass, claim: api.PersistentVolumeClaim) -> bool:
-    """True if the class's driver reports its capacity, and the claim says how much it needs."""
+    """True if the class's driver reports its capacity, and the claim its size."""
     return "storage" in claim.spec.resources.requests and any(
         driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity
         for driver in cluster.objects.of(api.CSIDriver)

@@ -22,7 +22,7 @@ _CALLS = 40 * MAX_DEPTH
 
 
 def compiled(expression: str) -> Selector:
-    """Selector that tells if ``expression`` selects a device, given as the fields of CEL's variable ``device``.
+    """Compile a selector of devices, given as the fields of CEL's variable ``device``.
 
     Raises CompileError and UnsupportedExpressionError at once; the selector raises EvaluationError.
     """
@@ -63,7 +63,7 @@ def _compiled(expression: str) -> Selector | CompileError | UnsupportedExpressio
 
 @lru_cache(maxsize=1024)
 def has_patterns(expression: str) -> bool:
-    """True if it matches a text against a pattern. Raises CompileError and UnsupportedExpressionError."""
+    """True if it matches text against a pattern. Raises CompileError and UnsupportedExpressionError."""
     planner = Planner()
     _planned(expression, planner)
     return planner.has_patterns

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
-from kubespread.scheduler.plugins.dynamicresources.cel.types import Type, listed
+from kubespread.scheduler.plugins.dynamicresources.cel.types import Type, split_top_level
 from kubespread.scheduler.plugins.dynamicresources.cel.types import type_of as written_type
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     NO_OVERLOAD,
@@ -27,7 +27,7 @@ class Overload(Struct, frozen=True, eq=False):
     arguments: tuple[Type, ...]
     """Types of the arguments, the target first."""
     run: Run | None
-    """None where the function has one for all."""
+    """None if the function has one for all."""
 
     def takes(self, values: tuple[Value, ...]) -> bool:
         return len(values) == len(self.arguments) and all(map(_is_of, self.arguments, values))
@@ -42,17 +42,17 @@ class Function(Struct, frozen=True, eq=False):
     """Types allowed for the first value of ``for_all``."""
     is_guarded: bool = True
     """True if the types of values are checked before it is called."""
-    goes_through: bool = True
-    """True if it looks at what lists hold."""
+    iterates: bool = True
+    """True if it iterates over items of lists."""
     squares: bool = False
     """True if it compares each item with every other."""
 
     def taking(self, number: int, *, is_member: bool) -> tuple[Overload, ...]:
-        """Overloads with this number of arguments, a target among them."""
+        """Overloads with this number of arguments, including a target."""
         return tuple(row for row in self.overloads if (row.is_member, len(row.arguments)) == (is_member, number))
 
     def bound(self, overloads: tuple[Overload, ...]) -> Run:
-        """Function that computes it with the overloads that are possible."""
+        """Implementation with the possible overloads."""
         if self.for_all is not None:
             return self._on_first(self.for_all) if self.first else self.for_all
         if len(overloads) == 1 and not self.is_guarded and overloads[0].run is not None:
@@ -101,18 +101,18 @@ def declared(
     first: tuple[type, ...] = (),
     *,
     is_guarded: bool = True,
-    goes_through: bool = True,
+    iterates: bool = True,
     squares: bool = False,
 ) -> Function:
-    """``target | arguments -> result`` or ``arguments -> result``."""
+    """Declare a function by ``target | arguments -> result`` or ``arguments -> result``."""
     rows = signatures if isinstance(signatures, Mapping) else dict.fromkeys(signatures)
     overloads = tuple(_overload(signature, row) for signature, row in rows.items())
-    return Function(name, overloads, for_all, first, is_guarded, goes_through, squares)
+    return Function(name, overloads, for_all, first, is_guarded, iterates, squares)
 
 
 def _overload(signature: str, run: Run | None) -> Overload:
     arguments = signature.partition("-> ")[0]
     target, bar, rest = arguments.rpartition("|")
     types = [target.strip()] if bar else []
-    types += listed(rest.strip())
+    types += split_top_level(rest.strip())
     return Overload(bool(bar), tuple(map(written_type, types)), run)

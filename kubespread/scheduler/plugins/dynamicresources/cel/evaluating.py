@@ -96,7 +96,7 @@ NOT_MODELLED = frozenset(
         "validate",
     }
 )
-"""Functions that make or read values no device has (URLs, addresses, times), and ``format``."""
+"""Functions for values that no device has (URLs, addresses, times), and ``format``."""
 _TYPES = frozenset(
     [
         "bool",
@@ -127,7 +127,7 @@ with these the time it takes is bounded.
 
 
 class Run(Struct):
-    """Evaluating an expression once."""
+    """One evaluation of an expression."""
 
     variables: list[Value]
     """Values of the variables, by place; one may be an error."""
@@ -156,7 +156,7 @@ def _constant(value: Value) -> _Plan:
 
 
 class Planner:
-    """Plan for evaluating one expression. Raises CompileError and UnsupportedExpressionError."""
+    """Planner of evaluations. Raises CompileError and UnsupportedExpressionError."""
 
     def __init__(self) -> None:
         self._places: dict[str, list[tuple[int, Evaluate | None]]] = {"device": [(0, None)]}
@@ -392,7 +392,7 @@ class Planner:
 
 
 def qualified_name(node: Node) -> str | None:
-    """``a.b`` where that may be a name."""
+    """``a.b``, if it may be a name; else None."""
     if isinstance(node, Name):
         return node.name.removeprefix(".")
     if isinstance(node, Select) and not node.is_test:
@@ -536,7 +536,7 @@ def _called(
                 values.append(raised)
         if error is not None:
             raise error
-        weights = map(_weight, values) if function.goes_through else ()
+        weights = map(_weight, values) if function.iterates else ()
         run.work += _STEP + _ITEM * (prod(weights) ** (3 - len(values)) if function.squares else sum(weights))
         run.check()
         if has_pattern and not isinstance(values[0], str):

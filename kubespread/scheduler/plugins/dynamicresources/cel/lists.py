@@ -222,25 +222,21 @@ FUNCTIONS = [
     declared(
         "cel.@mapInsert",
         {"map(K, V), K, V -> map(K, V)": _inserted, "map(K, V), map(K, V) -> map(K, V)": _inserted},
-        goes_through=False,
+        iterates=False,
     ),
-    declared("optional.of", {"V -> optional(V)": Optional}, goes_through=False),
-    declared("optional.ofNonZeroValue", {"V -> optional(V)": _of_non_zero}, goes_through=False),
+    declared("optional.of", {"V -> optional(V)": Optional}, iterates=False),
+    declared("optional.ofNonZeroValue", {"V -> optional(V)": _of_non_zero}, iterates=False),
     declared("optional.none", {"-> optional(V)": lambda: NONE}),
-    declared("hasValue", {"optional(V) | -> bool": lambda optional: optional.is_set}, goes_through=False),
-    declared("value", {"optional(V) | -> V": _value}, goes_through=False),
+    declared("hasValue", {"optional(V) | -> bool": lambda optional: optional.is_set}, iterates=False),
+    declared("value", {"optional(V) | -> V": _value}, iterates=False),
     declared("or", ["optional(V) | optional(V) -> optional(V)"]),
     declared("orValue", ["optional(V) | V -> V"]),
     declared("optional.unwrap", {"list(optional(V)) -> list(V)": _unwrapped}),
     declared("unwrapOpt", {"list(optional(V)) | -> list(V)": _unwrapped}),
     declared(
-        "first",
-        {"list(V) | -> optional(V)": lambda values: Optional(values[0]) if values else NONE},
-        goes_through=False,
+        "first", {"list(V) | -> optional(V)": lambda values: Optional(values[0]) if values else NONE}, iterates=False
     ),
     declared(
-        "last",
-        {"list(V) | -> optional(V)": lambda values: Optional(values[-1]) if values else NONE},
-        goes_through=False,
+        "last", {"list(V) | -> optional(V)": lambda values: Optional(values[-1]) if values else NONE}, iterates=False
     ),
 ]

@@ -25,12 +25,12 @@ from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import Value
 
 RESULT = "@result"
-"""The variable that a loop gathers in; no text can name it."""
+"""Variable that collects a loop's result; no text can name it."""
 _UNUSED, _SORTED = "#unused", "@__sortBy_input__"
 
 
 def expanded(position: int, function: str, target: Node | None, arguments: list[Node]) -> Node | None:
-    """Expression that a macro's call expands to; None where the call is no macro's."""
+    """Expansion of a macro's call; None for any other call."""
     if function == "has" and target is None and len(arguments) == 1:
         return _has(position, arguments[0])
     macro = _MACROS.get((function, len(arguments)))

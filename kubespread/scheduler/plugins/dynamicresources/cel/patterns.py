@@ -38,7 +38,7 @@ _MOST_REPEATED = 2
 
 
 def re2() -> ModuleType | None:
-    """Module re2; None where it is not installed."""
+    """Module re2; None if it is not installed."""
     # Few clusters have a selector with a pattern.
     try:
         import re2 as installed
@@ -65,7 +65,7 @@ def pattern(text: str) -> Any:
 
 
 def stand_in(text: str) -> re.Pattern[str]:
-    """Python's pattern of one that RE2 reads alike. Raises UnsupportedExpressionError."""
+    """Python pattern for a text that RE2 reads alike. Raises UnsupportedExpressionError."""
     if _COMMON.fullmatch(text) and len(re.findall(r"(?<!\\)[*+]", text)) <= _MOST_REPEATED:
         with suppress(re.error):
             # For Python `$` is also before a last line break.

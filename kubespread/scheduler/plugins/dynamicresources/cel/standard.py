@@ -36,7 +36,7 @@ _COMPARABLE = (bool, int, Uint, float, str, bytes)
 
 
 def within(value: int, kind: type) -> Value:
-    """An integer of a kind, which has 64 bits."""
+    """An integer of a kind, limited to 64 bits."""
     if kind is Uint:
         if not 0 <= value < 2**64:
             raise EvaluationError("unsigned integer overflow")
@@ -47,7 +47,7 @@ def within(value: int, kind: type) -> Value:
 
 
 def added(left: Value, right: Value) -> Value:
-    """``left + right``; a list that is growing grows, as nothing else knows it yet."""
+    """``left + right``; a growing list is extended in place, as nothing else refers to it yet."""
     match left, right:
         case Growing(), List():
             left.grow(right)
@@ -279,10 +279,10 @@ FUNCTIONS = [
         ],
         len,
         (str, bytes, list, dict),
-        goes_through=False,
+        iterates=False,
     ),
-    declared("type", ["A -> type(A)"], type_of, goes_through=False),
-    declared("dyn", ["A -> dyn"], _identity, goes_through=False),
+    declared("type", ["A -> type(A)"], type_of, iterates=False),
+    declared("dyn", ["A -> dyn"], _identity, iterates=False),
     declared("bool", _conversion(BOOL, _bool, "string")),
     declared("bytes", {"bytes -> bytes": _identity, "string -> bytes": str.encode}),
     declared("double", _conversion(DOUBLE, _double, "int", "string", "uint")),

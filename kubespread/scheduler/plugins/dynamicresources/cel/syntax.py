@@ -21,7 +21,7 @@ MAX_DEPTH = 250
 
 class Token(NamedTuple):
     kind: str
-    """Name the grammar gives it: a sign or a word is its own kind, in quotes."""
+    """Name in the grammar; a sign or a word is its own kind, in quotes."""
     text: str
     start: int
 
@@ -43,7 +43,7 @@ _TOKENS = regex(
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """Up to the end, which is a token itself. Raises CompileError."""
+    """Yield tokens, with the end as the last one. Raises CompileError."""
     position = 0
     while position < len(text):
         match = _TOKENS.match(text, position)
@@ -129,7 +129,7 @@ class Select(Node, eq=False):
 
 
 class Call(Node, eq=False):
-    """A function, a method where there is a ``target``, or an operator by its name (``_+_``)."""
+    """A function, a method if it has a ``target``, or an operator by its name (``_+_``)."""
 
     function: str
     target: Node | None
@@ -139,7 +139,7 @@ class Call(Node, eq=False):
 class ListOf(Node, eq=False):
     items: list[Node]
     optional: frozenset[int] = frozenset()
-    """The places of those written with ``?``."""
+    """Positions of items written with ``?``."""
 
 
 class MapOf(Node, eq=False):
@@ -148,11 +148,11 @@ class MapOf(Node, eq=False):
 
 
 class Fold(Node, eq=False):
-    """A loop over ``range``, which all macros come to."""
+    """A loop over ``range``, to which all macros expand."""
 
     range: Node
     variables: tuple[str, ...]
-    """One, or two: index or key, and value."""
+    """One variable, or two: index or key, and value."""
     accumulator: str
     start: Node
     condition: Node
@@ -209,9 +209,8 @@ Expand = Callable[[int, str, Node | None, list[Node]], Node | None]
 
 
 class Parser:
-    """``expand`` makes a call of a macro its tree, and None of any other call.
-
-    Raises CompileError and UnsupportedExpressionError.
+    """Parser of expressions; ``expand`` returns a macro call's tree, or None. Raises CompileError and
+    UnsupportedExpressionError.
     """
 
     def __init__(self, text: str, expand: Expand) -> None:

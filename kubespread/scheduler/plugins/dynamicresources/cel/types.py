@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class CompileError(Exception):
-    """The expression is no selector; the text says why, and where if ``position`` is known."""
+    """Text that is no selector; the message says why, and where if ``position`` is known."""
 
     def __init__(self, message: str, position: int | None = None) -> None:
         super().__init__(message)
@@ -18,7 +18,7 @@ class CompileError(Exception):
 
 
 class UnsupportedExpressionError(Exception):
-    """The expression cannot be evaluated here; the text says why."""
+    """An expression that cannot be evaluated here; the message says why."""
 
 
 class Type(NamedTuple):
@@ -43,14 +43,14 @@ _SHORT = {"any": ANY, "null": NULL} | {type_.name.rpartition(".")[2]: type_ for 
 
 @lru_cache(maxsize=1024)
 def type_of(text: str) -> Type:
-    """``list(map(string, A))``: a capital letter is a variable."""
+    """Parse a type, ``list(map(string, A))``: a capital letter is a variable."""
     name, _, rest = text.partition("(")
     if rest:
-        return Type({"optional": "optional_type"}.get(name, name), tuple(map(type_of, listed(rest[:-1]))))
+        return Type({"optional": "optional_type"}.get(name, name), tuple(map(type_of, split_top_level(rest[:-1]))))
     return _SHORT.get(name) or Type(name, is_variable=len(name) == 1)
 
 
-def listed(text: str) -> list[str]:
+def split_top_level(text: str) -> list[str]:
     """Parts between the outer commas."""
     parts: list[str] = []
     depth = 0

@@ -25,18 +25,16 @@ from kubespread.scheduler.plugins.dynamicresources.cel.types import Type
 
 Value = Any
 MAX_WEIGHT = 100_000
-"""Most values a list may hold, with all that its lists hold."""
+"""Most values in a list, including those of nested lists."""
 LONGEST = 10 * MAX_WEIGHT
-"""Longest text that a function may make."""
+"""Longest text that a function may create."""
 TOO_MUCH = "not evaluated: it takes more steps or holds more values than kubespread follows"
-"""To go through so much mostly costs more than Kubernetes allows; where it does not, it takes kube-scheduler seconds.
-In some cases it never ends.
-"""
+"""Message for work that usually exceeds Kubernetes' cost limit, or takes kube-scheduler seconds, or never ends."""
 NO_OVERLOAD = "no such overload"
 
 
 class EvaluationError(Exception):
-    """The expression ends in an error for this device; the text is cel-go's."""
+    """An error for this device; the text is cel-go's."""
 
 
 class Uint(int):
@@ -44,7 +42,7 @@ class Uint(int):
 
 
 class Sum(Struct, frozen=True):
-    """A quantity that was added up: cel-go compares such with no other."""
+    """A sum of quantities: cel-go compares it with no other."""
 
     quantity: Quantity
 
@@ -59,7 +57,7 @@ NONE = Optional(is_set=False)
 
 @total_ordering
 class Semver(Struct, frozen=True):
-    """A semantic version; what follows a ``+`` does not count."""
+    """A semantic version; a part after ``+`` does not count."""
 
     release: tuple[int, int, int]
     prerelease: tuple[str, ...] = ()
@@ -88,7 +86,7 @@ _ESCAPES = {
 
 
 def quoted(text: str) -> str:
-    """``strings.quote()``, and how Go's errors write a text."""
+    """``strings.quote()``, and text in Go's errors."""
     return f'"{"".join(_ESCAPES.get(character, character) for character in text)}"'
 
 
@@ -109,7 +107,7 @@ def _version_number(which: str, text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def parse_semver(text: str) -> Semver:
-    """The version a text stands for. Raises EvaluationError with the words of blang/semver."""
+    """Parse a version. Raises EvaluationError with the words of blang/semver."""
     if not text:
         raise EvaluationError("Version string empty")
     parts = text.split(".", 2)
@@ -136,7 +134,7 @@ def parse_semver(text: str) -> Semver:
 
 
 class List(list[Value]):
-    """List that counts what it holds, which is more than its length where it holds lists."""
+    """List that counts all values in it, including those of nested lists."""
 
     __slots__ = ("weight",)
 
@@ -153,7 +151,7 @@ class List(list[Value]):
 
 
 class Growing(List):
-    """One that a loop adds to; nothing else knows it before the loop ends."""
+    """List that a loop extends; nothing else refers to it before the loop ends."""
 
     __slots__ = ()
 
@@ -174,7 +172,7 @@ class Map(dict[Value, Value]):
 
 
 class GrowingMap(Map):
-    """One that a loop adds to."""
+    """Map that a loop extends."""
 
     __slots__ = ()
 
@@ -212,7 +210,7 @@ def map_key(value: Value) -> Value:
 
 
 def keys_of(holder: Mapping[Value, Value]) -> list[Value]:
-    """The keys of a map as they were written."""
+    """Keys of a map as written."""
     return list(map(written_key, holder))
 
 
@@ -256,7 +254,9 @@ def _alike(left: Value, right: Value) -> tuple[Value, Value]:
 
 
 def equals(left: Value, right: Value) -> bool:
-    """Values of different types are never equal, except numbers; Kubernetes' own are compared with their like alone."""
+    """Equality of values: different types are never equal, except numbers; Kubernetes' own are compared with their like
+    alone.
+    """
     if is_number(left) and is_number(right):
         left, right = _alike(left, right)
         return bool(left == right)
@@ -288,7 +288,7 @@ def _may_equal(left: Value, right: Value) -> bool:
 
 
 def is_same(left: Value, right: Value) -> bool:
-    """True if both are equal; False where they cannot be compared, so that a search goes on."""
+    """True if both are equal; False if they cannot be compared, so that a search continues."""
     try:
         return equals(left, right)
     except EvaluationError:
@@ -321,14 +321,14 @@ def is_comparable(value: Value) -> bool:
 
 
 def written(value: Value) -> str:
-    """Key as errors show it."""
+    """Text of a key in errors."""
     if type(value) is bool:
         return "true" if value else "false"
     return general(value) if isinstance(value, float) else str(value)
 
 
 def general(value: float) -> str:
-    """Format as Go's ``%g`` does: with an exponent below -4 and from 6 on."""
+    """Number in Go's ``%g`` format: with an exponent below -4 and from 6 on."""
     if not math.isfinite(value) or value == 0 or -5 < math.floor(math.log10(abs(value))) < 6:
         return exact(value)
     digits, _, exponent = f"{Decimal(repr(value)).normalize():e}".partition("e")
@@ -336,7 +336,7 @@ def general(value: float) -> str:
 
 
 def exact(value: float) -> str:
-    """The shortest text that reads back as the same number, never with an exponent (strconv.FormatFloat 'f', -1)."""
+    """Shortest text that reads back as the same number, never with an exponent (strconv.FormatFloat 'f', -1)."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
     # Go writes no fraction where there is none.
