@@ -14,6 +14,7 @@ Source: staging/src/k8s.io/api/core/v1/types.go, patchMergeKey
 
 from __future__ import annotations
 
+from _blake2 import blake2b  # hashlib has it from there, and loads OpenSSL too: 4 MB of memory
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -65,9 +66,6 @@ _BY_RESOURCE = frozenset({"requests", "limits", "overhead"})
 @lru_cache(maxsize=2**14, typed=True)
 def digest(value: Any) -> str:
     """Digest of a value that is neither map nor list."""
-    # Its library takes four megabytes, and many clusters have no templates.
-    from hashlib import blake2b
-
     return blake2b(repr(value).encode(), digest_size=_BYTES).hexdigest()
 
 
