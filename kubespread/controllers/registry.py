@@ -68,7 +68,6 @@ _CONTROLLERS: Mapping[type[ApiObject], Callable[[PodCreator[Any]], NewPod]] = {
 
 
 def next_name(owner: WorkloadName, pods: Iterable[Pod]) -> str:
-    """Name that none of ``pods`` has."""
     return f"{owner.name}-{last_number(owner, pods) + 1}"
 
 

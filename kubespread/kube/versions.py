@@ -33,7 +33,6 @@ class Changes(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Changes of one release."""
 
     source: str
-    """Source of the changes."""
     gates: Mapping[str, str] = {}
     """Feature gates: ``on`` or ``off`` by default, ``locked on`` or ``locked off``, or ``gone``, its behavior fixed."""
     unrelated_gates: Mapping[str, str] = {}

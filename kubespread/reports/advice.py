@@ -53,7 +53,6 @@ class NotEnough(Report, frozen=True):
     constraints: tuple[str, ...] = ()
     """Letters of the constraints."""
     together: tuple[str, ...] = ()
-    """Subset of ``changes`` made to several nodes at once."""
 
 
 class Costly(Report, frozen=True):
@@ -65,7 +64,6 @@ class Costly(Report, frozen=True):
     harm: tuple[str, ...]
     """Cost of the first: ``shop/web-3 would be pending``, ``shop/tool would be lost for good``."""
     together: tuple[str, ...] = ()
-    """Subset of ``changes`` made to several nodes at once."""
 
 
 class Advice(Report, frozen=True):

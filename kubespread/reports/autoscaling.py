@@ -19,7 +19,6 @@ class GroupNodes(Report, frozen=True):
     group: str
     """Autoscaler's name for the group: NAME/ZONE if it has several zones."""
     zone: str | None
-    """Null if the group has none."""
     nodes: tuple[str, ...]
     """Made-up names of the nodes."""
     types: tuple[str, ...] = ()
@@ -52,9 +51,7 @@ class NodeGroupState(Report, frozen=True):
     """One group in one zone, before and after."""
 
     group: str
-    """Autoscaler's name for the group."""
     zone: str | None
-    """Null if the group has none."""
     maximum: int | None
     """Most nodes it may have; null for no limit."""
     before: int | None
@@ -80,7 +77,6 @@ class GroupVerdict(Report, frozen=True):
     """Verdict on adding a node of one group for some pods."""
 
     group: str
-    """Autoscaler's name for the group."""
     reason: str
     """Reason another node of it does not help, or cannot be added."""
     too_large: bool = False

@@ -170,7 +170,6 @@ class NodeConstraint(Report, frozen=True):
     matching: int | None
     """Matching pods in that domain."""
     self_match: int
-    """1 where the selector matches the pod itself, else 0."""
     global_minimum: int | None
     """The constraint's global minimum."""
     skew: int | None
@@ -190,7 +189,6 @@ class Verdict(Report, frozen=True):
     plugin: str | None
     """Plugin that rejects the node; null for ``Success``."""
     reasons: tuple[str, ...]
-    """Reasons in kube-scheduler's words."""
 
 
 class Rejection(Report, frozen=True):
@@ -201,7 +199,6 @@ class Rejection(Report, frozen=True):
     code: str
     """Scheduler framework code, as in a verdict."""
     reasons: tuple[str, ...]
-    """Reasons in kube-scheduler's words."""
     details: Causes = ()
     """Data behind the reasons; empty if the plugin gives none. PodTopologySpread's are in ``constraints``."""
 

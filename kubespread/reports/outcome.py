@@ -91,7 +91,6 @@ class Trouble(Report, frozen=True, gc=False):
 class PlacedPod(Report, frozen=True):
     pod: NamespacedName
     node: str
-    """Its node."""
 
 
 class GonePod(Report, frozen=True):
@@ -107,9 +106,7 @@ class GonePod(Report, frozen=True):
     lost_for_good: bool
     """True if it had no controller to recreate it."""
     made_room_for: NamespacedName | None = None
-    """NAMESPACE/name of the pod that preempted it."""
     broken_budgets: tuple[str, ...] = ()
-    """Names of the disruption budgets, in its namespace, that its preemption violates."""
 
 
 class UnmadePods(Report, frozen=True):
@@ -180,7 +177,6 @@ class NodeLoad(Report, frozen=True, gc=False):
     """Part of a node that pods request, if it changed."""
 
     node: str
-    """Name of the node."""
     pods: int
     """Number of pods on the node, including terminating ones, which take room until they are gone."""
     percent: dict[str, int | None]

@@ -497,7 +497,6 @@ class CountedPod(Report, frozen=True):
     owner: str | None
     """Kind/name of its controller."""
     node: str
-    """Name of the node."""
     terminating: bool
     """True if it has a deletionTimestamp and does not count."""
 
@@ -506,7 +505,6 @@ class Domain(Report, frozen=True, kw_only=False, gc=False):
     """One value of a topology key."""
 
     value: str
-    """Value of the label."""
     matching: int
     """Number of matching pods on eligible nodes."""
     nodes: int
@@ -525,7 +523,6 @@ class DomainChange(Report, frozen=True, kw_only=False, gc=False):
     """Matching pods of one domain, before and after."""
 
     value: str
-    """Value of the label."""
     before: int
     """Matching pods at first."""
     after: int
@@ -626,7 +623,6 @@ class ConstraintReport(Report, frozen=True):
     node_taints_policy: str
     source: str
     self_match: int
-    """1 where the selector matches the pod itself, else 0."""
     global_minimum: int | None
     """Fewest matching pods of any counted domain, 0 below minDomains; of a soft constraint, among the nodes that fit.
     Null if no domain counts.
@@ -665,9 +661,7 @@ class PreemptedPod(Report, frozen=True):
     owner: str | None
     """Kind/name of its controller, which recreates it; null without one."""
     made_room_for: Annotated[NamespacedName, Col(header="FOR")]
-    """NAMESPACE/name of the pod that preempted it."""
     broken_budgets: Annotated[tuple[str, ...], Col()]
-    """Names of the disruption budgets, in its namespace, that its preemption violates."""
 
 
 def preempted_pods(pods: Sequence[PreemptedPod], most: int) -> str:

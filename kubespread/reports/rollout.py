@@ -24,7 +24,6 @@ class DomainRevisions(Report, frozen=True):
     """One domain of a topology key."""
 
     value: str
-    """Value of the label."""
     old: int
     """Number of pods of older revisions there."""
     new: int

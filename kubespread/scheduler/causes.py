@@ -64,6 +64,7 @@ class TaintDetail(_Cause, frozen=True, tag="taint"):
 
     key: str
     value: str
+    """Value of the taint."""
     effect: str
 
     @property

@@ -65,7 +65,6 @@ def outside_of_domains(keys: Iterable[str], nodes: Sequence[Node]) -> Iterator[s
 
 
 def label_keys(nodes: Sequence[Node]) -> set[str]:
-    """Keys of all labels of nodes."""
     return {key for node in nodes for key in node.metadata.labels}
 
 

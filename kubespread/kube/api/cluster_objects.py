@@ -325,7 +325,6 @@ class ClusterObjects(Struct, frozen=True, dict=True):
         return {}
 
     def of(self, cls: type[T]) -> tuple[T, ...]:
-        """Objects of a type."""
         return cast("tuple[T, ...]", self.by_type.get(cls, ()))
 
     def named(self, cls: type[T], name: str, namespace: str | None = None) -> T | None:

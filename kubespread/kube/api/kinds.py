@@ -290,7 +290,7 @@ POD_CREATORS: Mapping[str, Kind] = {row.kind: row for row in KINDS if row.create
 """Pods, and Kubernetes' own kinds with a pod template."""
 
 WORKLOADS: tuple[type[ApiObject], ...] = tuple(row.cls for row in POD_CREATORS.values())
-"""Their types."""
+"""Types of `POD_CREATORS`."""
 
 REFERABLE: tuple[Kind, ...] = tuple(row for row in POD_CREATORS.values() if row.short)
 """Kinds that questions can name."""

@@ -106,7 +106,6 @@ class DomainCapacity(Report, frozen=True):
 
 class NodeCapacity(Report, frozen=True):
     node: Annotated[str, Col(fit=Fit.NAMES)]
-    """Name of the node."""
     domain: Annotated[str | None, Col(value=_domain)]
     """Value of ``topologyKey``; null without the label."""
     fits: Annotated[int | None, Col(good=True)]

@@ -132,7 +132,6 @@ class PlacedVolume(Struct, frozen=True):
     """A bound volume that only nodes with certain label values can reach."""
 
     claim: str
-    """Name of the claim."""
     key: str
     values: tuple[str, ...]
 

@@ -219,7 +219,6 @@ def _of_people(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def remedy_of(change: Change, text: str, outcome: str | None) -> Remedy:
-    """The change as a remedy."""
     return Remedy(text=text, settings=change.settings, edits=tuple(map(str, change.edits)), outcome=outcome)
 
 

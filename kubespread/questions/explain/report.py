@@ -49,7 +49,6 @@ class WhyHere(Report, frozen=True):
     """
 
     node: str
-    """Name of the node."""
     rank: int | None
     """Rank by score, from 1, shared by equal scores. Null if the node does not fit today, or scores are not modeled."""
     fitting: int

@@ -60,7 +60,6 @@ class Placement(Report, frozen=True, gc=False):
     pod: Annotated[str, Col()]
     """Name of the pod."""
     node: Annotated[str, Col()]
-    """Name of the node."""
     total: Annotated[int, Col()]
     """The node's total score; 0 if only one node fits and none is scored."""
     ties: Annotated[int, Col()]
@@ -73,7 +72,6 @@ class DeletedReplica(Report, frozen=True, gc=False):
     pod: str
     """Name of the pod."""
     node: str
-    """Name of the node."""
 
 
 class Loss(Report, frozen=True):
@@ -530,7 +528,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
     @property
     def as_gangs(self) -> WhatIf | None:
-        """Gangs, if given."""
         if self.gang is None:
             return None
         size, colon, key = self.gang.partition(":")

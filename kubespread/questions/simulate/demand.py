@@ -275,7 +275,7 @@ class Demand(Struct, frozen=True):
         gang_notes: Iterable[str],
         counting: Iterable[Pod],
     ) -> Demand:
-        """``counting`` are the pods of all demands."""
+        """Make a demand; ``counting`` are the pods of all demands."""
         deleted = {key_of(pod) for pod in change.deleted}
         present = [] if growth.is_rollout else [pod for pod in growth.present if key_of(pod) not in deleted]
         pod = first_missing(candidate, present)

@@ -256,7 +256,6 @@ class Nodes:
 
     @cached_property
     def name_rank(self) -> Codes:
-        """Rank of each node by name."""
         rank = np.empty(len(self), dtype=np.int32)
         rank[sorted(range(len(self)), key=self.names.__getitem__)] = np.arange(len(self), dtype=np.int32)
         return rank
@@ -286,7 +285,6 @@ class Nodes:
         return visited
 
     def label(self, key: str) -> LabelColumn:
-        """Column of one label key."""
         return self._labels.column(key)
 
     @cached_property

@@ -274,11 +274,9 @@ class RunningPods:
 
     @property
     def kind(self) -> Codes:
-        """Kind of each pod."""
         return self._listed.kind
 
     def kind_of(self, place: int) -> KindNumber:
-        """Kind of the pod at a place in the list."""
         return KindNumber(self.kind.item(place))
 
     @property

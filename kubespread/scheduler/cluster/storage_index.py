@@ -87,7 +87,6 @@ class StorageIndex:
                     self.attach_limits.setdefault(name, {})[driver.name] = driver.allocatable.count
 
     def after(self, change: StorageChange) -> StorageIndex:
-        """The index after ``change``."""
         other = copy(self)
         if change.claims:
             other.claims = {**self.claims, **{key_of(claim): claim for claim in change.claims}}

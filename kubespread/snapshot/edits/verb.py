@@ -146,7 +146,6 @@ class NodeChange(Struct, frozen=True):
     added: tuple[Node, ...] = ()
     removed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """Notes on the change."""
 
 
 class Verb(Struct, frozen=True):

@@ -381,5 +381,4 @@ class Difference(Struct, frozen=True, dict=True):
 
 
 def ready_pods(world: World, workload: WorkloadName) -> int:
-    """Number of ready pods of a workload."""
     return sum(world.book.count(owner).ready for owner in world.owners_below(workload))

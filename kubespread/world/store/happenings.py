@@ -42,7 +42,6 @@ class Blocked(Struct, frozen=True):
     cause: str
     """Cause in the API server's answer, naming the budget; empty for an error that retries do not solve."""
     budget: str
-    """Name of the budget."""
 
 
 class RefusedDrain(Struct, frozen=True):

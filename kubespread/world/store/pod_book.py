@@ -188,7 +188,6 @@ class PodBook(Forking):
 
     @property
     def owners(self) -> Collection[WorkloadName]:
-        """Owners of any pod."""
         return self._of_owner.keys()
 
     def add(self, pod: Pod) -> None:

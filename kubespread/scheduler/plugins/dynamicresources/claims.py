@@ -206,8 +206,6 @@ class RefusedError(Exception):
 
 
 class PodClaim(Struct, frozen=True):
-    """One claim of a pod."""
-
     key: ClaimKey
     spec: api.ResourceClaimSpec
     claim: api.ResourceClaim | None = None
