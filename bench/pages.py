@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from pathlib import Path
 
-from bench.measuring import MEGABYTE, against
-from bench.surviving import run, saved
+from bench.measuring import MEGABYTE, PROGRAM, against
+from bench.surviving import saved
 
 _MOST = 1.5
 _ASKED = (
@@ -24,6 +25,7 @@ def pages() -> None:
     with tempfile.TemporaryDirectory() as name:
         large, page = saved(Path(name), 5_000), Path(name) / "page.html"
         for words in _ASKED:
-            run(*words, "-S", large, "--html", str(page))
+            with page.open("wb") as file:
+                subprocess.run([PROGRAM, *words, "-S", large, "-o", "html", "-q"], check=False, stdout=file)
             size = page.stat().st_size / MEGABYTE
             print(f"  {' '.join(words):<30}{size:6.2f} MB   {against(size, _MOST, 'MB')}")
