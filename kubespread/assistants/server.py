@@ -42,9 +42,8 @@ _IN_VAIN = 2.0
 
 
 def serve(cluster: Reading, scheduler: Scheduler) -> None:
-    """Answer about one cluster until standard input ends.
-
-    Raises UsageError without the package ``mcp``, and SnapshotError for files that cannot be read.
+    """Answer about one cluster until standard input ends. Raises UsageError without the package ``mcp``, and
+    SnapshotError for files that cannot be read.
     """
     try:
         import anyio
@@ -202,9 +201,9 @@ _SAID_WHEN_WRONG = {"minimum", "exclusiveMinimum", "minLength", "minItems"}
 
 
 def schema_of(arguments: type[Struct]) -> dict[str, Any]:
-    """The schema of a tool's arguments without what goes without saying: that an argument may be null or left out, is
-    empty or false by default and has a lower bound, which an error names. A model reads those of all tools before it
-    asks anything.
+    """Schema of a tool's arguments, without nulls, empty and false defaults, and lower bounds, which errors name.
+
+    A model reads those of all tools before it asks anything.
     """
     whole = arguments_schema(arguments)
     properties = {name: _brief(argument) for name, argument in whole["properties"].items()}

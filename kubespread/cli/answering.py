@@ -70,7 +70,7 @@ def _fewest(notes: Sequence[_Note]) -> Iterator[str]:
 
 
 def read_of(cluster: Snapshot) -> Iterator[str]:
-    """Yield the source of the cluster, and what was read of it."""
+    """Yield the source of the cluster, and what was read."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
     versions = {
@@ -85,21 +85,21 @@ def read_of(cluster: Snapshot) -> Iterator[str]:
 
 
 class Answering(Struct, frozen=True):
-    """Clusters that an answer is about, and the way to print it."""
+    """Clusters of an answer, and how to print it."""
 
     typed: Typed
     clusters: Sequence[tuple[Snapshot, Scheduler]] = ()
     """In order; a page draws the last."""
     never_modelled: Sequence[str] = ()
-    """Circumstances that the help of the command says already, and notes need not say again."""
+    """Circumstances in the command's help, which notes need not repeat."""
 
     @property
     def written(self) -> Format:
-        """The format that is asked for, else the one that standard output calls for."""
+        """Requested format, else the default of standard output."""
         return chosen_format(self.typed["output"], is_terminal=stdout_takes_tables())
 
     def look(self) -> Look:
-        """Look of the answer, in full where -v asks for that."""
+        """Look of the answer, in full with -v."""
         look, in_full = look_of_stdout(headers=not self.typed["no_headers"]), self.typed["verbose"] > 0
         return replace(look, in_full=in_full, rows=None if in_full else look.rows)
 
@@ -112,8 +112,9 @@ class Answering(Struct, frozen=True):
         look: Look,
         beside: Sequence[tuple[str, Any]] = (),
     ) -> None:
-        """Write ``answer``, which ends with ``code``, and below it what is beside it. ``parts`` holds each report in it
-        with the prefix of its notes; ``beside`` those that have the notes instead.
+        """Write ``answer``, which ends with ``code``, and below it what accompanies it.
+
+        ``parts`` holds each report in it with the prefix of its notes; ``beside`` those that have the notes instead.
         """
         answer = with_provenance(answer, sys.argv[1:])
         write = writers.get(self.written.name, IN_PIPE).load()

@@ -59,7 +59,7 @@ class Field(Struct, frozen=True):
     value: Callable[[Typed], Any]
     """Value of the field, before a cluster is read."""
     late: Callable[[Typed], Late] | None = None
-    """Reader of a value that depends on the cluster."""
+    """Function for a value that depends on the cluster."""
 
 
 def _applied(_field: FieldInfo, _kind: Any, option: Option) -> Field:
@@ -138,7 +138,7 @@ def _default_pod(sources: Sequence[str]) -> str:
 
 
 def is_piped(sources: Sequence[str]) -> bool:
-    """True if someone feeds standard input and it is not the snapshot: a pipe or a file, no terminal or /dev/null."""
+    """True if standard input is a pipe or a file, and not the snapshot."""
     if sys.stdin is None or STDIN in sources:
         return False
     mode = os.fstat(sys.stdin.fileno()).st_mode
@@ -331,7 +331,7 @@ class Asked(Struct, frozen=True):
     typed: Typed
     workers: Workers
     timeout: float | None
-    """Seconds, where there is a limit."""
+    """Seconds; None for no limit."""
 
 
 def _settled(settling: Mapping[str, Late], question: Question[Any], cluster: Snapshot) -> Question[Any]:
@@ -339,7 +339,7 @@ def _settled(settling: Mapping[str, Late], question: Question[Any], cluster: Sna
 
 
 def command_of(question: type[Question[Any]]) -> Command:
-    """The question's own command."""
+    """Command of a question."""
     cluster = [*options.CLUSTER, *([options.LIVE] if question.may_lack_cluster else [])]
     return asking(question, _answer, writers_of(question.outputs), epilog(question.yes, question.no), cluster)
 
@@ -351,9 +351,7 @@ def asking(
     codes: str,
     cluster: Sequence[Parameter] = (),
 ) -> Command:
-    """Make the command that asks ``question``; without a ``cluster`` of its own it is asked of many, and shows no
-    report by itself.
-    """
+    """Make the command that asks ``question``; without a ``cluster`` it is for many, and shows no report by itself."""
     is_alone = bool(cluster)
     declared = {
         field.name: _FORMS[option.form](field, kind, option)

@@ -54,7 +54,7 @@ _SHORT_OPTION_WITH_VALUE = regex("-[A-Za-z]=.")
 
 
 class Option(TyperOption):
-    """An option, all of whose values the parser keeps: the last one would win in silence."""
+    """An option that keeps all its values: otherwise the last would win in silence."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ def flag(*names: str, **declared: Any) -> Option:
 
 
 class Argument(TyperArgument):
-    """Argument that is typed by its place."""
+    """A positional argument."""
 
     def __init__(
         self,
@@ -147,12 +147,12 @@ class Typed:
         return self.values[name]
 
     def get(self, name: str) -> Any:
-        """The value of a parameter, None where the command has no such."""
+        """Value of a parameter; None if the command lacks it."""
         return self.values.get(name)
 
     @property
     def snapshots(self) -> Sequence[str]:
-        """The files of the cluster; none for that of the kubeconfig."""
+        """Files of the cluster; none for the kubeconfig's."""
         return self.values.get("snapshot") or ()
 
     def having(self, **values: Any) -> Typed:
@@ -160,7 +160,7 @@ class Typed:
 
 
 class Command(TyperCommand):
-    """A command, each of whose options is honored or refused by name."""
+    """A command that honors or refuses each of its options by name."""
 
     def __init__(
         self,
@@ -215,7 +215,7 @@ class Command(TyperCommand):
         return self.run(self.typed(ctx))
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Write what the command does, and examples; everything else about it only with all options."""
+        """Write what the command does, and examples; the rest only with all options."""
         if ctx.meta.get(_IN_FULL):
             super().format_help_text(ctx, formatter)
             return
@@ -258,10 +258,10 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """Commands by name, each made when it is first asked for."""
+    """Commands by name, made on first use."""
 
     has_files = False
-    """True if files may stand before a command's name."""
+    """True if files may precede a command's name."""
 
     def __init__(self, names: Callable[[], Sequence[str]], make: Callable[[str], Any], **attributes: Any) -> None:
         parameters = [*attributes.pop("params"), HELP]
@@ -291,7 +291,7 @@ class Made(Mapping[str, Any]):
 
 
 def in_full(context: Any) -> Any:
-    """The context of a command, whose help now explains every option."""
+    """Context of a command whose help now explains every option."""
     context.meta[_IN_FULL] = True
     return context
 
@@ -345,7 +345,7 @@ _FILES = ("FILE", "PATH", "DIRECTORY")
 
 
 def configured(context: Any) -> Settings:
-    """Settings, which become the defaults of options. Raises ManifestError and UsageError."""
+    """Settings that become defaults of options. Raises ManifestError and UsageError."""
     from kubespread.config import KEYS, settings
 
     command = context.command
@@ -362,9 +362,7 @@ def configured(context: Any) -> Settings:
 
 
 def settle(context: Any, configured: Settings) -> None:
-    """Let a typed cluster win over a configured one, add what only a configuration sets, and print what its files
-    decided.
-    """
+    """Prefer a typed cluster to a configured one, add settings without options, and print what the files decided."""
     from kubespread.config import KEYS
 
     parameters, typed = context.params, _typed_in(context)
@@ -405,9 +403,10 @@ def _typed_in(context: Any) -> dict[str, Any]:
 
 
 def refuse_texts(parameters: Iterable[Any], values: Mapping[str, Any]) -> None:
-    """Raise UsageError if one of the typed ``values`` would be lost, or a text is empty: an empty path would be the
-    working directory, and the intended value of an unset variable in a script is not known. Or if it has bytes that are
-    not UTF-8: files alone may be called so.
+    """Raise UsageError for typed values that would be lost, and for empty texts or ones that are not UTF-8.
+
+    An empty path would be the working directory, and the intended value of a script's unset variable is unknown. Only
+    files may have names that are not UTF-8.
     """
     for parameter in parameters:
         texts = texts_of(values.get(parameter.name))
@@ -424,13 +423,13 @@ def refuse_texts(parameters: Iterable[Any], values: Mapping[str, Any]) -> None:
 
 
 def refuse_pairs(context: Any) -> None:
-    """Raise UsageError if a parsed command has an option that would have no effect beside another."""
+    """Raise UsageError for an option that would have no effect beside another."""
     for fault in faults(context.command.params, _typed_in(context), context.params.get("output")):
         raise UsageError(fault)
 
 
 def faults(parameters: Sequence[Any], typed: Mapping[str, Any], output: str | None) -> Iterator[str]:
-    """The faults of the typed parameters; ``output`` is the requested format, if any."""
+    """Yield faults of the typed parameters; ``output`` is the requested format, if any."""
     from kubespread.questions.question import misplaced
     from kubespread.views.formats import FORMATS, chosen_format
 
@@ -460,7 +459,7 @@ def spelled(parameter: Any) -> str:
 
 
 def texts_of(value: Any) -> list[str]:
-    """The texts of a parameter that may have none, one or several."""
+    """Texts of a parameter with none, one or several."""
     if value is None:
         return []
     return [str(item) for item in value] if isinstance(value, (list, tuple)) else [str(value)]

@@ -46,7 +46,7 @@ class Program(Group):
     """The program's commands."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The everyday questions a line each, then what else there is."""
+        """Write everyday questions on a line each, then the other commands."""
         summaries = {name: command.get_short_help_str(formatter.width) for name, command in self.commands.items()}
         with formatter.section("Commands"):
             formatter.write_dl([(name, summaries[name]) for name in EVERYDAY])

@@ -31,7 +31,7 @@ def options_of(command: Any) -> Iterator[Any]:
 
 
 def argument_of(command: Any) -> Any:
-    """Argument that takes the words that belong to no option, if any does."""
+    """Positional argument that takes several words, if any."""
     if isinstance(command, Group):
         return _FILES_BEFORE_A_COMMAND if command.has_files else None
     return next((each for each in command.params if each.param_type_name == "argument"), None)
@@ -52,35 +52,35 @@ class Line(Struct):
     """The words of an unfinished command line."""
 
     word: str
-    """The one being typed, or that part of it which is a value (``pr`` of ``--context=pr``)."""
+    """Word being typed, or its value part (``pr`` of ``--context=pr``)."""
     command: Any = app
     """The command on the line so far."""
     prefix: str = ""
     """Text before ``word`` in the same shell word."""
     parameter: Any = None
-    """The option or argument that ``word`` is a value of; None for the name of a command, or for nothing at all."""
+    """Option or argument with ``word`` as its value; None for a command's name, or nothing."""
     values: dict[str, list[str]] = field(default_factory=dict)
-    """Values given to the options, by the parameter's name; none for flags."""
+    """Values of options, by the parameter's name; none for flags."""
     only_arguments: bool = False
     """True if a ``--`` precedes the word."""
 
     @property
     def is_option(self) -> bool:
-        """True if the word is the beginning of an option's name."""
+        """True if the word begins an option's name."""
         return self.parameter is None and self.word.startswith("-") and not self.only_arguments
 
     @property
     def following(self) -> Mapping[str, Any]:
-        """The commands that may come next, by the word that they are."""
+        """Commands that may come next, by word."""
         return self.command.commands if isinstance(self.command, Group) else {}
 
     def value(self, name: str) -> str:
-        """The last value given to an option; empty without one."""
+        """Last value of an option; empty without one."""
         return next(reversed(self.values.get(name, [])), "")
 
 
 def read_line(words: Sequence[str]) -> Line:
-    """``words`` follow the program's name; the last is being typed. Mistyped ones are skipped."""
+    """Parse ``words`` after the program's name; the last is being typed. Mistyped ones are skipped."""
     *before, word = words or [""]
     line = Line(word)
     waiting: Any = None
@@ -144,7 +144,7 @@ def nodes(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def nodes_or_labels(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """The nodes and ``KEY=``, then ``KEY=VALUE``; after a comma only labels."""
+    """Yield nodes and ``KEY=``, then ``KEY=VALUE``; after a comma only labels."""
     clusters = _clusters(line, environment)
     before, comma, last = line.word.rpartition(",")
     key, equals, _ = last.partition("=")
@@ -159,7 +159,7 @@ def nodes_or_labels(line: Line, environment: Mapping[str, str]) -> Iterator[str]
 
 
 def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """Keys that nodes can be grouped by: the short names, and the labels nodes have."""
+    """Yield topology keys: short names, and labels of nodes."""
     yield from SHORT_KEYS
     for names in _clusters(line, environment):
         yield from names.labels
@@ -170,7 +170,7 @@ def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """The words of the parameter's own, and ``deploy/``, then ``deploy/web``."""
+    """Yield words of the parameter itself, and ``deploy/``, then ``deploy/web``."""
     from kubespread.kube.api.kinds import REFERABLE, kind_called
 
     yield from line.parameter.words if line.parameter is not None else ()
@@ -230,7 +230,7 @@ def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
 
 
 class Candidate(Struct, frozen=True):
-    """A whole value, and what it is in a few words."""
+    """A whole value, with a short description."""
 
     value: str
     help: str = ""
@@ -241,11 +241,11 @@ class Candidates(Struct, frozen=True):
 
     words: tuple[Candidate, ...] = ()
     files: bool = False
-    """True if the names of files are candidates too."""
+    """True if file names are candidates too."""
 
     @property
     def is_partial(self) -> bool:
-        """True if more is typed directly after each of them: ``deploy/``, ``zone=``."""
+        """True if more is typed directly after them: ``deploy/``, ``zone=``."""
         return bool(self.words) and all(word.value.endswith(("/", "=")) for word in self.words)
 
 
@@ -294,13 +294,13 @@ FILES = frozenset(
         "CPUxGI|TEMPLATE[@KEY=VALUE]",
     }
 )
-"""Metavars of values that may be a file's name."""
+"""Metavars of values that may be file names."""
 _PLAIN = regex(r"\w[\w.:/@=,+-]*")
 """Text that no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
 
 
 def source_of(command: str, parameter: Any) -> Source | None:
-    """Find the source of the values of an option or argument, apart from files."""
+    """Source of values for an option or argument, apart from files."""
     if parameter.choices:
         return lambda _line, _environment: parameter.choices
     by_command = _BY_COMMAND.get((command, parameter.name))
@@ -312,7 +312,7 @@ def takes_files(parameter: Any) -> bool:
 
 
 def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
-    """Find the candidates for the word of ``line``, each beginning as it does."""
+    """Candidates for the word of ``line``."""
     if line.is_option:
         return Candidates(tuple(_options(line)))
     if line.parameter in (None, _FILES_BEFORE_A_COMMAND):
@@ -339,7 +339,7 @@ def _options(line: Line) -> Iterator[Candidate]:
 
 
 LINE_VARIABLE = "_KUBESPREAD_LINE"
-"""The whole line, for a shell whose words are not those of the program."""
+"""Variable with the whole line, for a shell that splits words differently."""
 WORD_VARIABLE = "_KUBESPREAD_WORD"
 """The word that is being typed, as such a shell breaks words: behind the last ``=`` or ``:``."""
 
@@ -348,7 +348,7 @@ _NO_SPACE, _NO_FILES = 2, 4
 
 
 def answer(shell: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Write the candidates for ``shell``; nothing where anything goes wrong."""
+    """Candidates as ``shell`` reads them; empty if anything goes wrong."""
     form = _FORMS.get(shell)
     if form is None:
         return ""
@@ -367,7 +367,7 @@ def _words(arguments: Sequence[str], environment: Mapping[str, str]) -> Sequence
 
 
 def split_line(line: str) -> list[str]:
-    """The words of a line without their quotes; the last is being typed, and empty behind a space."""
+    """Words of a line without their quotes; the last is being typed, and empty after a space."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
     lexer.whitespace_split = True
     lexer.commenters = ""

@@ -56,7 +56,7 @@ SCHEDULING = tuple(
 
 
 def scheduler_of(typed: Typed) -> Scheduler:
-    """Make the scheduler, as far as there is such a release and file. Raises UsageError and ManifestError."""
+    """Make the scheduler. Raises UsageError and ManifestError for an unknown release, or a missing file."""
     from kubespread import Scheduler
 
     scheduler = Scheduler(
@@ -111,13 +111,13 @@ CHANGES = tuple(
 
 
 def typed_edits(typed: Typed) -> list[tuple[str, str]]:
-    """The verbs of the edits and what follows them, in the order they were typed."""
+    """Verbs of the edits and their texts, in order."""
     waiting = {name: iter(typed.get(name) or ()) for name in _EDITS}
     return [(_EDITS[name].form.verb, next(waiting[name])) for name in typed[TYPED_ORDER] if name in _EDITS]
 
 
 def edits_of(typed: Typed) -> list[Edit]:
-    """The typed edits, with the manifests of new nodes read. Raises UsageError and ManifestError."""
+    """Typed edits, with manifests of new nodes read. Raises UsageError and ManifestError."""
     # Only a question that drains nodes itself has options for that.
     flags = {name: typed[name] for name in DRAIN_FLAGS.values() if typed.get(name) is not None}
     return [with_flags(EDITS[verb].read(text), flags) for verb, text in typed_edits(typed)]
@@ -128,7 +128,7 @@ _DURATION_PART = regex(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>ms|s|m|h|)")
 
 
 def parse_duration(text: str) -> float:
-    """``30``, ``1s``, ``2m``, ``1m30s``: seconds. Raises UsageError."""
+    """Parse ``30``, ``1s``, ``2m``, ``1m30s`` into seconds. Raises UsageError."""
     parts = list(_DURATION_PART.finditer(text))
     if (
         "".join(part[0] for part in parts) != text
@@ -145,7 +145,7 @@ _MAX_DIGITS = 9
 
 
 def number_of(name: str, text: str, least: int = 0, words: tuple[str, ...] = (), most: int | None = None) -> int | str:
-    """A typed number, or one of the ``words`` that mean one. Raises UsageError."""
+    """Typed number, or one of the ``words`` allowed instead. Raises UsageError."""
     if text in words:
         return text
     number = int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else -1
@@ -161,8 +161,8 @@ ANSWERING = "working on the answer"
 
 @contextmanager
 def waiting(doing: str = ANSWERING, *, quiet: bool) -> Iterator[OnProgress | None]:
-    """Say after a second what is being done, for how long, and how much of it is done; nothing where standard error is
-    no terminal.
+    """Show after a second what is being done, for how long, and the progress; nothing without a terminal on standard
+    error.
     """
     if quiet or not stderr_is_terminal():
         yield None
@@ -174,7 +174,7 @@ def waiting(doing: str = ANSWERING, *, quiet: bool) -> Iterator[OnProgress | Non
 
 
 def open_cluster(typed: Typed, *, quiet: bool) -> Snapshot:
-    """The snapshot of the named files, else of the running cluster, with progress if a person waits.
+    """Read the named files, else the running cluster, with progress if a person waits.
 
     Its edits are parsed first, since they may be mistyped, and remembered in it. Objects that cannot be read are
     reported; an answer from the others ends with exit code 3.
@@ -185,9 +185,7 @@ def open_cluster(typed: Typed, *, quiet: bool) -> Snapshot:
 
 
 def open_cluster_if_any(typed: Typed, *, is_needed: bool, quiet: bool) -> Snapshot | None:
-    """The cluster where it ``is_needed`` or one is named, or where there has to be one; else options that say anything
-    about it are refused. Raises UsageError.
-    """
+    """Read the cluster if it ``is_needed`` or named; otherwise refuse options about it. Raises UsageError."""
     if typed.get("live") is None or any(typed[name] for name in ("live", "snapshot", "context", "kubeconfig")):
         return open_cluster(typed, quiet=quiet)
     if is_needed:
@@ -201,7 +199,7 @@ def open_cluster_if_any(typed: Typed, *, is_needed: bool, quiet: bool) -> Snapsh
 
 
 def loaded(sources: Sequence[str], *, quiet: bool) -> Snapshot:
-    """The cluster in files, faults of which are reported."""
+    """Read a cluster from files, reporting faults."""
     import kubespread
 
     with waiting(f"reading {', '.join(sources)}", quiet=quiet):

@@ -38,7 +38,7 @@ def _completion(typed: Typed) -> int:
 
 
 def script(shell: str) -> str:
-    """The text of one script: a wheel has them inside of the package, a checkout beside it."""
+    """Text of a script: inside of the package in a wheel, beside it in a checkout."""
     package = files("kubespread")
     folder = package / "completions"
     if not folder.is_dir():

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 class ExitCode(IntEnum):
     YES = 0
-    """Some node fits; all replicas are placed, and what was required holds; nothing differs."""
+    """Some node fits; all replicas are placed, and requirements are met; nothing differs."""
     NO = 1
-    """No node fits; some replica is not placed, or a requirement does not hold; something differs."""
+    """No node fits; some replica is not placed, or a requirement is not met; something differs."""
     BAD_INPUT = 2
     """Wrong usage, a manifest that the API server would refuse, or an answer that could not be written."""
     NO_CLUSTER = 3
@@ -43,9 +43,7 @@ class ExitCode(IntEnum):
 
 
 def epilog(yes: str, no: str | None) -> str:
-    """The exit codes as a command's help has them; ``yes`` and ``no`` say what its answers mean, None that there is no
-    such answer.
-    """
+    """Exit codes for a command's help; ``yes`` and ``no`` are their meanings, None for no such answer."""
     second = "" if no is None else f"1 {no}, "
     return (
         f"Exit codes: 0 {yes}, {second}2 wrong usage, bad manifest or failed write, "
@@ -62,12 +60,12 @@ def complain(message: str) -> None:
 
 
 def stderr_is_terminal() -> bool:
-    """True if a person watches, and not where it is closed."""
+    """True if standard error is a terminal, and open."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 def say(line: str) -> None:
-    """Write one line, where there is a standard error that takes it."""
+    """Write one line to standard error, if it is open."""
     if sys.stderr is not None:
         with suppress(OSError):
             sys.stderr.write(f"{escaped(line)}\n")
@@ -128,7 +126,7 @@ def stdout_is_terminal() -> bool:
 
 
 def stdout_takes_tables() -> bool:
-    """True if it is a terminal wide enough for tables; what is narrower gets what a pipe gets."""
+    """True for a terminal wide enough for tables; a narrower one gets what a pipe gets."""
     return stdout_is_terminal() and shutil.get_terminal_size().columns >= _NARROWEST
 
 
@@ -152,7 +150,7 @@ def _columns() -> int:
 
 
 def wants_color(environment: Mapping[str, str], *, is_terminal: bool) -> bool:
-    """NO_COLOR, then FORCE_COLOR and CLICOLOR_FORCE, then CLICOLOR and TERM, then the terminal."""
+    """True if NO_COLOR, then FORCE_COLOR and CLICOLOR_FORCE, then CLICOLOR and TERM, then the terminal allow it."""
     if environment.get("NO_COLOR"):
         return False
     if any(environment.get(name, "") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):

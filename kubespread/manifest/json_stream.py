@@ -78,7 +78,7 @@ class JsonStream:
         return line
 
     def peek(self) -> bytes:
-        """The next byte that is not space, empty at the end."""
+        """Next byte that is not space; empty at the end."""
         byte = self._text[self._at : self._at + 1]
         while not byte or byte in _SPACES:
             match = _SPACE.match(self._text, self._at)
@@ -90,7 +90,7 @@ class JsonStream:
         return byte
 
     def next_document(self) -> bytes:
-        """Find the first byte of the next document, past the ``---`` before it; empty at the end."""
+        """First byte of the next document, after the ``---`` before it; empty at the end."""
         while self.peek() == b"-":
             while len(self._text) - self._at < len(_SEPARATOR) and self._refill():
                 pass
@@ -100,7 +100,7 @@ class JsonStream:
         return self.peek()
 
     def take(self, *expected: bytes) -> bytes:
-        """The next byte that is not space, one of ``expected``."""
+        """Take the next byte that is not space, one of ``expected``."""
         byte = self.peek()
         if byte not in expected:
             raise self._malformed(f"expected {' or '.join(repr(token.decode()) for token in expected)}", self._at)
@@ -108,7 +108,7 @@ class JsonStream:
         return byte
 
     def elements(self) -> Iterator[tuple[bytes, int]]:
-        """The texts of the array at the cursor, and the line each begins on."""
+        """Yield texts of the array at the cursor, each with its first line."""
         self.take(b"[")
         end = self.peek() == b"]" and bool(self.take(b"]"))
         last, wrong, waiting = b"", 0, 0
@@ -165,7 +165,7 @@ class JsonStream:
         return None
 
     def key(self) -> str:
-        """The next key of the object at the cursor; moves past the colon after it."""
+        """Take the next key of the object at the cursor, and the colon after it."""
         if self.peek() != b'"':
             raise self._malformed("expected '\"'", self._at)
         line = self.line
@@ -174,14 +174,14 @@ class JsonStream:
         return str(key)
 
     def value(self) -> bytes:
-        """The text of the next value, of any type."""
+        """Take the text of the next value."""
         text = self.value_in_window(_MAX_VALUE_BYTES)
         if text is None:
             raise self._malformed(f"a value of more than {_MAX_VALUE_BYTES // 2**20} MiB", self._at)
         return text
 
     def value_in_window(self, limit: int = _WINDOW) -> bytes | None:
-        """The text of the next value; None, and the cursor stays, when it is longer than ``limit`` bytes."""
+        """Take the text of the next value; None, without moving, if it is longer than ``limit`` bytes."""
         self.peek()
         while True:
             end = self._end_of_value()
@@ -281,7 +281,7 @@ def _end_without_msgspec(window: memoryview) -> tuple[int | None, bool]:
 
 
 def json_documents(chunks: Iterator[bytes]) -> Iterator[Any]:
-    """One document, JSON lines, or values one after another, as plain data. Raises MalformedError."""
+    """Yield one document, JSON lines, or consecutive values as plain data. Raises MalformedError."""
     stream = JsonStream(chunks)
     while stream.next_document():
         line = stream.line
@@ -289,7 +289,7 @@ def json_documents(chunks: Iterator[bytes]) -> Iterator[Any]:
 
 
 def json_parts(chunks: Iterator[bytes]) -> Iterator[Part]:
-    """Every document undecoded, an array and what is longer than the window item by item. Raises MalformedError."""
+    """Yield documents undecoded, arrays and documents longer than the window item by item. Raises MalformedError."""
     stream = JsonStream(chunks)
     while start := stream.next_document():
         line = stream.line
@@ -304,9 +304,8 @@ def json_parts(chunks: Iterator[bytes]) -> Iterator[Part]:
 
 
 def json_list_parts(stream: JsonStream, owner: Data) -> Iterator[Part]:
-    """The items of the object at the cursor, then the object without them.
-
-    ``owner`` has the apiVersion and kind of the object as soon as they are known.
+    """Yield the items of the object at the cursor, then the object without them. ``owner`` has its apiVersion and kind
+    as soon as they are known.
     """
     line = stream.line
     rest: dict[str, msgspec.Raw] = {}
@@ -327,7 +326,7 @@ def json_list_parts(stream: JsonStream, owner: Data) -> Iterator[Part]:
 
 
 def decoded(text: bytes, line: int | None) -> Any:
-    """The plain value of a well-formed text.
+    """Plain value of a well-formed text.
 
     Raises MalformedError for a number that no field of Kubernetes holds, for a key that an object has twice, which
     kubectl refuses, and for more than `MAX_DEPTH` containers in containers, of which msgspec takes as many as the stack
@@ -364,7 +363,7 @@ def _is_too_deep(value: Any) -> bool:
 
 
 def read_json(path: str, form: type[T], expected: str) -> T:
-    """Read the file at ``path``, which is to be ``expected``. Raises ManifestError."""
+    """Read the file at ``path``, described by ``expected``. Raises ManifestError."""
     text = read_file(path)
     try:
         return msgspec.json.decode(text, type=form)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Head(msgspec.Struct, rename="camel"):
-    """Fields that tell one JSON object from another, everything else left undecoded."""
+    """Fields that identify a JSON object, everything else left undecoded."""
 
     api_version: Any = ""
     kind: Any = ""
@@ -36,29 +36,29 @@ _heads = msgspec.json.Decoder(Head)
 
 
 class KubernetesObject(Struct):
-    """One object and its position in its text. A List comes after its items, and without them.
+    """One object and its position in its text. A List follows its items, without them.
 
     Raises MalformedError for JSON text whose kind or apiVersion is a number too large for anything.
     """
 
     content: Data | bytes
-    """Plain data, or JSON text, which is decoded only when ``data`` is asked for."""
+    """Plain data, or JSON text, decoded on first use of ``data``."""
     document: int = 0
-    """The index of its document."""
+    """Index of its document."""
     path: str = ""
-    """Its path inside that: ``items[3]``."""
+    """Path in that document: ``items[3]``."""
     line: int | None = None
-    """The one it begins on, where that is known."""
+    """First line, if known."""
     lines: FieldLines | None = None
-    """Lines of the fields of its document, where that is not JSON text."""
+    """Lines of its document's fields; None for JSON text."""
     size: int | None = None
-    """Number of items that a List had, None for everything else."""
+    """Number of a List's items; None for other objects."""
     template_path: str = ""
-    """Path of its pod template in the text, if that was moved to spec.template."""
+    """Path of its pod template in the text, if it was moved to spec.template."""
     api_version: str = ""
     kind: str = ""
     head: Head | None = None
-    """The parts of its JSON text, None where it is plain data."""
+    """Parts of its JSON text; None for plain data."""
     _data: Data | None = None
     _implied: Data | None = None
 
@@ -74,7 +74,7 @@ class KubernetesObject(Struct):
 
     @property
     def json(self) -> bytes:
-        """Its JSON text, empty where it is plain data."""
+        """JSON text; empty for plain data."""
         return self.content if isinstance(self.content, bytes) else b""
 
     @property
@@ -94,7 +94,7 @@ class KubernetesObject(Struct):
 
     @property
     def has_items(self) -> bool:
-        """True if its field ``items`` is an array, of plain data one that is not empty.
+        """True if its field ``items`` is an array, in plain data not an empty one.
 
         Raises MalformedError for any other value except null, which Go writes for an empty list.
         """
@@ -110,17 +110,17 @@ class KubernetesObject(Struct):
         return bool(items)
 
     def written_path(self, path: str) -> str:
-        """The path in the object as it was written of its field at ``path``."""
+        """Original path of the field at ``path``."""
         moved = self.template_path and path.startswith(_TEMPLATE)
         return f"{self.template_path}{path.removeprefix(_TEMPLATE)}" if moved else path
 
     def field(self, path: str) -> str:
-        """The path in the document of the object's field at ``path``."""
+        """Path, in the document, of the object's field at ``path``."""
         path = self.written_path(path)
         return f"{self.path}.{path}" if self.path else path
 
     def line_of(self, path: str) -> int | None:
-        """The line of the object's field at ``path``, or of the nearest field above it."""
+        """Line of the object's field at ``path``, or of the nearest field above it."""
         if self.json and self.lines is None:
             from kubespread.manifest.text import FieldLines
 
@@ -130,7 +130,7 @@ class KubernetesObject(Struct):
         return line or self.line
 
     def belongs_to(self, owner: Mapping[str, Any]) -> None:
-        """Take over what a typed list (``PodList``) says of its items, where the object does not say it itself."""
+        """Inherit kind and apiVersion from a typed list (``PodList``), unless set."""
         if self.kind and self.api_version:
             return
         kind, api_version = owner.get("kind"), owner.get("apiVersion")
@@ -156,7 +156,7 @@ def _head(text: bytes, line: int | None) -> Head:
 
 
 class NotAnObjectError(MalformedError):
-    """Well-formed text that holds something else than Kubernetes objects."""
+    """Well-formed text without Kubernetes objects."""
 
     def __init__(self, path: str, value: Any, line: int | None) -> None:
         where = f"{path}: " if path else ""
@@ -173,7 +173,7 @@ _JSON_START = (b"{", b"[")
 
 
 def read_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
-    """Every object of a text, empty documents skipped. Raises MalformedError.
+    """Yield the objects of a text. Raises MalformedError.
 
     A List yields its items, and then itself without them: an empty list is information too.
     """
@@ -181,13 +181,13 @@ def read_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
 
 
 def read_documents(text: bytes) -> list[Any]:
-    """Every document of a text as plain data, empty ones left out. Raises MalformedError."""
+    """Documents of a text as plain data, without empty ones. Raises MalformedError."""
     documents = _in_its_format(iter([text]), json_documents, _yaml_documents)
     return [document for document in documents if document is not None]
 
 
 def objects_in(data: Mapping[str, Any]) -> Iterator[KubernetesObject]:
-    """The objects in a parsed value, as `read_objects` yields them."""
+    """Yield the objects in a parsed value, as `read_objects` does."""
     return _opened(KubernetesObject(dict(data)))
 
 

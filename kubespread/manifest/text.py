@@ -35,14 +35,14 @@ _STEP = regex(r"\[(?P<index>\d+)\]|\[(?P<key>[^\]]*)\]|(?P<name>[^.\[\]]+)")
 
 
 class Position(NamedTuple):
-    """A place in a text, both counted from 1, columns in characters."""
+    """A place in a text, counted from 1, columns in characters."""
 
     line: int
     column: int
 
 
 class FieldLines:
-    """One text, asked for positions by field path (``spec.containers[0].image``)."""
+    """Lookup of positions in one text by field path (``spec.containers[0].image``)."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text
@@ -66,7 +66,7 @@ class FieldLines:
         return position.line if position is not None else None
 
     def position(self, document: int, path: str) -> Position | None:
-        """Find the position of ``path``, or of the nearest field above it that exists; None where nothing is known."""
+        """Position of ``path``, or of the nearest existing field above it; None if unknown."""
         if document >= len(self._documents):
             return None
         node = self._documents[document]
@@ -101,14 +101,14 @@ def _child(node: Any, step: re.Match[str]) -> tuple[Position, Any] | None:
 Data = dict[str, Any]
 
 MAX_DEPTH = 200
-"""Limit on nested containers, since later code walks the data by recursion."""
+"""Limit on nested containers, since later code recurses."""
 ITEMS = "items"
 ARRAY: Data = {"kind": "List"}
-"""The owner of the elements of an array, which is read as a List would be."""
+"""Owner of the elements of an array, which is read like a List."""
 
 
 class MalformedError(Exception):
-    """The text is not a document this program reads; carries the fault."""
+    """Fault of a text that is no readable document."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -116,11 +116,11 @@ class MalformedError(Exception):
 
 
 class Part(Struct, gc=False):
-    """A document, or before it one of its items, which the document is then without: a list may be very long.
+    """A document, or an item that is read before the rest of it, as a list may be very long.
 
-    ``value`` is JSON text as bytes, or plain data; None is an empty document. ``path`` is where it stands in its
-    document, ``line`` the one it begins on where that is known. ``owner`` is an item's document as far as it has been
-    read: what kind it is may come after the items.
+    ``value`` is JSON text as bytes, or plain data; None is an empty document. ``path`` is that in its document,
+    ``line`` its first line if known. ``owner`` is an item's document as far as it has been read: its kind may come
+    after the items.
     """
 
     value: Any
@@ -130,12 +130,12 @@ class Part(Struct, gc=False):
 
 
 def is_list(kind: object) -> bool:
-    """True if ``kind`` is ``List`` or that of a typed list."""
+    """True for ``List`` or the kind of a typed list."""
     return isinstance(kind, str) and kind.endswith("List")
 
 
 def may_be_list(owner: Mapping[str, Any]) -> bool:
-    """True if ``items`` may be those of a list: the kind of ``owner`` may not have been read yet."""
+    """True if ``items`` may be those of a list, as the kind of ``owner`` may not have been read yet."""
     return owner.get("kind") is None or is_list(owner["kind"])
 
 
@@ -148,17 +148,17 @@ _CHUNK = 2**20
 _ZIPPED = 2**14
 """Bytes of gzip at a time: a member that ends copies all that follows it, and may be 20 bytes long."""
 PATIENCE = 1.0
-"""Seconds for a named pipe to be opened for writing."""
+"""Seconds to wait for a named pipe to be opened for writing."""
 
 
 def display_name(path: str) -> str:
-    """Name a path in messages and in what is saved: as text, even where its bytes are none."""
+    """Path for messages and saved files, as text even if its bytes are none."""
     return STDIN_NAME if path == STDIN else escaped(path)
 
 
 @contextmanager
 def faults_of(file: str) -> Iterator[None]:
-    """Raise what is wrong with a text as faults of its file. Raises ManifestError."""
+    """Context that raises ManifestError for faults of a text."""
     try:
         yield
     except OSError as error:
@@ -168,18 +168,18 @@ def faults_of(file: str) -> Iterator[None]:
 
 
 def read_file(path: str, limit: int = MAX_MANIFEST_BYTES) -> bytes:
-    """The UTF-8 bytes of ``path`` (``-`` is standard input), unzipped. Raises ManifestError."""
+    """Read UTF-8 bytes of ``path`` (``-`` is standard input), unzipped. Raises ManifestError."""
     with faults_of(display_name(path)), open_binary(path) as file, unchanged(file):
         return b"".join(text_chunks(file, limit))
 
 
 def text_bytes(raw: bytes) -> bytes:
-    """``raw`` without gzip and byte order mark, as UTF-8. Raises MalformedError for what is not text."""
+    """``raw`` as UTF-8, without gzip and byte order mark. Raises MalformedError for what is not text."""
     return b"".join(text_chunks(io.BytesIO(raw), MAX_MANIFEST_BYTES))
 
 
 def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:
-    """The file at ``path``, or standard input, which stays open. Raises OSError and MalformedError."""
+    """Open the file at ``path``, or standard input, which stays open. Raises OSError and MalformedError."""
     if path != STDIN:
         file = Path(path)
         try:
@@ -197,7 +197,7 @@ def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:
 
 @contextmanager
 def unchanged(file: IO[bytes]) -> Iterator[None]:
-    """Raises MalformedError when a file was written to while it was read: half of each text is neither."""
+    """Context that raises MalformedError if a file is written to while it is read."""
     before = _last_written(file)
     try:
         yield
@@ -327,7 +327,7 @@ _NEAR = 3
 
 
 def mistaken_text(text: bytes, fault: Fault) -> Fault:
-    """``fault``, or the common mistake that causes it: a text that is no manifest, or not one yet."""
+    """``fault``, or the common mistake behind it: a text that is not a manifest yet."""
     if fault.line is None:
         return fault
     start = sum(map(len, text.splitlines(keepends=True)[: max(0, fault.line - 1 - _NEAR)]))

@@ -34,7 +34,7 @@ _MIN_INT64 = -(2**63)
 
 
 def resolve_plain(text: str) -> Scalar:
-    """The value of an unquoted scalar without a tag.
+    """Value of an unquoted scalar without a tag.
 
     Sexagesimals (``12:30``), dates and ``=`` stay strings; ``y`` and ``n`` are booleans; ``6e10`` is a number.
     """
@@ -68,7 +68,7 @@ def _go_integer(digits: str) -> int:
 
 
 def key_text(key: Scalar) -> str:
-    """The JSON object key a YAML mapping key becomes. Raises TypeError for null, as kubectl refuses it."""
+    """JSON object key for a YAML mapping key. Raises TypeError for null, as kubectl refuses it."""
     match key:
         case str():
             return key
@@ -102,7 +102,7 @@ _KubectlDumper.add_representer(str, _string)
 
 
 def to_yaml(data: Any, *, in_line: bool = False) -> str:
-    """One YAML document, keys in the order given, every character printable; ``in_line`` as a value within another."""
+    """Write one YAML document, keys in order, every character printable; ``in_line`` as a value within another."""
     text = yaml.dump(
         data, Dumper=_KubectlDumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=in_line
     )

@@ -51,14 +51,12 @@ class _File:
 
 
 def yaml_documents(text: bytes) -> Iterator[Any]:
-    """Every document of a YAML stream as dicts, lists and scalars; an empty document is None. Raises MalformedError."""
+    """Yield documents of a YAML stream as dicts, lists and scalars; None for an empty one. Raises MalformedError."""
     return _read(text, _Builder.documents)
 
 
 def yaml_parts(text: bytes | Iterator[bytes]) -> Iterator[Part]:
-    """Every document, its items one by one: the tree of a large list would be many times its text. Raises
-    MalformedError.
-    """
+    """Yield documents, item by item: the tree of a large list would be many times its text. Raises MalformedError."""
     return _read(text if isinstance(text, bytes) else _File(text), _Builder.parts)
 
 

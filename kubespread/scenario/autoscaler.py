@@ -64,8 +64,8 @@ _SMALLEST_TYPES = (
 
 
 def read_node_groups(path: str) -> NodeGroups:
-    """The groups of the file at ``path``, in its order; a template that is a file is found beside it. Raises
-    ManifestError with every fault.
+    """Node groups in the file at ``path``, in its order; template files are relative to it. Raises ManifestError with
+    every fault.
     """
     document = read_document(path, GROUPS_KIND, _SMALLEST_GROUPS)
     faults, folder = document.faults, Path() if path == STDIN else Path(path).parent
@@ -151,9 +151,10 @@ InstanceTypesGiven = Sequence[InstanceType] | Mapping[str, Any] | str | Path
 
 
 def read_instance_types(source: InstanceTypesGiven) -> tuple[InstanceType, ...]:
-    """The types that were given: a path (``-``: standard input), a text, which has a line break or begins with a brace,
-    or plain data. A type has the label of its name, and runs Linux unless it says otherwise. Raises ManifestError with
-    every fault.
+    """Read instance types: a path (``-``: standard input), text (with a line break, or beginning with a brace) or plain
+    data.
+
+    A type has the label of its name, and runs Linux unless it says otherwise. Raises ManifestError with every fault.
     """
     if isinstance(source, Mapping | str | Path):
         return _instance_types(read_document(source, TYPES_KIND, _SMALLEST_TYPES))

@@ -25,7 +25,7 @@ _MAX_NUMBER, _MAX_DECIMALS = 999_999_999, 6
 
 
 class Holds(Enum):
-    """The type of a field."""
+    """Type of a field."""
 
     TEXT = "a string"
     TEXTS = "a list of strings"
@@ -58,13 +58,13 @@ class Faults:
         self.entries.append(Fault(message, path, line))
 
     def add_error(self, path: str, error: KubespreadError) -> None:
-        """Add the faults of an error; those of another file keep naming that file."""
+        """Add the faults of an error, which may name another file."""
         faults = [str(error)] if not isinstance(error, ManifestError) else str(error).split("\n")
         for message in faults:
             self.add(path, message)
 
     def read(self, path: str, read: Callable[[], T]) -> T | None:
-        """The value of the field at ``path``, None where it is wrong."""
+        """Value of the field at ``path``; None if it is faulty."""
         try:
             return read()
         except KubespreadError as error:
@@ -79,7 +79,7 @@ class Faults:
         return ManifestError(self._file, sorted(self.entries, key=lambda fault: fault.line or 0))
 
     def checked(self, data: Any, fields: Fields, path: str) -> dict[str, Any]:
-        """Values of ``fields`` in ``data`` that have the right type; nulls count as absent.
+        """Values of ``fields`` in ``data`` with valid types; nulls count as absent.
 
         Unknown names, values of another type and missing fields are added to the faults.
         """
@@ -100,7 +100,7 @@ class Faults:
         return kept
 
     def unknown(self, path: str, name: object, valid_names: Fields | Mapping[str, object]) -> None:
-        """Add a field that nothing has, with the one that was probably meant."""
+        """Add an unknown field, with the name probably meant."""
         meant = near_miss(str(name), valid_names)
         self.add(path, str(UnknownField(path, f"{path.removesuffix(str(name))}{meant}" if meant else "")))
 
@@ -172,19 +172,17 @@ METADATA: Fields = {
 
 
 class Document(Struct, frozen=True):
-    """Its data, with what was wrong so far."""
+    """Data of a document, with its faults so far."""
 
     data: Mapping[str, Any]
     faults: Faults
     lines: FieldLines | None = None
-    """Lines of its fields; None where it was no text."""
+    """Lines of its fields; None without a text."""
     path: str | None = None
-    """Its file's, ``-`` for standard input; None where it was none."""
+    """Path of its file, ``-`` for standard input; None without one."""
 
     def fields(self, own: Fields) -> tuple[dict[str, Any], str | None]:
-        """Read the document's fields, ``own`` of its kind beside those of every kind, and the namespace of names
-        without one.
-        """
+        """Read the common fields and ``own`` ones, and the namespace of names without one."""
         fields = self.faults.checked(self.data, {**HEAD, **own}, "")
         metadata = self.faults.checked(fields.get("metadata", {}), METADATA, "metadata")
         namespace = metadata.get("namespace")
@@ -193,8 +191,8 @@ class Document(Struct, frozen=True):
 
 
 def read_document(source: Mapping[str, Any] | str | Path, kind: str, smallest: str) -> Document:
-    """The document that was given: as plain data, as text, which has a line break or begins with a brace, or as the
-    path of a file. ``smallest`` is one to begin with. Raises ManifestError.
+    """Read a document: plain data, text (with a line break, or beginning with a brace) or a path. ``smallest`` is an
+    example for errors. Raises ManifestError.
     """
     if isinstance(source, Mapping):
         return _of_kind(Document(source, Faults(_OBJECT)), kind, smallest)
@@ -205,7 +203,7 @@ def read_document(source: Mapping[str, Any] | str | Path, kind: str, smallest: s
 
 
 def document_of(text: str, kind: str, smallest: str) -> Document:
-    """The document in a text, which is never a path. Raises ManifestError."""
+    """Document in a text, which is never a path. Raises ManifestError."""
     content = text.encode("utf-8", "surrogateescape")
     return _of_kind(_of_text(f"<{kind.lower()}>", content, kind, None), kind, smallest)
 

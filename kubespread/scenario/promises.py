@@ -45,14 +45,14 @@ EXEMPT: Fields = {
     "reason": Field(Holds.TEXT, "why that is accepted"),
 }
 NEEDS = {"selector": "namespace", "back": "survives", "reason": "until"}
-"""Fields without meaning unless another is there."""
+"""Fields without meaning unless another is set."""
 _EACH: Fields = {"spread": Field(Holds.NUMBER, "topology key"), "room": Field(Holds.AMOUNT, "resource")}
 """Fields that are objects, with what each entry holds; its name is such a thing."""
 BACKS = WHILE_SILENT, NODES_DELETED = "while silent", "nodes deleted"
 NEVER_BLOCKED = "never blocked"
 WORDS = REPLICAS, HPA_MAX = "replicas", "hpaMax"
 SHARE = "[0-9]{1,3}%"
-"""Shares, as a pattern."""
+"""Pattern of shares."""
 _SMALLEST = f"{{apiVersion: {API_VERSION}, kind: Promises, promises: [{{workload: deploy/web, survives: any zone}}]}}"
 
 
@@ -60,15 +60,15 @@ class Promise(Struct, frozen=True):
     """Requirement on workloads, or on the cluster."""
 
     path: str
-    """Its place in the file: ``promises[0]``."""
+    """Path in the file: ``promises[0]``."""
     lines: Mapping[str, int | None] = {}
-    """Line of each of its fields, its own by an empty name; empty for plain data."""
+    """Lines of its fields, its own by an empty name; empty for plain data."""
     workload: Named | None = None
     namespace: str | None = None
     selector: str = ""
     cluster: bool = False
     survives: str = ""
-    """The topology key of which any one domain is lost, which may be short."""
+    """Topology key, possibly short, of which any one domain may be lost."""
     ready: IntOrString | None = None
     back: str = ""
     spread: Mapping[str, int] = {}
@@ -86,7 +86,7 @@ class Promise(Struct, frozen=True):
 
     @property
     def keys(self) -> Iterator[tuple[str, str]]:
-        """The topology keys in it, which may be short, each with its field."""
+        """Yield its topology keys, possibly short, each with its field."""
         yield from (("survives", key) for key in filter(None, [self.survives]))
         yield from (("spread", key) for key in self.spread)
 
@@ -95,15 +95,15 @@ class Promises(Struct, frozen=True):
     promises: tuple[Promise, ...]
     file: str | None = None
     namespace: str | None = None
-    """Namespace of names without one. None: the question's."""
+    """Namespace of names without one; None for the question's."""
 
 
 PromisesGiven = Promises | Mapping[str, Any] | str | Path
 
 
 def read_promises(source: PromisesGiven) -> Promises:
-    """The promises that were given: a path (``-``: standard input), a text, which has a line break or begins with a
-    brace, or plain data. Raises ManifestError with every fault.
+    """Read promises: a path (``-``: standard input), text (with a line break, or beginning with a brace) or plain data.
+    Raises ManifestError with every fault.
     """
     if isinstance(source, Promises):
         return source
@@ -111,7 +111,7 @@ def read_promises(source: PromisesGiven) -> Promises:
 
 
 def promises_of(text: str) -> Promises:
-    """The promises in a text, which is never a path. Raises ManifestError."""
+    """Promises in a text, which is never a path. Raises ManifestError."""
     return _promises(document_of(text, KIND, _SMALLEST))
 
 

@@ -24,11 +24,11 @@ from kubespread.wording import describe
 
 KIND = "Scenario"
 NAME = "name"
-"""The field that any step may have beside its key."""
+"""Field that any step may have beside its key."""
 
 
 class Step(Struct, frozen=True):
-    """One thing that happens; its consequences play out before the next one."""
+    """One change; its consequences play out before the next one."""
 
     text: str
     """Text on one line: ``drain zone=a --force``."""
@@ -42,17 +42,17 @@ class Scenario(Struct, frozen=True):
     steps: tuple[Step, ...]
     name: str = ""
     namespace: str | None = None
-    """Namespace of names without one. None: the question's."""
+    """Namespace of names without one; None for the question's."""
     preemption: bool = True
-    """True if pods evict others of lower priority."""
+    """True if pods preempt others of lower priority."""
     stuck: tuple[Named, ...] = ()
-    """Workloads whose new pods do not become ready, from the beginning."""
+    """Workloads with new pods that never become ready."""
     autoscaler: Autoscaler | None = None
-    """Autoscaler that adds nodes for pods that find none, after each step."""
+    """Autoscaler that adds nodes for pending pods after each step."""
     node_groups: Any = None
-    """The groups that may grow; None for those that the cluster's own objects tell of."""
+    """Groups that may grow; None for those of the cluster's objects."""
     instance_types: Any = None
-    """Instance types that Karpenter may launch; None where they are not known."""
+    """Instance types that Karpenter may launch; None if unknown."""
 
 
 SCENARIO: Fields = {"spec": Field(Holds.OBJECT, "the steps", is_required=True)}
@@ -66,10 +66,8 @@ _AFTER_VERB = regex(r"\s+|=")
 
 
 def parse_step(text: str, directory: str | None = "") -> Step:
-    """The step written as ``text``, a blank or an equals sign behind its verb; paths in it are relative to
-    ``directory``, and not allowed if it is None.
-
-    Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
+    """Parse a step, with a blank or an equals sign after its verb; paths are relative to ``directory``, and refused if
+    it is None. Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
     """
     verb, *rest = _AFTER_VERB.split(text.strip(), maxsplit=1)
     if verb not in VERBS:
@@ -115,18 +113,18 @@ def _step_at(data: Any, path: str, faults: Faults, directory: str) -> Step | Non
 
 
 ScenarioGiven = Scenario | Mapping[str, Any] | str | Path | Sequence[str | Path]
-"""A scenario as a value or as plain data, its path (``-``: standard input) or its text, a step as text; or several of
-these texts in their order, one of them a scenario's at most.
+"""A scenario as a value or plain data, its path (``-``: standard input) or text, a step as text, or several texts in
+order, at most one of them a scenario's.
 """
 
 _SMALLEST = f"{{apiVersion: {API_VERSION}, kind: {KIND}, spec: {{steps: [{{drain: NODE}}]}}}}"
 
 
 def read_scenario(source: ScenarioGiven) -> Scenario:
-    """The scenario that was given. What has a line break in it, or begins with a brace, is its text.
+    """Read a scenario; text has a line break or begins with a brace.
 
-    Paths in a file are relative to the file, in anything else to the working directory. Raises ManifestError with every
-    fault, and UsageError for steps given as text.
+    Paths in a file are relative to the file, others to the working directory. Raises ManifestError with every fault,
+    and UsageError for steps given as text.
     """
     if isinstance(source, Scenario):
         return source

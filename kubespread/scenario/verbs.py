@@ -25,11 +25,11 @@ from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Form, OfNodes, Verb, parse_target, path_in
 
 ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
-"""The kinds whose pods are replaced when their template changes."""
+"""Kinds that replace pods when their template changes."""
 
 
 class StepVerb(Verb, frozen=True):
-    """One that only a scenario has: its text is words, as in a shell."""
+    """Verb of scenarios alone: its text is words, as in a shell."""
 
     flags: ClassVar[frozenset[str]] = frozenset()
 
@@ -49,7 +49,7 @@ class StepVerb(Verb, frozen=True):
 
     @classmethod
     def parsed(cls, words: Sequence[str], flags: Set[str], directory: str | None, /) -> Verb:
-        """The step with these words and flags. Raises UsageError."""
+        """Parse words and flags. Raises UsageError."""
         raise NotImplementedError
 
 
@@ -59,9 +59,9 @@ class Rollout(StepVerb, frozen=True):
     form: ClassVar = Form("rollout", "[NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]")
     workload: Named
     manifest: str | None = None
-    """The path of a file with the workload's new manifest."""
+    """Path of the workload's new manifest."""
     settings: tuple[str, ...] = ()
-    """Fields to change in it, as ``--set`` has them."""
+    """Fields to change in it, as by ``--set``."""
 
     @classmethod
     def parsed(cls, words: Sequence[str], _: Set[str], directory: str | None, /) -> Verb:
@@ -108,9 +108,9 @@ class Apply(StepVerb, frozen=True):
     given: tuple[Any, ...]
     """Paths of files and directories, or workloads in any other accepted form."""
     settings: tuple[str, ...] = ()
-    """Fields to change in each workload, as ``--set`` has them."""
+    """Fields to change in each workload, as by ``--set``."""
     creates_namespaces: bool = False
-    """True if the namespaces of what is applied are created where they are missing."""
+    """True to create missing namespaces."""
 
     @classmethod
     def parsed(cls, words: Sequence[str], flags: Set[str], directory: str | None, /) -> Verb:

@@ -64,7 +64,7 @@ Scope = dict[str, Any]
 
 
 class Refused(Exception):  # noqa: N818 - a way out, as KubespreadError is one
-    """A request that is not answered, with its status."""
+    """Refusal of a request, with its status."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -72,14 +72,14 @@ class Refused(Exception):  # noqa: N818 - a way out, as KubespreadError is one
 
 
 class Guard:
-    """Lets those in who know the token and are no other site."""
+    """Admits requests with the token, and from no other site."""
 
     def __init__(self, port: int, token: str) -> None:
         self.hosts = {f"{name}:{port}" for name in (HOST, "localhost")}
         self._token = token.encode()
 
     def check_site(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raises Refused for a name that is not ours, and for what another site sends."""
+        """Raise Refused for a foreign host name, and for requests from another site."""
         if headers.get(b"host", b"").decode("latin-1") not in self.hosts:
             raise Refused(403, "this is not the host that is served")
         origin = headers.get(b"origin")
@@ -89,29 +89,29 @@ class Guard:
             raise Refused(403, "another site may not ask")
 
     def check_token(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raises Refused."""
+        """Raise Refused for a wrong token."""
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
         if scheme.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self._token):
             raise Refused(401, "no token, or not the one of the URL that kubespread serve printed")
 
 
 class Workload(Struct, frozen=True):
-    """Workload as it is in the cluster, with the numbers that may be turned."""
+    """Workload of the cluster, with the numbers that the page can change."""
 
     name: str
     """NAMESPACE/KIND/NAME, KIND as kubectl abbreviates it."""
     replicas: int
     requests: Mapping[str, str]
-    """Requests of its only container; nothing where it has several."""
+    """Requests of its only container; empty if there are several."""
     waiting: int
-    """Number of its pods without a node: the page opens on the first that has any."""
+    """Number of its pending pods: the page opens on the first workload with any."""
 
 
 class Served(Struct, frozen=True, rename="camel"):
-    """State that is served now."""
+    """State of the page."""
 
     number: int
-    """Number of this reading, from 1."""
+    """Number of the reading, from 1."""
     time: str
     source: str
     nodes: int
@@ -122,7 +122,7 @@ class Served(Struct, frozen=True, rename="camel"):
 
 
 def served(reading: Reading) -> Served:
-    """The cluster as it is now. Raises SnapshotError, UsageError and ManifestError."""
+    """Current state of the cluster. Raises SnapshotError, UsageError and ManifestError."""
     snapshot = reading.snapshot()
     reference = cluster_reference(snapshot)
     return Served(
@@ -154,9 +154,7 @@ def _workloads(snapshot: Snapshot) -> Iterator[Workload]:
 
 
 def answer_of(name: str, arguments: Mapping[str, Any], snapshot: Snapshot, scheduler: Scheduler) -> str:
-    """The answer of a question to the arguments of its tool, whose lists are cut where a limit is passed. Raises
-    KubespreadError.
-    """
+    """Answer to the arguments of a tool, with truncated lists. Raises KubespreadError."""
     question = question_of(name)
     asked, cluster, scheduling, _ = posed(question, snapshot, scheduler, arguments)
     answer = only_report(ask(cluster, asked, scheduling, timeout=arguments.get("timeout")))
@@ -173,9 +171,9 @@ _FILES = {"manifest": "manifest.yaml", "promises": "promises.yaml"}
 def command_of(
     question: type[Question[Any]], arguments: Mapping[str, Any], cluster: Snapshot, scheduler: Scheduler
 ) -> str:
-    """The command that asks what a call with these ``arguments`` asks of ``cluster``, whose edits include theirs, and
-    of ``scheduler``, whose release is theirs; empty where no command line says the same. What is passed as text is in a
-    file.
+    """Command that asks the same as a call with these ``arguments``; empty if there is none.
+
+    Edits and release of the arguments are part of ``cluster`` and ``scheduler``. Text arguments are in a file.
     """
     options = [each for each in options_of(question) if each[2].is_for_assistants]
     words, names_some = list[str](), False
@@ -283,7 +281,7 @@ async def _arguments(request: Any, headers: Mapping[bytes, bytes]) -> dict[str, 
 
 
 class Working:
-    """The response of what is worked out in a thread; nobody works on it any more once whoever asked is gone."""
+    """Response of work in a thread, which ends when the client is gone."""
 
     def __init__(self, limiter: Any, work: Callable[[], str]) -> None:
         self._limiter, self._work, self._turn = limiter, work, Turn(inf)
@@ -377,10 +375,10 @@ def _resource(name: str) -> str:
 
 
 def serve(cluster: Reading, scheduler: Scheduler, port: int, on_ready: Callable[[str], object]) -> None:
-    """Answer until interrupted; ``on_ready`` is called with the URL once that can be opened. Port 0 is a free one.
+    """Serve until interrupted; ``on_ready`` is called with the URL. Port 0 is a free one.
 
-    Raises UsageError without the packages of the extra and for a port that is taken, and SnapshotError for a cluster
-    that cannot be read.
+    Raises UsageError without the packages of the extra and for a port in use, and SnapshotError for a cluster that
+    cannot be read.
     """
     try:
         import uvicorn
