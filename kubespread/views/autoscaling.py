@@ -15,7 +15,7 @@ _FIGURES_WIDTH = 30
 
 
 def scaling(report: AutoscalingReport, look: Look) -> Iterator[Part]:
-    """Lines that ``look.width`` bounds."""
+    """Yield lines bounded by ``look.width``."""
     yield from flowed([[Cell(autoscaler_sentence(report), Tone.BAD if report.left else Tone.GOOD)]], look, indent="")
     if report.loops:
         yield from _loops(report.loops, look)

@@ -37,7 +37,7 @@ ASCII = Spelling(minus="-", equals="=", exceeds=">", missing="<none>")
 
 
 def formula(constraint: NodeConstraint, spelling: Spelling, *, rejects: bool) -> str:
-    """``1+1−0 = 2 > 1``; the comparison only where it ``rejects`` the node."""
+    """``1+1−0 = 2 > 1``; with the comparison only if it ``rejects`` the node."""
     if constraint.matching is None:
         return spelling.missing
     minimum = 0 if constraint.global_minimum is None else constraint.global_minimum
@@ -48,7 +48,7 @@ def formula(constraint: NodeConstraint, spelling: Spelling, *, rejects: bool) ->
 
 
 def score_steps(detail: ScoreDetail) -> str:
-    """``2>67*3=201``: the raw score, the same brought to 0..100, times the plugin's weight."""
+    """``2>67*3=201``: raw score, normalized score, times the plugin's weight."""
     return f"{detail.raw}>{detail.normalized}*{detail.weight}={detail.weighted}"
 
 
@@ -56,7 +56,7 @@ _MAX_DOMAINS, _MAX_NAMED, _INDENT = 6, 2, 4
 
 
 def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None) -> Iterator[Sentence]:
-    """One line a constraint, as columns with every domain where there is room."""
+    """Yield one line per constraint, as columns with every domain if there is room."""
     lines = list(tabulated(_columns(constraints), headers=False))
     if width is None or all(line_width(line) <= width for line in map(_stripped, lines)):
         yield from (Sentence(line, 0) for line in lines)
@@ -147,7 +147,7 @@ def _counts(constraint: ConstraintReport) -> str:
 
 
 def policies(constraint: ConstraintReport) -> list[str]:
-    """Name the policies that differ from the defaults, in words."""
+    """Policies that differ from the defaults, in words."""
     words = []
     if constraint.min_domains is not None:
         words.append(f"minDomains {constraint.min_domains}")
@@ -177,7 +177,7 @@ def title(constraint: ConstraintReport, position: int) -> str:
 
 
 def asked_bars(constraint: ConstraintReport, position: int, *, one_more: bool = True) -> Bars:
-    """The domains as they are; with ``one_more``, each with the effect of one more pod."""
+    """Bars of the current domains; with ``one_more``, each with one more pod."""
     minimum = constraint.global_minimum or 0
     more = constraint.self_match if one_more else 0
     bars = [_candidate_bar(domain, constraint, minimum, more) for domain in constraint.domains]
@@ -197,7 +197,7 @@ def _candidate_bar(domain: Domain, constraint: ConstraintReport, minimum: int, m
 
 
 def placed_bars(constraint: ConstraintReport, position: int, changes: Sequence[DomainChange], skew: SkewChange) -> Bars:
-    """The domains before the first placement and after the last one."""
+    """Bars of the domains before the first placement and after the last one."""
     was = "" if skew.before == skew.after else f"{skew.before:,} → "
     exceeds = f" > {constraint.max_skew}" if skew.after > constraint.max_skew else ""
     bars = [

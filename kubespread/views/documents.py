@@ -15,7 +15,7 @@ Answer = Report | Sequence[Report]
 
 
 def json(answer: Answer, _look: Look) -> str:
-    """Printable and indented by two blanks."""
+    """JSON, printable and indented by two spaces."""
     return json_escaped(msgspec.json.format(_encoded(answer), indent=2).decode()) + "\n"
 
 

@@ -101,11 +101,14 @@ def _add_case(suite: Element, finding: Finding, bar: Severity) -> None:
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SITE = "https://kubespread.dev/"
-"""Site that shows the documents of the repository, ``docs/codes.md`` as ``docs/codes.html``."""
+"""Site with the repository's documents, ``docs/codes.md`` as ``docs/codes.html``."""
 
 
 def sarif(answer: Answer, _look: Look) -> str:
-    """SARIF 2.1.0, as code scanning reads it. Source of the shape: OASIS SARIF 2.1.0."""
+    """SARIF 2.1.0 for code scanning.
+
+    Source of the shape: OASIS SARIF 2.1.0.
+    """
     findings, reports = list(_findings(answer)), _reports(answer)
     rules = {code: {"id": code} for code in dict.fromkeys(finding.code for finding in findings)}
     rules |= {rule.code: _rule(rule) for report in reports for rule in report.pages}
@@ -164,8 +167,8 @@ def _location(finding: Finding) -> dict[str, Any]:
 
 
 def file_uri(path: str) -> str:
-    """A URI reference, which is what code scanning matches with a repository's files: relative to the working directory
-    as it was given, absolute as ``file://``; blanks and the like escaped.
+    """URI reference, which code scanning matches with a repository's files: relative as given, absolute as ``file://``,
+    escaped.
     """
     name = PurePath(os.path.normpath(path)).as_posix()
     uri = quote(name, safe="/")

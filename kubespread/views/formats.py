@@ -21,12 +21,12 @@ Write = Callable[[Any, Look], str]
 class Writer(Struct, frozen=True):
     module: str
     name: str
-    """Name of its function: like the format."""
+    """Name of its function, like the format."""
     help: str = ""
-    """Text of the help of -o: what the defaults look like, what the others print."""
+    """Text in the help of -o."""
 
     def load(self) -> Write:
-        """Import the function that writes. Whatever it lets through, nothing in an answer moves a cursor or hides."""
+        """Import the function that writes. Nothing in its output moves a cursor or hides."""
         write: Write = getattr(import_module(self.module), self.name)
         return lambda answer, look: printable(write(answer, look), colored=look.color)
 
@@ -34,19 +34,19 @@ class Writer(Struct, frozen=True):
 class Format(Struct, frozen=True):
     name: str
     engine: str
-    """The module below views/ that writes any view or report in this format."""
+    """Module in views/ that writes any view or report in this format."""
     is_of_all: bool = False
     """True if every report has it, regardless of its question."""
     is_for_people: bool = False
-    """True if its rows are for people, to whom sentences are a fuller form."""
+    """True if its rows are for people, who can also read sentences."""
     is_page: bool = False
-    """True if it draws the cluster of the answer."""
+    """True if it draws the cluster."""
     has_conclusion: bool = False
-    """True if the output includes the conclusion; otherwise it is printed beside the output."""
+    """True if the output includes the conclusion; otherwise it is printed beside it."""
     has_notes: bool = False
-    """True if it includes notes, gaps and what is not modeled."""
+    """True if it includes notes, gaps and unmodeled features."""
     help: str = ""
-    """Text about it in the help of -o, where a question has none of its own."""
+    """Text in the help of -o, unless a question has its own."""
 
 
 FORMATS: Mapping[str, Format] = {
@@ -69,16 +69,16 @@ FORMATS: Mapping[str, Format] = {
 _ON_TERMINAL = "table"
 _IN_PIPE = Format("columns", engine="plain", is_for_people=True)
 IN_PIPE = Writer("kubespread.views.plain", "plain")
-"""Writer where no format is asked for; nobody asks for it by its name."""
+"""Default writer for pipes, which cannot be requested by name."""
 
 
 def chosen_format(name: str | None, *, is_terminal: bool) -> Format:
-    """The format that is asked for, else the one that standard output calls for."""
+    """Requested format, else the default of standard output."""
     return _IN_PIPE if name is None and not is_terminal else FORMATS[name or _ON_TERMINAL]
 
 
 def writers_of(outputs: Mapping[str, str]) -> Mapping[str, Writer]:
-    """The writers of a report: the common formats, and ``outputs``, with their help where it is not the format's."""
+    """Writers of a report: the common formats and ``outputs``, with their own help if they have any."""
     names = {"table", "csv", *outputs}
     return {
         name: Writer(f"kubespread.views.{form.engine}", name, outputs.get(name) or form.help)
@@ -88,7 +88,7 @@ def writers_of(outputs: Mapping[str, str]) -> Mapping[str, Writer]:
 
 
 def output_help(writers: Mapping[str, Writer]) -> str:
-    """The help of -o."""
+    """Help of -o."""
     helps = {name: writer.help for name, writer in writers.items()}
     default = helps.pop(_ON_TERMINAL)
     others = (f" '{name}' {text}." for name, text in helps.items() if text)

@@ -18,7 +18,7 @@ _STYLES = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.FAINT: "2", To
 
 
 def width_of(text: str) -> int:
-    """Measure ``text`` in columns of a terminal: wide characters take two, combining ones none."""
+    """Width in columns of a terminal: wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)
     # Its tables take as long to import as all the rest of a short answer in a pipe.
@@ -28,7 +28,7 @@ def width_of(text: str) -> int:
 
 
 def cut_end(text: str, width: int) -> str:
-    """The beginning of ``text``, in at most ``width`` columns, between two words unless that leaves less than half."""
+    """Beginning of ``text``, in at most ``width`` columns, cut between words unless that leaves less than half."""
     if width_of(text) <= width:
         return text
     start, words = _start(text, width - 1), _start(text, max(0, width - 2))
@@ -37,8 +37,8 @@ def cut_end(text: str, width: int) -> str:
 
 
 def cut_middle(text: str, width: int, beginning: int | None = None) -> str:
-    """Beginning and end, and more of the end, which is what tells the names of nodes and pods apart; or as much of the
-    ``beginning`` as is said.
+    """Beginning and end, more of the end, which distinguishes names of nodes and pods; or a ``beginning`` of that
+    length.
     """
     if width_of(text) <= width:
         return text
@@ -57,7 +57,7 @@ def _start(text: str, width: int) -> str:
 
 
 def rows_of(text: str, width: int) -> int:
-    """Count the rows that a terminal folds it into."""
+    """Number of rows that a terminal folds it into."""
     return max(1, -(-width_of(text) // width))
 
 
@@ -66,7 +66,7 @@ def line_width(line: Line) -> int:
 
 
 def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
-    """``line`` in as many lines as its words need, those after the first indented; any width takes one character."""
+    """Yield ``line`` folded between words, further lines indented; any width takes one character."""
     if width is None or line_width(line) <= width:
         yield line
         return
@@ -93,7 +93,7 @@ def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
 
 
 def folded_text(text: str, width: int) -> Iterator[str]:
-    """A sentence in as many lines as its words need."""
+    """Yield the lines of a sentence folded between words."""
     return ("".join(cell.text for cell in line).rstrip() for line in wrapped([Cell(text)], width, 4))
 
 
@@ -103,7 +103,7 @@ def _pieces(text: str, room: int) -> Iterator[str]:
 
 
 def written(lines: Iterable[Line], *, color: bool) -> str:
-    """``lines`` as text for a terminal, without blanks at their ends."""
+    """Text of ``lines`` for a terminal, without trailing spaces."""
     return "".join(f"{_written(line, color=color)}\n" for line in lines)
 
 

@@ -13,7 +13,7 @@ from kubespread.escaping import escaped
 
 
 class Tone(StrEnum):
-    """Degree to which something is good or bad; every place that colors it says it in words too."""
+    """Degree to which something is good or bad, always said in words too."""
 
     PLAIN = ""
     GOOD = "good"
@@ -25,24 +25,26 @@ class Tone(StrEnum):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """``width`` is the terminal's in columns; without it nothing is folded. Each format heeds what applies to it."""
+    """Layout of an answer; each format reads what applies to it. ``width`` is the terminal's in columns; without it
+    nothing is folded.
+    """
 
     width: int | None = None
     rows: int | None = None
-    """Number of lines a terminal shows of an answer, the most important ones; without it all of them."""
+    """Number of lines for the most important parts; None for all."""
     next_command: str = ""
-    """Command to type after this, at the end of an answer on a terminal."""
+    """Command to type next, at the end of an answer on a terminal."""
     color: bool = False
     headers: bool = True
     wide: bool = False
     in_full: bool = False
-    """True if all there is to say is shown: every row, and several answers in full instead of one line each."""
+    """True to show everything: every row, and several answers in full instead of one line each."""
     drawn: Any = None
-    """The cluster that a page draws, as map answers."""
+    """Map of the cluster, for a page."""
 
 
 class Cell(Struct, frozen=True):
-    """A piece of text in one tone, on one line and safe to show, whosever it is."""
+    """Text in one tone, on one line and safe to show."""
 
     text: str
     tone: Tone = Tone.PLAIN
@@ -56,29 +58,29 @@ Line = Sequence[Cell]
 
 
 class Sentence(Struct, frozen=True):
-    """Text that is folded between words where it is wider than a terminal; other lines are not, to be copied whole."""
+    """Text that is folded between words if it is wider than a terminal; other lines are not, to be copied whole."""
 
     cells: Line
     hanging: int = 4
-    """Columns by which folded lines are indented."""
+    """Indent of folded lines."""
 
 
 Text = Sentence | Line
 
 
 class Rows(Struct, frozen=True):
-    """A table as a terminal has it."""
+    """A table on a terminal."""
 
     header: Sequence[Text]
     rows: Sequence[Sequence[Text]]
-    """Each of one line or several."""
+    """Each with one or several lines."""
     noun: str = "row"
     below: Sequence[Text] = ()
-    """Lines on what its headers mean, and what is left out of all its cells."""
+    """Legend of headers, and what is left out of all cells."""
     hidden: int = 0
-    """Further rows."""
+    """Number of further rows."""
     tones: Sequence[Tone] = ()
-    """Tone of each row, where the first are not the ones that matter most."""
+    """Tone of each row, if the first are not the most important."""
 
 
 Part = Rows | Text

@@ -26,9 +26,7 @@ _LIST_MARKER = regex(r"^(\d+)([.)] )|^([-+>#=])")
 
 
 def markdown(answer: Answer, look: Look) -> str:
-    """The whole answer, as much of it as a comment has room for; ``look.in_full`` gives every row
-    of every table.
-    """
+    """The answer, as much of it as a comment has room for; all rows of every table with ``look.in_full``."""
     blocks = _blocks(with_nodes(view_of(answer)), look)
     return "\n\n".join(blocks if look.in_full else _fitting(blocks)) + "\n"
 
@@ -52,7 +50,7 @@ def inline(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Literal text where a line begins, which could begin a list or a heading."""
+    """Literal text at the beginning of a line, where it could begin a list or a heading."""
     return _LIST_MARKER.sub(lambda match: f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}", inline(text))
 
 

@@ -45,7 +45,7 @@ def tone(row: Outcome) -> Tone:
 
 
 def details(rows: Sequence[Outcome]) -> Iterator[Sheet[Any]]:
-    """The workloads that each outcome leaves degraded, and where pods land."""
+    """Yield sheets of degraded workloads, and of where pods land."""
     yield Sheet(
         title="Degraded workloads", columns=_DEGRADED, rows=[(row, change) for row in rows for change in row.degraded]
     )
@@ -63,7 +63,7 @@ def details(rows: Sequence[Outcome]) -> Iterator[Sheet[Any]]:
 
 
 def worst_changes(rows: Sequence[Outcome]) -> Sheet[_Change]:
-    """Find for each degraded workload the outcome that leaves it fewest, the workload that lacks most first."""
+    """Worst outcome of each degraded workload, the one that lacks most first."""
     changes = [(row, change) for row in sorted(rows, key=badness) for change in row.degraded]
     worst: dict[str, _Change] = {}
     for each in changes:
@@ -78,7 +78,7 @@ def worst_changes(rows: Sequence[Outcome]) -> Sheet[_Change]:
 
 
 def frame(row: Outcome, held: dict[str, Held], drawn: TopologyMap) -> Frame:
-    """Make the frame of what nodes hold after the row; ``held`` is what they held before, and becomes it."""
+    """Frame of the nodes after the row; ``held`` is what they held before, and is updated."""
     now = held_after(row.nodes.loads, held, drawn)
     held |= now
     return Frame(
@@ -93,13 +93,13 @@ def frame(row: Outcome, held: dict[str, Held], drawn: TopologyMap) -> Frame:
 
 
 def frames(rows: Sequence[Outcome], drawn: TopologyMap) -> Iterator[Frame]:
-    """A frame a row, each of which goes on from the one before."""
+    """Yield a frame per row, each continuing the one before."""
     held = held_before(drawn)
     return (frame(row, held, drawn) for row in rows)
 
 
 def frames_apart(rows: Sequence[Outcome], drawn: TopologyMap) -> Iterator[Frame]:
-    """A frame a row, each of which begins anew: what the one before changed is as at first. Of many the last ones."""
+    """Yield a frame per row, each starting anew; of many the last ones."""
     start = held_before(drawn)
     back: dict[str, Held] = {}
     gone: Sequence[str] = ()
@@ -118,7 +118,7 @@ def _lost(row: Outcome) -> Sequence[str]:
 
 
 def metrics(prefix: str, row_type: type[Outcome], rows: Sequence[Outcome]) -> Iterator[Metric]:
-    """Count the events that were tried, say which of them leave nothing worse, and yield the figures of each."""
+    """Yield the number of tried events, of those that leave nothing worse, and figures of each."""
     yield f"{prefix}_outcomes", "Events that were tried.", [({}, len(rows))]
     yes = [int(row.verdict == "yes") for row in rows]
     yield f"{prefix}_ok", "1 where nothing is in the way and nothing is worse.", labeled(row_type, rows, yes)
@@ -131,7 +131,7 @@ _LEAST_DOMAIN = 5
 
 
 def passes(heading: str, rollout: RolloutReport, look: Look) -> Rows:
-    """Tabulate the passes below ``heading``; of very many the first and the last, unless all are wanted."""
+    """Table of the passes below ``heading``; of very many the first and the last, unless all are wanted."""
     limits = f"maxSurge {rollout.max_surge}, maxUnavailable {rollout.max_unavailable}"
     about = f"  {rollout.strategy}, {count_of(rollout.replicas, 'replica')}, {limits}; per domain old+new"
     shown = list(rollout.passes)

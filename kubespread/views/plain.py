@@ -22,7 +22,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def plain(answer: Answer, look: Look) -> str:
-    """A blank line between blocks; a sheet without rows is left out, but for the first where none has any."""
+    """Sheets with blank lines between them; without rows only the first, if none has any."""
     view, readers = view_of(answer), Readers.COLUMNS | Readers.WIDE if look.wide else Readers.COLUMNS
     if view.sentences is not None:
         return view.sentences()
@@ -31,8 +31,8 @@ def plain(answer: Answer, look: Look) -> str:
 
 
 def wide(answer: Answer, look: Look) -> str:
-    """Write the answer with the sheets and columns that only who asks for them gets; on a terminal too, unless the
-    answer has a wide table for it.
+    """The answer with sheets and columns for ``-o wide`` alone, also on a terminal unless the
+    answer has a wide table.
     """
     all_of_it = replace(look, wide=True)
     if look.width is None or not view_of(answer).is_wide_on_terminals:
@@ -50,9 +50,7 @@ def _block(sheet: Sheet[Any], look: Look, readers: Readers) -> str:
 
 
 def columns(header: Sequence[str], rows: Iterable[Sequence[object]], *, headers: bool) -> str:
-    """Rows below their header, where that is wanted, three blanks between columns as wide as their widest cell; nothing
-    is folded or cut.
-    """
+    """Rows below their header, if wanted, in columns three spaces apart; nothing is folded or cut."""
     texts = [[escaped(str(value)) for value in row] for row in ([header, *rows] if headers else rows)]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     lines = (_GUTTER.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in texts)
@@ -60,7 +58,7 @@ def columns(header: Sequence[str], rows: Iterable[Sequence[object]], *, headers:
 
 
 def name(answer: Answer, _look: Look) -> str:
-    """List only the names in an answer, one per line."""
+    """Names in an answer, one per line."""
     names = view_of(answer).names
     assert names is not None, "a view that has names"
     rows = ([name] if isinstance(name, str) else name for name in names)
@@ -68,8 +66,8 @@ def name(answer: Answer, _look: Look) -> str:
 
 
 def csv(answer: Answer, look: Look) -> str:
-    """The first sheet that spreadsheets read: one row per line, with empty cells for missing values, and the
-    same columns as in a pipe, their header spelled as spreadsheets have it: ``max_skew`` for ``MAX-SKEW``.
+    """First sheet for spreadsheets: one row per line, empty cells for missing values, and columns as in a pipe, with
+    spreadsheet headers: ``max_skew`` for ``MAX-SKEW``.
     """
     sheet = next(sheet for sheet in sheets_in(view_of(answer)) if Readers.SPREADSHEET in sheet.readers)
     shown = sheet.records(Readers.SPREADSHEET)
@@ -80,9 +78,7 @@ def csv(answer: Answer, look: Look) -> str:
 
 
 def separated_by_commas(rows: Iterable[Iterable[object]]) -> str:
-    """One line a row. A spreadsheet shows it and does not run it: text that it would take for a formula is marked as
-    text by an apostrophe before it.
-    """
+    """Lines of rows. An apostrophe marks text that a spreadsheet would run as a formula."""
     out = io.StringIO()
     writer(out, lineterminator="\n").writerows([_cell(value) for value in row] for row in rows)
     return out.getvalue()

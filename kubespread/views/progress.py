@@ -86,9 +86,7 @@ class DownloadProgress(_Line):
 
 
 class AnswerProgress(_Line):
-    """Line that says what is being done, how much of it is, and for how long; of what is made of parts, how long it
-    still takes.
-    """
+    """Line with the current work, its progress and duration, and the remaining time of parts."""
 
     def __init__(self, doing: str) -> None:
         self._doing = doing

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from kubespread.views.look import Text
 
 NONE = "<none>"
-"""A cell without a value."""
+"""Text of a cell without a value."""
 R = TypeVar("R")
 R_contra = TypeVar("R_contra", contravariant=True)
 """Row type of a column: one that describes any place describes a node too."""
 
 
 class Drawn(Struct, frozen=True):
-    """A cell as a bar behind its text."""
+    """A cell with a bar behind its text."""
 
     percent: int
     tone: Tone = Tone.PLAIN
@@ -35,9 +35,9 @@ class Row(Struct, frozen=True):
     cells: Sequence[str]
     tone: Tone = Tone.PLAIN
     drawn: Sequence[Drawn | None] = ()
-    """Bars that a page draws in its cells."""
+    """Bars in the cells of a page."""
     step: int | None = None
-    """The frame that it is about."""
+    """Frame of the row."""
 
 
 class Table(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Table(Struct, frozen=True):
     rows: Sequence[Row]
     legend: str = ""
     commands: frozenset[int] = frozenset()
-    """The columns whose cells are commands to copy."""
+    """Columns with commands to copy."""
 
 
 _NUMBER = regex(r"[−-]?[\d,.]+(?:%|[kMGTPE]i?|m)?(?: (?:of|>|→) [\d,.]+%?)*")
@@ -54,36 +54,35 @@ _NOTHING = ("", "-", "–")
 
 
 def is_numeric(cells: Iterable[str]) -> bool:
-    """True if a column has numbers and nothing else, so that they are compared by their right ends."""
+    """True for a column of numbers alone, aligned to the right."""
     filled = [cell for cell in cells if cell not in _NOTHING]
     return bool(filled) and all(_NUMBER.fullmatch(cell) for cell in filled)
 
 
 class Column(Struct, Generic[R_contra], frozen=True):
-    """One column: what it is called, what it has of a row, and how a terminal lays it out."""
+    """One column: its header, its value in a row, and its layout on a terminal."""
 
     header: str
-    """Name that pipes have: upper case, words joined by dashes. Terminals, spreadsheets and pages spell it their way.
-    """
+    """Header in pipes: upper case, words joined by dashes. Other formats derive their spelling from it."""
     value: Callable[[R_contra], Any]
-    """A text, a number, a truth, several texts, or None for nothing."""
+    """Function for a text, number, truth, several texts, or None for nothing."""
     readers: Readers = Readers.ALL
     text: Callable[[R_contra], str] | None = None
-    """Text that people read, where that is not the value itself."""
+    """Function for the text for people, if it is not the value."""
     tone: Callable[[R_contra], Tone] | None = None
     is_number: bool = False
     short: str = ""
-    """The header on a terminal, where the whole one is too wide for it."""
+    """Header on a terminal too narrow for the whole one."""
     title: str = ""
-    """The header on a page, if it is a foreign name."""
+    """Header on a page, if it is a foreign name."""
     fit: Fit = Fit.WHOLE
     hides_empty: bool = False
-    """True if a terminal leaves it out where no row has anything in it."""
+    """True if a terminal hides it when it is empty in all rows."""
     is_command: bool = False
-    """True if its cells are commands, which a page lets one copy."""
+    """True if its cells are commands, which a page offers to copy."""
 
     def raw(self, row: R_contra) -> object:
-        """Make a value for scripts: numbers without separators, texts joined by commas; None for nothing."""
+        """Value for scripts: numbers without separators, texts joined by commas; None for nothing."""
         value = self.value(row)
         if isinstance(value, bool):
             return "yes" if value else "no"
@@ -92,15 +91,15 @@ class Column(Struct, Generic[R_contra], frozen=True):
         return None if value == "" else value
 
     def display(self, row: R_contra) -> str:
-        """The cell's text for people; empty if there is nothing in it."""
+        """Text for people; empty for nothing."""
         return _shown(self.value(row)) if self.text is None else self.text(row)
 
     def on_screen(self, row: R_contra) -> str:
-        """The cell's text on a terminal."""
+        """Text on a terminal."""
         return self.display(row) or ("" if self.fit is Fit.SENTENCE else "-")
 
     def is_empty(self, rows: Iterable[R_contra]) -> bool:
-        """True if it is left out, since no row has anything in it."""
+        """True if it is hidden, as no row has anything in it."""
         return self.hides_empty and not any(map(self.value, rows))
 
 
@@ -117,14 +116,14 @@ def _shown(value: object) -> str:
 def count(
     header: str, value: Callable[[R], int | None], *, bad: bool = False, short: str = "", hides_empty: bool = False
 ) -> Column[R]:
-    """A column of numbers; a ``bad`` one is red, and green where it is 0."""
+    """Column of numbers; a ``bad`` one is red, or green at 0."""
     judged: Callable[[R], Tone] = lambda row: Tone.BAD if value(row) else Tone.GOOD  # noqa: E731 - the tone of one value
     return Column(header, value, is_number=True, tone=judged if bad else None, short=short, hides_empty=hides_empty)
 
 
 @cache
 def columns_of(row: type, *names: str) -> Sequence[Column[Any]]:
-    """The columns that a type of rows declares in its annotations: all of them, or those of some fields."""
+    """Columns that a type of rows declares: all, or those of some fields."""
     every = declared(row)
     return [_column(each) for each in (map(every.__getitem__, names) if names else every.values())]
 
@@ -147,7 +146,7 @@ def _column(each: Declared) -> Column[Any]:
 
 
 def named_by_key(columns: Sequence[Column[R]], key: str) -> Sequence[Column[R]]:
-    """Columns whose DOMAIN a terminal calls what the topology key's domains are: ZONE."""
+    """Columns with DOMAIN renamed, on a terminal, to the noun of the topology key: ZONE."""
     short = short_key(key).upper()
     return [replace(column, short=short) if column.header == "DOMAIN" else column for column in columns]
 
@@ -158,32 +157,32 @@ _MOST_ROWS = 20
 
 
 def worst_first(tones: Sequence[Tone]) -> list[int]:
-    """The places of rows in the order in which room is given to them: what is bad is shown however late it comes."""
+    """Positions of rows by priority for limited room: bad ones first."""
     rank = {tone: place for place, tone in enumerate(_WORST_FIRST)}
     return sorted(range(len(tones)), key=lambda place: rank.get(tones[place], len(rank)))
 
 
 class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
-    """Rows of one sort, with the columns that describe them."""
+    """Rows of one type, with their columns."""
 
     title: str
-    """Title above it on a page."""
+    """Title on a page."""
     columns: Sequence[Column[R]]
     rows: Sequence[R]
     tone: Callable[[R], Tone] | None = None
-    """Tone of a whole row."""
+    """Function for the tone of a whole row."""
     readers: Readers = Readers.ALL
     noun: str = "row"
-    """Noun for a row, where some are left out."""
+    """Noun for a row, if some are left out."""
     legend: str = ""
     """Meaning of its headers and cells."""
     drawn: Callable[[R, Look], Iterable[Text]] | None = None
-    """A row as lines, on a terminal that has no table of them."""
+    """Function for a row as lines, on a terminal without a table of them."""
     step: Callable[[R], int | None] = lambda _: None
-    """The frame that a row is about, on a page that moves from frame to frame."""
+    """Function for the frame of a row, on a page with frames."""
 
     def on_screen(self, look: Look) -> Sequence[R]:
-        """The rows that a terminal has room for, in their order."""
+        """Rows that a terminal has room for, in order."""
         most = None if look.in_full else look.rows or _MOST_ROWS
         return [self.rows[place] for place in sorted(worst_first(self._tones)[:most])]
 
@@ -192,7 +191,7 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
         return [Tone.PLAIN if self.tone is None else self.tone(row) for row in self.rows]
 
     def table(self) -> Table:
-        """Lay it out for pages and comments."""
+        """Layout for pages and comments."""
         columns = [
             column for column in self.columns if Readers.PAGES in column.readers and not column.is_empty(self.rows)
         ]
@@ -208,5 +207,5 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
         )
 
     def records(self, readers: Readers) -> Sequence[Column[R]]:
-        """The columns that some readers of pipes get."""
+        """Columns for some readers of pipes."""
         return [column for column in self.columns if column.readers & readers]

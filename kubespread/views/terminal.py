@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 INDENT = "  "
 HANGING = 4
-"""Columns by which folded lines are indented."""
+"""Indent of folded lines, in columns."""
 GAP = 2
-"""Columns between two columns of a table, unless a table says otherwise."""
+"""Default gap between columns of a table."""
 _GUTTER = "      "
 _USUAL_WIDTH = 120
 _PARTS = regex(r"[^-./]+|[-./]")
@@ -48,7 +48,7 @@ def _cell(text: str | Cell) -> Cell:
 
 
 class Laid:
-    """A column of cells as they stand on a terminal."""
+    """A laid-out column of cells."""
 
     def __init__(self, header: str, cells: Iterable[str | Cell], is_number: bool = False) -> None:
         self.header = header
@@ -61,20 +61,20 @@ class Laid:
 
 
 def aim(look: Look) -> int:
-    """Width that lines are meant to have; where there is no terminal, a sentence may be longer."""
+    """Preferred width of lines, which sentences may exceed without a terminal."""
     return look.width or _USUAL_WIDTH
 
 
 def room_beside(columns: Iterable[Laid], look: Look) -> int:
-    """The width left beside ``columns``, including the gap after them."""
+    """Width left beside ``columns``, including the gap after them."""
     return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
 
 
 def flowed(
     phrases: Iterable[str | Line], look: Look, *, gutter: str = _GUTTER, indent: str = INDENT
 ) -> Iterator[Sentence]:
-    """Lines of whole phrases, each indented, without empty ones. A phrase that is wider than the terminal is folded
-    between words.
+    """Yield indented lines of whole phrases, without empty ones; a phrase wider than the terminal is folded between
+    words.
     """
     line = list[Cell]()
     for phrase in ([Cell(phrase)] if isinstance(phrase, str) else phrase for phrase in phrases):
@@ -91,18 +91,18 @@ def flowed(
 
 
 def folded(*parts: str | Cell, indent: str = INDENT, hanging: int = HANGING) -> Sentence:
-    """One sentence, in as many lines as its words need."""
+    """One sentence, folded between words."""
     return Sentence([Cell(indent), *map(_cell, parts)], hanging)
 
 
 def because(named: Iterable[tuple[str, str]], most: int = 3) -> Iterator[Sentence]:
-    """``a, b and 3 more: reason``: names with what is said of each, those of which the same is said together."""
+    """Yield ``a, b and 3 more: reason``, one line per reason with the names that share it."""
     for reason, names in together(named).items():
         yield folded(f"{some_of(names, most)}: {reason}")
 
 
 def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
-    """The names of which the same is said, by what is said."""
+    """Names by shared reason."""
     by_text: dict[str, list[str]] = {}
     for name, text in named:
         by_text.setdefault(text, []).append(name)
@@ -110,7 +110,7 @@ def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
 
 
 def tabulated(columns: Sequence[Laid], gap: int = GAP, *, headers: bool) -> Iterator[Line]:
-    """The columns side by side after an indent of two, the last one unpadded."""
+    """Yield lines of columns side by side, indented by two, the last one unpadded."""
     if headers:
         yield _row(columns, [Cell(column.header, Tone.STRONG) for column in columns], gap)
     for cells in zip(*(column.cells for column in columns), strict=True):
@@ -128,7 +128,7 @@ def _row(columns: Sequence[Laid], cells: Sequence[Cell], gap: int) -> Line:
 
 
 def shared_suffix(names: Sequence[str]) -> str:
-    """``.eu-west-1.compute.internal`` where all names end in it; empty where that would save little."""
+    """``.eu-west-1.compute.internal`` if all names end in it; empty if that would save little."""
     if len(names) < _LEAST_NAMES:
         return ""
     end = commonprefix([name[::-1] for name in names])[::-1]
@@ -138,8 +138,9 @@ def shared_suffix(names: Sequence[str]) -> str:
 
 
 def told_apart(names: Sequence[str], width: int) -> list[str]:
-    """The names in at most ``width`` columns each, the longer ones without those words in a row that most names have;
-    two names become one only where no words are left to tell them apart.
+    """Names in at most ``width`` columns each, longer ones without consecutive words that most share.
+
+    Two names become one only if no words are left to distinguish them.
     """
     kinds = list(dict.fromkeys(names))
     if all(width_of(name) <= width for name in kinds):
@@ -199,7 +200,7 @@ _LEAD, _LEAST = 3, 3
 
 
 def table(answer: Answer, look: Look) -> str:
-    """The answer in the colors of ``look``: all of it, or what a terminal of so many rows shows first."""
+    """The answer for a terminal: all of it, or what so many rows show first."""
     view = view_of(answer)
     if view.sentences is not None:
         return view.sentences()
@@ -210,7 +211,7 @@ def table(answer: Answer, look: Look) -> str:
 
 
 def screen(view: View, look: Look) -> Iterator[Part]:
-    """The answer, what it is about, what it rests on, and rows."""
+    """Yield the answer, its subject, its basis, and rows."""
     yield from doubts(view)
     yield folded(Cell(view.answer[0], view.tone or Tone.STRONG), indent="")
     if look.headers:
@@ -224,7 +225,7 @@ def screen(view: View, look: Look) -> Iterator[Part]:
 
 
 def doubts(view: View) -> Iterator[Sentence]:
-    """Say what is not known, before what is made of the rest."""
+    """Yield what is unknown."""
     return (folded(Cell(doubt, Tone.BAD), indent="") for doubt in view.doubts)
 
 
@@ -233,7 +234,7 @@ def remarks(sentences: Iterable[str]) -> Iterator[Sentence]:
 
 
 def subject(phrases: Sequence[Line], look: Look) -> Iterator[Sentence]:
-    """Say what an answer is about, on one line where rows are few."""
+    """Yield the subject of an answer, on one line if rows are few."""
     if look.rows is not None:
         first, *others = [phrase for phrase in phrases if line_width(phrase)]
         phrases = [[*first, *(cell for phrase in others for cell in (Cell(_GUTTER), *phrase))]]
@@ -263,7 +264,7 @@ def _fitting(parts: Sequence[Part], following: Sequence[Line], look: Look) -> It
 
 
 def whole(parts: Iterable[Part], width: int | None) -> Iterator[Line]:
-    """All of it, in lines that ``width`` bounds."""
+    """Yield all lines, bounded by ``width``."""
     for part in parts:
         texts = chain(part.header, *part.rows, part.below) if isinstance(part, Rows) else [part]
         yield from _lines(texts, width)
@@ -334,7 +335,7 @@ def _height(lines: Iterable[Line], width: int) -> int:
 
 
 def of_sheet(sheet: Sheet[R], look: Look) -> Rows:
-    """Its rows, what their headers mean, and how many are left out."""
+    """Rows of a sheet, with its legend and the number left out."""
     shown = sheet.on_screen(look)
     if sheet.drawn is not None:
         rows = Rows([], [list(sheet.drawn(row, look)) for row in shown])
@@ -351,8 +352,10 @@ def of_sheet(sheet: Sheet[R], look: Look) -> Rows:
 
 
 def tabled(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Rows:
-    """``rows`` below their headers. Where they have no room the last columns are left out, then names are shortened; a
-    sentence, always the last cell, is folded in its place.
+    """``rows`` below their headers.
+
+    Without room the last columns are left out, then names are shortened; a sentence, always the last cell, is folded in
+    its place.
     """
     shown = [column for column in columns if Readers.TERMINAL in column.readers and not column.is_empty(rows)]
     laid = [_whole(column, rows) for column in shown]
@@ -382,7 +385,7 @@ def tabled(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Rows:
 
 
 def laid_out(columns: Sequence[Laid], look: Look, noun: str = "row", gap: int = GAP) -> Rows:
-    """The columns side by side as a table whose rows may be left out, each with its noun."""
+    """Table of columns side by side, with rows that may be left out, named by their noun."""
     lines = tabulated(columns, gap, headers=look.headers)
     return Rows([next(lines)] if look.headers else [], [[line] for line in lines], noun)
 

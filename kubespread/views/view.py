@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Bar(Struct, frozen=True):
-    """The matching pods of one domain."""
+    """Matching pods of one domain."""
 
     name: str
     before: int
@@ -36,12 +36,12 @@ class Bar(Struct, frozen=True):
 
 
 class Bars(Struct, frozen=True):
-    """One constraint, a bar a domain."""
+    """One constraint, with a bar per domain."""
 
     title: str
     bars: Sequence[Bar]
     limit: int | None = None
-    """Pods that a domain may have, the next one included: minimum + maxSkew; None for what is not limited."""
+    """Most pods in a domain, including the next one: minimum + maxSkew; None without a limit."""
 
 
 class NodeFacts(Struct, frozen=True):
@@ -51,11 +51,11 @@ class NodeFacts(Struct, frozen=True):
     rows: Mapping[str, Row]
     """Rows by the name of the node."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    """Verdict on each node in a few words."""
+    """Short verdict on each node."""
     words: Mapping[str, str] = field(default_factory=dict)
-    """Words that a picture with room for them writes on a node, where nothing else is to be said of it."""
+    """Words to write on nodes, if there is room and nothing else to say."""
     colors: Mapping[Tone, str] = field(default_factory=dict)
-    """Meaning of the tones of nodes; empty where they have none."""
+    """Meaning of the tones of nodes; empty without tones."""
 
     @classmethod
     def of(
@@ -65,7 +65,7 @@ class NodeFacts(Struct, frozen=True):
         colors: Mapping[Tone, str],
         word: Callable[[R], str] = lambda _: "",
     ) -> NodeFacts:
-        """Make the facts that a page has of a sheet whose rows are nodes, and whose first column is their names."""
+        """Make facts from a sheet of nodes, with their names in the first column."""
         table = sheet.table()
         rows = {name: Row(cells, row.tone, row.drawn[1:]) for row in table.rows for name, *cells in [row.cells]}
         verdicts = [] if verdict is None else map(verdict, sheet.rows)
@@ -73,19 +73,17 @@ class NodeFacts(Struct, frozen=True):
         return cls(table.header[1:], rows, dict(zip(rows, verdicts, strict=verdict is not None)), words, colors)
 
     def table(self) -> Table:
-        """Its rows as a table, where no map has them."""
+        """Facts as a table, for an answer without a map."""
         rows = [Row((name, *row.cells), row.tone) for name, row in self.rows.items()]
         return Table("Nodes", ("Node", *self.header), rows)
 
 
 Held = Sequence[int | None]
-"""Number of pods a node holds, and the percent of each resource of the map that they request; None where that is not
-known.
-"""
+"""Number of pods on a node, and requested percentage of the map's resources; None if unknown."""
 
 
 class Frame(Struct, frozen=True):
-    """One step: the pods of the nodes where that changed, and the nodes that went or came."""
+    """One step: changed pods of nodes, and nodes that came or went."""
 
     label: str
     text: str
@@ -93,48 +91,48 @@ class Frame(Struct, frozen=True):
     gone: Sequence[str] = ()
     joined: Sequence[str] = ()
     states: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Reasons that keep pods away from the nodes where that changed: ``cordoned``, ``not ready``."""
+    """Changed reasons that nodes keep pods away: ``cordoned``, ``not ready``."""
     held: Mapping[str, Held] = field(default_factory=dict)
-    """Pods and requests of nodes, where they changed; of other nodes of ``pods`` they are not known from now on."""
+    """Changed pods and requests of nodes; for other nodes of ``pods`` they are unknown from now on."""
 
 
 class Tile(Struct, frozen=True):
-    """Figure that is looked for first, which is also in the report, or one answer of many."""
+    """Figure to look for first, also in the report, or one answer of many."""
 
     name: str
     value: str
     tone: Tone = Tone.PLAIN
     find: str = ""
-    """Text that a page searches its tables for when it is chosen; empty where it lists nothing."""
+    """Text that a page searches its tables for when the tile is chosen; empty for none."""
     says: str = ""
     """Text beside the value."""
 
 
 def unwanted(name: str, number: int) -> Tile:
-    """Make the tile of something there should be none of."""
+    """Tile of a number that should be 0."""
     return Tile(name, f"{number:,}", Tone.BAD if number else Tone.GOOD)
 
 
 def some(name: str, number: int, of: int) -> Tile:
-    """Make the tile of something there should be at least one of."""
+    """Tile of a number that should not be 0."""
     return Tile(name, f"{number:,} of {of:,}", Tone.GOOD if number else Tone.BAD)
 
 
 Sample = tuple[Mapping[str, str], float]
 """Labels and a value."""
 Metric = tuple[str, str, Iterable[Sample]]
-"""A name without the program's, its help, and its samples."""
+"""Name without the program's, help, and samples."""
 
 
 def labeled(row_type: type, rows: Sequence[Any], figures: Sequence[float]) -> Iterator[Sample]:
-    """A sample a row, whose labels are the texts among its fields."""
+    """Yield a sample per row, labeled with the texts among its fields."""
     names = [each for each in declared(row_type).values() if each.is_label]
     labels = ({each.name: str(getattr(row, each.name)) for each in names} for row in rows)
     return zip(labels, figures, strict=True)
 
 
 def figures(prefix: str, row_type: type, rows: Sequence[Any]) -> Iterator[Metric]:
-    """A metric for each column that has a name in Prometheus, with a sample a row."""
+    """Yield a metric for each column with a name in Prometheus, with a sample per row."""
     for each in declared(row_type).values():
         if each.col.metric:
             help = docstring(row_type, each.name)
@@ -142,7 +140,7 @@ def figures(prefix: str, row_type: type, rows: Sequence[Any]) -> Iterator[Metric
 
 
 def tiles(row_type: type, rows: Sequence[Any]) -> Iterator[Tile]:
-    """The figure of the worst row, for each column that has a tile."""
+    """Yield the figure of the worst row, for each column with a tile."""
     for each in declared(row_type).values():
         if each.col.tile:
             worst = max((each.value(row) or 0 for row in rows), default=0)
@@ -150,54 +148,54 @@ def tiles(row_type: type, rows: Sequence[Any]) -> Iterator[Tile]:
 
 
 class View(Struct, frozen=True):
-    """Content of a report: its sheets as every format has them, and what only pictures show."""
+    """Content of a report: its sheets for every format, and what only pictures show."""
 
     title: str
     provenance: str
     answer: Sequence[str]
-    """The first one is the answer, the others are what it rests on."""
+    """The answer, then its basis."""
     doubts: Sequence[str] = ()
-    """Unknowns of the cluster, because of which the answer may be another: above it, and loud."""
+    """Unknowns that may change the answer, shown prominently above it."""
     tone: Tone = Tone.PLAIN
     tiles: Sequence[Tile] = ()
-    """Tiles in the order of their weight."""
+    """In order of importance."""
     sheets: Sequence[Sheet[Any]] = ()
-    """The one that answers the question first; a spreadsheet gets the first that it reads."""
+    """The main one first; a spreadsheet gets the first that it reads."""
     sheets_of: Callable[[], Sequence[Sheet[Any]]] | None = None
-    """Sheets that take long to make, for those that show them."""
+    """Function for sheets that take long to make."""
     names: Sequence[str | tuple[str, ...]] | None = None
-    """Names that ``-o name`` lists, several with a tab between them; None where there is no such form."""
+    """Names listed by ``-o name``, tuples joined by tabs; None without that format."""
     parts: Callable[[Look], Iterable[Sheet[Any] | Part]] | None = None
-    """Parts below the answer on a terminal, where these are not its sheets, in its order."""
+    """Function for the parts below the answer on a terminal, if not its sheets."""
     picture: Callable[[Look], Iterable[Part]] | None = None
-    """The whole answer on a terminal, where that is drawn by hand."""
+    """Function for the whole answer on a terminal, if it is drawn by hand."""
     sentences: Callable[[], str] | None = None
-    """The answer as paragraphs, where only some of its rows are requested."""
+    """Function for the answer as paragraphs, if only some rows are requested."""
     is_wide_on_terminals: bool = False
-    """True if ``-o wide`` is wide on a terminal too, and not the columns of pipes there."""
+    """True if ``-o wide`` on a terminal has a table of its own instead of a pipe's columns."""
     bars: Sequence[Bars] = ()
     nodes: NodeFacts | None = None
     nodes_of: Callable[[], NodeFacts] | None = None
-    """Facts about nodes that take long to make, for those that show them."""
+    """Function for facts about nodes that take long to make."""
     replicas: Mapping[str, int] | None = None
-    """The pods of each node that a picture draws; None: those that the map marks."""
+    """Number of pods to draw on each node; None for those that the map marks."""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
-    """Name of the node that leaves, by the name of the one that joins in its place."""
+    """Name of the leaving node, by that of the one that replaces it."""
     frames: Callable[[TopologyMap], Iterable[Frame]] = lambda _: ()
-    """Steps that move the nodes of a map, of which the last is the one that a page opens with."""
+    """Function for steps on a map; a page opens with the last one."""
     metrics: Callable[[], Iterable[Metric]] = tuple
-    """Metrics of the whole answer, for a textfile collector."""
+    """Function for metrics of the whole answer, for a textfile collector."""
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Notes, gaps and what is not modeled, by heading."""
+    """Notes, gaps and unmodeled features, by heading."""
 
 
 def held_before(drawn: TopologyMap) -> dict[str, Held]:
-    """List what each node of the map holds."""
+    """Pods and requests of each node of the map."""
     return {node.name: (node.pods, *(load.percent for load in node.load)) for node in drawn.nodes}
 
 
 def held_after(loads: Iterable[NodeLoad], before: Mapping[str, Held], drawn: TopologyMap) -> dict[str, Held]:
-    """List what the nodes of ``loads`` hold."""
+    """Pods and requests of the nodes of ``loads``."""
     nothing: Held = [None] * (1 + len(drawn.resources))
     after = dict[str, Held]()
     for load in loads:
@@ -208,13 +206,13 @@ def held_after(loads: Iterable[NodeLoad], before: Mapping[str, Held], drawn: Top
 
 
 def source(cluster: ClusterReference | None, kube_version: str, *more: str) -> str:
-    """Say where an answer comes from, in one line."""
+    """Origin of an answer, in one line."""
     parts = (cluster_phrase(cluster), scheduler_phrase(kube_version, cluster), *more)
     return " · ".join(part for part in parts if part)
 
 
 class About(TypedDict):
-    """Fields of a view that every report fills in the same way."""
+    """Fields that all views fill in the same way."""
 
     provenance: str
     answer: Sequence[str]
@@ -227,7 +225,7 @@ TONES = {"yes": Tone.GOOD, "no": Tone.BAD, "unknown": Tone.WARN}
 
 
 def about(report: Any) -> About:
-    """Say where one report is from, its answer, and its notes and gaps."""
+    """Origin, answer, notes and gaps of one report."""
     return About(
         provenance=source(report.cluster, report.kube_version, report.manner),
         answer=report.said,
@@ -240,7 +238,7 @@ _HEADINGS = {"Notes": "notes", "Admission": "admission", "Gaps": "gaps", "Not mo
 
 
 def beside(reports: Iterable[Any]) -> Mapping[str, Sequence[str]]:
-    """Collect the notes, gaps and what is not modeled of all ``reports``, each text once."""
+    """Notes, gaps and unmodeled features of all ``reports``, without duplicates."""
     lists: dict[str, dict[str, None]] = {}
     for report in reports:
         for heading, name in _HEADINGS.items():
@@ -250,27 +248,26 @@ def beside(reports: Iterable[Any]) -> Mapping[str, Sequence[str]]:
 
 
 def sheets_in(view: View) -> Sequence[Sheet[Any]]:
-    """All of its sheets."""
     return view.sheets if view.sheets_of is None else view.sheets_of()
 
 
 def with_nodes(view: View) -> View:
-    """Add the facts about single nodes, for pages and comments."""
+    """The view with facts about single nodes, for pages and comments."""
     return view if view.nodes_of is None else replace(view, nodes=view.nodes_of())
 
 
 def tables_of(view: View) -> Sequence[Table]:
-    """Its sheets as tables of cells; a sheet without rows is none."""
+    """Sheets with rows, as tables of cells."""
     return [sheet.table() for sheet in sheets_in(view) if Readers.PAGES in sheet.readers and sheet.rows]
 
 
 def cluster_phrase(cluster: ClusterReference | None) -> str:
-    """``snapshot prod.json.gz, 2 h old``; empty for files that say nothing of where they are from."""
+    """``snapshot prod.json.gz, 2 h old``; empty for files of unknown origin."""
     return " ".join(filter(None, cluster_words(cluster)))
 
 
 def cluster_words(cluster: ClusterReference | None) -> tuple[str, str]:
-    """Say what a cluster is, where that is known, and which one."""
+    """Kind of the cluster, if known, and its name."""
     if cluster is None or not (cluster.context or cluster.server or cluster.time):
         return "", ""
     whose = ("context", cluster.context) if cluster.context else ("", cluster.server or "")
@@ -289,7 +286,7 @@ def workloads_phrase(report: OfWorkloads, workloads: int) -> str:
 
 
 def chosen_from(namespace: str | None, selector: str) -> str:
-    """`` with app=web of namespace shop``: which ones are meant where none is named, to be put behind what they are."""
+    """`` with app=web of namespace shop``: selection of workloads, to follow their noun."""
     labels = f" with {selector}" if selector else ""
     return f"{labels} of {'all namespaces' if namespace is None else f'namespace {namespace}'}"
 
@@ -298,7 +295,7 @@ _HUMP = regex(r"(?<=[a-z])(?=[A-Z])")
 
 
 def view_of_rows(report: Any) -> View:
-    """The view of a report that has none of its own: a sheet for each field of rows that declare their columns."""
+    """View of a report without one of its own: a sheet for each field of rows with columns."""
     kinds = {each.name: get_args(each.type)[0] for each in fields(report) if get_origin(each.type) is tuple}
     sheets = [
         Sheet(title=name.replace("_", " ").capitalize(), columns=columns_of(row), rows=getattr(report, name))
@@ -309,7 +306,7 @@ def view_of_rows(report: Any) -> View:
 
 
 def view_of(answer: Answer) -> View:
-    """Make the view of an answer. A report without a view is shown as its rows."""
+    """Make the view of an answer; a report without a view is shown as its rows."""
     reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
     tell = _beside(type(reports[0]))
     view = view_of_rows(reports[0]) if tell is None else tell(reports)

@@ -21,9 +21,7 @@ _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def text(value: object) -> str:
-    """Escape ``value`` for the content of elements and for quoted attributes alike; characters that hide or reorder
-    text are escapes.
-    """
+    """Escaped ``value`` for elements and quoted attributes, including characters that hide or reorder text."""
     return html.escape(escaped(str(value)))
 
 
@@ -33,7 +31,7 @@ _WHOLE = 24
 
 
 def breakable(value: str) -> str:
-    """Long names may go on in the next line: behind a dot, a slash or a dash, and before a capital letter."""
+    """Name with places to break lines: after a dot, a slash or a dash, and before a capital letter."""
     return " ".join(
         text(word) if len(word) <= _WHOLE else "<wbr>".join(map(text, _PARTS.split(word))) for word in value.split(" ")
     )
@@ -45,7 +43,7 @@ def data(value: Any) -> str:
 
 
 def shown(value: Any) -> Any:
-    """Plain data whose texts are as `text` shows them, for a script to find and to show."""
+    """Plain data with escaped texts, for a script to find and to show."""
     if isinstance(value, str):
         return escaped(value)
     if isinstance(value, dict):
@@ -76,7 +74,7 @@ _STEP = 5
 
 
 def answer(account: View) -> str:
-    """The answer itself, and what is looked for first in a row."""
+    """The answer, and the figures to look for first, in a row."""
     tiles = "".join(map(_tile, account.tiles))
     row = f'<div class="tiles">{tiles}</div>' if tiles else ""
     doubts = "".join(f"<p><strong>{text(doubt)}</strong></p>" for doubt in account.doubts)
@@ -86,7 +84,7 @@ def answer(account: View) -> str:
 
 
 def remarks(account: View) -> str:
-    """Write what the answer rests on, folding most of it: much of it would bury what comes below."""
+    """Notes on the answer's basis, mostly folded: many would bury what comes below."""
     first, more = ([f"<p>{breakable(line)}</p>" for line in part] for part in (account.answer[1:4], account.answer[4:]))
     folded = f"<details><summary>and {len(more):,} more</summary>{''.join(more)}</details>" if more else ""
     return f'<section class="remarks" aria-label="What it rests on">{"".join(first)}{folded}</section>' if first else ""
@@ -103,22 +101,20 @@ def _tile(tile: Tile) -> str:
 
 
 def facts(of: Mapping[str, str], commands: Collection[str]) -> str:
-    """Names with what is said of them, or what is typed for it, without those of which nothing is."""
+    """Names with values or commands, without empty ones."""
     said = ((name, command(value) if name in commands else breakable(value)) for name, value in of.items() if value)
     pairs = "".join(f"<div><dt>{text(name)}</dt><dd>{value}</dd></div>" for name, value in said)
     return f"<section><h2>This answer</h2><dl>{pairs}</dl></section>" if pairs else ""
 
 
 def command(typed: str) -> str:
-    """Write a command that page.js lets one copy."""
+    """Command with a button to copy it."""
     words = "".join(f"<span>{breakable(word)}</span> " for word in typed.split(" "))
     return f'<code class="command">{words[:-1]}</code>'
 
 
 def packed(content: str) -> str:
-    """Elements that page.js puts in the place of this one when what holds it is opened: so many would make a page large
-    and slow.
-    """
+    """Elements that page.js inserts when their parent is opened: so many would make a page large and slow."""
     return f'<script type="text/plain" class="packed" data-packed>{squeezed(content)}</script>'
 
 
@@ -127,7 +123,7 @@ def squeezed(content: str) -> str:
 
 
 def embedded(name: str, value: Any) -> str:
-    """Data for a script, or for whoever reads the page with one: as it is, or squeezed where it is large."""
+    """Data for scripts, compressed if it is large."""
     plain = data(value)
     if len(plain) <= _MOST_PLAIN:
         return f'<script type="application/json" id="{name}">{plain}</script>'
@@ -139,7 +135,7 @@ def tables(every: Iterable[Table]) -> str:
 
 
 def foldable(name: str, table: Table, ids: str = "", *, is_first: bool = False) -> str:
-    """A table below a summary, open where it is the first or short; its rows have ``ids`` with their place, if any."""
+    """Table below a summary, open if it is the first or short; its rows have ``ids`` with their place, if any."""
     caption, rows = table.caption, table.rows if ids else table.rows[:_MOST_ROWS]
     is_open = is_first or len(rows) <= _MOST_OPEN
     opened = " open" if is_open else ""
@@ -192,7 +188,7 @@ def _attribute(name: str, value: str | int) -> str:
 
 
 def beside(lists: Mapping[str, Sequence[str]]) -> str:
-    """Notes, gaps and what is not modeled."""
+    """Notes, gaps and unmodeled features."""
     return "".join(_listed(heading, texts) for heading, texts in lists.items())
 
 
@@ -208,7 +204,7 @@ _MOST_BARS = 24
 
 
 def bars(every: Sequence[Bars]) -> str:
-    """Each constraint with a bar per domain and its numbers beside it."""
+    """Bars of each constraint's domains, with numbers beside them."""
     drawn = "".join(_bars(f"c{place}", chart) for place, chart in enumerate(every))
     return f"<section><h2>Constraints</h2>{_of_bars(every)}{drawn}</section>" if every else ""
 
@@ -271,7 +267,7 @@ def _in_bars(every: Sequence[Bars]) -> Iterator[str]:
 
 
 def stacked(parts: Sequence[tuple[str, int]]) -> str:
-    """A bar of colors beside each other, as long as there are of each; text beside it says the same."""
+    """Bar of adjacent colors, each as long as its number; text beside it says the same."""
     whole, drawn, past = max(1, sum(number for _, number in parts)), [], 0
     for color, number in parts:
         width = round(_BAR * (past + number) / whole) - round(_BAR * past / whole)

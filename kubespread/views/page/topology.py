@@ -39,22 +39,22 @@ class NodeMark(Struct, frozen=True):
     """Mark of one node in the picture."""
 
     position: int
-    """Position of its row in the table of nodes."""
+    """Position in the table of nodes."""
     pods: int
     color: str
-    """Meaning of its color: its verdict, or how full it is."""
+    """Meaning of the color: verdict or load."""
     style: str
     tooltip: str
     state: str = ""
-    """State of the node, in a word."""
+    """State of the node in a word."""
     word: str = ""
-    """Word that is written on it where it has no state."""
+    """Word to write on it without a state."""
     is_awaited: bool = False
     """True if it joins in a later step."""
 
 
 class Picture:
-    """A cluster as it is drawn for an answer."""
+    """Map of a cluster for an answer."""
 
     def __init__(self, report: TopologyMap, account: View) -> None:
         self.report, self.account = report, account
@@ -83,21 +83,21 @@ class Picture:
 
     @cached_property
     def nodes(self) -> Sequence[MapNode]:
-        """The nodes as the question has them, which may be the fullest first."""
+        """Nodes in the question's order, which may be the fullest first."""
         told = () if self.account.nodes is None else self.account.nodes.rows
         places = {name: place for place, name in enumerate(told)}
         return sorted(self.report.nodes, key=lambda node: places.get(node.name, len(places)))
 
     @cached_property
     def pods(self) -> Mapping[str, int]:
-        """Count the marked pods on each node before the first step."""
+        """Number of marked pods on each node before the first step."""
         if self.account.replicas is not None:
             return self.account.replicas
         return {node.name: len(node.marked) if self.is_marking else node.pods for node in self.report.nodes}
 
     @property
     def dot(self) -> tuple[str, ...]:
-        """The noun for a dot, and which of these."""
+        """Noun for a dot, and which ones."""
         if self.account.replicas is not None:
             return ("replica",)
         if self.report.selector is not None:
@@ -196,7 +196,7 @@ class Picture:
         return stacked([(color, nodes[color]) for color in order if nodes[color]])
 
     def legend(self) -> str:
-        """Say what a dot is, what the color of a node says, and how nodes look that take no pods."""
+        """Meaning of dots, colors, and nodes that take no pods."""
         return as_list(self._meanings())
 
     def _meanings(self) -> Iterator[str]:
@@ -219,7 +219,7 @@ class Picture:
             yield sample("moved", "changed in this step")
 
     def slider(self) -> str:
-        """The slider that moves from step to step; without scripts, which it needs, it is not shown."""
+        """Slider from step to step, hidden without scripts."""
         steps = len(self.frames)
         return (
             '<div class="steps" hidden><button type="button" id="back" aria-label="Step back">◀</button>'

@@ -34,7 +34,7 @@ class NodeTable(Struct, frozen=True, dict=True):
 
     @property
     def header(self) -> list[str]:
-        """The columns that change with steps have their own names."""
+        """Columns that change with steps have their own names."""
         facts, report = self.picture.account.nodes, self.picture.report
         return [
             "Node",
@@ -49,7 +49,7 @@ class NodeTable(Struct, frozen=True, dict=True):
 
     @property
     def counted(self) -> str:
-        """The name of the column with the pods that are drawn; empty where these are all of a node."""
+        """Name of the column with the drawn pods; empty if these are all of a node."""
         if self._has_steps:
             return "Pods at this step"
         is_marking = self.picture.account.replicas is not None or self.picture.is_marking
@@ -57,9 +57,7 @@ class NodeTable(Struct, frozen=True, dict=True):
 
     @property
     def holding(self) -> Sequence[str]:
-        """The names of the columns with what a node holds: all of its pods, and what they request; none where that is
-        not known at every step.
-        """
+        """Names of the columns with a node's pods and requests; empty unless known at every step."""
         requested = [f"{resource} requested" for resource in self.picture.report.resources]
         return ["Pods", *requested] if self.picture.tells_loads else []
 
@@ -83,7 +81,7 @@ class NodeTable(Struct, frozen=True, dict=True):
         return any(node.marked for node in self.picture.report.nodes)
 
     def html(self) -> str:
-        """A row a node; the cells of the picture link to these."""
+        """Rows of nodes; the cells of the picture link to these."""
         return foldable("nodes", Table("Nodes", self.header, [*self._rows()]), "n")
 
     def _rows(self) -> Iterator[Row]:
@@ -126,7 +124,7 @@ def _bar(percent: int | None) -> Drawn | None:
 
 
 FULL = 90
-"""Percent from which on the bar of a node has another tone: never that of a no, which it is not."""
+"""Percentage from which the bar of a node has another tone, which is not that of a no."""
 
 
 STATE = "State"
@@ -135,13 +133,14 @@ _COMMAND = "Question"
 
 
 def html(answer: Answer, look: Look) -> str:
-    """A page of the ``answer``, with the cluster that is drawn."""
+    """Page of the ``answer``, with its map."""
     return write_page(answer, look.drawn, look.next_command)
 
 
 def write_page(answer: Answer, drawn: TopologyMap | None, next_command: str = "") -> str:
-    """``answer`` drawn on the cluster of ``drawn``, which is None only for an answer without a cluster. The page holds
-    the answer's JSON, as ``-o json`` has it.
+    """Page with ``answer`` on the map ``drawn``, which is None only for an answer without a cluster.
+
+    It holds the answer's JSON, as printed by ``-o json``.
     """
     account = with_nodes(view_of(answer))
     css, script = _resource("page.css"), _resource("page.js")
