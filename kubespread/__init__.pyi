@@ -548,7 +548,7 @@ def verify(
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> VerifyReport:
-    """Verify what is promised of workloads, in a file that is kept beside their manifests.
+    """Verify promises about workloads, in a file kept beside their manifests.
 
     Raises UsageError, SnapshotError and ManifestError.
 

@@ -98,7 +98,7 @@ def _snapshot(typed: Typed) -> int:
     It contains only the fields that scheduling reads: no environment variables, arguments, Secrets or ConfigMaps, and
     only the annotations that scheduling reads. The file is replaced atomically.
 
-    With --check nothing is saved. What it finds stands in each answer that rests on it, too, whose verdict is then
+    With --check nothing is saved. Its findings are also in every answer that relies on them, and make the verdict
     unknown: bound pods without their nodes, pods of one namespace only, claims without volumes, owners that are not
     there, objects of several clusters or hours, lists that were cut off, errors of kubectl.
 

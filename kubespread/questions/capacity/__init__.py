@@ -213,9 +213,9 @@ class Capacity(Question[CapacityReport], frozen=True, kw_only=True):
     """Show what nodes have free, how much of it no pod can use and why, and how many pods of one size fit.
 
     Requests are those that kube-scheduler counts, including init containers, pod-level resources and overhead. With
-    --request, copies of a pod without labels or constraints are placed until no more fit; what is left is stranded
-    for these. Without it, no size is guessed: only what no pod could use is stranded. How many more replicas of a
-    workload fit, simulate says: --replicas max.
+    --request, copies of a pod without labels or constraints are placed until no more fit; the rest is stranded for
+    them. Without it, no size is guessed: only what no pod could use is stranded. For replicas of a workload, use
+    simulate --replicas max.
 
     \b
     Examples:

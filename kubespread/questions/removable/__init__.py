@@ -222,10 +222,11 @@ class Removable(DrainingQuestion[RemovableReport], frozen=True, kw_only=True):
     """Find the nodes that can be drained and deleted, alone and together, and say what blocks each of the others.
 
     A node can go when a drain can evict all its pods within their budgets and kube-scheduler places the replacements,
-    without breaking a budget by preemption; kubectl refuses nodes with pods that have no controller. Control plane
-    nodes, the last node of a domain that a hard constraint counts, and local data that goes are remarked on. Nodes are
+    without breaking a budget by preemption; kubectl refuses nodes with pods that have no controller. Remarks name
+    control plane nodes, the last node of a domain that a hard constraint counts, and local data that is lost. Nodes are
     removed together greedily, those with the fewest pods first, without control plane nodes and the last of a domain:
-    another order may find more. Of nodes that budgets alone keep it says with which change of a budget they could go.
+    another order may find more. For nodes blocked by budgets alone, it names the change of a budget with which they
+    could go.
 
     \b
     Examples:

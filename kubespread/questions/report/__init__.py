@@ -180,11 +180,11 @@ class _AreasOrWorkloads(Argument, frozen=True):
 class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     """Put everything that is wrong with a cluster, or would be, on one page, the worst first.
 
-    Each line says what, whose, how bad, the command that shows it, and the change that was tried and helps. Most are
-    answers of pending, audit and survive; budgets, nodes that cannot be drained and autoscalers at their maximum are
-    added. Critical: pods are missing now. Warning: pods would be missing after one more failure or scale-up, a hard
-    constraint does not hold, or a drain is refused. Notice: anything else. With --autoscaler pods are missing that
-    still are once it has added its nodes.
+    Each line says what is wrong, where and how badly, with the command that shows it and a tried change that helps.
+    Most are answers of pending, audit and survive; budgets, nodes that cannot be drained and autoscalers at their
+    maximum are added. Critical: pods are missing now. Warning: pods would be missing after one more failure or
+    scale-up, a hard constraint does not hold, or a drain is refused. Notice: anything else. With --autoscaler, pods
+    count as missing only if they still are after it has added nodes.
 
     \b
     Examples:

@@ -77,12 +77,12 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
 
 
 class Verify(PlayedQuestion[VerifyReport], frozen=True, kw_only=True):
-    """Verify what is promised of workloads, in a file that is kept beside their manifests.
+    """Verify promises about workloads, in a file kept beside their manifests.
 
-    Each promise says which workloads it is about, and what holds of them: survives (any zone, any node, any KEY), ready
-    and back, spread, fits, rollout and drain; of the cluster, room. The answer has of each the margin, or what breaks
-    it, as survive, audit, simulate, plan, removable or capacity answer. A broken one with a day in until is accepted
-    until that day is over. With -f manifests are applied first.
+    Each promise names workloads and what must hold: survives (any zone, any node, any KEY), ready and back, spread,
+    fits, rollout and drain; for the cluster, room. The answer gives the margin of each, or what breaks it, as found by
+    survive, audit, simulate, plan, removable or capacity. A broken one with a day in until is accepted through that
+    day. With -f manifests are applied first.
 
     \b
     Examples:

@@ -206,7 +206,7 @@ class Drain(NodesEdit, frozen=True):
         "NODES [--no-ignore-daemonsets] [--no-delete-emptydir-data] [--force]",
         f"{_USAGE}, and flags of kubectl drain",
         metavar="NODES",
-        option="Drain nodes, as kubectl drain does; its flags stand with them: 'pool=a --force'.",
+        option="Drain nodes, as kubectl drain does; its flags may follow: 'pool=a --force'.",
     )
     takes_flags: ClassVar = True
     flags: DrainFlags = DrainFlags()
