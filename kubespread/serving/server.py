@@ -154,7 +154,7 @@ def _workloads(snapshot: Snapshot) -> Iterator[Workload]:
 
 
 def answer_of(name: str, arguments: Mapping[str, Any], snapshot: Snapshot, scheduler: Scheduler) -> str:
-    """Answer to the arguments of a tool, with truncated lists. Raises KubespreadError."""
+    """Answer to the arguments of a tool, with truncated lists if these pass a limit. Raises KubespreadError."""
     question = question_of(name)
     asked, cluster, scheduling, _ = posed(question, snapshot, scheduler, arguments)
     answer = only_report(ask(cluster, asked, scheduling, timeout=arguments.get("timeout")))
