@@ -230,7 +230,7 @@ class Scenario(Argument, frozen=True):
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
         text = (
             "What happens, one after another: any edit, 'scale deploy/web=12', 'rollout deploy/web cpu=2', 'fail "
-            "zone=c', 'restore zone=c', 'upgrade pool=a --surge 1'."
+            "zone=c', 'restore zone=c'."
         )
         yield "steps", Annotated[list[Text], Meta(description=text)], []
 

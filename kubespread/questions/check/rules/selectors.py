@@ -18,7 +18,16 @@ from kubespread.questions.causes.own_pods import is_meant, missing_them
 from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.rules.disruption import BY_REVISION, by_revision, excess, rolled_out
-from kubespread.questions.check.trial import PodChange, Subject, by_domain, listed, own_counts, skew_of, unchanged
+from kubespread.questions.check.trial import (
+    PodChange,
+    Subject,
+    by_domain,
+    domains,
+    listed,
+    own_counts,
+    skew_of,
+    unchanged,
+)
 from kubespread.regex import regex
 from kubespread.wording import count_of
 
@@ -105,6 +114,9 @@ def _counting_nothing(
             if apart is not None:
                 text += f"; {BY_REVISION} on this constraint"
         outcome = None if mended is None else mended.placed.outcome(declared.key)
+        hard = [] if trial is None else [hard for each, hard in case.hard(trial) if each is declared]
+        if outcome is not None and replicas > 1 and any(len(domains(each)) == 1 for each in hard):
+            outcome += f", as there is no other {declared.name} (KS205)"
         remedy = Remedy(text=text, outcome=outcome)
     return RuleFinding(field, f"{why}: {uncounted}", remedy, mended, severity, proven=trial is not None)
 
