@@ -304,3 +304,14 @@ def test_pods_that_have_ended_are_not_taken_off_nodes_where_they_do_not_count() 
     objects = [*hosts("a", "b"), made, {**db, "status": {"phase": "Failed"}}]
     report = kubespread.check(kubespread.Snapshot.from_objects(objects))
     assert (report.verdict, report.findings) == ("yes", ())
+
+
+def test_a_claim_that_is_not_there_is_said_to_be_missing() -> None:
+    nodes = hosts("a", "b", "c")
+    there = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "other", "namespace": "shop"}}
+    manifest = web(hard(ZONE))
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "gone"}}]
+    manifest["spec"]["template"]["spec"]["volumes"] = volumes
+    cluster = kubespread.Snapshot.from_objects([*nodes, there])
+    messages = {finding.code: finding.text for finding in kubespread.check(cluster, manifest).findings}
+    assert messages["KS301"] == "0 of 3 replicas fit: PersistentVolumeClaim gone has to be created"

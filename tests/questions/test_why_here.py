@@ -48,10 +48,14 @@ def test_why_a_pod_is_where_it_is(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("objects", "asked"), [([*NODES, pod("web")], "pod/web"), ([*NODES, *deployment("web", ("a",))], "deploy/web")]
+    ("objects", "asked", "what"),
+    [
+        ([*NODES, pod("web")], "pod/web", ", and web is pending: leave it out"),
+        ([*NODES, *deployment("web", ("a",))], "deploy/web", ": name it as pod/NAME"),
+    ],
 )
-def test_what_runs_nowhere_is_not_asked_why(objects: list[Data], asked: str) -> None:
-    with pytest.raises(UsageError, match="--why-here is about a pod that runs"):
+def test_what_runs_nowhere_is_not_asked_why(objects: list[Data], asked: str, what: str) -> None:
+    with pytest.raises(UsageError, match=f"^--why-here is about a pod that runs{what}$"):
         explained(objects, asked)
 
 

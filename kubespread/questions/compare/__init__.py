@@ -158,6 +158,8 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
             more = f" and {count_of(len(worse) - 1, 'more change')}" if len(worse) > 1 else ""
             told = f", worse: {worse[0]}{more}" if worse else ", nothing is worse"
             yield f"{differing} {verb_of(len(keys), 'differ')}{told}"
+        if self.workloads and not self.nodes:
+            yield "all replicas of each workload are placed anew, whatever runs now"
         yield from (
             f"{change.column}: {change.values}"
             for change in changes_between({"": self.before.cells}, {"": self.after.cells})

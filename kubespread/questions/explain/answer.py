@@ -151,8 +151,12 @@ def _own_node(candidate: Candidate, cluster: Cluster) -> str:
     """The node that the pod runs on. Raises UsageError."""
     key = key_of(candidate.pod)
     node = next((pod.spec.node_name for pod in candidate.surroundings.snapshot.pods if key_of(pod) == key), "")
-    if not candidate.is_stored or not node:
+    if not candidate.is_stored:
         raise UsageError("--why-here is about a pod that runs: name it as pod/NAME")
+    if not node:
+        raise UsageError(
+            f"--why-here is about a pod that runs, and {candidate.pod.metadata.name} is pending: leave it out"
+        )
     if node not in cluster.nodes.index:
         raise UsageError(f"the pod runs on {node}, which is not among the nodes")
     return node

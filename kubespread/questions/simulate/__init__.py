@@ -559,6 +559,9 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
     def next(self, report: Sequence[SimulateReport], commands: Commands) -> str:
         worst = next((each for each in report if each.lacking), None)
+        if worst is not None and worst.gang is not None:
+            # What would help replicas one by one need not help all at once.
+            return ""
         if len(report) == 1 and worst is not None:
             return self.again(commands, "explain", "--fix")
         there = worst or next(iter(report), None)

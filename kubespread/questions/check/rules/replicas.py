@@ -20,6 +20,7 @@ from kubespread.kube.quantity import NANO, IntOrStringError, QuantityError, pars
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups import NODE_POOL_LABEL
+from kubespread.questions.causes.own_pods import claims_at_fault
 from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import UNSEARCHED, Case, ClusterRule, Declared, LastRule, Rule, RuleFinding
 from kubespread.questions.check.trial import (
@@ -60,6 +61,9 @@ class VolumePins(ClusterRule, code="KS301", name="volume-pins", severity=Severit
         """Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, checkBoundClaims"""
         subject, held = case.subject, trial.placed
         if subject.is_daemon or not case.own or not subject.pod.spec.has_scheduled_volumes:
+            return
+        if trial.evaluation is not None and (fault := claims_at_fault(trial.evaluation)):
+            yield RuleFinding(case.own[0].path, f"{held.text}: {fault}", Remedy(text="claims that the pods can use"))
             return
         mended = trial.mended(lambda pod: replace(pod, spec=replace(pod.spec, volumes=[])))
         free = mended.placed
