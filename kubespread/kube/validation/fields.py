@@ -11,9 +11,7 @@ Source: pkg/apis/core/validation/validation.go, ValidatePodCreate, ValidatePodTe
     validateDownwardAPIVolumeFile, validateObjectFieldSelector, validateContainerResourceDivisor,
     ValidatePersistentVolumeClaimSpec, ValidateSecurityContext, validatePodSpecSecurityContext, ValidateHostSysctl,
     validateWindowsSecurityContextOptions, validateWindowsHostProcessPod, validateHostUsers, validateLinux,
-    validateWindows, validatePodDNSConfig, validatePodHostName, validateFileKeyRefVolumes,
-
-    validateAppArmorAnnotationsAndFieldsMatchOnCreate
+    validateWindows, validatePodDNSConfig, validatePodHostName, validateFileKeyRefVolumes
 Source: pkg/apis/core/validation/names.go, ValidateSignerName, ValidateClusterTrustBundleName
 """
 
