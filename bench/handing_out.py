@@ -59,7 +59,7 @@ def handing_out() -> None:
             ["removable"],
             ["audit", "-A"],
             ["check", "-A"],
-            ["compare", "-A", "--kube-version", "1.30", "--kube-version", "1.37"],
+            ["compare", "-A", "--kube-version", "1.30", "--to-kube-version", "1.37"],
             ["plan", str(scenario), "--steps", "--runs", "16"],
             ["upgrade", "kubernetes.io/os=linux", "-S", held],
         ):

@@ -32,7 +32,7 @@ def surviving() -> None:
         audited = partial(run, "audit", "-A", "-S", large)
         show("audit, all workloads of 5,000 nodes", audited, 10)
         for older, differ in (("1.36", "alike"), ("1.30", "all different")):
-            releases = ("--kube-version", older, "--kube-version", "1.37")
+            releases = ("--kube-version", older, "--to-kube-version", "1.37")
             comparing = partial(run, "compare", "-A", "-S", small, *releases)
             show(f"compare, all workloads of 1,000 nodes in two releases, {differ}", comparing, None)
         snapshot = Snapshot.from_objects(running(1_000, WORKLOADS))
