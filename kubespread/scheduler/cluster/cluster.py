@@ -144,7 +144,7 @@ class Cluster:
         return other
 
     def with_objects(self, objects: ClusterObjects) -> Cluster:
-        """The same nodes and pods with other objects."""
+        """Cluster of these nodes and pods among other objects."""
         other = Cluster(self.nodes, objects, StorageIndex(objects), self.kinds, self.running)
         other.nominated, other.assumed = self.nominated, self.assumed
         other.claim_users = self.claim_users.with_objects(objects)
@@ -392,7 +392,7 @@ class Holdings(Struct, frozen=True):
         return len(self.cluster) if self.nodes is None else len(self.nodes)
 
     def plus(self, kind: PodKind, by: int) -> Holdings:
-        """The same nodes, each with ``by`` more pods of one kind."""
+        """Holdings with ``by`` more pods of one kind on each node."""
         if not by:
             return self
         pods, *sums = self.sums

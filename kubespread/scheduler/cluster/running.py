@@ -78,7 +78,7 @@ class ClaimUsers(Struct, frozen=True, eq=False):
         return [Use(pod, node, by) for pod, node in pods if has_claims(pod)]
 
     def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
-        """The same happenings with other objects."""
+        """Users of claims by these happenings among other objects."""
         other = ClaimUsers.of(objects)
         return replace(self, objects=objects, provided=other.provided) if self.happened else other
 
@@ -260,7 +260,7 @@ class RunningPods:
         return cls(kinds, PodList(tuple(pods), kind, node), Taken.of(kinds, nodes_of_kind, nodes), nodes_of_kind)
 
     def among(self, kinds: KindTable) -> RunningPods:
-        """The same pods with another kind table that has the same numbers."""
+        """Running pods with another kind table of the same numbers."""
         other = RunningPods(kinds, self._listed, self.taken, self.nodes_of_kind)
         other._used_ports = self._used_ports
         return other
