@@ -19,8 +19,5 @@ _kubespread_complete() {
             COMPREPLY+=("$word")
         done < <(compgen -f -- "$typed")
     fi
-    if ((${#COMPREPLY[@]} == 1)) && [[ ${COMPREPLY[0]} == *[=/] ]]; then
-        compopt -o nospace
-    fi
 }
 complete -F _kubespread_complete kubespread kubectl-kubespread

@@ -2,7 +2,7 @@
 # zsh completion for kubespread: kubespread completion zsh > a folder of $fpath, as _kubespread
 _kubespread() {
     local answer todo line help
-    local -a lines described options
+    local -a lines described
     # The words as the program would get them: without quotes, the one being typed last.
     answer=$(_KUBESPREAD_COMPLETE=zsh "${(Q)words[1]}" "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null </dev/null) || return
     lines=("${(@f)answer}")
@@ -13,8 +13,7 @@ _kubespread() {
         help=${line#*$'\t'}
         described+=("${${line%%$'\t'*}//:/\\:}${help:+:$help}")
     done
-    [[ $todo == *nospace* ]] && options=(-S '')
-    (( $#described )) && _describe -V -t values value described "${options[@]}"
+    (( $#described )) && _describe -V -t values value described
     if [[ $todo == *files* ]]; then
         [[ $PREFIX == --*=* ]] && compset -P '*='
         _files

@@ -68,7 +68,7 @@ ROOMS: dict[str, set[str]] = {
         "redaction",
         "candidate.sources",
         "config",
-        # What completion offers by name, and what a mistyped name was to be.
+        # What a mistyped name was to be.
         "kube.api.kinds",
         "kube.api.unknown_fields",
         "kube.feature_gates",

@@ -1,27 +1,21 @@
 """Shell completion: the answer to a shell that completes a word, never an error on the terminal.
 
 A script runs the program with the words typed so far as its arguments, the one being typed last, and
-``_KUBESPREAD_COMPLETE`` set to the shell; the answer is lines of text that no shell evaluates. Names of a cluster are
-those of the snapshots on the line; a running cluster is never contacted.
+``_KUBESPREAD_COMPLETE`` set to the shell; the answer is lines of text that no shell evaluates. It reads no cluster.
 """
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, field
 
 from kubespread.cli.command import Argument, Group
 from kubespread.cli.commands import app
-from kubespread.config import SNAPSHOT, settings
 from kubespread.regex import regex
 from kubespread.snapshot.topology_keys import SHORT_KEYS
-
-if TYPE_CHECKING:
-    from kubespread.snapshot.name_index import Names
 
 _FILES_BEFORE_A_COMMAND = Argument("snapshot", metavar="FILE", help="")
 
@@ -133,87 +127,8 @@ def _option(line: Line, word: str) -> tuple[Any, str]:
     return None, word
 
 
-_STDIN = "-"
-_RUNNING = {"context", "kubeconfig"}
-"""The options that ask for a running cluster."""
-_DEFAULT = "default"
-
-
-def nodes(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    return (node for names in _clusters(line, environment) for node in names.nodes)
-
-
-def nodes_or_labels(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield nodes and ``KEY=``, then ``KEY=VALUE``; after a comma only labels."""
-    clusters = _clusters(line, environment)
-    before, comma, last = line.word.rpartition(",")
-    key, equals, _ = last.partition("=")
-    if equals:
-        yield from (f"{before}{comma}{key}={value}" for names in clusters for value in _values(names, key))
-        return
-    if not comma:
-        yield from (node for names in clusters for node in names.nodes)
-    for names in clusters:
-        keys = (*(short for short, key in SHORT_KEYS.items() if key in names.labels), *names.labels)
-        yield from (f"{before}{comma}{key}=" for key in keys)
-
-
-def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield topology keys: short names, and labels of nodes."""
-    yield from SHORT_KEYS
-    for names in _clusters(line, environment):
-        yield from names.labels
-
-
-def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    return (namespace for names in _clusters(line, environment) for namespace in names.namespaces)
-
-
-def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield words of the parameter itself, and ``deploy/``, then ``deploy/web``."""
-    from kubespread.kube.api.kinds import REFERABLE, kind_called
-
-    yield from line.parameter.words if line.parameter is not None else ()
-    clusters = _clusters(line, environment)
-    if not clusters:
-        return
-    typed, slash, _ = line.word.partition("/")
-    if slash:
-        kind = kind_called(typed)
-        yield from (f"{typed}/{name}" for name in _named(clusters, typed if kind is None else kind.short, line))
-    else:
-        present = {short for names in clusters for short in names.by_kind}
-        known = [row.short for row in REFERABLE]
-        # Then those that only pods know.
-        yield from (f"{kind}/" for kind in (*known, *sorted(present.difference(known))) if kind in present)
-
-
-def _named(clusters: Sequence[Names], short: str, line: Line) -> Iterable[str]:
-    return (name for names in clusters for name in names.by_kind.get(short, {}).get(_namespace(line, names), ()))
-
-
-def _values(names: Names, key: str) -> Sequence[str]:
-    return names.labels.get(key if key in names.labels else SHORT_KEYS.get(key, key), ())
-
-
-def _namespace(line: Line, names: Names) -> str:
-    return line.value("namespace") or names.namespace or _DEFAULT
-
-
-def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
-    """The names in each snapshot that the line names or that is set; none for a running cluster."""
-    from kubespread.snapshot.name_index import names_in
-
-    paths: Sequence[str] = line.values.get("snapshot", ())
-    if not paths and not line.values.keys() & _RUNNING:
-        set_to = settings(environment).get(SNAPSHOT)
-        paths = set_to.values if set_to is not None else ()
-    return [names_in(_path(path), environment) for path in paths if path != _STDIN]
-
-
-def _path(word: str) -> str:
-    """The file that a word of the line means, in which a shell has not put values for variables yet."""
-    return word if os.path.lexists(word) else os.path.expandvars(word)
+def topology_keys(_line: Line, _environment: Mapping[str, str]) -> Iterable[str]:
+    return SHORT_KEYS
 
 
 def contexts(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
@@ -243,41 +158,19 @@ class Candidates(Struct, frozen=True):
     files: bool = False
     """True if file names are candidates too."""
 
-    @property
-    def is_partial(self) -> bool:
-        """True if more is typed directly after them: ``deploy/``, ``zone=``."""
-        return bool(self.words) and all(word.value.endswith(("/", "=")) for word in self.words)
-
 
 Source = Callable[[Line, Mapping[str, str]], Iterable[str]]
 
 _BY_NAME: Mapping[str, Source] = {
     "context": contexts,
     "contexts": contexts,
-    "namespace": namespaces,
     "kube_version": releases,
     "to_kube_version": releases,
-    "scale": references,
-    "spread": topology_keys,
-    "add_node": nodes,
-    "pod": references,
-    "manifest": references,
-    "workload": references,
+    "key": topology_keys,
+    "keys": topology_keys,
+    "by": topology_keys,
 }
-"""By the name of the parameter, where that is enough."""
-_BY_METAVAR: Mapping[str, Source] = {
-    "NODES": nodes_or_labels,
-    "NODE=TAINT": nodes,
-    "NODE=KEY=VALUE": nodes,
-    "[WORKLOAD]...": references,
-    "[AREA|WORKLOAD]...": references,
-    "[NODES]...": nodes_or_labels,
-    "KEY": topology_keys,
-    "CPUxGI|TEMPLATE[@KEY=VALUE]": nodes,
-}
-"""By what the help calls a value."""
-_BY_COMMAND: Mapping[tuple[str, str], Source] = {("explain", "nodes"): nodes}
-"""Sources of one command only."""
+"""By the name of the parameter."""
 
 FILES = frozenset(
     {
@@ -299,12 +192,11 @@ _PLAIN = regex(r"\w[\w.:/@=,+-]*")
 """Text that no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
 
 
-def source_of(command: str, parameter: Any) -> Source | None:
+def source_of(parameter: Any) -> Source | None:
     """Source of values for an option or argument, apart from files."""
-    if parameter.choices:
-        return lambda _line, _environment: parameter.choices
-    by_command = _BY_COMMAND.get((command, parameter.name))
-    return by_command or _BY_NAME.get(parameter.name) or _BY_METAVAR.get(parameter.metavar)
+    if words := parameter.choices or parameter.words:
+        return lambda _line, _environment: words
+    return _BY_NAME.get(parameter.name)
 
 
 def takes_files(parameter: Any) -> bool:
@@ -319,7 +211,7 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
         named = [name for name in line.following if name.startswith(line.word)]
         helps = (Candidate(name, _first_sentence(line.following[name].help)) for name in named)
         return Candidates((*helps,), files=line.parameter is not None)
-    source = source_of(line.command.name, line.parameter)
+    source = source_of(line.parameter)
     values = source(line, environment) if source is not None else ()
     words = (
         Candidate(value) for value in dict.fromkeys(values) if value.startswith(line.word) and _PLAIN.fullmatch(value)
@@ -343,8 +235,8 @@ LINE_VARIABLE = "_KUBESPREAD_LINE"
 WORD_VARIABLE = "_KUBESPREAD_WORD"
 """The word that is being typed, as such a shell breaks words: behind the last ``=`` or ``:``."""
 
-_NO_SPACE, _NO_FILES = 2, 4
-"""Values of cobra's completion directives of these names."""
+_NO_FILES = 4
+"""Value of cobra's completion directive of this name."""
 
 
 def answer(shell: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
@@ -385,9 +277,8 @@ def split_line(line: str) -> list[str]:
 
 def _described(line: Line, offered: Candidates, _environment: Mapping[str, str]) -> str:
     """Directives on the first line, then one value with its help per line."""
-    todo = [name for name, is_so in (("files", offered.files), ("nospace", offered.is_partial)) if is_so]
     words = (f"{line.prefix}{word.value}\t{word.help}" for word in offered.words)
-    return "".join(f"{row}\n" for row in (" ".join(todo), *words))
+    return "".join(f"{row}\n" for row in ("files" if offered.files else "", *words))
 
 
 def _bare(line: Line, offered: Candidates, environment: Mapping[str, str]) -> str:
@@ -399,9 +290,9 @@ def _bare(line: Line, offered: Candidates, environment: Mapping[str, str]) -> st
 
 
 def _for_kubectl(_line: Line, offered: Candidates, _environment: Mapping[str, str]) -> str:
-    """Write them as cobra reads them: a value and its help on each line, then a colon and a sum of directives."""
-    directives = (0 if offered.files else _NO_FILES) + (_NO_SPACE if offered.is_partial else 0)
-    return "".join(f"{row}\n" for row in (*(f"{word.value}\t{word.help}" for word in offered.words), f":{directives}"))
+    """Write them as cobra reads them: a value and its help on each line, then a colon and a directive."""
+    directive = 0 if offered.files else _NO_FILES
+    return "".join(f"{row}\n" for row in (*(f"{word.value}\t{word.help}" for word in offered.words), f":{directive}"))
 
 
 _FORMS: Mapping[str, Callable[[Line, Candidates, Mapping[str, str]], str]] = {

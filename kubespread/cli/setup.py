@@ -21,10 +21,9 @@ SCRIPTS = {
 
 
 def _completion(typed: Typed) -> int:
-    """Print the script that completes commands, options and names, including names in a snapshot.
+    """Print the script that completes commands, options, their values, files and the kubeconfig's contexts.
 
-    Names come from the snapshots given with -S and from the kubeconfig; running clusters are never contacted. A file's
-    names are cached in $XDG_CACHE_HOME/kubespread.
+    No cluster is read for it: `kubespread map` lists its nodes, `kubespread audit` its workloads.
 
     \b
     Examples:
@@ -145,7 +144,7 @@ COMMANDS = {
                 help="bash, zsh or fish; kubectl for its plugins.",
             ),
         ),
-        summary="Print the script that completes commands, options and names.",
+        summary="Print the script that completes commands, options and files.",
     ),
     "demo": Command("demo", _demo, (), summary="Try explain, simulate and report on a small example cluster."),
 }

@@ -10,15 +10,10 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TypeVar
-
-import msgspec
-
-T = TypeVar("T")
+from typing import IO
 
 _FOLDER_MODE, OWNER_ONLY = 0o700, 0o600
 _OF_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-_MAX_BYTES = 64 * 2**20
 _AS_BYTES = getattr(os, "O_BINARY", 0)
 """Windows translates ends of lines in what is opened without."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _AS_BYTES
@@ -34,15 +29,6 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
         return Path(cache) / "kubespread"
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 - keeps the ~ if there is no home
     return (home / ".cache" if home.is_absolute() else Path(os.devnull)) / "kubespread"
-
-
-def recalled(file: Path, form: type[T]) -> T | None:
-    """Cached JSON in ``file``; None if there is none, or it is damaged, too large or not the user's."""
-    content = recalled_bytes(file, _MAX_BYTES)
-    try:
-        return None if content is None else msgspec.json.decode(content, type=form)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
 
 
 def recalled_bytes(file: Path, limit: int) -> bytes | None:

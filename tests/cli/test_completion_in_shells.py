@@ -44,32 +44,15 @@ LINES = {
     f"kubespread report losses -S {CLUSTER} drai": ["kubespread", "report", "losses", "-S", CLUSTER, "drains"],
     "kubespread explain --context=arn:aws:e": ["kubespread", "explain", "--context=arn:aws:eks:cluster/stage"],
     "kubespread explain --snapshot=fixtures/clusters/sho": ["kubespread", "explain", f"--snapshot={CLUSTER}"],
-    f"kubespread explain -S {CLUSTER} deploy/w": ["kubespread", "explain", "-S", CLUSTER, "deploy/web"],
     "kubespread explain --context 'arn:aws:e": ["kubespread", "explain", "--context", "arn:aws:eks:cluster/stage"],
     "kubespread explain -S ~/clu": ["kubespread", "explain", "-S", "{home}/cluster one.yaml"],
-    "kubespread explain -S ~/cluster\\ one.yaml deploy/w": [
+    "kubespread report -S ~/cluster\\ one.yaml los": [
         "kubespread",
-        "explain",
+        "report",
         "-S",
         "{home}/cluster one.yaml",
-        "deploy/web",
+        "losses",
     ],
-    "kubespread explain -S $HOME/cluster\\ one.yaml 'deploy/w": [
-        "kubespread",
-        "explain",
-        "-S",
-        "{home}/cluster one.yaml",
-        "deploy/web",
-    ],
-    f"kubespread survive -S {CLUSTER} --fail zo": ["kubespread", "survive", "-S", CLUSTER, "--fail", "zone="],
-    f"kubespread survive -S {CLUSTER} --fail=topology.kubernetes.io/zone=a,z": [
-        "kubespread",
-        "survive",
-        "-S",
-        CLUSTER,
-        "--fail=topology.kubernetes.io/zone=a,zone=",
-    ],
-    f"kubespread explain -S {CLUSTER} -- deploy/w": ["kubespread", "explain", "-S", CLUSTER, "--", "deploy/web"],
     "ks expl": ["ks", "explain"],
     "kubespread explain fixtures/manifests/two-constraints-": [
         "kubespread",
@@ -87,4 +70,4 @@ def test_a_word_becomes_the_only_one_it_can(terminal: Terminal) -> None:
 
 
 def test_of_several_all_are_shown(terminal: Terminal) -> None:
-    terminal.listed(f"kubespread survive -S {CLUSTER} --cordon ", "a1", "a2", "b1", "b2", "c1", "c2")
+    terminal.listed("kubespread simulate --autoscaler ", "ca", "karpenter")

@@ -205,13 +205,6 @@ def test_two_variables_cannot_both_name_the_cluster(project: Path) -> None:
     )
 
 
-def test_completion_takes_the_snapshot_that_is_set(project: Path) -> None:
-    variables = {"_KUBESPREAD_COMPLETE": "zsh", "XDG_CACHE_HOME": str(project.parent / "cache")}
-    words = ("survive", "--cordon", "node5")
-    assert configured(project, *words, text="snapshot: five.yaml\n", **variables).out == "\nnode5\t\n"
-    assert configured(project, "survive", "--context", "x", "--cordon", "node5", **variables).out == "\n"
-
-
 def test_this_repository_is_not_configured() -> None:
     """Else every example in its documents would answer for something else."""
     assert not (ROOT / ".kubespread.yaml").exists()

@@ -334,12 +334,6 @@ def _decoded_file(paths: Sequence[str]) -> DecodedFile | None:
     return None
 
 
-def read_parts(path: str) -> Snapshot:
-    """Read one of several files of a cluster, possibly without nodes. Raises SnapshotError."""
-    with collector_paused():
-        return _collected([path])[0].build()
-
-
 def _collected(paths: Sequence[str]) -> tuple[SnapshotBuilder, Recognized]:
     builder, recognized = SnapshotBuilder(), Recognized()
     for path in paths:
