@@ -34,7 +34,7 @@ def taking_devices() -> None:
         plugins = framework(default_profile())
 
         def fresh(known: Snapshot = snapshot) -> Cluster:
-            return Cluster.of(known.nodes, known.pods, known.objects)
+            return Cluster.build(known.nodes, known.pods, known.objects)
 
         first = median(seconds(partial(evaluate, plugins, fresh(), pod)) for _ in range(RUNS)) * 1000
         cluster = fresh()

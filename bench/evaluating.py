@@ -26,8 +26,8 @@ def evaluating() -> None:
     plugins = framework(default_profile())
     for nodes in (100, 500, 1_000, 5_000):
         snapshot = Snapshot.from_objects(cluster(nodes))
-        columns = seconds(partial(Cluster.of, snapshot.nodes, snapshot.pods))
-        prepared = Cluster.of(snapshot.nodes, snapshot.pods)
+        columns = seconds(partial(Cluster.build, snapshot.nodes, snapshot.pods))
+        prepared = Cluster.build(snapshot.nodes, snapshot.pods)
         ask = partial(evaluate, plugins, prepared, pod)
         first, again = seconds(ask) * 1000, seconds(ask, RUNS) * 1000
         target = f"   {against(again, TARGETS[nodes], 'ms')}" if nodes in TARGETS else ""

@@ -39,7 +39,7 @@ def placing() -> None:
 def _measured(nodes: int, zones: int, pods: int, objects: list[Data], candidate: Data | None = None) -> float:
     """Milliseconds a placement; the line that says so is left open."""
     snapshot = Snapshot.from_objects(objects)
-    made = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)
+    made = Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects)
     pod = from_manifest(manifest_of(candidate or deployment()), Surroundings()).pod
     milliseconds = median(_run(made, pod) for _ in range(RUNS)) * 1000
     print(f"  {nodes:>6}{nodes * pods:>9}{zones:>7}{milliseconds:>17.3f}", end="")

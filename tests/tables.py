@@ -140,7 +140,7 @@ class Question:
         snapshot = kubespread.Snapshot.from_objects([*self.objects, *more])
         profile = self.scheduler.profile_for("default-scheduler", self.scheduler.release(str(LATEST)))
         (waiting,) = (pod for pod in snapshot.pods if pod.metadata.name == self.pod["metadata"]["name"])
-        cluster = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)
+        cluster = Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects)
         return cluster, framework(profile).prepare(cluster, waiting).states[self.row["plugin"]]
 
     def pretend(self, cluster: Cluster, state: Any, by: int) -> None:
@@ -297,7 +297,7 @@ def soft(question: Question) -> Data:
     cluster, state = question.prepared()
     assert isinstance(state, SpreadState)
     assert state.soft is not None
-    scored = state.soft.scored(np.ones(len(cluster), dtype=np.bool_))
+    scored = state.soft.compared_nodes(np.ones(len(cluster), dtype=np.bool_))
     return {
         "constraints": [
             [

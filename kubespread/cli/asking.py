@@ -339,7 +339,6 @@ def _settled(settling: Mapping[str, Late], question: Question[Any], cluster: Sna
 
 
 def command_of(question: type[Question[Any]]) -> Command:
-    """Command of a question."""
     cluster = [*options.CLUSTER, *([options.LIVE] if question.may_lack_cluster else [])]
     return asking(question, _answer, writers_of(question.outputs), epilog(question.yes, question.no), cluster)
 
@@ -438,7 +437,6 @@ def _answer(asked: Asked) -> ExitCode:
 def _clusters(
     question: Question[Any], opened: Snapshot | None, scheduler: Scheduler
 ) -> Iterator[tuple[Snapshot, Scheduler]]:
-    """The clusters in question, each with its scheduler."""
     sides = [side for side in getattr(question, "pods", ()) if isinstance(side, Side)]
     yield from ((side.snapshot, side.scheduler) for side in sides)
     if opened is not None and not sides:

@@ -95,7 +95,6 @@ def index_of(pod: Pod) -> int | None:
 
 
 def completed_indexes(job: Job) -> set[int]:
-    """Succeeded indexes."""
     spans = _completed_indexes(job.status.completed_indexes, job.spec.completions or 0)
     return {index for span in spans for index in span}
 

@@ -153,7 +153,6 @@ def cordoned(node: Node) -> Node:
 
 
 def uncordoned(node: Node) -> Node:
-    """``node`` after an uncordon."""
     return replace(node, spec=replace(node.spec, unschedulable=False, taints=_without_cordon(node.spec.taints)))
 
 

@@ -27,7 +27,7 @@ from kubespread.questions.queue import MAX_REPLICAS, Entry, ScheduleResult, run
 from kubespread.reports.gang import BlockedMember, GangDomain, GangReport
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, LabelColumn
-from kubespread.scheduler.framework import Prepared
+from kubespread.scheduler.framework import PreparedPod
 from kubespread.scheduler.placing import Placing, Tiebreaker
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, SchedulingError
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit, scored_requests
@@ -152,7 +152,7 @@ def _are_copies(entry: Entry) -> bool:
 
 
 def _placed(
-    prepared: Prepared, start: Placing, count: int, column: LabelColumn, code: int, break_tie: Tiebreaker
+    prepared: PreparedPod, start: Placing, count: int, column: LabelColumn, code: int, break_tie: Tiebreaker
 ) -> DomainTrial:
     """Try a domain by placing the members there, one after another."""
     candidates = column.codes == code

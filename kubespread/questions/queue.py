@@ -78,7 +78,7 @@ class Preemptions:
         node = self._living.nodes.index[candidate.node]
         self._living.change(gone=[(pod, node) for pod in candidate.victims])
         for pod in candidate.victims:
-            budgets.removed(pod)
+            budgets.note_removal(pod)
             if (on_lost := self.on_lost.get(key_of(pod))) is not None:
                 on_lost(node)
         victims = zip(candidate.victims, candidate.broken, strict=True)
@@ -186,7 +186,7 @@ class Waiting:
         placing = self.applicant.placing()
         if self.outcome.before is None:
             self.outcome.before = domain_counts(placing.states)
-            self.outcome.listed = 0 if self.entry.per_node else placing.listed
+            self.outcome.listed = 0 if self.entry.per_node else placing.listed_count
         return placing
 
     def place(self, break_tie: Tiebreaker) -> bool:

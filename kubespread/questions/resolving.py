@@ -99,7 +99,7 @@ def _cluster(
     pods_left = as_counted(snapshot.pods, version)
     for candidate in candidates:
         pods_left = others(pods_left, candidate)
-    return Cluster.of(snapshot.nodes, pods_left, objects)
+    return Cluster.build(snapshot.nodes, pods_left, objects)
 
 
 def _taken(
@@ -200,6 +200,6 @@ def cluster_of(snapshot: Snapshot, version: KubeVersion) -> Cluster:
     """
     made = snapshot.known.once(
         ("columns", str(version)),
-        lambda: Cluster.of(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects),
+        lambda: Cluster.build(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects),
     )
     return made.fork()

@@ -24,7 +24,7 @@ def allocatable(cluster: Cluster, name: str) -> Counts:
 
 
 def requested(cluster: Cluster, name: str) -> Counts:
-    taken = cluster.running.taken
+    taken = cluster.running.usage
     return taken.pod_count if name == PODS else taken.requested.get(name, np.zeros(len(cluster), dtype=np.int64))
 
 

@@ -102,7 +102,6 @@ class Budget(Struct):
         return Deadline(self.until)
 
     def reported(self, results: Iterator[Result], total: int) -> Iterator[Result]:
-        """Yield ``results``, reporting progress."""
         for number, result in enumerate(results, 1):
             if self.on_progress is not None:
                 self.on_progress(number, total)
@@ -220,7 +219,7 @@ class Scene(Struct, frozen=True, dict=True):
         """Baseline of the settled world, and notes on it."""
         from kubespread.world.reporting.difference import Baseline
 
-        baseline = Baseline.settled(self.world, self.grow)
+        baseline = Baseline.settle(self.world, self.grow)
         return baseline, (*placed_first(baseline.happenings), *baseline.happenings.notes)
 
     def tasks(

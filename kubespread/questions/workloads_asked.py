@@ -56,7 +56,7 @@ class WorkloadsAsked(Struct, frozen=True):
         """Named workloads, a Deployment's ReplicaSet as the Deployment. Raises UsageError, a line
         for each missing one.
         """
-        names = [world.meant(name.within(self.default)) for name in self.names]
+        names = [world.resolve_name(name.within(self.default)) for name in self.names]
         missing = [name for name in names if not _is_there(world, name)]
         if missing:
             raise UsageError(*(str(not_found(world, name)) for name in missing))
@@ -131,7 +131,7 @@ def _above(world: World, name: WorkloadName) -> WorkloadName:
     # What pods name as their controller may be a Pod too, and need not be there.
     if name.kind == "Pod" and pod in world.book:
         return workload_of(world, world.book[pod])
-    return world.workloads.above(name, world.book.of(name))
+    return world.workloads.top_owner(name, world.book.pods_of(name))
 
 
 def _labels(world: World) -> Mapping[WorkloadName, Mapping[str, str]]:

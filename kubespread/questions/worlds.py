@@ -24,7 +24,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
-from kubespread.world.store.owners import Made, name_of
+from kubespread.world.store.owners import NewPod, name_of
 from kubespread.world.store.store import Start, Surroundings
 from kubespread.world.store.waiting import Scheduled
 
@@ -51,7 +51,7 @@ def world_of(
                 frameworks[name] = None
         return frameworks[name]
 
-    def making(name: WorkloadName, objects: ClusterObjects) -> Made:
+    def making(name: WorkloadName, objects: ClusterObjects) -> NewPod:
         # What reads a workload and admits its pods is imported where there is a pod to make.
         from kubespread.candidate.candidate import from_cluster
         from kubespread.candidate.sources import Reference
@@ -66,7 +66,7 @@ def world_of(
         )
         made = from_cluster(Reference(of_pods(name.kind), name.name, name.namespace), surroundings)
         world.assume(made.admission_gaps)
-        return Made(made.pod, made.companions)
+        return NewPod(made.pod, made.companions)
 
     start = start_of(snapshot, version)
     surroundings = Surroundings(
@@ -92,7 +92,8 @@ def world_of(
 def start_of(snapshot: Snapshot, version: KubeVersion) -> Start:
     """Start of the worlds of ``snapshot``, with pods as a scheduler of this release counts them."""
     return snapshot.known.once(
-        ("start", str(version)), lambda: Start.of(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects)
+        ("start", str(version)),
+        lambda: Start.build(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects),
     )
 
 

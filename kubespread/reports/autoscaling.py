@@ -143,7 +143,6 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
         return {workload: f"{self.autoscaler}: {text}" for workload, text in texts if text}
 
     def with_notes(self, notes: Iterable[str]) -> AutoscalingReport:
-        """The report with further notes."""
         return msgspec.structs.replace(self, notes=(*self.notes, *notes))
 
 

@@ -62,7 +62,8 @@ def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
     state = states.get(PodTopologySpread.name)
     counted = counted_constraints(state) if isinstance(state, SpreadState) else []
     return [
-        in_domains(constraint, constraint.around())[constraint.column.sorted_codes].tolist() for constraint in counted
+        in_domains(constraint, constraint.counts_at())[constraint.column.sorted_codes].tolist()
+        for constraint in counted
     ]
 
 
@@ -81,7 +82,7 @@ def _constraint_report(
     counted: HardConstraint | SoftConstraint, feasible: Mask, inclusion: NodeInclusion
 ) -> ConstraintReport:
     """Report with every value of the key and its counts, in the order of values."""
-    constraint, column, matching = counted.constraint, counted.column, counted.around()
+    constraint, column, matching = counted.constraint, counted.column, counted.counts_at()
     if isinstance(counted, HardConstraint):
         minimum: int | None = counted.global_minimum
     else:
@@ -96,7 +97,10 @@ def _constraint_report(
     figures = (in_domains(counted, matching)[order], by_domain(column.present), eligible)
     domains: Iterable[Domain] = map(Domain, column.sorted_values, *(figure.tolist() for figure in figures))
     if not eligible.all():
-        affinity, policies = by_domain(inclusion.by_affinity(constraint)), by_domain(inclusion.of(constraint))
+        affinity, policies = (
+            by_domain(inclusion.by_affinity(constraint)),
+            by_domain(inclusion.by_policies(constraint)),
+        )
         domains = (
             domain
             if domain.eligible_nodes
@@ -136,7 +140,7 @@ def _by_domain(
     if not counted.constraint.counts_pods:
         return by_domain
     running, column = cluster.running, counted.column
-    selected = pretended_kinds(cluster, counted.constraint, namespace).of(running.kind)
+    selected = pretended_kinds(cluster, counted.constraint, namespace).select(running.kind)
     places = np.flatnonzero(selected & counted.counts_on[running.node] & column.present[running.node])
     for place in places.tolist():
         node, pod = int(running.node[place]), running.pods[place]

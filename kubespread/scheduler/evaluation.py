@@ -25,7 +25,7 @@ from kubespread.kube.owners import priority_of
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, Mask
-from kubespread.scheduler.framework import Framework, Prepared
+from kubespread.scheduler.framework import Framework, PreparedPod
 from kubespread.scheduler.plugin import (
     MAX_NODE_SCORE,
     SKIP,
@@ -50,21 +50,21 @@ class PluginScore(Struct, frozen=True):
     weight: int
 
     @property
-    def weighted(self) -> Counts:
+    def points(self) -> Counts:
         return self.normalized * self.weight
 
 
 def evaluate(framework: Framework, cluster: Cluster, pod: Pod, *, is_scored: bool = True) -> Evaluation:
     """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError if a PreFilter fails."""
-    return evaluated(framework.prepare(cluster, pod), is_scored=is_scored)
+    return evaluate_prepared(framework.prepare(cluster, pod), is_scored=is_scored)
 
 
-def evaluated(prepared: Prepared, *, is_scored: bool = True) -> Evaluation:
+def evaluate_prepared(prepared: PreparedPod, *, is_scored: bool = True) -> Evaluation:
     """Evaluate prepared states as they are now, without scores if only verdicts are needed."""
     framework = prepared.framework
     verdicts, disabled = prepared.verdicts(framework.filters), prepared.verdicts(framework.disabled)
     alone = {**verdicts, **disabled}
-    if prepared.nominated:
+    if prepared.nominated_kinds:
         prepared.count_nominated(verdicts, alone)
     evaluation = Evaluation(prepared, verdicts, alone)
     if is_scored:
@@ -75,7 +75,7 @@ def evaluated(prepared: Prepared, *, is_scored: bool = True) -> Evaluation:
 class Evaluation:
     """Answers of every plugin about every node, and what follows from them."""
 
-    def __init__(self, prepared: Prepared, verdicts: Mapping[str, Verdicts], alone: Mapping[str, Verdicts]) -> None:
+    def __init__(self, prepared: PreparedPod, verdicts: Mapping[str, Verdicts], alone: Mapping[str, Verdicts]) -> None:
         self.prepared = prepared
         self.cluster = prepared.cluster
         self.pod = prepared.pod
@@ -94,12 +94,12 @@ class Evaluation:
         self.filter_error: str | None = None
         """Reason why filtering failed, in which case no node has a verdict."""
         if self.rejection is None:
-            self.filter_error = _error_of(verdicts, self.included)
+            self.filter_error = _error_of(verdicts, self.included_nodes)
         self.error = self.filter_error
         """Reason why the cycle failed, in which case kube-scheduler places the pod nowhere."""
 
     @cached_property
-    def included(self) -> Mask:
+    def included_nodes(self) -> Mask:
         """Nodes that PreFilter plugins leave."""
         included = np.ones(len(self.cluster), dtype=np.bool_)
         for listed in self._listing.values():
@@ -114,7 +114,7 @@ class Evaluation:
     def feasible(self) -> Mask:
         if self.rejection is not None or self.filter_error is not None:
             return np.zeros(len(self.cluster), dtype=np.bool_)
-        feasible = self.included.copy()
+        feasible = self.included_nodes.copy()
         for verdicts in self.verdicts.values():
             feasible &= verdicts.passes
         return feasible
@@ -127,12 +127,12 @@ class Evaluation:
                 barred |= ~self.verdicts[name].passes
         return barred
 
-    def reached(self, plugin: str) -> Mask:
+    def nodes_reaching(self, plugin: str) -> Mask:
         """Nodes that one filter plugin judges: those that all earlier plugins pass."""
         reached: Mask = np.zeros(len(self.cluster), dtype=np.bool_)
         if self.rejection is not None or plugin not in self.verdicts:
             return reached
-        reached = self.included.copy()
+        reached = self.included_nodes.copy()
         for name, verdicts in self.verdicts.items():
             if name == plugin:
                 break
@@ -175,7 +175,7 @@ class Evaluation:
         """Sum of all weighted scores; 1 everywhere in a profile without score plugins."""
         if not self._scoring:
             return np.ones(len(self.cluster), dtype=np.int64)
-        return sum((score.weighted for score in self.scores.values()), np.zeros(len(self.cluster), dtype=np.int64))
+        return sum((score.points for score in self.scores.values()), np.zeros(len(self.cluster), dtype=np.int64))
 
     @cached_property
     def ranking(self) -> NDArray[np.int64]:
@@ -198,8 +198,8 @@ class Evaluation:
             return self.rejection
         if self.filter_error is not None:
             return UNJUDGED
-        if not self.included[node]:
-            return self._excluded
+        if not self.included_nodes[node]:
+            return self._exclusion
         if self.feasible[node]:
             return SUCCESS
         for name, judged in self.verdicts.items():
@@ -232,7 +232,7 @@ class Evaluation:
     def _causes_of(self, plugin: str, judged: Verdicts) -> Iterator[tuple[int, Causes]]:
         state = self.states.get(plugin)
         is_rejected = judged.rows > 0
-        is_rejected[list(self.prepared.nominated)] = False
+        is_rejected[list(self.prepared.nominated_kinds)] = False
         for row, status in enumerate(judged.table, start=1):
             if status.code is Code.ERROR:
                 is_rejected[judged.rows == row] = False
@@ -241,7 +241,7 @@ class Evaluation:
             yield from zip(nodes.tolist(), state.causes(self.cluster, nodes), strict=True)
 
     @property
-    def _excluded(self) -> Status:
+    def _exclusion(self) -> Status:
         return Status(Code.UNRESOLVABLE, (f"node(s) didn't satisfy plugin(s) [{' '.join(self.listing_plugins)}]",))
 
     @property
@@ -274,10 +274,10 @@ class Evaluation:
         if self.rejection is not None:
             yield self.rejection, int(np.count_nonzero(among))
             return
-        unjudged = self.included & among
-        excluded = int(np.count_nonzero(among & ~self.included))
+        unjudged = self.included_nodes & among
+        excluded = int(np.count_nonzero(among & ~self.included_nodes))
         if self._messages.counts_excluded_nodes and excluded:
-            yield self._excluded, excluded
+            yield self._exclusion, excluded
         for judged in self.verdicts.values():
             numbers = np.bincount(judged.rows[unjudged], minlength=len(judged.table) + 1).tolist()
             yield from ((status, number) for status, number in zip(judged.table, numbers[1:], strict=True) if number)

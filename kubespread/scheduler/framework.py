@@ -32,9 +32,9 @@ from kubespread.scheduler.plugin import (
     SKIP,
     SUCCESS,
     Code,
-    Counted,
-    Fixed,
-    OnNode,
+    CountingState,
+    FixedState,
+    OnNodeState,
     Plugin,
     SchedulingError,
     State,
@@ -91,17 +91,17 @@ class Framework(Struct, frozen=True):
         names = [plugin.name for plugin in self.pre_filters]
         return rejection is None or names.index(plugin) <= names.index(rejection.plugin)
 
-    def prepare(self, cluster: Cluster, pod: Pod) -> Prepared:
+    def prepare(self, cluster: Cluster, pod: Pod) -> PreparedPod:
         """Prepare all plugins for ``pod`` on ``cluster``. Raises SchedulingError if a PreFilter fails.
 
         Every evaluation of a pod passes through here, so gaps of the cluster's source that matter to it are noted here.
         """
         check()
-        judged_by = cluster.kinds.results_of(pod).of(_JUDGED_BY)
+        judged_by = cluster.kinds.results_of(pod).section(_JUDGED_BY)
         if judged_by.get(None) is not self:
             judged_by[None] = self
             cluster.assume(gap for plugin in self.running for gap in plugin.gaps(cluster, pod))
-        return Prepared(self, cluster, pod)
+        return PreparedPod(self, cluster, pod)
 
 
 _JUDGED_BY = Memo[None, Framework]()
@@ -112,11 +112,15 @@ _STATES = Memo[tuple[int, Hashable], tuple[Plugin, State]]()
 """By the identity of a plugin, which is kept with it, and by what that reads of a pod."""
 
 
-class Prepared:
+class PreparedPod:
     """The profile's plugins prepared for one pod: each with a state, or a status that rejects the pod as a whole."""
 
     def __init__(
-        self, framework: Framework, cluster: Cluster, pod: Pod, counted: Mapping[str, Counted | None] | None = None
+        self,
+        framework: Framework,
+        cluster: Cluster,
+        pod: Pod,
+        counted: Mapping[str, CountingState | None] | None = None,
     ) -> None:
         """``counted`` are the states on ``cluster`` that need not be prepared."""
         self.framework, self.cluster, self.pod = framework, cluster, pod
@@ -127,8 +131,8 @@ class Prepared:
         """Parts of the pod that each plugin reads."""
         self.rejection: Status | None = None
         """The first PreFilter's judgment that rejects the pod as a whole; kube-scheduler asks no further."""
-        self._signed = cluster.kinds.results_of(pod).of(_SIGNED)
-        self._shareable = cluster.results.of(_STATES)
+        self._signed = cluster.kinds.results_of(pod).section(_SIGNED)
+        self._shareable = cluster.results.section(_STATES)
         for plugin in framework.pre_filters:
             if self.rejection is not None:
                 self._add([plugin])
@@ -148,7 +152,7 @@ class Prepared:
                 self.states[plugin.name] = SKIP
 
     def _prepare(self, plugin: Plugin) -> None:
-        prepared = self._shared(plugin)
+        prepared = self._shared_state(plugin)
         if isinstance(prepared, State):
             self.states[plugin.name] = prepared
         else:
@@ -156,7 +160,7 @@ class Prepared:
                 Status(prepared.code, prepared.reasons, plugin.name)
             )
 
-    def _shared(self, plugin: Plugin) -> State | Status:
+    def _shared_state(self, plugin: Plugin) -> State | Status:
         """Prepare the plugin's state, once for all pods of a signature where pods on nodes do not matter to it."""
         signed = self._signed.get(plugin.name)
         if signed is None or signed[0] is not plugin:
@@ -169,7 +173,7 @@ class Prepared:
         if (shared := self._shareable.get(key)) is not None:
             return shared[1]
         prepared = plugin.prepare(self.cluster, self.pod)
-        if isinstance(prepared, Fixed | OnNode):
+        if isinstance(prepared, FixedState | OnNodeState):
             # The plugin is kept beside its state, so that no other gets its identity.
             self._shareable[key] = plugin, prepared
         return prepared
@@ -185,7 +189,7 @@ class Prepared:
     def on_node_signature(self) -> Hashable:
         """Key of the answers of plugins that judge nodes by what they hold; None if pods share none."""
         framework, kind = self.framework, self.cluster.kinds[self.cluster.kinds.number_of(self.pod)]
-        signature = self._signature_of(OnNode, (*framework.filters, *(plugin for plugin, _ in framework.scores)))
+        signature = self._signature_of(OnNodeState, (*framework.filters, *(plugin for plugin, _ in framework.scores)))
         if kind.inline_volumes or signature is None:
             return None
         return signature, id(kind.requests), kind.ports
@@ -193,7 +197,7 @@ class Prepared:
     @property
     def fixed_signature(self) -> Hashable:
         """Key of the verdicts of filters that no pod on a node changes; None if pods share none."""
-        return self._signature_of(Fixed, (*self.framework.pre_filters, *self.framework.filters))
+        return self._signature_of(FixedState, (*self.framework.pre_filters, *self.framework.filters))
 
     def _signature_of(self, sort: type[State], plugins: Iterable[Plugin]) -> Hashable:
         """``plugins`` whose states are of one sort; whoever keeps it keeps the framework too, so that no other gets its
@@ -223,7 +227,7 @@ class Prepared:
             (states[plugin.name], weight, framework.skipped_scores.get(plugin.name, 0) * weight)
             for plugin, weight in framework.scores
             if plugin.name in states
-            if weight or not isinstance(states[plugin.name], OnNode)
+            if weight or not isinstance(states[plugin.name], OnNodeState)
         ]
 
     def binding(self, node: int) -> StorageChange | None:
@@ -243,22 +247,22 @@ class Prepared:
         )
         return {name: listed for name, listed in lists if listed is not None}
 
-    def after(self, cluster: Cluster, moves: Moves) -> Prepared:
+    def carry_over(self, cluster: Cluster, moves: Moves) -> PreparedPod:
         """The pod prepared for ``cluster``, the result of ``moves`` and possibly changed nodes."""
         states = self.states.items()
-        counted = {name: state.after(cluster, moves) for name, state in states if isinstance(state, Counted)}
-        return Prepared(self.framework, cluster, self.pod, counted)
+        counted = {name: state.carry_over(cluster, moves) for name, state in states if isinstance(state, CountingState)}
+        return PreparedPod(self.framework, cluster, self.pod, counted)
 
-    def fork(self) -> Prepared:
+    def fork(self) -> PreparedPod:
         """Copy with counts that move separately."""
         other = shallow(self)
         other.states = {
-            name: state.fork() if isinstance(state, Counted) else state for name, state in self.states.items()
+            name: state.fork() if isinstance(state, CountingState) else state for name, state in self.states.items()
         }
         return other
 
     @cached_property
-    def nominated(self) -> Mapping[int, tuple[PodKind, ...]]:
+    def nominated_kinds(self) -> Mapping[int, tuple[PodKind, ...]]:
         """Per node, the nominated pods that count there in the first pass: of the candidate's priority or higher, and
         scheduled by a profile.
         """
@@ -292,7 +296,7 @@ class Prepared:
         The second pass counts in ``verdicts`` only where every filter passes the node in the first; in ``alone`` either
         pass may reject it.
         """
-        for node, kinds in self.nominated.items():
+        for node, kinds in self.nominated_kinds.items():
             with DryRun(self, node) as dry_run:
                 for kind in kinds:
                     dry_run.move(kind, 1)
@@ -308,13 +312,13 @@ class Prepared:
 class DryRun:
     """One node with pretended arrivals and departures of pods, undone on exit."""
 
-    def __init__(self, prepared: Prepared, node: int) -> None:
+    def __init__(self, prepared: PreparedPod, node: int) -> None:
         self._prepared = prepared
         self._node = node
         self._positions = np.array([node], dtype=np.intp)
         self._held = Holdings(prepared.cluster, self._positions)
         self._pretended: list[tuple[PodKind, int]] = []
-        self._counted = [state for state in prepared.states.values() if isinstance(state, Counted)]
+        self._counted = [state for state in prepared.states.values() if isinstance(state, CountingState)]
 
     def __enter__(self) -> DryRun:
         return self
@@ -326,7 +330,7 @@ class DryRun:
 
     def move(self, kind: PodKind, by: int) -> None:
         """Add a pod to the node (``by`` 1), or remove one (-1)."""
-        self._held = self._held.plus(kind, by)
+        self._held = self._held.add(kind, by)
         self._pretended.append((kind, by))
         for state in self._counted:
             state.pretend(kind.number, self._node, by)
@@ -338,7 +342,7 @@ class DryRun:
             return SUCCESS
         judged = (
             state.judge(self._held)
-            if isinstance(state, OnNode)
+            if isinstance(state, OnNodeState)
             else state.verdicts(self._prepared.cluster, self._positions)
         )
         return SUCCESS if judged is None else judged.status(0)

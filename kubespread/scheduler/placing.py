@@ -26,11 +26,20 @@ from kubespread.scheduler.cluster.columns import STAND_INS, Counts, Forking, Mas
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.memo import Memo
 from kubespread.scheduler.cluster.nodes import Search, SearchResult, heap_preorder
-from kubespread.scheduler.cluster.running import Moves, Taken
+from kubespread.scheduler.cluster.running import Moves, NodeUsage
 from kubespread.scheduler.cluster.storage_index import StorageChange
-from kubespread.scheduler.evaluation import Evaluation, evaluated
-from kubespread.scheduler.framework import DryRun, Framework, Prepared
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
+from kubespread.scheduler.evaluation import Evaluation, evaluate_prepared
+from kubespread.scheduler.framework import DryRun, Framework, PreparedPod
+from kubespread.scheduler.plugin import (
+    MAX_NODE_SCORE,
+    Code,
+    CountingState,
+    Extent,
+    FixedState,
+    OnNodeState,
+    SchedulingError,
+    State,
+)
 
 _Answers = tuple[Mask, Counts]
 """Nodes that some filter rejects, and the weighted scores."""
@@ -51,8 +60,8 @@ class OnNodeAnswers(Forking):
 
     def __init__(
         self,
-        filters: Sequence[OnNode],
-        scores: Sequence[tuple[OnNode, int]],
+        filters: Sequence[OnNodeState],
+        scores: Sequence[tuple[OnNodeState, int]],
         kind: PodKind,
         cluster: Cluster,
         alike: Alike,
@@ -66,13 +75,13 @@ class OnNodeAnswers(Forking):
         reads = [state.reads for state in (*filters, *(state for state, _ in scores))]
         self._reads = None if None in reads else tuple(sorted({name for names in reads for name in names or ()}))
         """The resources whose amounts are all that the answers depend on; None where there is more."""
-        self._offered = [] if self._reads is None else cluster.nodes.offered(self._reads)
+        self._offered = [] if self._reads is None else cluster.nodes.offers(self._reads)
         self._nobody: Counts = np.zeros(len(cluster), dtype=np.int64)
         self.out_of_range = False
         """True if some score was ever outside 0..100, which ends a cycle whose nodes it is about."""
         self.may_fail = False
         """True if some filter met an error on a node, which ends a cycle that gets there."""
-        self._cluster, self._taken = cluster, cluster.running.taken
+        self._cluster, self._taken = cluster, cluster.running.usage
         self._copies: dict[int, int] = {}
         """Copies on nodes that `_taken` does not hold yet."""
         self._levels: list[_Answers] = []
@@ -129,7 +138,7 @@ class OnNodeAnswers(Forking):
 
     def _judge_at(self, nodes: Sequence[int], copies: int) -> Iterable[tuple[bool, int]]:
         positions = np.array(nodes, dtype=np.intp)
-        rejects, points = self._judge(self._held(positions, copies))
+        rejects, points = self._judge(self._holdings(positions, copies))
         self._rejects[positions], self._points[positions] = rejects, points
         return zip(rejects.tolist(), points.tolist(), strict=True)
 
@@ -145,7 +154,7 @@ class OnNodeAnswers(Forking):
         offered = self._offered
         return [(offered[node], *[column.item(node) + more for column, more in columns]) for node in nodes]
 
-    def follow(self, now: Callable[[], Cluster], taken: Taken, touched: Iterable[int]) -> None:
+    def follow(self, now: Callable[[], Cluster], taken: NodeUsage, touched: Iterable[int]) -> None:
         """Catch up with the cluster that ``now`` returns: all copies and others have ``taken`` resources, and pods came
         to or left the ``touched`` nodes.
         """
@@ -193,11 +202,11 @@ class OnNodeAnswers(Forking):
     def _level(self, copies: int) -> _Answers:
         """Answers about all nodes but the changed ones when each holds so many further copies."""
         while len(self._levels) <= copies:
-            self._levels.append(self._judge(self._held(None, len(self._levels))))
+            self._levels.append(self._judge(self._holdings(None, len(self._levels))))
         return self._levels[copies]
 
-    def _held(self, nodes: Positions | None, copies: int) -> Holdings:
-        return Holdings(self._cluster, nodes, taken=self._taken).plus(self._kind, copies)
+    def _holdings(self, nodes: Positions | None, copies: int) -> Holdings:
+        return Holdings(self._cluster, nodes, taken=self._taken).add(self._kind, copies)
 
     def _judge(self, held: Holdings) -> _Answers:
         rejects, points = np.zeros(len(held), dtype=np.bool_), np.zeros(len(held), dtype=np.int64)
@@ -215,7 +224,7 @@ class OnNodeAnswers(Forking):
 class _Results:
     """Results of the last cycle of one profile that scored nodes."""
 
-    def __init__(self, prepared: Prepared, result: SearchResult, totals: Counts) -> None:
+    def __init__(self, prepared: PreparedPod, result: SearchResult, totals: Counts) -> None:
         self.prepared = prepared
         self._result, self._totals = result, totals
         self._heap: list[tuple[int, int]] | None = None
@@ -257,7 +266,7 @@ class Batch:
         """Begin another cycle."""
         self._cycle += 1
 
-    def hinted(self, prepared: Prepared, feasible: Mask) -> Choice | None:
+    def choose_hinted(self, prepared: PreparedPod, feasible: Mask) -> Choice | None:
         """Choose the next best node of the previous cycle, if it takes the pod and the last chosen one does not;
         nothing is scored then, and the other results remain usable.
         """
@@ -271,7 +280,7 @@ class Batch:
         self._chosen[profile] = self._cycle, hint
         return Choice(hint, 0, 1)
 
-    def store(self, prepared: Prepared, node: int, result: SearchResult, totals: Counts) -> None:
+    def store(self, prepared: PreparedPod, node: int, result: SearchResult, totals: Counts) -> None:
         """Record that ``node`` was chosen among the found ones."""
         profile = id(prepared.framework)
         self._chosen[profile] = self._cycle, node
@@ -281,7 +290,7 @@ class Batch:
             self._results.pop(profile, None)
 
 
-def _is_alike(one: Prepared, other: Prepared) -> bool:
+def _is_alike(one: PreparedPod, other: PreparedPod) -> bool:
     """True if both pods have one signature: all that plugins read of a pod is its labels and its spec."""
     if one is other or one.pod is other.pod:
         return True
@@ -331,10 +340,10 @@ class Choice(Struct, frozen=True):
     ties: int
 
 
-class _Scored:
+class _ScoreCache:
     """One score plugin's weighted points; those that no pod on a node changes are kept for as long as the same fit."""
 
-    def __init__(self, state: Fixed | Counted, weight: int, skipped: int) -> None:
+    def __init__(self, state: FixedState | CountingState, weight: int, skipped: int) -> None:
         self.state, self._weight, self._skipped = state, weight, skipped
         self._extent: Extent | None = None
         self._points: Counts | None = None
@@ -342,7 +351,7 @@ class _Scored:
     @property
     def constant(self) -> int | None:
         """Worth of every node, whatever happens, where they are all the same."""
-        if not isinstance(self.state, Fixed):
+        if not isinstance(self.state, FixedState):
             return None
         try:
             constant = self.state.constant
@@ -356,32 +365,31 @@ class _Scored:
         if raw is None:
             return self._skipped
         extent = self.state.extent(raw, feasible)
-        if isinstance(self.state, Counted):
+        if isinstance(self.state, CountingState):
             return self.state.normalize(raw, extent) * self._weight
         if self._points is None or extent != self._extent:
             self._extent, self._points = extent, self.state.normalize(raw, extent) * self._weight
         return self._points
 
 
-def copied_kind(prepared: Prepared) -> PodKind:
+def copied_kind(prepared: PreparedPod) -> PodKind:
     """Kind of a placed copy of the pod, as others see it."""
     kinds = prepared.cluster.kinds
     return kinds[kinds.number_of(prepared.pod)]
 
 
-def on_node_answers(prepared: Prepared, cluster: Cluster) -> OnNodeAnswers:
+def on_node_answers(prepared: PreparedPod, cluster: Cluster) -> OnNodeAnswers:
     """Answers of the pod's plugins that judge single nodes of ``cluster``, ready for copies of it."""
-    filters = [state for state in prepared.filter_states if isinstance(state, OnNode)]
-    scores = [(state, weight) for state, weight, _ in prepared.scorers if isinstance(state, OnNode)]
+    filters = [state for state in prepared.filter_states if isinstance(state, OnNodeState)]
+    scores = [(state, weight) for state, weight, _ in prepared.scorers if isinstance(state, OnNodeState)]
     alike: Alike = {}
     if (signature := prepared.on_node_signature) is not None:
-        _, alike = cluster.kinds.shared("alike", signature, lambda: (prepared.framework, Alike()))
+        _, alike = cluster.kinds.share("alike", signature, lambda: (prepared.framework, Alike()))
     return OnNodeAnswers(filters, scores, copied_kind(prepared), cluster, alike)
 
 
 _BARRED = Memo[Hashable, tuple[Framework, Mask, bool]]()
-"""Rejections of all nodes by fixed filters, by `Prepared.fixed_signature`, with the profile whose identity is in that.
-"""
+"""Rejections of all nodes by fixed filters, by `PreparedPod.fixed_signature`, with the profile that is part of it."""
 
 
 class Placing(Forking):
@@ -391,7 +399,7 @@ class Placing(Forking):
 
     def __init__(
         self,
-        prepared: Prepared,
+        prepared: PreparedPod,
         answers: OnNodeAnswers | None = None,
         candidates: Mask | None = None,
         now: Callable[[], Cluster] | None = None,
@@ -420,12 +428,12 @@ class Placing(Forking):
 
     def _sort_states(self) -> None:
         prepared = self.prepared
-        self._counted = [state for state in prepared.states.values() if isinstance(state, Counted)]
-        self._counted_filters = [state for state in prepared.filter_states if isinstance(state, Counted)]
+        self._counted = [state for state in prepared.states.values() if isinstance(state, CountingState)]
+        self._counted_filters = [state for state in prepared.filter_states if isinstance(state, CountingState)]
         scored = [
-            _Scored(state, weight, skipped)
+            _ScoreCache(state, weight, skipped)
             for state, weight, skipped in prepared.scorers
-            if isinstance(state, Fixed | Counted)
+            if isinstance(state, FixedState | CountingState)
         ]
         self._scored = [each for each in scored if each.constant is None]
         self._constant = sum(each.constant or 0 for each in scored)
@@ -439,7 +447,7 @@ class Placing(Forking):
             barred, may_fail = self._judge_fixed()
         else:
             results, framework = prepared.cluster.results, prepared.framework
-            _, barred, may_fail = _BARRED.once(results, signature, lambda: (framework, *self._judge_fixed()))
+            _, barred, may_fail = _BARRED.get_or_make(results, signature, lambda: (framework, *self._judge_fixed()))
         return barred if self._candidates is None else barred | ~self._candidates, may_fail
 
     def _judge_fixed(self) -> tuple[Mask, bool]:
@@ -449,13 +457,13 @@ class Placing(Forking):
         if self._listed is not None:
             barred |= ~self._listed
         for state in prepared.filter_states:
-            if isinstance(state, Fixed) and (verdicts := state.verdicts(prepared.cluster)) is not None:
+            if isinstance(state, FixedState) and (verdicts := state.verdicts(prepared.cluster)) is not None:
                 barred |= ~verdicts.passes
                 may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         return barred, may_fail
 
     @property
-    def listed(self) -> int:
+    def listed_count(self) -> int:
         """Number of nodes that PreFilter plugins leave."""
         return len(self) if self._listed is None else int(np.count_nonzero(self._listed))
 
@@ -488,7 +496,7 @@ class Placing(Forking):
             verdicts = state.filter()
             if verdicts is not None:
                 feasible &= verdicts.passes
-        for node, kinds in self.prepared.nominated.items():
+        for node, kinds in self.prepared.nominated_kinds.items():
             if feasible[node]:
                 with DryRun(self._as_it_stands(), node) as dry_run:
                     for kind in kinds:
@@ -517,7 +525,7 @@ class Placing(Forking):
         if nominee is not None and feasible[nominee]:
             # It is tried first and alone; if it fits, no other node is looked at.
             return Choice(nominee, int(self._total(feasible)[nominee]), 1)
-        if batch is not None and (hinted := batch.hinted(self.prepared, feasible)) is not None:
+        if batch is not None and (hinted := batch.choose_hinted(self.prepared, feasible)) is not None:
             return hinted
         result = SearchResult(feasible)
         rules = self.prepared.framework.search
@@ -573,20 +581,20 @@ class Placing(Forking):
 
     def evaluation(self) -> Evaluation:
         """Evaluate every plugin for the next copy."""
-        return evaluated(self._as_it_stands())
+        return evaluate_prepared(self._as_it_stands())
 
     def message(self) -> str | None:
         """kube-scheduler's message for the next copy, without scoring; None if it fits a candidate."""
-        judged = evaluated(self._as_it_stands(), is_scored=False)
+        judged = evaluate_prepared(self._as_it_stands(), is_scored=False)
         return judged.message if self._candidates is None else judged.message_among(self._candidates)
 
-    def _as_it_stands(self) -> Prepared:
+    def _as_it_stands(self) -> PreparedPod:
         """The states with a cluster that holds all copies."""
         prepared = shallow(self.prepared)
         if self._now is not None:
             prepared.cluster = self._now()
         elif self._pending:
-            prepared.cluster = prepared.cluster.after(
+            prepared.cluster = prepared.cluster.apply(
                 ClusterChange(come=[(prepared.pod, node) for node in self._pending])
             )
         return prepared

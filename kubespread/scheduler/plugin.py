@@ -1,12 +1,8 @@
 """The interface of plugins: prepared once for a pod, updated as the cluster changes, and judging all nodes at once.
 
-What a plugin's judgment depends on is the type of its state: nothing that moves (`Fixed`), what a node itself holds
-(`OnNode`), or counts over many nodes (`Counted`). A state can only answer in the way of its type. What kube-scheduler
-knows of a plugin before running it; declared beside the plugin.
-
-Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, PreFilterPlugin, FilterPlugin, PostFilterPlugin,
-    PreScorePlugin, ScorePlugin, Plugin
-Source: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins, applyFeatureGates
+A plugin's judgment depends on what the type of its state says: nothing that moves (`FixedState`), what a node itself
+holds (`OnNodeState`), or counts over many nodes (`CountingState`). What kube-scheduler knows of a plugin before running
+it is declared beside the plugin.
 """
 
 from __future__ import annotations
@@ -170,7 +166,6 @@ class Verdicts(Struct, frozen=True):
         return self.table[row - 1] if row else SUCCESS
 
     def for_nodes(self, nodes: Positions | None) -> Verdicts:
-        """Verdicts on some of the nodes."""
         return self if nodes is None else Verdicts(self.rows[nodes], self.table)
 
     def with_status(self, place: int, status: Status) -> Verdicts:
@@ -230,7 +225,7 @@ class State:
         return None
 
 
-class Fixed(State):
+class FixedState(State):
     """State that depends on nodes and on objects besides pods: no pod that comes or goes changes it."""
 
     def filter(self) -> Verdicts | None:
@@ -262,7 +257,7 @@ class Fixed(State):
         return self._scores
 
 
-class OnNode(State):
+class OnNodeState(State):
     """State that depends on what the node itself holds. Its scores are final, not normalized over all nodes."""
 
     @property
@@ -288,7 +283,7 @@ class OnNode(State):
         return ()
 
 
-class Counted(Forking, State):
+class CountingState(Forking, State):
     """State that counts pods over many nodes, and follows every pod that comes or goes."""
 
     @abstractmethod
@@ -304,7 +299,7 @@ class Counted(Forking, State):
 
     def move_one(self, kind: KindNumber, node: int, by: int) -> None:
         """Count one pod that came (``by`` 1) or went (-1)."""
-        self.move(Moves.of([(kind, node, by)]))
+        self.move(Moves.from_tuples([(kind, node, by)]))
 
     def pretend(self, kind: KindNumber, node: int, by: int) -> None:
         """Count a pod as kube-scheduler's AddPod and RemovePod do in a dry run, which may differ from a real one."""
@@ -319,7 +314,7 @@ class Counted(Forking, State):
         """True if the filter ends the cycle in an error on some node."""
         return False
 
-    def after(self, cluster: Cluster, moves: Moves) -> Self | None:
+    def carry_over(self, cluster: Cluster, moves: Moves) -> Self | None:
         """Copy for ``cluster``, the result of ``moves`` and possibly changed nodes; None if it has to be prepared again
         because it may read changed parts of them.
         """
@@ -332,14 +327,14 @@ class Counted(Forking, State):
         return self.score(feasible)
 
 
-class _Skip(Fixed):
+class _Skip(FixedState):
     """Nothing to say about this pod."""
 
 
 SKIP = _Skip()
 
 
-class ZeroScores(Fixed):
+class ZeroScores(FixedState):
     """State that scores 0 for a pod the plugin has nothing to say about."""
 
     def __init__(self, nodes: int) -> None:
@@ -362,7 +357,7 @@ class Plugin(Struct, frozen=True):
         """Everything that the plugin reads of ``pod``: pods with one signature share prepared states. None: pods share
         nothing.
 
-        Only states that no pod on a node changes (`Fixed`, `OnNode`) are ever shared.
+        Only states that no pod on a node changes (`FixedState`, `OnNodeState`) are ever shared.
         """
         return None
 

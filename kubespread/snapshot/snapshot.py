@@ -184,7 +184,6 @@ class Snapshot(Struct, frozen=True, eq=False):
         )
 
     def of_kind(self, row: Kind) -> tuple[ApiObject, ...]:
-        """Objects of a kept kind."""
         objects: dict[type[ApiObject], tuple[ApiObject, ...]] = {Node: self.nodes, Pod: self.pods}
         return objects.get(row.cls) or self.objects.of(row.cls)
 

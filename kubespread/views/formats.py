@@ -88,7 +88,6 @@ def writers_of(outputs: Mapping[str, str]) -> Mapping[str, Writer]:
 
 
 def output_help(writers: Mapping[str, Writer]) -> str:
-    """Help of -o."""
     helps = {name: writer.help for name, writer in writers.items()}
     default = helps.pop(_ON_TERMINAL)
     others = (f" '{name}' {text}." for name, text in helps.items() if text)

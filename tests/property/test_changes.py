@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.running import Moves
-from kubespread.scheduler.evaluation import evaluated
-from kubespread.scheduler.framework import Framework, Prepared
+from kubespread.scheduler.evaluation import evaluate_prepared
+from kubespread.scheduler.framework import Framework, PreparedPod
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from tests.property.test_placing import everything
@@ -33,26 +33,28 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
     except SchedulingError:
         return
     for step in range(data.draw(st.integers(1, 5))):
-        before = everything(evaluated(prepared))
+        before = everything(evaluate_prepared(prepared))
         change = data.draw(changes(world, others, step))
         moves = cluster.moves(change)
-        after = cluster.after(change)
-        followed = prepared.after(after, moves)
-        assert everything(evaluated(prepared)) == before
-        rebuilt = Prepared(plugins, world.anew(), candidate)
-        assert everything(evaluated(followed)) == everything(evaluated(rebuilt))
+        after = cluster.apply(change)
+        followed = prepared.carry_over(after, moves)
+        assert everything(evaluate_prepared(prepared)) == before
+        rebuilt = PreparedPod(plugins, world.anew(), candidate)
+        assert everything(evaluate_prepared(followed)) == everything(evaluate_prepared(rebuilt))
         latest[0] = after
         placing = following(placing, plugins, candidate, latest, change, moves)
-        assert everything(placing.evaluation()) == everything(evaluated(rebuilt))
+        assert everything(placing.evaluation()) == everything(evaluate_prepared(rebuilt))
         fresh = Placing(plugins.prepare(world.anew(), candidate))
         assert outcome(placing) == outcome(fresh)
         if (choice := outcome(placing)) is not None and not isinstance(choice, str) and data.draw(st.booleans()):
             placing.place(choice.node)
             world.place(candidate, choice.node)
             own = ClusterChange(come=[(candidate, choice.node)])
-            followed = followed.after(after.after(own), after.moves(own))
-            after = latest[0] = after.after(own)
-            assert everything(placing.evaluation()) == everything(evaluated(Prepared(plugins, world.anew(), candidate)))
+            followed = followed.carry_over(after.apply(own), after.moves(own))
+            after = latest[0] = after.apply(own)
+            assert everything(placing.evaluation()) == everything(
+                evaluate_prepared(PreparedPod(plugins, world.anew(), candidate))
+            )
         cluster, prepared = after, followed
 
 
@@ -62,7 +64,7 @@ def following(
     """``latest`` holds the cluster as it is at any time."""
     if touches_nodes(change):
         return Placing(plugins.prepare(latest[0], candidate), now=lambda: latest[0])
-    placing.answers.follow(lambda: latest[0], latest[0].running.taken, moves.node)
+    placing.answers.follow(lambda: latest[0], latest[0].running.usage, moves.node)
     placing.follow(moves)
     return placing
 

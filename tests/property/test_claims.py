@@ -161,7 +161,7 @@ class ByHand:
 
     def anew(self) -> Cluster:
         snapshot = kubespread.Snapshot.from_objects(self.objects)
-        return Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)
+        return Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects)
 
 
 def _size(text: str) -> int:
@@ -181,8 +181,8 @@ def _reaches(volume: Data, node: Data) -> bool:
 
 
 def attached(cluster: Cluster) -> Any:
-    there = {node: in_use(users) for node, users in cluster.attached.users.items()}
-    counts = {driver: column.tolist() for driver, column in cluster.attached.counts.items() if column.any()}
+    there = {node: in_use(users) for node, users in cluster.attachments.users.items()}
+    counts = {driver: column.tolist() for driver, column in cluster.attachments.counts.items() if column.any()}
     return {node: used for node, used in there.items() if used}, counts
 
 
@@ -192,7 +192,7 @@ def test_placing_equals_binding_by_hand(objects: list[Data], manifest: Data, dat
     snapshot = kubespread.Snapshot.from_objects(objects)
     candidate = from_object(manifest, Surroundings(snapshot))
     known = with_companions(snapshot.objects, candidate.companions)
-    living, by_hand = LivingCluster(Cluster.of(snapshot.nodes, snapshot.pods, known)), ByHand([*objects, manifest])
+    living, by_hand = LivingCluster(Cluster.build(snapshot.nodes, snapshot.pods, known)), ByHand([*objects, manifest])
     spec = manifest["spec"]
     own = [
         {"metadata": {"name": each["name"]}, "spec": each["ephemeral"]["volumeClaimTemplate"]["spec"]}

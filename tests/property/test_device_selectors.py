@@ -12,7 +12,7 @@ from cel_expr_python import cel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
+from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compile_selector
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError
 
@@ -58,7 +58,7 @@ expressions = st.recursive(literals, grown, max_leaves=6)
 
 def ours(expression: str) -> bool | str:
     try:
-        return compiled(expression)({})
+        return compile_selector(expression)({})
     except (CompileError, EvaluationError) as error:
         # What is constant is evaluated when it is compiled.
         cause = error if isinstance(error, EvaluationError) else error.__cause__ and error.__cause__.__cause__

@@ -81,7 +81,7 @@ class Going:
         self.living.change(change.come, change.gone)
         if touches_nodes(change):
             of_nodes = ClusterChange(replaced=change.replaced, added=change.added, removed=change.removed)
-            self.living.use(self.living.cluster.after(of_nodes))
+            self.living.use(self.living.cluster.apply(of_nodes))
 
     def place(self, pod: Pod) -> None:
         try:

@@ -168,7 +168,7 @@ def test_two_losses_at_once_are_those_of_both_in_one_step(snapshot: Snapshot) ->
 @given(worlds())
 def test_promises_are_kept_by_the_same_events(snapshot: Snapshot) -> None:
     """Of drains the clause of each workload, and of losses that of each as `survive` has its row."""
-    world = Baseline.settled(world_of(snapshot, Scheduler())).world
+    world = Baseline.settle(world_of(snapshot, Scheduler())).world
     kept = {"namespace": "default"}
     promises = {
         "apiVersion": "kubespread.dev/v1alpha1",

@@ -38,7 +38,7 @@ def everything(evaluation: Evaluation) -> dict[str, Any]:
         "verdicts": [evaluation.verdict(node) for node in nodes],
         "rejections": [evaluation.rejections(node) for node in nodes],
         "raw": {plugin: score.raw[feasible].tolist() for plugin, score in evaluation.scores.items()},
-        "weighted": {plugin: score.weighted[feasible].tolist() for plugin, score in evaluation.scores.items()},
+        "weighted": {plugin: score.points[feasible].tolist() for plugin, score in evaluation.scores.items()},
         "ranking": evaluation.ranking.tolist() if feasible.any() and evaluation.error is None else [],
     }
 
@@ -50,7 +50,7 @@ def check(plugins: Framework, cluster: Cluster, candidate: Any, steps: int, chan
     """
     placing, placed = Placing(plugins.prepare(cluster, candidate)), list[int]()
     for _ in range(steps):
-        anew = evaluate(plugins, cluster.after(ClusterChange(come=[(candidate, node) for node in placed])), candidate)
+        anew = evaluate(plugins, cluster.apply(ClusterChange(come=[(candidate, node) for node in placed])), candidate)
         assert everything(placing.evaluation()) == everything(anew)
         if anew.error is not None:
             with pytest.raises(SchedulingError, match=re.escape(anew.error)):
@@ -82,7 +82,7 @@ def test_recorded_clusters(family: str) -> None:
         try:
             placed += check(
                 PLUGINS,
-                Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects),
+                Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects),
                 candidate,
                 5,
                 random.Random(position),
@@ -163,7 +163,7 @@ def test_any_cluster(question: tuple[list[Data], Data], seed: int) -> None:
     objects, manifest = question
     snapshot = kubespread.Snapshot.from_objects(objects)
     candidate = from_object(manifest, Surroundings(snapshot)).pod
-    check(PLUGINS, Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects), candidate, 6, random.Random(seed))
+    check(PLUGINS, Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects), candidate, 6, random.Random(seed))
 
 
 @given(questions())

@@ -70,7 +70,7 @@ def clusters(draw: st.DrawFn) -> list[Data]:
 
 
 def settled(snapshot: Snapshot) -> World:
-    return Baseline.settled(world_of(snapshot, Scheduler())).world
+    return Baseline.settle(world_of(snapshot, Scheduler())).world
 
 
 def violated(world: World, objects: list[Data]) -> int:

@@ -108,14 +108,14 @@ def test_a_maximum_beyond_all_room_leaves_as_much_as_if_each_pod_were_made(
     quota = data.draw(st.sampled_from([None, None, {"pods": "50"}, {"requests.cpu": "70"}, {"pods": "120"}]))
     quotas = [_quota(quota)] if quota else []
     scalers = [_autoscaler(name, number, kinds[name]) for name, number in most.items()]
-    baseline = Baseline.settled(world_of(snapshot_of([*objects, *quotas, *scalers]), Scheduler()))
+    baseline = Baseline.settle(world_of(snapshot_of([*objects, *quotas, *scalers]), Scheduler()))
     scaled = list(growing(baseline.world, lambda _: True))
     if not scaled:
         return
     found = at_maximum(baseline, scaled)
     trial = baseline.trial()
     for name, _, number in scaled:
-        then = trial.after(partial(scale, name=name, replicas=number))
+        then = trial.advance(partial(scale, name=name, replicas=number))
     lacking = then.pending + then.not_made
     assert (found.lacking, found.unmade, bool(found.preempted), found.untold) == (
         lacking,

@@ -12,8 +12,8 @@ import kubespread
 from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.nodes import Nodes, Search, SearchRules
-from kubespread.scheduler.evaluation import Evaluation, evaluated
-from kubespread.scheduler.framework import Framework, Prepared
+from kubespread.scheduler.evaluation import Evaluation, evaluate_prepared
+from kubespread.scheduler.framework import Framework, PreparedPod
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import Code, SchedulingError, Status, Verdicts
 from tests.builders import hosts
@@ -69,9 +69,9 @@ def test_searches_one_after_another_find_what_a_walk_finds(data: st.DataObject) 
         start = (start + looked_at) % count
 
 
-def rejecting_others(prepared: Prepared, found: Mask) -> Evaluation:
+def rejecting_others(prepared: PreparedPod, found: Mask) -> Evaluation:
     """As if one more filter rejected whatever was not found."""
-    evaluation = evaluated(prepared)
+    evaluation = evaluate_prepared(prepared)
     missed = Verdicts.rejecting(~found, Status(Code.UNSCHEDULABLE, ("not found",), "Sampling"))
     sampled = Evaluation(prepared, {**evaluation.verdicts, "Sampling": missed}, evaluation.verdicts)
     sampled.run_scores({plugin.name: weight for plugin, weight in prepared.framework.scores})
@@ -107,10 +107,10 @@ def test_placements_are_scored_as_if_a_filter_rejected_what_is_not_found(
         return
     start %= len(cluster)
     for _ in range(copies):
-        anew = cluster.after(ClusterChange(come=[(question.candidate, node) for node in placed]))
+        anew = cluster.apply(ClusterChange(come=[(question.candidate, node) for node in placed]))
         prepared = profile.prepare(anew, question.candidate)
-        everything = evaluated(prepared)
-        order = [position for position in anew.nodes.visiting.tolist() if everything.included[position]]
+        everything = evaluate_prepared(prepared)
+        order = [position for position in anew.nodes.visiting.tolist() if everything.included_nodes[position]]
         fits = everything.feasible.tolist()
         found, looked_at = node_by_node(order, fits, start % max(1, len(order)), enough)
         start = (start + looked_at) % len(cluster)

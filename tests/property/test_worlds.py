@@ -123,8 +123,8 @@ def columns(cluster: Cluster) -> Any:
 def found(world: World) -> Any:
     """The pods of each node and of each owner, as the book finds them."""
     book = world.book
-    on = {name: list(map(key_of, book.on(name))) for name in ("", *world.living.nodes.names)}
-    return on, {owner: sorted(map(key_of, book.of(owner))) for owner in book.owners if book.of(owner)}
+    on = {name: list(map(key_of, book.pods_on(name))) for name in ("", *world.living.nodes.names)}
+    return on, {owner: sorted(map(key_of, book.pods_of(owner))) for owner in book.owners if book.pods_of(owner)}
 
 
 def found_anew(world: World) -> Any:
@@ -144,7 +144,7 @@ def test_columns_kept_up_equal_columns_built_anew(objects: list[Data], edits: li
     world = world_from(objects)
     played(world, edits)
     assert columns(world.cluster) == columns(
-        Cluster.of(world.living.nodes.objects, list(world.book), objects_now(world))
+        Cluster.build(world.living.nodes.objects, list(world.book), objects_now(world))
     )
     assert found(world) == found_anew(world)
     snapshot = as_snapshot(world, Snapshot.from_objects([]))
@@ -173,7 +173,7 @@ def test_a_fork_is_a_world_of_its_own(objects: list[Data], first: list[str], the
     for each in (world, fork):
         assert found(each) == found_anew(each)
         assert columns(each.cluster) == columns(
-            Cluster.of(each.living.nodes.objects, list(each.book), objects_now(each))
+            Cluster.build(each.living.nodes.objects, list(each.book), objects_now(each))
         )
 
 
@@ -326,7 +326,7 @@ def test_a_successor_goes_where_a_pod_goes_beside_one_that_terminates(objects: l
     assert {each.spec.node_name for each in world.happenings.placed[:1]} <= best
     assert bool(judged) <= bool(world.happenings.placed)
     assert not any(map(is_terminating, world.book))
-    anew = Cluster.of(world.living.nodes.objects, list(world.book), world.objects).running.taken
-    assert np.array_equal(world.cluster.running.taken.pod_count, anew.pod_count)
+    anew = Cluster.build(world.living.nodes.objects, list(world.book), world.objects).running.usage
+    assert np.array_equal(world.cluster.running.usage.pod_count, anew.pod_count)
     for name, amounts in anew.requested.items():
-        assert np.array_equal(world.cluster.running.taken.requested[name], amounts)
+        assert np.array_equal(world.cluster.running.usage.requested[name], amounts)

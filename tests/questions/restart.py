@@ -13,7 +13,7 @@ from kubespread.views.sheet import Sheet, columns_of
 from kubespread.views.view import View, about
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
-from kubespread.world.reporting.outcomes import tried
+from kubespread.world.reporting.outcomes import outcome_of
 
 
 class RestartReport(ScheduledReport, frozen=True, kw_only=True):
@@ -39,7 +39,7 @@ class Restart(Question[RestartReport], frozen=True, kw_only=True):
         for pod in baseline.world.book:
             pods.setdefault(workload_of(baseline.world, pod).called, []).append(pod)
         delete = partial(World.delete, why="restarted")
-        rows = (tried(Outcome, name, baseline.trial(), partial(delete, pods=own)) for name, own in pods.items())
+        rows = (outcome_of(Outcome, name, baseline.trial(), partial(delete, pods=own)) for name, own in pods.items())
         return RestartReport(kube_version=str(scene.release), rows=tuple(rows), notes=notes)
 
 

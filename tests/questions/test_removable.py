@@ -18,7 +18,7 @@ from kubespread.reports.outcome import Outcome, Trouble, uneven
 from kubespread.world.events.draining import delete_nodes, drain, drain_plan
 from kubespread.world.reporting.difference import Baseline, Difference, Trial
 from kubespread.world.reporting.outcomes import outcome
-from kubespread.world.store.happenings import PREEMPTED, Gone
+from kubespread.world.store.happenings import PREEMPTED, Departure
 from tests.builders import Data, hard, hosts, owned_by, pod, soft
 from tests.world.clusters import budget, daemon_set, deployment, job, stateful_set, unready
 
@@ -444,19 +444,19 @@ def _objects(workloads: list[tuple[str, list[int], str, Data]], budgets: list[in
 
 
 def _baseline(objects: list[Data]) -> Baseline:
-    return Baseline.settled(world_of(Snapshot.from_objects(objects), Scheduler()))
+    return Baseline.settle(world_of(Snapshot.from_objects(objects), Scheduler()))
 
 
 def _removed(trial: Trial, nodes: Sequence[str]) -> Difference:
-    trial.during(lambda world: drain(world, nodes, DrainFlags()))
-    return trial.during(lambda world: delete_nodes(world, nodes))
+    trial.play(lambda world: drain(world, nodes, DrainFlags()))
+    return trial.play(lambda world: delete_nodes(world, nodes))
 
 
 def _is_done(difference: Difference) -> bool:
-    return not (difference.blocked or any(step.refused for step in difference.happened))
+    return not (difference.blocked_pods or any(step.refused for step in difference.happened))
 
 
-def _preempted(difference: Difference) -> list[Gone]:
+def _preempted(difference: Difference) -> list[Departure]:
     return [gone for step in difference.happened for gone in step.gone if gone.why == PREEMPTED]
 
 

@@ -98,7 +98,7 @@ class Question:
 
     @property
     def cluster(self) -> Cluster:
-        return Cluster.of(self.nodes, self.pods, self.objects)
+        return Cluster.build(self.nodes, self.pods, self.objects)
 
 
 ZONES = st.sampled_from([None, "", "a", "a", "b", "b"])
@@ -301,7 +301,7 @@ class World:
             own = msgspec.json.decode(msgspec.json.encode(each), type=Pod)
             own.spec.node_name = name
             placed.append(own)
-        return Cluster.of(self.nodes, [*placed, *self.waiting], self.objects)
+        return Cluster.build(self.nodes, [*placed, *self.waiting], self.objects)
 
     def place(self, placed: Pod, node: int) -> None:
         self.pods.append((placed, self.nodes[node].metadata.name))

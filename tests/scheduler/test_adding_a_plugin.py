@@ -16,7 +16,7 @@ from kubespread.scheduler.cluster.columns import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import (
     Code,
-    Fixed,
+    FixedState,
     Plugin,
     Point,
     ScaledToHighest,
@@ -47,7 +47,7 @@ class LongNames(Plugin, frozen=True):
 
 
 @dataclass
-class LongNamesState(ScaledToHighest, Fixed):
+class LongNamesState(ScaledToHighest, FixedState):
     nodes: Nodes
     least: int
 

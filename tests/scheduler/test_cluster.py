@@ -14,7 +14,7 @@ from tests.builders import node, pod, pods_on
 
 def cluster(*objects: dict[str, object]) -> Cluster:
     snapshot = Snapshot.from_objects(objects)
-    return Cluster.of(snapshot.nodes, snapshot.pods)
+    return Cluster.build(snapshot.nodes, snapshot.pods)
 
 
 def test_a_label_column_has_a_code_for_each_value() -> None:
@@ -53,9 +53,9 @@ def test_requested_resources_add_up_per_node() -> None:
         pod("p2", "n0", requests={"cpu": "1", "memory": "0.4"}),
     )
     resources = Holdings(made)
-    assert resources.requested("cpu").tolist() == [1100, 0]
-    assert resources.requested("memory").tolist() == [2, 0]
-    assert resources.requested("example.com/gpu").tolist() == [0, 0]
+    assert resources.requests("cpu").tolist() == [1100, 0]
+    assert resources.requests("memory").tolist() == [2, 0]
+    assert resources.requests("example.com/gpu").tolist() == [0, 0]
     assert resources.allocatable("cpu").tolist() == [8000, 8000]
     assert (resources.pod_count.tolist(), resources.allowed_pods.tolist()) == ([2, 0], [110, 110])
 

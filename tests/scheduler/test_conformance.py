@@ -16,10 +16,19 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import LATEST
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Mask
-from kubespread.scheduler.evaluation import evaluate, evaluated
-from kubespread.scheduler.framework import Framework, Prepared
+from kubespread.scheduler.evaluation import evaluate, evaluate_prepared
+from kubespread.scheduler.framework import Framework, PreparedPod
 from kubespread.scheduler.placing import Placing
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Plugin, SchedulingError, State, Status, Verdicts
+from kubespread.scheduler.plugin import (
+    MAX_NODE_SCORE,
+    Code,
+    CountingState,
+    Plugin,
+    SchedulingError,
+    State,
+    Status,
+    Verdicts,
+)
 from kubespread.scheduler.profile.loading import load_profiles
 from kubespread.scheduler.profile.profile import default_profile, framework
 from tests.builders import hard, node, pod
@@ -112,11 +121,11 @@ def test_a_state_that_follows_changes_says_what_one_prepared_anew_says(
         feasible = some_nodes(data, cluster)
         before = answers(states, cluster, feasible)
         change = data.draw(changes(world, others, step))
-        moves, after = cluster.moves(change), cluster.after(change)
+        moves, after = cluster.moves(change), cluster.apply(change)
         followed = dict(states)
         for name, state in states.items():
-            carried = state.after(after, moves) if isinstance(state, Counted) else None
-            if isinstance(state, Counted) or touches_nodes(change) or not isinstance(state, State):
+            carried = state.carry_over(after, moves) if isinstance(state, CountingState) else None
+            if isinstance(state, CountingState) or touches_nodes(change) or not isinstance(state, State):
                 followed[name] = carried or prepare(plugins[name], after, question.candidate)
         assert answers(states, cluster, feasible) == before
         anew = world.anew()
@@ -188,7 +197,7 @@ def test_a_fork_that_moves_counts_right_and_leaves_its_parent_as_it_was(
 ) -> None:
     world, cluster = World(question), question.cluster
     states = prepared(profile, cluster, question.candidate)
-    counted = {name: state for name, state in states.items() if isinstance(state, Counted)}
+    counted = {name: state for name, state in states.items() if isinstance(state, CountingState)}
     feasible = some_nodes(data, cluster)
     before = answers({**counted}, cluster, feasible)
     nodes = st.integers(0, len(cluster) - 1)
@@ -206,7 +215,7 @@ def test_a_fork_that_moves_counts_right_and_leaves_its_parent_as_it_was(
     anew = world.anew()
     plugins = plugins_of(profile)
     expected = answers({name: prepare(plugins[name], anew, question.candidate) for name in counted}, anew, feasible)
-    after = cluster.after(change)
+    after = cluster.apply(change)
     assert answers({**forks}, after, feasible) == expected
     assert answers({**one_by_one}, after, feasible) == expected
     assert answers({**counted}, cluster, feasible) == before
@@ -224,7 +233,7 @@ def test_what_a_dry_run_pretends_is_taken_back(profile: Framework, question: Que
     for sign in (1, -1):
         for visitor, position, way in pretended:
             for state in states.values():
-                if isinstance(state, Counted):
+                if isinstance(state, CountingState):
                     state.pretend(cluster.kinds.number_of(visitor), position, sign * way)
     assert answers(states, cluster, feasible) == before
 
@@ -239,10 +248,10 @@ def test_placing_says_after_each_placement_what_a_cluster_built_anew_says(
         placing = Placing(profile.prepare(question.cluster, candidate))
     except SchedulingError:
         with pytest.raises(SchedulingError):
-            Prepared(profile, world.anew(), candidate)
+            PreparedPod(profile, world.anew(), candidate)
         return
     for _ in range(4):
-        anew = evaluated(Prepared(profile, world.anew(), candidate))
+        anew = evaluate_prepared(PreparedPod(profile, world.anew(), candidate))
         assert everything(placing.evaluation()) == everything(anew)
         if anew.error is not None:
             with pytest.raises(SchedulingError) as raised:
@@ -266,7 +275,7 @@ def test_a_filter_that_the_profile_switches_off_is_kept_up_with_placements_too()
     profile = framework(load_profiles({**HEAD, "profiles": [{"plugins": disabled}]}, LATEST)[0])
     snapshot = kubespread.Snapshot.from_objects([node("n0", zone="a"), node("n1", zone="b")])
     candidate = from_object(pod(constraints=[hard()]), Surroundings(snapshot)).pod
-    placing = Placing(profile.prepare(Cluster.of(snapshot.nodes, snapshot.pods), candidate))
+    placing = Placing(profile.prepare(Cluster.build(snapshot.nodes, snapshot.pods), candidate))
     placing.place(0)
     evaluation = placing.evaluation()
     skewed = Status(Code.UNSCHEDULABLE, (SKEWED,), "PodTopologySpread")

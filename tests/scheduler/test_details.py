@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kubespread.kube.quantity import parse, rounded
 from kubespread.scheduler.causes import Cause, Causes, PodCountDetail, ResourceDetail
-from kubespread.scheduler.evaluation import evaluate, evaluated
+from kubespread.scheduler.evaluation import evaluate, evaluate_prepared
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from tests.scheduler.random_clusters import Question, World, changes, profiles, questions, visitors
@@ -56,7 +56,7 @@ def test_details_say_what_the_reasons_say(plugins: Framework, question: Question
         for status in evaluation.rejections(place):
             state = evaluation.states.get(status.plugin)
             behind = told[status.plugin].get(place, ())
-            if state is None or status.plugin in WITHOUT_DETAILS or place in evaluation.prepared.nominated:
+            if state is None or status.plugin in WITHOUT_DETAILS or place in evaluation.prepared.nominated_kinds:
                 assert behind == ()
                 continue
             assert behind
@@ -77,13 +77,13 @@ def test_causes_follow_changes_and_do_not_depend_on_which_nodes_are_asked_about(
 ) -> None:
     world, cluster = World(question), question.cluster
     change = data.draw(changes(world, visitors(question), 0))
-    after = cluster.after(change)
+    after = cluster.apply(change)
     try:
-        followed = plugins.prepare(cluster, question.candidate).after(after, cluster.moves(change))
+        followed = plugins.prepare(cluster, question.candidate).carry_over(after, cluster.moves(change))
         evaluation = evaluate(plugins, after, question.candidate)
     except SchedulingError:
         return
-    assert evaluated(followed).causes() == evaluation.causes()
+    assert evaluate_prepared(followed).causes() == evaluation.causes()
     for name, by_node in evaluation.causes().items():
         some = data.draw(st.permutations(sorted(by_node)))[:2]
         if some:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from kubespread.kube.api import devices as api
 from kubespread.kube.quantity import parse
-from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
+from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compile_selector
 from kubespread.scheduler.plugins.dynamicresources.cel.evaluating import NOT_MODELLED
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, parse_semver
@@ -58,7 +58,7 @@ _TYPES_ALONE = (
 def _said(expression: str) -> tuple[str, bool | None]:
     """``compile``, ``error``, ``not modeled`` or ``result`` with the result."""
     try:
-        return "result", compiled(expression)(_device())
+        return "result", compile_selector(expression)(_device())
     except CompileError:
         return "compile", None
     except EvaluationError:
@@ -101,7 +101,7 @@ MISTAKES = {
 @pytest.mark.parametrize("expression", MISTAKES)
 def test_what_is_wrong_is_said_with_its_place(expression: str) -> None:
     with pytest.raises(CompileError) as raised:
-        compiled(expression)
+        compile_selector(expression)
     assert str(raised.value) == f"compilation failed: {MISTAKES[expression]}"
 
 
@@ -134,14 +134,14 @@ def test_nothing_takes_long(case: str) -> None:
     assert len(expression) < 10_240
     started = time.process_time()
     with pytest.raises((EvaluationError, UnsupportedExpressionError)) as raised:
-        compiled(expression)(_device())
+        compile_selector(expression)(_device())
     assert (str(raised.value), time.process_time() - started < 3) == (expected, True)
 
 
 def test_deep_expressions_are_read_as_far_as_kubernetes_reads_them() -> None:
     deepest = ["(" * 249 + "true" + ")" * 249, "dyn(" * 249 + "true" + ")" * 249 + " == true", "!" * 3000 + "true"]
     deepest += ["+".join(["1"] * 249) + " == 249", " && ".join(["true"] * 1500), "'a'" + ".trim()" * 249 + " == 'a'"]
-    assert [compiled(expression)(_device()) for expression in deepest] == [True] * 6
+    assert [compile_selector(expression)(_device()) for expression in deepest] == [True] * 6
 
 
 def test_versions_are_ordered_as_semver_says() -> None:
@@ -161,7 +161,7 @@ def test_versions_are_ordered_as_semver_says() -> None:
 @given(st.text(max_size=40) | st.text(alphabet="device.attributes[]()\"'=<>!&|+-*/%?: 01xu\\,{}", max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        found: bool | str = compiled(text)(_device())
+        found: bool | str = compile_selector(text)(_device())
     except (CompileError, UnsupportedExpressionError, EvaluationError) as error:
         found = str(error)
     assert isinstance(found, bool) or found

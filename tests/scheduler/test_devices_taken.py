@@ -14,7 +14,7 @@ import kubespread
 from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
-from kubespread.scheduler.evaluation import evaluate, evaluated
+from kubespread.scheduler.evaluation import evaluate, evaluate_prepared
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugins.dynamicresources.devices import Rules
 from kubespread.scheduler.plugins.dynamicresources.judging import ledger_of, written_back
@@ -235,7 +235,7 @@ def said(cluster: Cluster, candidate: Pod) -> Any:
     return (
         evaluation.message,
         [evaluation.verdict(at) for at in range(len(cluster))],
-        {name: score.weighted[evaluation.feasible].tolist() for name, score in evaluation.scores.items()},
+        {name: score.points[evaluation.feasible].tolist() for name, score in evaluation.scores.items()},
     )
 
 
@@ -252,14 +252,14 @@ def test_the_order_of_objects_in_a_snapshot_does_not_matter(objects: list[Data],
 def placed(objects: list[Data], candidate: Data) -> Any:
     """Up to six replicas one after another: where, what was said before each, and which devices are in use."""
     snapshot = kubespread.Snapshot.from_objects(objects)
-    cluster, one = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects), admitted(snapshot, candidate)
+    cluster, one = Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects), admitted(snapshot, candidate)
     told = []
     for _ in range(6):
         told.append((said(cluster, one), held(cluster)))
         evaluation = evaluate(PROFILE, cluster, one)
         if evaluation.error is not None or not evaluation.feasible.any():
             break
-        cluster = cluster.after(ClusterChange(come=[(one, int(evaluation.ranking[0]))]))
+        cluster = cluster.apply(ClusterChange(come=[(one, int(evaluation.ranking[0]))]))
     return told
 
 
@@ -269,7 +269,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
     objects: list[Data], candidates: list[Data], data: st.DataObject
 ) -> None:
     snapshot = kubespread.Snapshot.from_objects(objects)
-    cluster = start = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)
+    cluster = start = Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects)
     one, other = (
         admitted(snapshot, {**each, "metadata": {**each["metadata"], "name": f"p{at}"}})
         for at, each in enumerate(candidates)
@@ -283,13 +283,13 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         leaves = bool(here) and data.draw(st.booleans())
         gone = [data.draw(st.sampled_from(here))] if leaves else []
         change = ClusterChange(gone=gone) if gone else ClusterChange(come=come)
-        moves, after = cluster.moves(change), cluster.after(change)
-        prepared = prepared.after(after, moves)
+        moves, after = cluster.moves(change), cluster.apply(change)
+        prepared = prepared.carry_over(after, moves)
         latest[0] = after
-        placing.answers.follow(lambda: latest[0], after.running.taken, moves.node)
+        placing.answers.follow(lambda: latest[0], after.running.usage, moves.node)
         placing.follow(moves)
         expected = said(after, one)
-        followed = evaluated(prepared)
+        followed = evaluate_prepared(prepared)
         assert (followed.message, [followed.verdict(at) for at in range(len(after))]) == expected[:2]
         shown = placing.evaluation()
         assert (shown.message, [shown.verdict(at) for at in range(len(after))]) == expected[:2]
@@ -297,7 +297,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         cluster = after
     assert said(rebuilt(cluster, snapshot, here), one) == said(cluster, one)
     last = ClusterChange(gone=here)
-    assert held(cluster.after(last)) == held(start)
+    assert held(cluster.apply(last)) == held(start)
 
 
 def rebuilt(cluster: Cluster, snapshot: kubespread.Snapshot, here: list[tuple[Pod, int]]) -> Cluster:
@@ -307,9 +307,9 @@ def rebuilt(cluster: Cluster, snapshot: kubespread.Snapshot, here: list[tuple[Po
         for each, at in here
     ]
     objects, pods = written_back(cluster, snapshot.objects, placed)
-    again = Cluster.of(snapshot.nodes, pods, objects)
+    again = Cluster.build(snapshot.nodes, pods, objects)
     assert held(again) == held(cluster)
-    left = again.after(ClusterChange(gone=[(pod, at) for pod, (_, at) in zip(pods, here, strict=True)]))
+    left = again.apply(ClusterChange(gone=[(pod, at) for pod, (_, at) in zip(pods, here, strict=True)]))
     assert held(left) == (set(), {})
     return again
 
@@ -318,7 +318,7 @@ def rebuilt(cluster: Cluster, snapshot: kubespread.Snapshot, here: list[tuple[Po
 @settings(max_examples=100, deadline=None)
 def test_placing_copies_equals_judging_each_anew(objects: list[Data], candidate: Data) -> None:
     snapshot = kubespread.Snapshot.from_objects(objects)
-    cluster = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)
+    cluster = Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects)
     one = admitted(snapshot, candidate)
     placing = Placing(PROFILE.prepare(cluster, one))
     for _ in range(6):
@@ -332,7 +332,7 @@ def test_placing_copies_equals_judging_each_anew(objects: list[Data], candidate:
         if choice is None:
             return
         placing.place(choice.node)
-        cluster = cluster.after(ClusterChange(come=[(one, choice.node)]))
+        cluster = cluster.apply(ClusterChange(come=[(one, choice.node)]))
 
 
 def test_pods_of_the_snapshot_give_back_what_they_hold_when_they_go() -> None:
@@ -350,11 +350,11 @@ def test_pods_of_the_snapshot_give_back_what_they_hold_when_they_go() -> None:
     running["status"] = {"resourceClaimStatuses": [{"name": "t", "resourceClaimName": "web-t-x1"}]}
     objects = [node("n1"), node("n2"), GPU, TEMPLATE, held, shared, resource_slice("n1", 2, "n1"), running]
     snapshot = kubespread.Snapshot.from_objects(objects)
-    cluster = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)
+    cluster = Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects)
     assert {each.device for each in ledger_of(cluster, Rules()).in_use} == {"dev-0", "dev-1"}
-    left = cluster.after(ClusterChange(gone=[(snapshot.pods[0], 0)]))
+    left = cluster.apply(ClusterChange(gone=[(snapshot.pods[0], 0)]))
     assert ledger_of(left, Rules()).in_use == set()
-    lost = cluster.after(ClusterChange(removed=frozenset({0})))
+    lost = cluster.apply(ClusterChange(removed=frozenset({0})))
     assert ledger_of(lost, Rules()).in_use == set()
 
 

@@ -89,7 +89,7 @@ def test_where_a_search_begins_decides_ties() -> None:
 
 
 def cluster_of(nodes: Nodes) -> Cluster:
-    return Cluster.of(nodes.objects, [], ClusterObjects())
+    return Cluster.build(nodes.objects, [], ClusterObjects())
 
 
 def nodes_of(*zones: str) -> Nodes:

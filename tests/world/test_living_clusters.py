@@ -19,11 +19,13 @@ def test_answers_that_go_on_know_who_left_before_the_first_who_looks_for_a_node(
     snapshot = kubespread.Snapshot.from_objects([*objects, pod("next", "", cpu="2")])
     running = [each for each in snapshot.pods if each.spec.node_name]
     waiting = next(each for each in snapshot.pods if not each.spec.node_name)
-    living = LivingCluster(Cluster.of(snapshot.nodes, running, snapshot.objects))
+    living = LivingCluster(Cluster.build(snapshot.nodes, running, snapshot.objects))
     Applicant(living, waiting, PLUGINS).placing().choose()
     other = living.fork()
     left = next(each for each in running if each.metadata.name == goes)
     other.change(gone=[(left, other.nodes.index[left.spec.node_name])])
-    anew = LivingCluster(Cluster.of(snapshot.nodes, [each for each in running if each is not left], snapshot.objects))
+    anew = LivingCluster(
+        Cluster.build(snapshot.nodes, [each for each in running if each is not left], snapshot.objects)
+    )
     expected = Applicant(anew, waiting, PLUGINS).placing().choose()
     assert Applicant(other, waiting, PLUGINS).placing().choose() == expected

@@ -47,7 +47,7 @@ class _Answer(NamedTuple):
 
 def _answer(case: Data, policy: Policy) -> _Answer:
     snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *case.get("namespaces", ())])
-    view = View(Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects), snapshot.pods)
+    view = View(Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects), snapshot.pods)
     cycle, keys = Cycle(policy.written), set[str]()
     for plugin, evictor in policy.profiles:
         chosen, spreads = choose(view, policy, plugin, evictor)

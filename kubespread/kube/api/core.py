@@ -238,7 +238,6 @@ class Affinity(KubeObject):
 
     @property
     def pod_terms(self) -> list[PodAffinityTerm]:
-        """Terms of pod affinity and anti-affinity."""
         return [
             term for group in (self.pod_affinity, self.pod_anti_affinity) if group is not None for term in group.terms
         ]

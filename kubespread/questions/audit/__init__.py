@@ -321,7 +321,6 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     """Workloads of several pods that no disruption budget selects, without Jobs; empty if budgets are not known."""
 
     def count(self, level: Level) -> int:
-        """Count the workloads of one level."""
         return sum(workload.level == level for workload in self.workloads)
 
     def reaches(self, level: Level) -> int:

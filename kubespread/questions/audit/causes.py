@@ -121,7 +121,7 @@ def _spread(counted: HardConstraint | SoftConstraint) -> CountedSpread:
     column = counted.column
     eligible = np.bincount(column.codes[column.present & counted.eligible], minlength=len(column.values)) > 0
     order = column.sorted_codes[eligible[column.sorted_codes]]
-    counts = in_domains(counted, counted.around())[order]
+    counts = in_domains(counted, counted.counts_at())[order]
     return CountedSpread(counted, order, counts)
 
 
@@ -177,9 +177,9 @@ class Afresh(Struct, frozen=True):
         """Remove the pods, make the change and place them again."""
         gone = [*self.pods, *otherwise.gone, *otherwise.uncounted]
         uncounted = [(terminating(pod, _SOME_TIME), node) for pod, node in otherwise.uncounted]
-        cluster = self.cluster.after(ClusterChange(gone=gone, come=uncounted))
+        cluster = self.cluster.apply(ClusterChange(gone=gone, come=uncounted))
         if otherwise.nodes:
-            cluster = cluster.after(ClusterChange(replaced=otherwise.nodes))
+            cluster = cluster.apply(ClusterChange(replaced=otherwise.nodes))
         plugins = otherwise.plugins or self.plugins
         entries = [
             Entry(otherwise.remade(template), plugins, count, binds=False) for template, count in self._templates()
@@ -293,7 +293,6 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
 
     @property
     def over_key(self) -> list[CountedSpread]:
-        """Constraints over the key."""
         return [spread for spread in self.in_force if spread.counted.constraint.topology_key == self.key]
 
     @property
@@ -611,7 +610,7 @@ UNDONE: Sequence[tuple[Cause, Callable[[Exceeded], Undoings] | None, Callable[[I
 
 def _holding(afresh: Afresh, pods: OnNodes) -> str:
     """Say where ``pods`` are, first those that keep the workload's next pod out: ``web-9 on b1 (Insufficient cpu)``."""
-    cluster = afresh.cluster.after(ClusterChange(gone=afresh.pods))
+    cluster = afresh.cluster.apply(ClusterChange(gone=afresh.pods))
     reasons: dict[int, str] = {}
     try:
         evaluation = evaluate(afresh.plugins, cluster, afresh.template)

@@ -79,9 +79,9 @@ def _without_pods(world: World, is_asked: Callable[[WorkloadName], bool]) -> Ite
     by_themselves = (
         name
         for name in (*workloads.replica_sets, *workloads.replication_controllers)
-        if workloads.above(name) == name and workloads.replicas(name)
+        if workloads.top_owner(name) == name and workloads.replicas(name)
     )
-    of_controllers = (*workloads.deployments, *workloads.stateful_sets, *workloads.orphaned)
+    of_controllers = (*workloads.deployments, *workloads.stateful_sets, *workloads.orphans)
     yield from filter(is_asked, (*of_controllers, *by_themselves))
 
 
@@ -103,7 +103,7 @@ class RevisionsOf:
         self._world = world
         self._replica_sets: dict[WorkloadName, list[ReplicaSet]] = {}
         for name, replica_set in world.workloads.replica_sets.items():
-            self._replica_sets.setdefault(world.workloads.above(name), []).append(replica_set)
+            self._replica_sets.setdefault(world.workloads.top_owner(name), []).append(replica_set)
 
     def __call__(self, group: Group) -> Revisions:
         if group.name.kind == "StatefulSet":
@@ -241,7 +241,7 @@ class Outlook:
         if group.name.kind == "Pod":
             pods = [world.book[key] for pod in group.pods if (key := key_of(pod)) in world.book]
         else:
-            pods = [pod for owner in world.owners_below(group.name) for pod in world.book.of(owner)]
+            pods = [pod for owner in world.owners_below(group.name) for pod in world.book.pods_of(owner)]
         return [pod for pod in pods if is_active(pod)]
 
     def placeable(self, pods: Iterable[Pod]) -> int | None:

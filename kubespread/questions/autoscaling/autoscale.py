@@ -43,7 +43,7 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of, verb_of
 from kubespread.world.events.controllers import daemon_templates
 from kubespread.world.events.world import World
-from kubespread.world.reporting.difference import NOTHING_LOST, Grow, Lost
+from kubespread.world.reporting.difference import NOTHING_LOST, Grow, LostPart
 from kubespread.world.reporting.happenings import workload_of
 
 GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
@@ -110,7 +110,7 @@ _NOT_MODELLED = {
 
 def autoscale(
     world: World,
-    lost: Lost = NOTHING_LOST,
+    lost: LostPart = NOTHING_LOST,
     *,
     groups: Sequence[NodeGroup],
     kind: Autoscaler,
@@ -256,7 +256,7 @@ def _unknown(group: ZoneGroup) -> str:
     return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {kinds}; {told}"
 
 
-def _outside(groups: Sequence[ZoneGroup], lost: Lost) -> tuple[list[ZoneGroup], list[GroupVerdict]]:
+def _outside(groups: Sequence[ZoneGroup], lost: LostPart) -> tuple[list[ZoneGroup], list[GroupVerdict]]:
     """Groups without the machines that would be in what is lost, and verdicts on the groups this leaves without any."""
     outside, barred = list[ZoneGroup](), list[GroupVerdict]()
     for group in groups:

@@ -30,7 +30,7 @@ from kubespread.questions.autoscaling.growing import (
 )
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import requested, scheduler_amounts
+from kubespread.scheduler.cluster.columns import requests_of, scheduler_amounts
 from kubespread.scheduler.plugin import Status
 from kubespread.scheduler.plugins.podtopologyspread.plugin import CONSTRAINTS_NOT_MATCHED
 from kubespread.wording import count_of
@@ -122,7 +122,7 @@ def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped:
         return None
     # Waste is that of the whole machine, what it reserves for itself among it.
     offered = scheduler_amounts(amounts(trial.status.capacity or trial.status.allocatable))
-    requests = [requested(pod)[0] for pod in placed]
+    requests = [requests_of(pod)[0] for pod in placed]
     waste = 0.0
     for name in ("cpu", "memory"):
         if offered.get(name):

@@ -31,7 +31,7 @@ from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZO
 from kubespread.node_groups import InstanceType, NodeGroup
 from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
-from kubespread.scheduler.cluster.columns import Mask, allocatable, requested
+from kubespread.scheduler.cluster.columns import Mask, allocatable, requests_of
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.plugin import SUCCESS, Code, SchedulingError, Status
@@ -359,7 +359,7 @@ def largest_first(groups: Iterable[Alike], node: Node) -> list[Alike]:
     offered = allocatable(node)
 
     def share(group: Alike) -> float:
-        requests, _ = requested(group.pod)
+        requests, _ = requests_of(group.pod)
         return sum(requests.get(name, 0) / offered[name] for name in ("cpu", "memory") if offered.get(name))
 
     return sorted(groups, key=share, reverse=True)
@@ -385,11 +385,11 @@ class GrowingCluster:
 
     def add(self, node: Node) -> int:
         """Add a node; its position."""
-        cluster = self._living.cluster.after(ClusterChange(added=[node]))
+        cluster = self._living.cluster.apply(ClusterChange(added=[node]))
         position = len(cluster) - 1
         daemons = [pinned_to(pod, node.metadata.name) for pod in self._daemons if should_run(pod, node)]
         if daemons:
-            cluster = cluster.after(ClusterChange(come=[(pod, position) for pod in daemons]))
+            cluster = cluster.apply(ClusterChange(come=[(pod, position) for pod in daemons]))
         self._living = LivingCluster(cluster)
         self._applicants.clear()
         return position

@@ -51,7 +51,7 @@ from kubespread.node_groups import NodeGroup
 from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, Machine, ZoneGroup, grown_by
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import ABSENT, Mask, allocatable, allowed_pods, canonical, requested
+from kubespread.scheduler.cluster.columns import ABSENT, Mask, allocatable, allowed_pods, canonical, requests_of
 from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.node_affinity import NodeAffinity as NodeAffinityPlugin
@@ -250,7 +250,7 @@ def spreads(cluster: Cluster, pod: Pod, templates: Iterable[Node]) -> list[Topol
 def _spread(
     cluster: Cluster, pod: Pod, constraint: Constraint, inclusion: NodeInclusion, templates: Sequence[Node]
 ) -> TopologyGroup:
-    column, eligible = cluster.nodes.label(constraint.topology_key), inclusion.of(constraint)
+    column, eligible = cluster.nodes.label(constraint.topology_key), inclusion.by_policies(constraint)
     counts: Counter[str] = Counter(dict.fromkeys(_possible(pod, constraint, templates), 0))
     counts.update({column.values[code]: 0 for code in set(column.codes[eligible].tolist()) if code != ABSENT})
     arrived = cluster.arrivals(counted_kinds(cluster, constraint, pod.metadata.namespace))
@@ -491,7 +491,7 @@ class _Round:
             room = Counter({**allocatable(machine.node), _PODS: allowed_pods(machine.node)})
             for daemon in self._daemons:
                 if should_run(daemon, machine.node):
-                    room.subtract({**requested(daemon)[0], _PODS: 1})
+                    room.subtract({**requests_of(daemon)[0], _PODS: 1})
             self._rooms[id(machine)] = room
         return self._rooms[id(machine)]
 
@@ -562,7 +562,7 @@ def at_their_limits(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[
 
 def too_little_for(pod: Pod, group: ZoneGroup, nodes: Sequence[Node]) -> str:
     """Note on what a pool's limits leave, if less than a pod requests: a machine for it has that, of whatever type."""
-    requests = requested(pod)[0]
+    requests = requests_of(pod)[0]
     remaining = _remaining([group], nodes, requests)
     short = [name for name, left in remaining.items() if parse(canonical(name, requests[name])).nano > left]
     return f"{_limits_leave(group.group, remaining, short)}, less than the pod requests" if short else ""
@@ -630,7 +630,7 @@ def _kind_of(group: Alike) -> _PodKind:
         plugins=plugins,
         planning=_without(plugins, NodeAffinityPlugin.name, NodeResourcesFit.name),
         stages=tuple(stages(group.pod)),
-        requests={**requested(group.pod)[0], _PODS: 1},
+        requests={**requests_of(group.pod)[0], _PODS: 1},
     )
 
 

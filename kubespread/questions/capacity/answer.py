@@ -41,7 +41,7 @@ from kubespread.questions.scene import Scene
 from kubespread.scheduler.causes import Causes, CordonDetail, PodCountDetail, ResourceDetail, TaintDetail
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import ABSENT, Counts, Mask, canonical, scheduler_amounts
-from kubespread.scheduler.evaluation import Evaluation, evaluate, evaluated
+from kubespread.scheduler.evaluation import Evaluation, evaluate, evaluate_prepared
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError, Status
@@ -175,13 +175,13 @@ def filled(cluster: Cluster, plugins: Framework, pod: Pod) -> tuple[Cluster, Cou
         nodes = np.array([choice.node for choice in outcome.choices], dtype=np.intp)
         return full, np.bincount(nodes, minlength=len(cluster))
     come = [(pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
-    return cluster.after(ClusterChange(come=come)), copies
+    return cluster.apply(ClusterChange(come=come)), copies
 
 
 def _each_by_itself(cluster: Cluster, plugins: Framework, pod: Pod) -> Counts | None:
     """Count the copies that fit on each node; None where copies affect other nodes, or an error may occur."""
     prepared = plugins.prepare(cluster, pod)
-    if prepared.rejection is not None or prepared.nominated or evaluated(prepared).error is not None:
+    if prepared.rejection is not None or prepared.nominated_kinds or evaluate_prepared(prepared).error is not None:
         return None
     placing = Placing(prepared)
     if placing.order_matters:
@@ -359,7 +359,6 @@ class _Totals(Struct, frozen=True):
         )
 
     def by_node(self) -> Iterator[tuple[ResourceAmounts, ...]]:
-        """Yield the amounts of each node by itself."""
         columns = [
             [
                 _amounts(name, *sums)

@@ -81,7 +81,6 @@ def view(report: CapacityReport) -> View:
 
 
 def _of(resources: Iterable[ResourceAmounts], name: str) -> ResourceAmounts:
-    """The amounts of one resource."""
     return next(resource for resource in resources if resource.resource == name)
 
 

@@ -77,7 +77,7 @@ def complaint(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
     """Phrase for why one node is rejected: ``runs 8 of 8 pods``, ``has taint gpu=x:NoSchedule``."""
     cluster = evaluation.cluster
     if words is PODS:
-        return f"runs {cluster.running.taken.pod_count[node]} of {cluster.nodes.allowed_pods[node]} pods"
+        return f"runs {cluster.running.usage.pod_count[node]} of {cluster.nodes.allowed_pods[node]} pods"
     if words is TAINT and (taints := taints_of(evaluation, node)):
         return f"has taint {', '.join(map(taint_text, taints))}"
     return words.said_of(1)
@@ -308,7 +308,7 @@ def barring_constraints(evaluation: Evaluation) -> list[Barring]:
         return []
     positions = (place for place, constraint in enumerate(state.declared.constraints) if constraint.is_hard)
     return [
-        Barring(position, counted, counted.judged(None) != 0)
+        Barring(position, counted, counted.judge(None) != 0)
         for position, counted in zip(positions, state.hard, strict=True)
     ]
 
@@ -316,8 +316,8 @@ def barring_constraints(evaluation: Evaluation) -> list[Barring]:
 def failings(evaluation: Evaluation) -> list[Failing]:
     """Reasons other than constraints, each with all nodes that any plugin rejects for it."""
     rejected: dict[ReasonWords, Mask] = {}
-    if not evaluation.included.all():
-        rejected[words_of(_UNLISTED)] = ~evaluation.included
+    if not evaluation.included_nodes.all():
+        rejected[words_of(_UNLISTED)] = ~evaluation.included_nodes
     for plugin, verdicts in evaluation.verdicts.items():
         if plugin == PodTopologySpread.name:
             continue

@@ -52,7 +52,6 @@ class Remedy(Report, frozen=True):
 
     @property
     def with_outcome(self) -> str:
-        """The change and its outcome."""
         return self.text if self.outcome is None else f"{self.text} ({self.outcome})"
 
 

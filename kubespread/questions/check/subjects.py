@@ -144,7 +144,7 @@ class Gatherer:
         running = as_counted(active, gathered.version)
         if self._has_cluster:
             objects = with_companions(self._snapshot.objects, companions)
-            gathered.cluster = Cluster.of(self._snapshot.nodes, running, objects)
+            gathered.cluster = Cluster.build(self._snapshot.nodes, running, objects)
             gathered.worlds = EditedWorlds(self._world, self._namespace)
             gathered.cluster.assume(growth_gaps((candidate for _, candidate in candidates), self._snapshot))
         owned = PodsByController(running)

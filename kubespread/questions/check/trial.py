@@ -33,8 +33,8 @@ from kubespread.reports.parts import skew_between
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Mask
-from kubespread.scheduler.evaluation import Evaluation, evaluate, evaluated
-from kubespread.scheduler.framework import Framework, Prepared
+from kubespread.scheduler.evaluation import Evaluation, evaluate, evaluate_prepared
+from kubespread.scheduler.framework import Framework, PreparedPod
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import (
@@ -49,7 +49,7 @@ from kubespread.world.events.applying import AppliedWorkload, apply_workload
 from kubespread.world.events.rollouts import NewTemplate, rolled_out
 from kubespread.world.events.world import World
 from kubespread.world.store.claims import Replica, Replicas
-from kubespread.world.store.owners import Made
+from kubespread.world.store.owners import NewPod
 from kubespread.world.store.pod_book import key_of
 from kubespread.world.store.store import Start, Surroundings
 from kubespread.world.store.waiting import LivingCluster, Scheduled
@@ -192,7 +192,6 @@ class Mended(Struct, frozen=True):
 
 
 def together(mended: Iterable[Mended]) -> PodChange:
-    """All the changes as one."""
     changes = [remedied.change for remedied in mended]
 
     def change(pod: Pod) -> Pod:
@@ -224,7 +223,7 @@ class ReplicaTrial:
         return cluster if freed is quotas else cluster.with_objects(cluster.objects.with_all(ResourceQuota, freed))
 
     @cached_property
-    def prepared(self) -> Prepared | None:
+    def prepared(self) -> PreparedPod | None:
         """State of the plugins for the first replica; None if a PreFilter fails."""
         try:
             return self.plugins.prepare(self.cluster, self.subject.pod)
@@ -234,7 +233,7 @@ class ReplicaTrial:
     @cached_property
     def evaluation(self) -> Evaluation | None:
         """Verdicts of every plugin on the first replica on every node."""
-        return None if self.prepared is None else evaluated(self.prepared)
+        return None if self.prepared is None else evaluate_prepared(self.prepared)
 
     @cached_property
     def barred(self) -> Mapping[str, Mask]:
@@ -354,7 +353,7 @@ class ReplicaTrial:
         allowed = allowance(new, self.cluster.objects.of(ResourceQuota))
         if allowed.copies is not None and allowed.copies <= self.placed.count:
             return surge, allowed.refusal
-        beside = self.cluster.after(ClusterChange(come=[(old, node) for node in self.placed.nodes]))
+        beside = self.cluster.apply(ClusterChange(come=[(old, node) for node in self.placed.nodes]))
         try:
             message = evaluate(self.plugins, beside, new).message
         except SchedulingError:
@@ -375,7 +374,7 @@ def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
     nominated = tuple(pod for pod in cluster.nominated if key_of(pod) not in running)
     if not gone and len(nominated) == len(cluster.nominated):
         return cluster
-    without = cluster.after(ClusterChange(gone=gone))
+    without = cluster.apply(ClusterChange(gone=gone))
     without.nominated = nominated
     return without
 
@@ -414,7 +413,7 @@ def _rehearsed(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sc
         # How long old pods keep room is a matter of luck, which a finding is not to depend on.
         stops_at_once=True,
     )
-    world = World(Start.of((), (), objects), surroundings)
+    world = World(Start.build((), (), objects), surroundings)
     world.living = LivingCluster(cluster.with_objects(objects))
     name = WorkloadName("Deployment", pod.metadata.namespace, deployment.metadata.name)
     own = replace(deployment, metadata=replace(deployment.metadata, namespace=name.namespace))
@@ -439,7 +438,7 @@ def _pod_of(pod: Pod, revision: str) -> Pod:
     return relabeled(pod, {**pod.metadata.labels, TEMPLATE_HASH: revision})
 
 
-def _making_none(name: WorkloadName, _objects: ClusterObjects) -> Made:
+def _making_none(name: WorkloadName, _objects: ClusterObjects) -> NewPod:
     raise AssertionError(f"{name} has its template")  # a ReplicaSet made here has what its Deployment gives it
 
 

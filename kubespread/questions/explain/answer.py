@@ -250,7 +250,7 @@ def explained(
         feasible=_feasible(evaluation, version) if schedulable else (),
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),
-        sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
+        sampling=nodes_to_find(int(evaluation.included_nodes.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(sorted(nodes, key=by_score)),
         notes=(*notes, *(() if preemption else _who_would_make_room(evaluation, profile))),
         advice=None if revise is None else advice_on_constraints(evaluation, version, revise, asked),
@@ -327,7 +327,7 @@ def _constraint_rows(evaluation: Evaluation, *, pods: bool) -> list[_ConstraintR
             report,
             counted.column.values,
             counted.column.codes.tolist(),
-            counted.around().tolist(),
+            counted.counts_at().tolist(),
             next(shares, None) if isinstance(counted, SoftConstraint) else None,
         )
         for report, counted in zip(reports, judged_nodes.counted_constraints(state), strict=True)

@@ -199,7 +199,7 @@ def _without(world: World, own: PodKey) -> Cluster:
     stored = world.book[own]
     position = cluster.nodes.index.get(stored.spec.node_name)
     if position is not None:
-        cluster = cluster.after(ClusterChange(gone=[(stored, position)]))
+        cluster = cluster.apply(ClusterChange(gone=[(stored, position)]))
     return cluster
 
 

@@ -114,7 +114,7 @@ def _of(candidate: Candidate, cluster: Cluster, scene: Scene) -> _Drawn:
     snapshot, version = candidate.surroundings.snapshot, candidate.surroundings.version
     if candidate.is_stored:
         # It is not placed again.
-        cluster = Cluster.of(snapshot.nodes, as_counted(snapshot.pods, version), cluster.objects)
+        cluster = Cluster.build(snapshot.nodes, as_counted(snapshot.pods, version), cluster.objects)
     plugins = framework(scene.scheduler.profile_for(candidate.pod.spec.scheduler_name, version))
     marked = Marked.of(cluster, candidate.pod, plugins, _own(candidate, cluster))
     return _Drawn(snapshot, cluster, marked, candidate, candidate.gaps, candidate.notes)
@@ -164,7 +164,7 @@ class Marked(Struct, frozen=True):
         if not first.counts_pods:
             return cls(reports, counted, (), str(first.selector))
         running = cluster.running
-        selected = np.flatnonzero(pretended_kinds(cluster, first, pod.metadata.namespace).of(running.kind)).tolist()
+        selected = np.flatnonzero(pretended_kinds(cluster, first, pod.metadata.namespace).select(running.kind)).tolist()
         # Spreading leaves terminating pods out.
         active = [place for place in selected if running.pods[place].metadata.deletion_timestamp is None]
         return cls(reports, counted, active, str(first.selector))
@@ -236,7 +236,7 @@ class Drawing(Struct, frozen=True):
         """Yield the nodes by domain, then by name."""
         paths, marked = self._paths(), self._marked_on()
         names, objects = self.cluster.nodes.names, self.cluster.nodes.objects
-        counts = self.cluster.running.taken.pod_count.tolist()
+        counts = self.cluster.running.usage.pod_count.tolist()
         amounts = [
             (name, used.tolist(), total.tolist()) for name, used, total in amounts_of(self.cluster, self.resources)
         ]
@@ -260,7 +260,7 @@ class Drawing(Struct, frozen=True):
             for depth in range(1, len(path) + 1):
                 members.setdefault(path[:depth], []).append(position)
         marked = {position: len(pods) for position, pods in self._marked_on().items()}
-        counts = self.cluster.running.taken.pod_count
+        counts = self.cluster.running.usage.pod_count
         for path in sorted(members, key=_order):
             positions = np.array(members[path], dtype=np.intp)
             yield MapDomain(

@@ -35,7 +35,7 @@ from kubespread.questions.room import free
 from kubespread.questions.scene import Scene
 from kubespread.reports.advice import Suggestion
 from kubespread.reports.outcome import UnmadePods
-from kubespread.scheduler.cluster.columns import Mask, canonical, requested
+from kubespread.scheduler.cluster.columns import Mask, canonical, requests_of
 from kubespread.scheduler.evaluation import Evaluation, as_they_come, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.verb import Edit
@@ -201,7 +201,7 @@ def _of_resource(resource: str, others: Sequence[bars.BarringReason], evaluation
     is_open = ~np.logical_or.reduce(
         [np.zeros(len(evaluation.cluster), dtype=np.bool_), *(other.rejected for other in others)]
     )
-    available, request = free(evaluation.cluster, resource), requested(evaluation.pod)[0].get(resource, 0)
+    available, request = free(evaluation.cluster, resource), requests_of(evaluation.pod)[0].get(resource, 0)
     needs = rounded(canonical(resource, request), up=True)
     hole = rounded(canonical(resource, int((available[is_open] if is_open.any() else available).max())))
     sentence = f"needs {needs} {resource} on one node; most free on one: {hole}"
@@ -312,7 +312,7 @@ def _not_made(
     if not missing:
         return
     after, stuck = world.fork(), {workload for group in groups for workload in group.workloads}
-    Baseline.settled(after)
+    Baseline.settle(after)
     refused = {row.workload: row for row in unmade_pods(after, (row for row in unmade(after) if row.is_refused))}
     yield from (refused.get(row.workload, row) for row in missing if row.workload in refused.keys() | stuck)
 

@@ -182,7 +182,6 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """Notes of the report and of its steps."""
         of_steps = (
             note if note.startswith(step.name) else f"step {step.number}: {note}"
             for step in self.steps

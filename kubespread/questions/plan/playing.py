@@ -47,7 +47,7 @@ from kubespread.world.events.controllers import rollout_of_cluster
 from kubespread.world.events.draining import restore
 from kubespread.world.events.editing import apply as edit
 from kubespread.world.events.editing import exists, not_found
-from kubespread.world.events.rollouts import resumed
+from kubespread.world.events.rollouts import resume
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Difference, Event, Grow, Trial
 from kubespread.world.reporting.happenings import gone_pods
@@ -151,7 +151,7 @@ class Playing(Struct, frozen=True):
     def of(cls, question: Steps, scene: Scene) -> Self:
         scenario, now, world = question.scenario, scene.now, scene.world
         namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
-        world.surroundings = replace(world.surroundings, chance=Chance.of(question.seed))
+        world.surroundings = replace(world.surroundings, chance=Chance.from_seed(question.seed))
         return cls(scenario, world, world.fork(), now, scene.scheduler, namespace, scene.grow)
 
     @property
@@ -160,7 +160,7 @@ class Playing(Struct, frozen=True):
 
     def __call__(self, seed: int) -> PlanReport:
         world = self.begun.fork()
-        world.surroundings = replace(world.surroundings, chance=Chance.of(seed))
+        world.surroundings = replace(world.surroundings, chance=Chance.from_seed(seed))
         report, _ = replace(self, world=world).play()
         return report
 
@@ -222,7 +222,7 @@ class Playing(Struct, frozen=True):
         world.surroundings = replace(world.surroundings, stuck=stuck)
         before = world.cluster
         # The steps happen in the world itself; what they are compared with is a fork.
-        baseline = Baseline.settled(world, self.grow)
+        baseline = Baseline.settle(world, self.grow)
         trial = Trial(replace(baseline, world=world.fork()), world)
         start = Difference(trial.baseline, world, (baseline.happenings,))
         report = PlanReport(
@@ -254,11 +254,11 @@ class Playing(Struct, frozen=True):
         told = [rollout for rollout in rollouts if rollout is not None]
         if played.nodes.joined:
             # Those of an autoscaler, for which the rollouts went on.
-            told = [resumed(self.world, rollout) for rollout in told]
+            told = [resume(self.world, rollout) for rollout in told]
         return replace(played, failed="; ".join(failed) or None, rollouts=tuple(told))
 
     def _meant(self, names: Iterable[Named]) -> Iterator[WorkloadName]:
-        return (self.world.meant(name.within(self.namespace)) for name in names)
+        return (self.world.resolve_name(name.within(self.namespace)) for name in names)
 
     def _switch_readiness(self, step: Stuck) -> None:
         """Switch readiness from now on. Unready pods of a workload that is no longer stuck become ready at once."""
@@ -269,7 +269,7 @@ class Playing(Struct, frozen=True):
         ready = named | {owner for name in named for owner in world.owners_below(name)}
         world.surroundings = replace(world.surroundings, stuck=world.surroundings.stuck - ready)
         since = running_since(world.timestamp, ready=True)
-        pods = [pod for owner in sorted(ready, key=in_order) for pod in world.book.of(owner) if pod.spec.node_name]
+        pods = [pod for owner in sorted(ready, key=in_order) for pod in world.book.pods_of(owner) if pod.spec.node_name]
         unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
         world.change_pods((pod, on_node(pod, pod.spec.node_name, since)) for pod in unready)
 
@@ -392,7 +392,7 @@ class Playing(Struct, frozen=True):
 def played_step(trial: Trial, number: int, name: str, event: Event, **fields: Any) -> PlanStep:
     """Play ``event`` as the next step in the trial's world, and report its outcome."""
     before = trial.world.cluster
-    difference = trial.after(event)
+    difference = trial.advance(event)
     step = difference.happened[-1]
     return outcome(
         PlanStep,

@@ -46,7 +46,7 @@ from kubespread.manifest.text import FieldLines, display_name, faults_of, read_f
 from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import ABSENT, Mask, scheduler_amounts
-from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated_nodes
 
 API_VERSION, KIND = "descheduler/v1alpha2", "DeschedulerPolicy"
 PLUGIN, EVICTOR = "RemovePodsViolatingTopologySpreadConstraint", "DefaultEvictor"
@@ -329,10 +329,10 @@ class View:
         parts = spec.containers, spec.init_containers, spec.resources, spec.overhead
         key = tuple(map(id, (*parts, spec.node_selector, spec.affinity, spec.tolerations)))
         if key not in self._admitting:
-            admits = matches_required_node_affinity(nodes, pod) & tolerated(nodes, pod, compares=False)
+            admits = matches_required_node_affinity(nodes, pod) & tolerated_nodes(nodes, pod, compares=False)
             admits &= ~nodes.unschedulable & (held.pod_count < held.allowed_pods)
             for name, amount in scheduler_amounts(pod_requests(pod)).items():
-                admits &= amount <= held.allocatable(name) - held.requested(name)
+                admits &= amount <= held.allocatable(name) - held.requests(name)
             self._admitting[key] = admits
         return self._admitting[key]
 
@@ -410,7 +410,7 @@ class DomainSpread(NamedTuple):
         """Nodes that pass the inclusion policies."""
         honors = self.constraint.node_affinity_policy != "Ignore", self.constraint.node_taints_policy == "Honor"
         passing = matches_required_node_affinity(nodes, self.pod) if honors[0] else everywhere(nodes)
-        return passing & tolerated(nodes, self.pod, compares=False) if honors[1] else passing
+        return passing & tolerated_nodes(nodes, self.pod, compares=False) if honors[1] else passing
 
 
 def spreads(pods: Iterable[Pod], enforced: Sequence[str]) -> Iterator[DomainSpread]:

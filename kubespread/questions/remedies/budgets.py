@@ -60,7 +60,7 @@ def settled_after(world: World, change: Change) -> Baseline | None:
             apply(edited, edit, "")
     except KubespreadError:
         return None
-    return Baseline.settled(edited)
+    return Baseline.settle(edited)
 
 
 def _for_pods(world: World, pods: Sequence[Pod]) -> Iterator[tuple[SetBudget, ...]]:

@@ -28,7 +28,7 @@ from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Difference
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
-from kubespread.world.store.happenings import EVICTED, PREEMPTED, UNSELECTED, Gone, Happenings
+from kubespread.world.store.happenings import EVICTED, PREEMPTED, UNSELECTED, Departure, Happenings
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
@@ -47,7 +47,7 @@ class Edited(Struct, frozen=True):
         return Edited(world, (*self.happened, world.happenings))
 
     @property
-    def gone(self) -> list[Gone]:
+    def gone(self) -> list[Departure]:
         """Pods that had to leave."""
         return [gone for step in self.happened for gone in step.gone]
 
@@ -123,7 +123,7 @@ class EditedWorlds(Struct, dict=True):
         for row in unmade_pods(edited.world, difference.unmade) if edited.gone else ():
             yield f"{count_of(row.count, 'pod')} of {row.workload.called} would not be made: {row.message}"
 
-    def _gone_anew(self, edited: Edited) -> list[Gone]:
+    def _gone_anew(self, edited: Edited) -> list[Departure]:
         """The pods that had to go and would not without the edits."""
         anyway = {key_of(gone.pod) for gone in self._left_alone.happenings.gone}
         return [gone for gone in edited.gone if key_of(gone.pod) not in anyway]
@@ -252,7 +252,7 @@ class AllFreed(PlayedGoal):
         return any_taken
 
 
-def victims_of(gone: Iterable[Gone], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
+def victims_of(gone: Iterable[Departure], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
     """Pods preempted for any of ``keys``."""
     made_room = (each for each in gone if each.made_room_for is not None and key_of(each.made_room_for) in keys)
     return tuple(NamespacedName.of(each.pod) for each in made_room)

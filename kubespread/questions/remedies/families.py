@@ -37,7 +37,7 @@ from kubespread.reports.advice import SCHEDULE_ANYWAY
 from kubespread.reports.parts import NOT_READY, closing_states, letter
 from kubespread.scheduler.cluster.columns import Mask, scheduler_amounts
 from kubespread.scheduler.evaluation import Evaluation
-from kubespread.scheduler.plugin import Fixed
+from kubespread.scheduler.plugin import FixedState
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
 from kubespread.snapshot.edits.new_nodes import AddNode, is_state_taint
 from kubespread.snapshot.edits.nodes import RemoveLabel, RemoveTaint, SetLabel, Uncordon
@@ -80,7 +80,6 @@ class OwnConstraint(Struct, frozen=True):
     counted: HardConstraint
 
     def setting(self, family: str, field: str, value: object, cost: int) -> Change:
-        """Change of one of its fields."""
         return Change(family, f"{field} {value}", cost, (f"{field}[{self.key}]={value}",), letter=self.letter)
 
 
@@ -119,9 +118,9 @@ class Stuck(Struct, frozen=True, dict=True):
     def open_to_it(self) -> Mask:
         """Nodes without permanent rejections: ones that remain for any requests and running pods."""
         evaluation = self.evaluation
-        fixed = (name for name, state in evaluation.states.items() if isinstance(state, Fixed))
+        fixed = (name for name, state in evaluation.states.items() if isinstance(state, FixedState))
         masks = (evaluation.verdicts[name].passes for name in fixed if name in evaluation.verdicts)
-        passing: Mask = np.logical_and.reduce([evaluation.included, *masks])
+        passing: Mask = np.logical_and.reduce([evaluation.included_nodes, *masks])
         return passing
 
     @property
@@ -207,7 +206,7 @@ def _skews(stuck: Stuck, own: OwnConstraint) -> Sequence[int]:
     if stuck.lacking is not None:
         highest = int(counted.counts.max(initial=0)) + stuck.lacking
         return range(now + 1, min(highest, now + _MOST_SKEW) + 1)
-    skews = counted.around() + counted.constraint.self_match - counted.global_minimum
+    skews = counted.counts_at() + counted.constraint.self_match - counted.global_minimum
     return sorted({skew for skew in skews[counted.column.present].tolist() if skew > now})
 
 

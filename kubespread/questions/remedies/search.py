@@ -356,7 +356,6 @@ def _weaker(ladder: Ladder, ladders: Sequence[Ladder]) -> Sequence[Ladder]:
 
 
 def joined(changes: Sequence[Change]) -> Change:
-    """All changes together."""
     first, *others = changes
     for other in others:
         first = first.joined(other)

@@ -24,7 +24,7 @@ from kubespread.questions.removable.certain import Certain
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
 from kubespread.reports.outcome import REFUSALS, Outcome, phrases
-from kubespread.scheduler.cluster.columns import BASIC_RESOURCES, Counts, canonical, wrapped
+from kubespread.scheduler.cluster.columns import BASIC_RESOURCES, Counts, canonical, wrap
 from kubespread.snapshot.edits.verb import Edit, nodes_of_target, parse_target
 from kubespread.wording import short_key
 from kubespread.world.events.draining import cordon, delete_nodes, down_meanwhile, drain, drain_plan
@@ -163,11 +163,11 @@ class _Removing:
             return NodeRemoval(name=name, down=tuple(down_meanwhile(world, plan.evict)), **about)
         trial = self.baseline.trial()
         flags = _ALL_FLAGS if refused else self._flags
-        removed = trial.during(partial(drain, nodes=[name], flags=flags))
-        if all(is_kept(blocked.pod) for blocked in removed.blocked):
+        removed = trial.play(partial(drain, nodes=[name], flags=flags))
+        if all(is_kept(blocked.pod) for blocked in removed.blocked_pods):
             trial.world.wait()
             # Pods that wait may fit once it is gone, and its domain with it.
-            removed = trial.during(partial(delete_nodes, nodes=[name]))
+            removed = trial.play(partial(delete_nodes, nodes=[name]))
         (step,) = removed.happened
         return outcome(NodeRemoval, name, removed, first=refused, has_skew=True, ties=tuple(step.ties), **about)
 
@@ -220,15 +220,15 @@ class _Removing:
     def _try(self, group: _Group, names: Sequence[str]) -> str:
         """Name what blocks the next nodes, or remove them from the group's world if nothing does."""
         trial, before = group.trial.fork(), group.trial.world.cluster
-        trial.during(partial(cordon, nodes=names))
+        trial.play(partial(cordon, nodes=names))
         for name in names:
-            drained = trial.during(partial(drain, nodes=[name], flags=self._flags))
+            drained = trial.play(partial(drain, nodes=[name], flags=self._flags))
             # What waits for a single node may fit once that is gone.
-            if drained.blocked or (drained.waiting and len(names) > 1):
+            if drained.blocked_pods or (drained.waiting and len(names) > 1):
                 break
         else:
             trial.world.wait()
-            drained = trial.after(partial(delete_nodes, nodes=names))
+            drained = trial.advance(partial(delete_nodes, nodes=names))
         row = outcome(Outcome, f"group {len(group.outcomes) + 1}", drained, before, has_skew=True)
         if not row.troubles:
             group.nodes += names
@@ -320,7 +320,7 @@ class Asks:
         # Nodes may have more of other resources than they report, and profiles may ignore those.
         resources = [name for name in (*BASIC_RESOURCES, PODS) if any(request[name] > 0 for request in requests)]
         self._requests: Mapping[str, Counts] = {
-            resource: np.array([wrapped(request[resource]) for request in requests], dtype=np.int64)
+            resource: np.array([wrap(request[resource]) for request in requests], dtype=np.int64)
             for resource in resources
         }
         """By resource, what the pods of each node ask for."""

@@ -22,9 +22,9 @@ from kubespread.reports.outcome import TroubleKind
 from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Mask
-from kubespread.scheduler.evaluation import evaluated
+from kubespread.scheduler.evaluation import evaluate_prepared
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.plugin import Counted, SchedulingError
+from kubespread.scheduler.plugin import CountingState, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, SpreadState
 from kubespread.world.events.draining import drain_plan
 from kubespread.world.events.world import World
@@ -105,7 +105,7 @@ class Certain:
 
     def _made_mover(self, owner: WorkloadName) -> _Mover | None:
         world = self._world
-        pods = world.book.of(owner)
+        pods = world.book.pods_of(owner)
         controller = world.owner(owner)
         if (
             controller.template is None
@@ -123,14 +123,14 @@ class Certain:
             prepared = plugins.prepare(world.cluster, controller.template)
         except SchedulingError:
             return None
-        evaluation = evaluated(prepared, is_scored=False)
+        evaluation = evaluate_prepared(prepared, is_scored=False)
         if evaluation.rejection is not None or evaluation.filter_error is not None:
             return None
         hard: list[HardConstraint] = []
         for state in prepared.filter_states:
             if isinstance(state, SpreadState):
                 hard += state.hard
-            elif isinstance(state, Counted) and state.filter() is not None:
+            elif isinstance(state, CountingState) and state.filter() is not None:
                 return None
         return _Mover(plugins, controller.template, evaluation.feasible, tuple(hard))
 
@@ -138,7 +138,7 @@ class Certain:
         """True if no other pod of the node counts in the pod's hard constraints."""
         others = (
             other
-            for other in self._world.book.on(self._world.living.nodes.names[node])
+            for other in self._world.book.pods_on(self._world.living.nodes.names[node])
             if other is not pod and other.metadata.namespace == pod.metadata.namespace
         )
         selectors = [constraint.constraint.selector for constraint in mover.hard]
@@ -161,20 +161,20 @@ class Certain:
 
     def _fitting_nodes(self, node: int, pod: Pod, mover: _Mover) -> int:
         """Count the nodes that fit the replacement; 0 where it may leave a constraint violated wherever it goes."""
-        cluster = self._without(node).after(ClusterChange(gone=[(pod, node)]))
+        cluster = self._without(node).apply(ClusterChange(gone=[(pod, node)]))
         prepared = mover.plugins.prepare(cluster, mover.template)
         state = next(filter_state for filter_state in prepared.filter_states if isinstance(filter_state, SpreadState))
         for hard in state.hard:
             skew = skew_between(hard.counts[hard.is_domain], lacks_domains=hard.lacks_domains)
             if skew > hard.constraint.max_skew:
                 return 0
-        return int(np.count_nonzero(evaluated(prepared, is_scored=False).feasible))
+        return int(np.count_nonzero(evaluate_prepared(prepared, is_scored=False).feasible))
 
     def _without(self, node: int) -> Cluster:
         """The cluster with one node cordoned; a node's pods are queried one after another."""
         if self._cordoned is None or self._cordoned[0] != node:
             base = self._world.cluster
-            self._cordoned = node, base.after(ClusterChange(replaced={node: cordoned(base.nodes.objects[node])}))
+            self._cordoned = node, base.apply(ClusterChange(replaced={node: cordoned(base.nodes.objects[node])}))
         return self._cordoned[1]
 
 
@@ -208,7 +208,7 @@ def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
     """Yield every node with each reason, in the cluster's order."""
     for node in world.living.nodes.objects:
         name = node.metadata.name
-        pods = {NamespacedName.of(pod): pod for pod in world.book.on(name) if workload(pod) is not None}
+        pods = {NamespacedName.of(pod): pod for pod in world.book.pods_on(name) if workload(pod) is not None}
         refused: dict[Cause, list[NamespacedName]] = {}
         for trouble in refusals(drain_plan(world, name, _ASKING)):
             if trouble.subject in pods:

@@ -20,7 +20,7 @@ from kubespread.world.events.editing import apply, exists
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import desired_replicas
-from kubespread.world.reporting.outcomes import tried
+from kubespread.world.reporting.outcomes import outcome_of
 
 _MOST_ON_NEW_NODES = 1_000
 """So many pods more than the nodes may take an autoscaler is asked about."""
@@ -81,14 +81,14 @@ def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int
     scales = (Scale(name.kind, name.name, replicas, name.namespace) for name, replicas in asked.items())
     events = [partial(apply, edit=scale, namespace="") for scale in scales]
     beyond = {name: most - asked[name] for name, _, most in scaled if most > asked[name]}
-    return tried(AtMaximum, "at the maximum", trial, *events, scaled=tuple(scaled), beyond=beyond)
+    return outcome_of(AtMaximum, "at the maximum", trial, *events, scaled=tuple(scaled), beyond=beyond)
 
 
 def _most_more(world: World, scaled: Sequence[tuple[WorkloadName, str, int]], *, has_growth: bool) -> int | None:
     """One replica more than all nodes together may take, with some that an autoscaler adds: the next ones wait like it.
     None where a profile does not look at what fits.
     """
-    pods = (pod for name, _, _ in scaled for owner in world.owners_below(name) for pod in world.book.of(owner))
+    pods = (pod for name, _, _ in scaled for owner in world.owners_below(name) for pod in world.book.pods_of(owner))
     profiles = [scheduled[0] for pod in pods if (scheduled := world.surroundings.scheduler_of(pod)) is not None]
     if any(NodeResourcesFit.name not in profile.filters for profile in profiles):
         return None

@@ -77,7 +77,7 @@ from kubespread.world.reporting.difference import NOTHING_LOST
 from kubespread.world.store import claims
 from kubespread.world.store.chance import Chance, notes_on_runs, runs_worth, seeds
 from kubespread.world.store.happenings import PREEMPTED
-from kubespread.world.store.pod_book import alike, as_template, copy_of, key_of, on_node, running_since
+from kubespread.world.store.pod_book import as_template, copy_of, key_of, on_node, reuse_if_alike, running_since
 
 MOST_REPLICAS = 50_000
 """Most replicas to place, as many as take seconds. A cluster has at most 150,000 pods."""
@@ -191,12 +191,12 @@ def pose(
         world = world_of(snapshot, scheduler, preempts=question.preemption, assumed=before.assumed)
         # Waiting pods of others are not in question.
         world.queue.waiting.clear()
-        world.surroundings = replace(world.surroundings, chance=Chance.of(question.seed))
+        world.surroundings = replace(world.surroundings, chance=Chance.from_seed(question.seed))
         changes = controlled_changes(world, candidates, profiles, grown)
         cluster = as_left(before, world)
     index = before.nodes.index
     leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
-    cluster = cluster.after(ClusterChange(gone=leaving))
+    cluster = cluster.apply(ClusterChange(gone=leaving))
     gangs = gangs_of(as_gangs, candidates, grown, cluster)
     counting = [candidate.pod for candidate in candidates]
     demands = [
@@ -214,7 +214,7 @@ def report_of(posed: Posed, demand: Demand, shown: ScheduleResult) -> SimulateRe
     names, before = cluster.nodes.names, shown.before or ()
     deleted = [(gone, cluster.nodes.index[gone.spec.node_name]) for gone in change.deleted]
     if deleted:
-        before = domain_counts(plugins.prepare(cluster.after(ClusterChange(come=deleted)), pod).states)
+        before = domain_counts(plugins.prepare(cluster.apply(ClusterChange(come=deleted)), pod).states)
     staying = Counter(demand.present.values())
     staying.subtract(shown.lost)
     placed, present = [choice.node for choice in shown.choices], list(staying.elements())
@@ -440,12 +440,12 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
         template = as_template(simulation.demand.pod)
         for replica in islice(replicas, simulation.lacking):
             world.create_claims(replica.claims)
-            template = alike(as_template(replica.pod), template)
+            template = reuse_if_alike(as_template(replica.pod), template)
             world.create(copy_of(template, replica.pod.metadata.name, world.timestamp), template)
     # Controllers should want the requested replicas, whatever their objects say.
     for simulation in simulated:
         if (owner := world.book.owner_of(simulation.demand.candidate.pod)) is not None:
-            world.owner(owner).replicas = len(world.book.of(owner))
+            world.owner(owner).replicas = len(world.book.pods_of(owner))
     if victims:
         world.settle()
     return world
@@ -509,7 +509,7 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     surroundings, required = posed.surroundings, question.require_placed
     candidates = [demand.candidate for demand in posed.demands]
     of_groups = pod_group_gaps(candidates)
-    outcomes = posed.placed(Chance.of(question.seed), scene.budget.on_progress)
+    outcomes = posed.placed(Chance.from_seed(question.seed), scene.budget.on_progress)
     reports = tuple(report_of(posed, *each) for each in zip(posed.demands, outcomes, strict=True))
     if others := list(_other_runs(posed, scene)):
         notes = tuple(notes_on_runs(question.seed, len(others) + 1))
@@ -538,7 +538,9 @@ def _other_runs(posed: Posed, scene: Scene) -> Iterator[Sequence[SimulateReport]
     happened = [change for demand in posed.demands if (change := demand.change.happened) is not None]
     for seed in seeds(posed.question.seed, runs_worth(happened)):
         again = pose(replace(posed.question, seed=seed), scene.snapshot, scene.scheduler, lambda _: None)
-        yield [report_of(again, *each) for each in zip(again.demands, again.placed(Chance.of(seed)), strict=True)]
+        yield [
+            report_of(again, *each) for each in zip(again.demands, again.placed(Chance.from_seed(seed)), strict=True)
+        ]
 
 
 def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> PlacedByEdits | None:
@@ -558,7 +560,7 @@ def _limited(report: SimulateReport, quota: int | None, question: Simulate, scen
     nodes = report.placed
     if quota is not None and nodes >= quota:
         unlimited = pose(question, scene.snapshot, scene.scheduler, lambda _: None, counts_quotas=False)
-        (free,) = unlimited.placed(Chance.of(question.seed))
+        (free,) = unlimited.placed(Chance.from_seed(question.seed))
         nodes = len(free.choices)
     return replace(report, limits=Limits(nodes=nodes, quota=quota))
 

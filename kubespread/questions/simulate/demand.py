@@ -358,7 +358,7 @@ def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Pro
         outcome.unplaced = evaluation if report.pending else None
     names = [pod.metadata.name for pod, _ in new]
     preempted, index = list(preempted_pods(world.happenings)), world.cluster.nodes.index
-    left = (pod for owner in map(name_of, rollout.replica_sets) if owner != own for pod in world.book.of(owner))
+    left = (pod for owner in map(name_of, rollout.replica_sets) if owner != own for pod in world.book.pods_of(owner))
     old = [index[pod.spec.node_name] for pod in left if pod.spec.node_name in index]
     return ControlledChange(played=Played(outcome, report, preempted, names, old), happened=world.next_step())
 
@@ -372,4 +372,6 @@ def as_left(before: Cluster, world: World) -> Cluster:
         (pod, node) for pod, node in zip(running.pods, running.node.tolist(), strict=True) if key_of(pod) not in now
     ]
     come = [(pod, position_of[pod.spec.node_name]) for key, pod in now.items() if key not in earlier]
-    return before.after(ClusterChange(gone=gone, come=come, storage=world.cluster.storage.since(before.storage)))
+    return before.apply(
+        ClusterChange(gone=gone, come=come, storage=world.cluster.storage.changes_since(before.storage))
+    )

@@ -23,7 +23,7 @@ from kubespread.world.events.draining import fail, remove_failed
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import moving, workload_of
-from kubespread.world.reporting.outcomes import tried
+from kubespread.world.reporting.outcomes import outcome_of
 
 _MOST_DOMAINS, _MOST_PAIRS = 100, 4950
 
@@ -151,7 +151,7 @@ class _Losing:
         events = [partial(fail, names=domain.nodes)]
         if self._nodes_deleted:
             events.append(partial(remove_failed, names=domain.nodes))
-        return tried(
+        return outcome_of(
             LostDomain,
             domain.called,
             self._trial.fork(),

@@ -56,7 +56,7 @@ def answer(question: Upgrade, scene: Scene) -> PlanReport:
     start = outcome(Outcome, "before the first step", settled)
     report = replace(_played(question, trial, start), waiting=tuple(lacking_now(before)))
     if question.remedies and report.judged() == "no":
-        stopping = [blocked.pod for blocked in trial.difference.blocked]
+        stopping = [blocked.pod for blocked in trial.difference.blocked_pods]
         report = _with_remedies(report, through, stopping, scene, took)
     return replace(
         report,

@@ -20,12 +20,12 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import controller_of
 from kubespread.kube.persistent_volumes import storage_class_name
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.scheduler.cluster.columns import STAND_INS, Amounts, Codes, Counts, Mask, Positions, wrapped
+from kubespread.scheduler.cluster.columns import STAND_INS, Amounts, Codes, Counts, Mask, Positions, wrap
 from kubespread.scheduler.cluster.kinds import HostPort, KindJudgment, KindNumber, KindTable, PodKind
 from kubespread.scheduler.cluster.memo import Memo, Results
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, Moves, RunningPods, Taken
-from kubespread.scheduler.cluster.storage_index import Attached, StorageChange, StorageIndex, claim_names, key_of
+from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, Moves, NodeUsage, RunningPods
+from kubespread.scheduler.cluster.storage_index import AttachedVolume, StorageChange, StorageIndex, claim_names, key_of
 
 UNLIMITED = np.iinfo(np.int64).max
 
@@ -55,13 +55,13 @@ class Cluster:
         """Assumptions made in answers about it where the source does not say: one list for this cluster and all that
         come of it by changes, so that no caller has to pass it on.
         """
-        self.claim_users = ClaimUsers.of(objects)
+        self.claim_users = ClaimUsers.build(objects)
         self.nominated: tuple[Pod, ...] = ()
         """Pods without a node that have one nominated; those with a priority count on it in the first filter pass."""
-        self._attached: Attachments | None = None
+        self._attachments: Attachments | None = None
 
     @classmethod
-    def of(
+    def build(
         cls,
         nodes: Iterable[Node],
         pods: Iterable[Pod],
@@ -84,7 +84,7 @@ class Cluster:
         _ = columns.allocatable  # Read now, so that an amount that cannot be parsed is reported for every question.
         objects, kinds = objects or ClusterObjects(), KindTable()
         cluster = cls(
-            columns, objects, StorageIndex(objects), kinds, RunningPods.of(kinds, running, places, len(columns))
+            columns, objects, StorageIndex(objects), kinds, RunningPods.build(kinds, running, places, len(columns))
         )
         cluster.nominated = tuple(waiting)
         if assumed is not None:
@@ -95,7 +95,7 @@ class Cluster:
     def fork(self, assumed: dict[str, None] | None = None) -> Cluster:
         """Copy for another answer, with its own record of assumptions."""
         kinds = self.kinds.fork()
-        other = Cluster(self.nodes, self.objects, self.storage, kinds, self.running.among(kinds))
+        other = Cluster(self.nodes, self.objects, self.storage, kinds, self.running.with_kinds(kinds))
         other.nominated = self.nominated
         if assumed is not None:
             other.assumed = assumed
@@ -110,10 +110,9 @@ class Cluster:
         return len(self.nodes)
 
     def assume(self, assumptions: Iterable[str]) -> None:
-        """Record assumptions."""
         self.assumed.update(dict.fromkeys(assumptions))
 
-    def after(self, change: ClusterChange, taken: Taken | None = None) -> Cluster:
+    def apply(self, change: ClusterChange, taken: NodeUsage | None = None) -> Cluster:
         """The cluster after ``change``, sharing unchanged parts; this one stays as it was. ``taken`` is the resulting
         usage, if known.
         """
@@ -122,22 +121,22 @@ class Cluster:
         nodes = self.nodes.replacing(change.replaced) if change.replaced else self.nodes
         running = self.running
         if change.gone or change.come:
-            running = running.changed(change.gone, change.come, self.moves(change).kind, taken)
-        other = self._changed(change, nodes, running)
+            running = running.change(change.gone, change.come, self.moves(change).kind, taken)
+        other = self._with_running(change, nodes, running)
         if nodes is self.nodes:
             other.results = self.results
-        if self._attached is not None:
-            other._attached = self._attached.after(self.storage, other, change)
+        if self._attachments is not None:
+            other._attachments = self._attachments.apply(self.storage, other, change)
         return other
 
     def nominating(self, pods: Iterable[Pod]) -> Cluster:
         """The cluster with other pods that wait with a nominated node."""
-        other = self.after(ClusterChange())
+        other = self.apply(ClusterChange())
         other.nominated = tuple(pods)
         return other
 
-    def _changed(self, change: ClusterChange, nodes: Nodes, running: RunningPods) -> Cluster:
-        storage = self.storage if change.storage is None else self.storage.after(change.storage)
+    def _with_running(self, change: ClusterChange, nodes: Nodes, running: RunningPods) -> Cluster:
+        storage = self.storage if change.storage is None else self.storage.apply(change.storage)
         other = Cluster(nodes, self.objects, storage, self.kinds, running)
         other.nominated, other.assumed = self.nominated, self.assumed
         other.claim_users = self._claim_users_after(change)
@@ -158,30 +157,30 @@ class Cluster:
         else:
             nodes = self.nodes.followed_by(change.added)
         kind = self.moves(change).kind
-        running = self.running.changed(change.gone, (), kind[: len(change.gone)])
+        running = self.running.change(change.gone, (), kind[: len(change.gone)])
         running = running.on_other_nodes(len(self), kept, len(change.added))
         come = [(pod, nodes.index[self.nodes.names[node]]) for pod, node in change.come]
-        running = running.changed((), come, kind[len(change.gone) :])
-        other = self._changed(change, nodes, running)
+        running = running.change((), come, kind[len(change.gone) :])
+        other = self._with_running(change, nodes, running)
         other.nominated = tuple(pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index)
         return other
 
     def _claim_users_after(self, change: ClusterChange) -> ClaimUsers:
         users, kinds = self.claim_users, self.kinds
-        uses = users.among(change.gone, -1, kinds)
+        uses = users.uses_by(change.gone, -1, kinds)
         if change.removed and users.can_be_any:
             placed = zip(self.running.pods, self.running.node.tolist(), strict=True)
             leaving = {(id(pod), node) for pod, node in change.gone}
             lost = ((pod, node) for pod, node in placed if node in change.removed and (id(pod), node) not in leaving)
-            uses += users.among(lost, -1, kinds)
-        uses += users.among(change.come, 1, kinds)
-        return users.plus(uses, self.nodes, self.results)
+            uses += users.uses_by(lost, -1, kinds)
+        uses += users.uses_by(change.come, 1, kinds)
+        return users.add(uses, self.nodes, self.results)
 
     def moves(self, change: ClusterChange) -> Moves:
         """Pods that ``change`` moves in this cluster."""
         number_of = self.kinds.number_of
         leaving = [(number_of(pod), node, -1) for pod, node in change.gone]
-        return Moves.of([*leaving, *((number_of(pod), node, 1) for pod, node in change.come)])
+        return Moves.from_tuples([*leaving, *((number_of(pod), node, 1) for pod, node in change.come)])
 
     def arrivals(self, judgment: KindJudgment) -> Moves:
         """Moves that bring every pod of some kinds, so that code that counts changes also counts a whole cluster."""
@@ -195,20 +194,20 @@ class Cluster:
         nodes_of_kind = self.running.nodes_of_kind
         here = [kind for kind in judgment.candidates(nodes_of_kind) if kind in nodes_of_kind]
         kinds = np.array(here, dtype=np.int32)
-        kinds = kinds[judgment.of(kinds)]
+        kinds = kinds[judgment.select(kinds)]
         return kinds, [nodes_of_kind[kind] for kind in kinds.tolist()]
 
     @property
-    def attached(self) -> Attachments:
+    def attachments(self) -> Attachments:
         """Attachable volumes of its pods."""
-        if self._attached is None:
-            self._attached = Attachments.of(self)
-        return self._attached
+        if self._attachments is None:
+            self._attachments = Attachments.build(self)
+        return self._attachments
 
     @property
     def attach_limits(self) -> Mapping[str, Counts]:
         """Number of volumes that each node can attach, per CSI driver; UNLIMITED if unknown."""
-        return _ATTACH_LIMITS.once(self.results, None, self._attach_limits)
+        return _ATTACH_LIMITS.get_or_make(self.results, None, self._attach_limits)
 
     def _attach_limits(self) -> Mapping[str, Counts]:
         limits: dict[str, Counts] = {}
@@ -260,7 +259,7 @@ class Cluster:
     def volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         """Per node, the volumes attached by the attach controller: unique volume -> driver."""
         # No pod that is placed changes them: they name volumes that were there.
-        return _VOLUME_ATTACHMENTS.once(self.results, None, self._volume_attachments)
+        return _VOLUME_ATTACHMENTS.get_or_make(self.results, None, self._volume_attachments)
 
     def _volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         attached: dict[int, dict[str, str]] = {}
@@ -273,36 +272,36 @@ class Cluster:
         return attached
 
 
-_Move = tuple[int, tuple[Attached, ...], int]
+_Move = tuple[int, tuple[AttachedVolume, ...], int]
 """A node, the volumes that a pod on it uses, and how many such pods come, or leave where it is negative."""
 
 
 class Attachments(Struct, frozen=True):
     """Volumes attached to the nodes of one cluster. A value: a change of the cluster makes another one."""
 
-    users: Mapping[int, Mapping[Attached, int]]
+    users: Mapping[int, Mapping[AttachedVolume, int]]
     """Per node, the number of pods that use each attachable volume; it may be 0."""
     counts: Mapping[str, Counts]
     """Number of volumes that count towards the limit of each node, per CSI driver."""
 
     @classmethod
-    def of(cls, cluster: Cluster) -> Attachments:
-        users = cluster.running.per_node(lambda kind: cluster.storage.attached(kind.pod))
-        counts = _counted(cluster, {}, {node: users.get(node, {}) for node in {*users, *cluster.volume_attachments}})
+    def build(cls, cluster: Cluster) -> Attachments:
+        users = cluster.running.per_node(lambda kind: cluster.storage.attachable_volumes(kind.pod))
+        counts = _recount(cluster, {}, {node: users.get(node, {}) for node in {*users, *cluster.volume_attachments}})
         return cls(users, counts)
 
-    def after(self, before: StorageIndex, cluster: Cluster, change: ClusterChange) -> Attachments:
+    def apply(self, before: StorageIndex, cluster: Cluster, change: ClusterChange) -> Attachments:
         """Attachments in ``cluster``, the result of ``change`` to one with these nodes and the storage ``before``."""
-        users: dict[int, Counter[Attached]] = {}
+        users: dict[int, Counter[AttachedVolume]] = {}
         for node, volumes, by in _moves(before, cluster, change):
             if node not in users:
                 users[node] = Counter(self.users.get(node, {}))
             for volume in volumes:
                 users[node][volume] += by
-        return Attachments({**self.users, **users}, _counted(cluster, self.counts, users)) if users else self
+        return Attachments({**self.users, **users}, _recount(cluster, self.counts, users)) if users else self
 
 
-def in_use(users: Mapping[Attached, int]) -> dict[str, str]:
+def in_use(users: Mapping[AttachedVolume, int]) -> dict[str, str]:
     """Volumes that some pod uses, unique volume -> driver."""
     return dict(volume for volume, pods in users.items() if pods > 0)
 
@@ -314,8 +313,8 @@ def per_driver(used: Mapping[str, str], attached: Mapping[str, str]) -> Counter[
     return count
 
 
-def _counted(
-    cluster: Cluster, before: Mapping[str, Counts], users: Mapping[int, Mapping[Attached, int]]
+def _recount(
+    cluster: Cluster, before: Mapping[str, Counts], users: Mapping[int, Mapping[AttachedVolume, int]]
 ) -> dict[str, Counts]:
     """``before`` with some nodes counted again; only their columns are copied."""
     counts, fresh = dict(before), set[str]()
@@ -336,19 +335,19 @@ def _counted(
 def _moves(storage: StorageIndex, after: Cluster, change: ClusterChange) -> Iterator[_Move]:
     """Pods with attachable volumes: those that left, those whose claim has changed, and those that came."""
     for pod, node in change.gone:
-        if volumes := tuple(storage.attached(pod)):
+        if volumes := tuple(storage.attachable_volumes(pod)):
             yield node, volumes, -1
     if change.storage is not None:
         changed = {key_of(claim) for claim in change.storage.claims} & storage.claims.keys()
         for number in {number for key in changed for number in after.kinds.using(key)}:
             pod = after.kinds[number].pod
-            was, now = tuple(storage.attached(pod)), tuple(after.storage.attached(pod))
+            was, now = tuple(storage.attachable_volumes(pod)), tuple(after.storage.attachable_volumes(pod))
             if was != now:
                 for node, pods in _staying(after, number, change).items():
                     yield node, was, -pods
                     yield node, now, pods
     for pod, node in change.come:
-        if volumes := tuple(after.storage.attached(pod)):
+        if volumes := tuple(after.storage.attachable_volumes(pod)):
             yield node, volumes, 1
 
 
@@ -383,7 +382,7 @@ class Holdings(Struct, frozen=True):
     cluster: Cluster
     nodes: Positions | None = None
     more: tuple[tuple[PodKind, int], ...] = ()
-    taken: Taken | None = None
+    taken: NodeUsage | None = None
     """Current usage of all nodes, if it differs from the cluster's."""
     sums: tuple[int, Mapping[str, int], Mapping[str, int]] = (0, {}, {})
     """Number of ``more`` and the sums of their requests: a dry run moves all pods of a node one by one."""
@@ -391,7 +390,7 @@ class Holdings(Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.cluster) if self.nodes is None else len(self.nodes)
 
-    def plus(self, kind: PodKind, by: int) -> Holdings:
+    def add(self, kind: PodKind, by: int) -> Holdings:
         """Holdings with ``by`` more pods of one kind on each node."""
         if not by:
             return self
@@ -416,26 +415,26 @@ class Holdings(Struct, frozen=True):
         return self.pick(self.cluster.nodes.allowed_pods)
 
     @property
-    def _taken(self) -> Taken:
-        return self.cluster.running.taken if self.taken is None else self.taken
+    def _usage(self) -> NodeUsage:
+        return self.cluster.running.usage if self.taken is None else self.taken
 
     @property
     def pod_count(self) -> Counts:
-        return self.pick(self._taken.pod_count) + self.sums[0]
+        return self.pick(self._usage.pod_count) + self.sums[0]
 
     def allocatable(self, name: str) -> Counts:
-        return self._of(self.cluster.nodes.allocatable, name)
+        return self._column(self.cluster.nodes.allocatable, name)
 
-    def requested(self, name: str) -> Counts:
-        return self._of(self._taken.requested, name) + np.int64(wrapped(self.sums[1].get(name, 0)))
+    def requests(self, name: str) -> Counts:
+        return self._column(self._usage.requested, name) + np.int64(wrap(self.sums[1].get(name, 0)))
 
     def non_zero_requested(self, name: str) -> Counts:
         """Amounts that scoring counts as used: with defaults for cpu and memory that are not requested."""
         if name not in STAND_INS:
-            return self.requested(name)
-        return self._of(self._taken.non_zero_requested, name) + np.int64(wrapped(self.sums[2].get(name, 0)))
+            return self.requests(name)
+        return self._column(self._usage.non_zero_requested, name) + np.int64(wrap(self.sums[2].get(name, 0)))
 
-    def _of(self, amounts: Amounts, name: str) -> Counts:
+    def _column(self, amounts: Amounts, name: str) -> Counts:
         return self.pick(amounts[name]) if name in amounts else np.zeros(len(self), dtype=np.int64)
 
     def judged_by_ports(self, judge: Callable[[Set[HostPort]], bool]) -> Mask:
@@ -454,11 +453,11 @@ class Holdings(Struct, frozen=True):
             used = used | kind.ports if by > 0 else used - kind.ports
         return used
 
-    def attached(self, node: int) -> Mapping[str, str]:
+    def attached_volumes(self, node: int) -> Mapping[str, str]:
         """Attachable volumes of the pods on the node at a position, unique volume -> driver."""
-        users = Counter(self.cluster.attached.users.get(node, {}))
+        users = Counter(self.cluster.attachments.users.get(node, {}))
         for kind, by in self.more:
-            for volume in self.cluster.storage.attached(kind.pod):
+            for volume in self.cluster.storage.attachable_volumes(kind.pod):
                 users[volume] += by
         return in_use(users)
 

@@ -46,12 +46,12 @@ def round_half_away(values: NDArray[np.float64]) -> Integers:
     return (whole + np.copysign(np.abs(values - whole) >= 0.5, values)).astype(np.int64)
 
 
-def wrapped(number: int) -> int:
+def wrap(number: int) -> int:
     """Wrap a number as Go's int64 does."""
     return (number + 2**63) % 2**64 - 2**63
 
 
-def truncated(number: float) -> int:
+def truncate(number: float) -> int:
     """Go's int64 of a float on amd64: the lowest one for values beyond every int64."""
     return int(number) if abs(number) < 2**63 else -(2**63)
 
@@ -81,11 +81,11 @@ class Forking:
         for name in self._copied:
             values[name] = values[name].copy()
         for name in self._forked:
-            values[name] = _apart(values[name])
+            values[name] = _fork_parts(values[name])
         return other
 
 
-def _apart(value: Any) -> Any:
+def _fork_parts(value: Any) -> Any:
     if value is None:
         return None
     if type(value) is dict:
@@ -139,7 +139,7 @@ class DomainCounts(Forking):
             self.counts[code] += by * weight
             self._pods += by
 
-    def around(self, nodes: Positions | None = None) -> Counts:
+    def counts_at(self, nodes: Positions | None = None) -> Counts:
         """Count of the domain of each of ``nodes`` (None: all)."""
         codes = self._domain if nodes is None else self._domain[nodes]
         if self._is_everywhere:
@@ -218,7 +218,6 @@ class LabelColumn:
         return np.array(answers, dtype=np.bool_)[self.codes]
 
     def one_of(self, values: frozenset[str]) -> Mask:
-        """Nodes with one of ``values``."""
         return self.admits(Requirement("", "In", tuple(values)))
 
 
@@ -233,7 +232,7 @@ STAND_INS = {"cpu": "100m", "memory": "200Mi"}
 def scheduler_amounts(amounts: requests.Amounts) -> dict[str, int]:
     """Exact quantities as the integers that the scheduler counts in, without names that it does not count."""
     return {
-        name: wrapped(quantity.milli_value if name == "cpu" else quantity.value)
+        name: wrap(quantity.milli_value if name == "cpu" else quantity.value)
         for name, quantity in amounts.items()
         if name in BASIC_RESOURCES or is_scalar(name)
     }
@@ -258,7 +257,7 @@ def allocatable(node: Node) -> dict[str, int]:
         return scheduler_amounts(requests.amounts(node.status.allocatable))
 
 
-def requested(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
+def requests_of(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
     """Requests of a pod, and the same with scoring defaults for cpu and memory that it does not request.
 
     With pod-level requests a default applies only to what the pod as a whole does not request.

@@ -24,7 +24,7 @@ from kubespread.kube.api.core import Pod, PodAffinity, PodAffinityTerm, PodStatu
 from kubespread.kube.owners import priority_of
 from kubespread.kube.pod_requests import RESIZE_PENDING, is_sidecar
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
-from kubespread.scheduler.cluster.columns import Codes, Mask, distinct, requested, shallow, some
+from kubespread.scheduler.cluster.columns import Codes, Mask, distinct, requests_of, shallow, some
 from kubespread.scheduler.cluster.memo import Results
 from kubespread.scheduler.cluster.storage_index import ClaimKey, claim_name, claim_names
 
@@ -184,8 +184,8 @@ class PodKind(Struct, frozen=True, dict=True):
         """Requests, and the same with scoring's stand-ins: one object for all kinds with equal requests."""
         spec = self.pod.spec
         read = id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead)
-        amounts = self.table.shared("requests", (read, _granted(self.pod.status)), lambda: requested(self.pod))
-        return self.table.shared("amounts", tuple(tuple(each.items()) for each in amounts), lambda: amounts)
+        amounts = self.table.share("requests", (read, _grants(self.pod.status)), lambda: requests_of(self.pod))
+        return self.table.share("amounts", tuple(tuple(each.items()) for each in amounts), lambda: amounts)
 
     @property
     def has_terms(self) -> bool:
@@ -198,12 +198,12 @@ class PodKind(Struct, frozen=True, dict=True):
         affinity = self.pod.spec.affinity
         if not self.has_terms:
             return None
-        return self.table.shared("terms", (self.namespace, id(affinity)), lambda: existing_terms(self.pod))
+        return self.table.share("terms", (self.namespace, id(affinity)), lambda: existing_terms(self.pod))
 
     @cached_property
     def ports(self) -> frozenset[HostPort]:
         spec = self.pod.spec
-        return self.table.shared("ports", (id(spec.containers), id(spec.init_containers)), lambda: host_ports(self.pod))
+        return self.table.share("ports", (id(spec.containers), id(spec.init_containers)), lambda: host_ports(self.pod))
 
     @cached_property
     def claims(self) -> tuple[ClaimKey, ...]:
@@ -258,8 +258,8 @@ class KindTable:
         other = shallow(self)
         # What is judged of kinds follows later ones too.
         other._numbers, other._kinds, other._parts = dict(self._numbers), list(self._kinds), {}
-        other._in_namespace, other._labelled = _apart(self._in_namespace), _apart(self._labelled)
-        other._by_selected_label, other._using = _apart(self._by_selected_label), _apart(self._using)
+        other._in_namespace, other._labelled = _copy_lists(self._in_namespace), _copy_lists(self._labelled)
+        other._by_selected_label, other._using = _copy_lists(self._by_selected_label), _copy_lists(self._using)
         other._results, other.with_terms, other.with_ephemeral = {}, list(self.with_terms), list(self.with_ephemeral)
         return other
 
@@ -323,7 +323,7 @@ class KindTable:
     def all(self) -> list[PodKind]:
         return self._kinds
 
-    def shared(self, part: str, identity: Hashable, make: Callable[[], T]) -> T:
+    def share(self, part: str, identity: Hashable, make: Callable[[], T]) -> T:
         """Cached part of a pod, or judgment; ``identity`` has all that it depends on."""
         key = (part, identity)
         if key not in self._parts:
@@ -332,7 +332,7 @@ class KindTable:
         return shared
 
 
-def _apart(lists: Mapping[K, list[KindNumber]]) -> dict[K, list[KindNumber]]:
+def _copy_lists(lists: Mapping[K, list[KindNumber]]) -> dict[K, list[KindNumber]]:
     return {key: list(numbers) for key, numbers in lists.items()}
 
 
@@ -365,12 +365,12 @@ def _identity(pod: Pod) -> Hashable:
         id(spec.resources),
         id(spec.overhead),
         spec.priority,
-        _granted(pod.status),
+        _grants(pod.status),
         claims,
     )
 
 
-def _granted(status: PodStatus) -> bytes | None:
+def _grants(status: PodStatus) -> bytes | None:
     """Resources that an in-place resize granted, by text, as each pod has its own status object."""
     reported = status.container_statuses or status.init_container_statuses
     if not (reported or status.resources or status.allocated_resources):
@@ -419,7 +419,7 @@ class KindJudgment:
         """Kinds that may be judged yes; ``otherwise`` if all may."""
         return otherwise if self._among is None else self._among()
 
-    def of(self, kinds: Codes) -> Mask:
+    def select(self, kinds: Codes) -> Mask:
         """Answer for each of ``kinds``."""
         if len(self._answers) < len(self._table):
             self._grow()

@@ -15,8 +15,7 @@ class Results:
     def __init__(self) -> None:
         self._of: dict[Memo[Any, Any], dict[Any, Any]] = {}
 
-    def of(self, memo: Memo[K, V]) -> dict[K, V]:
-        """Results of one memo."""
+    def section(self, memo: Memo[K, V]) -> dict[K, V]:
         kept: dict[K, V] = self._of.get(memo) or self._of.setdefault(memo, {})
         return kept
 
@@ -24,9 +23,8 @@ class Results:
 class Memo(Generic[K, V]):
     """One sort of cached results, by what else they depend on."""
 
-    def once(self, results: Results, key: K, make: Callable[[], V]) -> V:
-        """Cached result of ``make``."""
-        kept = results.of(self)
+    def get_or_make(self, results: Results, key: K, make: Callable[[], V]) -> V:
+        kept = results.section(self)
         if key not in kept:
             kept[key] = make()
         return kept[key]
@@ -35,7 +33,7 @@ class Memo(Generic[K, V]):
 class Recent(dict[K, Any]):
     """Most recently used results."""
 
-    def once(self, key: K, make: Callable[[], V], *, most: int) -> V:
+    def get_or_make(self, key: K, make: Callable[[], V], *, most: int) -> V:
         """Cached result of ``make``, kept while it is among the ``most`` last used."""
         kept: V | None = self.pop(key, None)
         while self and len(self) >= most:

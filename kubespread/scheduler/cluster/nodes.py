@@ -105,15 +105,15 @@ class _Taints(_Columns):
     """The distinct taint lists of nodes, and which of them each node has."""
 
     @cached_property
-    def coded(self) -> _Coded:
+    def codes(self) -> _Coded:
         nothing: _Coded = np.zeros(len(self._nodes), dtype=np.int32), ()
         return self._coded_again(nothing, range(len(self._nodes)))
 
-    def replaced(self, nodes: Sequence[Node], changed: Iterable[int]) -> _Taints:
+    def replace(self, nodes: Sequence[Node], changed: Iterable[int]) -> _Taints:
         """Taints of the same nodes, some of them changed; what is known of the others is not read again."""
         other = _Taints(nodes)
-        if "coded" in self.__dict__:
-            other.__dict__["coded"] = other._coded_again(self.coded, changed)
+        if "codes" in self.__dict__:
+            other.__dict__["codes"] = other._coded_again(self.codes, changed)
         return other
 
     def _coded_again(self, before: _Coded, changed: Iterable[int]) -> _Coded:
@@ -135,10 +135,10 @@ class _Capacity(_Columns):
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         super().__init__(nodes)
-        self._offered: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
+        self._offers: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
 
     @cached_property
-    def _coded(self) -> tuple[list[int], Sequence[Node]]:
+    def _codes(self) -> tuple[list[int], Sequence[Node]]:
         """Code of each node's quantities, and the first node of each code: most nodes share a few."""
         codes = dict[Hashable, int]()
         listed = [codes.setdefault(tuple(node.status.allocatable.items()), len(codes)) for node in self._nodes]
@@ -147,22 +147,22 @@ class _Capacity(_Columns):
 
     @cached_property
     def allocatable(self) -> Amounts:
-        codes, firsts = self._coded
+        codes, firsts = self._codes
         offered = list(map(allocatable, firsts))
         names = dict.fromkeys(name for amounts in offered for name in amounts)
         return {name: np.array([each.get(name, 0) for each in offered], dtype=np.int64)[codes] for name in names}
 
     @cached_property
     def allowed_pods(self) -> Counts:
-        codes, firsts = self._coded
+        codes, firsts = self._codes
         return np.array([allowed_pods(node) for node in firsts], dtype=np.int64)[codes]
 
-    def offered(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
-        if names not in self._offered:
-            self._offered[names] = self._listed(names)
-        return self._offered[names]
+    def offers(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+        if names not in self._offers:
+            self._offers[names] = self._offer_rows(names)
+        return self._offers[names]
 
-    def _listed(self, names: Iterable[str]) -> list[tuple[int, ...]]:
+    def _offer_rows(self, names: Iterable[str]) -> list[tuple[int, ...]]:
         nothing = np.zeros(len(self._nodes), dtype=np.int64)
         amounts = (self.allocatable.get(name, nothing) for name in names)
         return list(zip(*(column.tolist() for column in (self.allowed_pods, *amounts)), strict=True))
@@ -232,7 +232,7 @@ class Nodes:
             other._labels, other._visited = _Labels(other.objects), _NOBODY_VISITED
             other.__dict__.pop("visiting_rank", None)
         if not all(old.spec.taints == new.spec.taints for old, new in pairs):
-            other._taints = self._taints.replaced(other.objects, replaced)
+            other._taints = self._taints.replace(other.objects, replaced)
         if not all(old.status.allocatable == new.status.allocatable for old, new in pairs):
             other._capacity = _Capacity(other.objects)
         if not all(old.status.images == new.status.images for old, new in pairs):
@@ -294,11 +294,11 @@ class Nodes:
     @property
     def taint_lists(self) -> Sequence[tuple[Taint, ...]]:
         """Distinct taint lists; most nodes share a few."""
-        return self._taints.coded[1]
+        return self._taints.codes[1]
 
     def per_taint_list(self, answers: Sequence[int]) -> Counts:
         """Spread one answer per distinct taint list over its nodes."""
-        return np.array(answers, dtype=np.int64)[self._taints.coded[0]]
+        return np.array(answers, dtype=np.int64)[self._taints.codes[0]]
 
     @property
     def allocatable(self) -> Amounts:
@@ -309,9 +309,9 @@ class Nodes:
     def allowed_pods(self) -> Counts:
         return self._capacity.allowed_pods
 
-    def offered(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+    def offers(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
         """Number of pods that each node allows, and its allocatable amounts of ``names``."""
-        return self._capacity.offered(names)
+        return self._capacity.offers(names)
 
     @property
     def images(self) -> Mapping[str, tuple[list[int], int]]:
@@ -330,7 +330,7 @@ def nowhere(nodes: Nodes) -> Mask:
     return np.zeros(len(nodes), dtype=np.bool_)
 
 
-def named(nodes: Nodes, names: Iterable[str]) -> Mask:
+def nodes_named(nodes: Nodes, names: Iterable[str]) -> Mask:
     """Nodes with these names, ignoring unknown ones."""
     mask = nowhere(nodes)
     mask[[nodes.index[name] for name in names if name in nodes.index]] = True
@@ -369,7 +369,7 @@ def matches_required_node_affinity(nodes: Nodes, pod: Pod) -> Mask:
     return matching if required is None else matching & matches_node_selector(nodes, required)
 
 
-def tolerated(nodes: Nodes, pod: Pod, *, compares: bool) -> Mask:
+def tolerated_nodes(nodes: Nodes, pod: Pod, *, compares: bool) -> Mask:
     """Nodes whose NoSchedule and NoExecute taints the pod tolerates; ``compares`` enables the operators Gt and Lt."""
     kept_away = count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
     tolerates_all: Mask = kept_away == 0
@@ -389,7 +389,7 @@ def _matches_field(nodes: Nodes, requirement: Requirement) -> Mask:
     """The only field is the node's name; any other reads as empty."""
     if requirement.key != NODE_NAME_FIELD:
         return np.full(len(nodes), requirement.admits(""), dtype=np.bool_)
-    is_named = named(nodes, requirement.values[:1])
+    is_named = nodes_named(nodes, requirement.values[:1])
     return is_named if requirement.operator == "In" else ~is_named
 
 

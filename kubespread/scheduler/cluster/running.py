@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import DeviceClass, ResourceClaim, extended_resources
-from kubespread.scheduler.cluster.columns import Amounts, Codes, Counts, Mask, Positions, wrapped
+from kubespread.scheduler.cluster.columns import Amounts, Codes, Counts, Mask, Positions, wrap
 from kubespread.scheduler.cluster.kinds import HostPort, KindNumber, KindTable, PodKind, Requests
 from kubespread.scheduler.cluster.memo import Recent, Results
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -53,7 +53,7 @@ class ClaimUsers(Struct, frozen=True, eq=False):
     """Holders of devices by some rules after a happening, shared with forks."""
 
     @classmethod
-    def of(cls, objects: ClusterObjects) -> Self:
+    def build(cls, objects: ClusterObjects) -> Self:
         return cls(objects, frozenset(extended_resources(objects.of(DeviceClass))))
 
     @property
@@ -61,12 +61,12 @@ class ClaimUsers(Struct, frozen=True, eq=False):
         """True if some pod may use a claim that was ever allocated."""
         return bool(self.provided or self.objects.of(ResourceClaim) or self.happened)
 
-    def plus(self, uses: Sequence[Use], nodes: Nodes, results: Results) -> ClaimUsers:
+    def add(self, uses: Sequence[Use], nodes: Nodes, results: Results) -> ClaimUsers:
         """The history with further uses."""
         happening = Happening(tuple(uses), self.objects, nodes, results)
         return replace(self, happened=(*self.happened, happening)) if uses else self
 
-    def among(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[Use]:
+    def uses_by(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[Use]:
         """Uses by those of ``pods`` with claims, usually few."""
         if not self.provided:
             return [Use(pod, node, by) for pod, node in pods if pod.spec.resource_claims]
@@ -79,7 +79,7 @@ class ClaimUsers(Struct, frozen=True, eq=False):
 
     def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
         """Users of claims by these happenings among other objects."""
-        other = ClaimUsers.of(objects)
+        other = ClaimUsers.build(objects)
         return replace(self, objects=objects, provided=other.provided) if self.happened else other
 
 
@@ -99,7 +99,7 @@ class Moves(Struct, frozen=True):
     by: Codes
 
     @classmethod
-    def of(cls, moves: Sequence[tuple[KindNumber, int, int]]) -> Moves:
+    def from_tuples(cls, moves: Sequence[tuple[KindNumber, int, int]]) -> Moves:
         """Moves from tuples (kind, node, by)."""
         table = np.array(moves, dtype=np.int32).reshape(-1, 3)
         return cls(table[:, 0], table[:, 1], table[:, 2])
@@ -107,11 +107,10 @@ class Moves(Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.kind)
 
-    def only(self, chosen: Mask) -> Moves:
+    def select(self, chosen: Mask) -> Moves:
         return Moves(self.kind[chosen], self.node[chosen], self.by[chosen])
 
-    def then(self, others: Moves) -> Moves:
-        """These moves followed by ``others``."""
+    def followed_by(self, others: Moves) -> Moves:
         return Moves(
             np.concatenate([self.kind, others.kind]),
             np.concatenate([self.node, others.node]),
@@ -130,7 +129,7 @@ class PodList:
     def __init__(self, pods: Sequence[Pod], kind: Codes, node: Codes, changes: tuple[_Change, ...] = ()) -> None:
         self._pods, self._kind, self._node, self._changes = pods, kind, node, changes
 
-    def changed(self, gone: Sequence[tuple[Pod, int]], pods: Sequence[Pod], kind: Codes, node: Codes) -> PodList:
+    def change(self, gone: Sequence[tuple[Pod, int]], pods: Sequence[Pod], kind: Codes, node: Codes) -> PodList:
         """The list without some pods, and with others added."""
         return PodList(self._pods, self._kind, self._node, (*self._changes, (gone, pods, kind, node)))
 
@@ -181,7 +180,7 @@ class PodList:
         return self._node
 
 
-class Taken(Struct, frozen=True):
+class NodeUsage(Struct, frozen=True):
     """Requests of the pods on each node."""
 
     pod_count: Counts
@@ -191,7 +190,7 @@ class Taken(Struct, frozen=True):
     """Requests that scoring counts, with stand-ins for missing ones."""
 
     @classmethod
-    def of(cls, kinds: KindTable, nodes_of_kind: Mapping[KindNumber, Codes], nodes: int) -> Taken:
+    def build(cls, kinds: KindTable, nodes_of_kind: Mapping[KindNumber, Codes], nodes: int) -> NodeUsage:
         """Requests of all pods of a cluster."""
         pod_count, summed = np.zeros(nodes, dtype=np.int64), (dict[str, Counts](), dict[str, Counts]())
         for number, on in nodes_of_kind.items():
@@ -201,7 +200,7 @@ class Taken(Struct, frozen=True):
                     np.add.at(columns.setdefault(name, np.zeros_like(pod_count)), on, amount)
         return cls(pod_count, *summed)
 
-    def moved(self, kinds: KindTable, moves: Moves) -> Taken:
+    def move(self, kinds: KindTable, moves: Moves) -> NodeUsage:
         """Usage after moves; sums wrap as Go's do."""
         # Often it is the same pods in another state.
         net: dict[tuple[int, int], int] = {}
@@ -222,19 +221,19 @@ class Taken(Struct, frozen=True):
                     if column is None or id(column) not in fresh:
                         column = columns[name] = np.zeros_like(pod_count) if column is None else column.copy()
                         fresh.add(id(column))
-                    column[node] = wrapped(column.item(node) + by * amount)
-        return Taken(pod_count, *summed)
+                    column[node] = wrap(column.item(node) + by * amount)
+        return NodeUsage(pod_count, *summed)
 
-    def on_other_nodes(self, kept: Codes, added: int) -> Taken:
+    def on_other_nodes(self, kept: Codes, added: int) -> NodeUsage:
         """Usage on the nodes at the positions ``kept``, and on ``added`` empty ones after them."""
 
-        def moved(column: Counts) -> Counts:
+        def move(column: Counts) -> Counts:
             return np.concatenate([column[kept], np.zeros(added, dtype=np.int64)])
 
-        return Taken(
-            moved(self.pod_count),
-            {name: moved(column) for name, column in self.requested.items()},
-            {name: moved(column) for name, column in self.non_zero_requested.items()},
+        return NodeUsage(
+            move(self.pod_count),
+            {name: move(column) for name, column in self.requested.items()},
+            {name: move(column) for name, column in self.non_zero_requested.items()},
         )
 
 
@@ -242,31 +241,31 @@ class RunningPods:
     """Pods on the nodes of one cluster."""
 
     def __init__(
-        self, kinds: KindTable, listed: PodList, taken: Taken, nodes_of_kind: Mapping[KindNumber, Codes]
+        self, kinds: KindTable, listed: PodList, taken: NodeUsage, nodes_of_kind: Mapping[KindNumber, Codes]
     ) -> None:
         self._kinds = kinds
         self._listed = listed
-        self.taken = taken
+        self.usage = taken
         self.nodes_of_kind = nodes_of_kind
         """The nodes of each kind's pods, once a pod, for every kind that has any."""
         self._used_ports: Mapping[int, frozenset[HostPort]] | None = None
 
     @classmethod
-    def of(cls, kinds: KindTable, pods: Sequence[Pod], places: Sequence[int], nodes: int) -> RunningPods:
+    def build(cls, kinds: KindTable, pods: Sequence[Pod], places: Sequence[int], nodes: int) -> RunningPods:
         """Pods on the nodes at ``places``, of so many ``nodes``."""
         kind = np.fromiter(map(kinds.number_of, pods), dtype=np.int32, count=len(pods))
         node = np.array(places, dtype=np.int32)
         nodes_of_kind = _by_kind(kind, node)
-        return cls(kinds, PodList(tuple(pods), kind, node), Taken.of(kinds, nodes_of_kind, nodes), nodes_of_kind)
+        return cls(kinds, PodList(tuple(pods), kind, node), NodeUsage.build(kinds, nodes_of_kind, nodes), nodes_of_kind)
 
-    def among(self, kinds: KindTable) -> RunningPods:
+    def with_kinds(self, kinds: KindTable) -> RunningPods:
         """Running pods with another kind table of the same numbers."""
-        other = RunningPods(kinds, self._listed, self.taken, self.nodes_of_kind)
+        other = RunningPods(kinds, self._listed, self.usage, self.nodes_of_kind)
         other._used_ports = self._used_ports
         return other
 
     def __len__(self) -> int:
-        return int(self.taken.pod_count.sum())
+        return int(self.usage.pod_count.sum())
 
     @property
     def pods(self) -> Sequence[Pod]:
@@ -281,35 +280,38 @@ class RunningPods:
 
     @property
     def node(self) -> Codes:
-        """Node position of each pod."""
         return self._listed.node
 
-    def changed(
-        self, gone: Sequence[tuple[Pod, int]], come: Sequence[tuple[Pod, int]], kind: Codes, taken: Taken | None = None
+    def change(
+        self,
+        gone: Sequence[tuple[Pod, int]],
+        come: Sequence[tuple[Pod, int]],
+        kind: Codes,
+        taken: NodeUsage | None = None,
     ) -> RunningPods:
         """Pods without some, and with others added, each with its node; ``kind`` has the kinds of those that go, then
         come; ``taken`` is the resulting usage, if known.
         """
         node = np.fromiter((at for _, at in (*gone, *come)), dtype=np.int32, count=len(kind))
         left, came = kind[: len(gone)], kind[len(gone) :]
-        listed = self._listed.changed(gone, [pod for pod, _ in come], came, node[len(gone) :])
+        listed = self._listed.change(gone, [pod for pod, _ in come], came, node[len(gone) :])
         if taken is None:
             by = np.ones(len(kind), dtype=np.int32)
             by[: len(gone)] = -1
-            taken = self.taken.moved(self._kinds, Moves(kind, node, by))
+            taken = self.usage.move(self._kinds, Moves(kind, node, by))
         # Often it is the same pods in another state, and most states are nothing that scheduling reads.
         if np.array_equal(node[: len(gone)], node[len(gone) :]) and np.array_equal(left, came):
-            return self._with(listed, taken, self.nodes_of_kind, ())
+            return self._with_list(listed, taken, self.nodes_of_kind, ())
         leaving, coming = _by_kind(left, node[: len(gone)]), _by_kind(came, node[len(gone) :])
         nodes_of_kind = dict(self.nodes_of_kind)
         for number, nodes in leaving.items():
-            nodes_of_kind[number] = _without(nodes_of_kind[number], nodes)
+            nodes_of_kind[number] = _remove(nodes_of_kind[number], nodes)
             if not len(nodes_of_kind[number]):
                 del nodes_of_kind[number]
         for number, nodes in coming.items():
             before = nodes_of_kind.get(number)
             nodes_of_kind[number] = nodes if before is None else np.concatenate([before, nodes])
-        return self._with(listed, taken, nodes_of_kind, (*leaving, *coming))
+        return self._with_list(listed, taken, nodes_of_kind, (*leaving, *coming))
 
     def on_other_nodes(self, before: int, kept: Codes, added: int) -> RunningPods:
         """Pods on the nodes at the positions ``kept`` of ``before``, with ``added`` empty nodes after them."""
@@ -327,10 +329,10 @@ class RunningPods:
             if start < end
         }
         listed = self._listed.on_other_nodes(position)
-        return RunningPods(self._kinds, listed, self.taken.on_other_nodes(kept, added), nodes_of_kind)
+        return RunningPods(self._kinds, listed, self.usage.on_other_nodes(kept, added), nodes_of_kind)
 
-    def _with(
-        self, listed: PodList, taken: Taken, nodes_of_kind: Mapping[KindNumber, Codes], moved: Iterable[KindNumber]
+    def _with_list(
+        self, listed: PodList, taken: NodeUsage, nodes_of_kind: Mapping[KindNumber, Codes], moved: Iterable[KindNumber]
     ) -> RunningPods:
         other = RunningPods(self._kinds, listed, taken, nodes_of_kind)
         if not any(self._kinds[number].ports for number in moved):
@@ -341,7 +343,7 @@ class RunningPods:
         """Places in the list of pods of some kinds."""
         return np.flatnonzero(np.isin(self.kind, np.fromiter(kinds, dtype=np.int32)))
 
-    def on(self, nodes: Positions, kinds: Iterable[KindNumber]) -> Iterator[tuple[int, Pod, KindNumber]]:
+    def pods_on(self, nodes: Positions, kinds: Iterable[KindNumber]) -> Iterator[tuple[int, Pod, KindNumber]]:
         """Yield pods of some kinds on some nodes: place of the node among ``nodes``, pod and kind."""
         place_of = {node: place for place, node in enumerate(nodes.tolist())}
         for pod in self.places_of(kinds).tolist():
@@ -366,7 +368,7 @@ class RunningPods:
         return merged
 
 
-def _without(nodes: Codes, leaving: Codes) -> Codes:
+def _remove(nodes: Codes, leaving: Codes) -> Codes:
     """``nodes`` without one occurrence for each of ``leaving``, all of which are in it."""
     if len(leaving) == 1:
         place = (nodes == leaving[0]).argmax()

@@ -19,7 +19,7 @@ from kubespread.kube.persistent_volumes import driver_of, in_tree_plugin, is_del
 ClaimKey = tuple[str, str]
 """Namespace and name of a claim."""
 
-Attached = tuple[str, str]
+AttachedVolume = tuple[str, str]
 """Unique name of a volume, and its CSI driver."""
 
 
@@ -56,8 +56,7 @@ class StorageChange(Struct, frozen=True):
     capacities: Mapping[int, api.CSIStorageCapacity] = field(default_factory=dict)
     """By position among the cluster's."""
 
-    def then(self, other: StorageChange) -> StorageChange:
-        """This change followed by ``other``."""
+    def followed_by(self, other: StorageChange) -> StorageChange:
         return StorageChange(
             (*self.claims, *other.claims), (*self.volumes, *other.volumes), {**self.capacities, **other.capacities}
         )
@@ -86,7 +85,7 @@ class StorageIndex:
                 if driver.allocatable is not None and driver.allocatable.count is not None:
                     self.attach_limits.setdefault(name, {})[driver.name] = driver.allocatable.count
 
-    def after(self, change: StorageChange) -> StorageIndex:
+    def apply(self, change: StorageChange) -> StorageIndex:
         other = copy(self)
         if change.claims:
             other.claims = {**self.claims, **{key_of(claim): claim for claim in change.claims}}
@@ -103,7 +102,7 @@ class StorageIndex:
             )
         return other
 
-    def since(self, before: StorageIndex) -> StorageChange:
+    def changes_since(self, before: StorageIndex) -> StorageChange:
         """Change that makes this index of ``before``."""
         return StorageChange(
             [claim for key, claim in self.claims.items() if before.claims.get(key) is not claim],
@@ -134,7 +133,7 @@ class StorageIndex:
     def is_delayed(self, claim: api.PersistentVolumeClaim) -> bool:
         return is_delayed(self.classes.get(storage_class_name(claim)))
 
-    def attached(self, pod: Pod, *, translates: bool = True) -> Iterator[Attached]:
+    def attachable_volumes(self, pod: Pod, *, translates: bool = True) -> Iterator[AttachedVolume]:
         """Yield a pod's attachable volumes, as a node with a CSINode counts them; without ``translates``, in-tree
         volumes are not translated.
         """
@@ -151,7 +150,7 @@ class StorageIndex:
 
     def names_driver(self, pod: Pod) -> bool:
         """True if a volume of the pod names a driver; a claim without a volume names its class's provisioner."""
-        if next(self.attached(pod), None) is not None:
+        if next(self.attachable_volumes(pod), None) is not None:
             return True
         claims = [claim for name in claim_names(pod) if (claim := self.claim(pod, name)) is not None]
         classes = (self.classes.get(storage_class_name(claim)) for claim in claims if not claim.spec.volume_name)
@@ -190,7 +189,7 @@ def _by_claimant(
     merged: dict[ClaimKey | str, Mapping[str, api.PersistentVolume]] = dict(before)
     own: dict[ClaimKey | str, dict[str, api.PersistentVolume]] = {}
 
-    def of(volume: api.PersistentVolume) -> dict[str, api.PersistentVolume]:
+    def volumes_beside(volume: api.PersistentVolume) -> dict[str, api.PersistentVolume]:
         reference = volume.spec.claim_ref
         claimant = storage_class_name(volume) if reference is None else (reference.namespace, reference.name)
         if claimant not in own:
@@ -198,9 +197,9 @@ def _by_claimant(
         return own[claimant]
 
     for volume in gone:
-        of(volume).pop(volume.metadata.name, None)
+        volumes_beside(volume).pop(volume.metadata.name, None)
     for volume in come:
-        of(volume)[volume.metadata.name] = volume
+        volumes_beside(volume)[volume.metadata.name] = volume
     merged.update(own)
     return merged
 

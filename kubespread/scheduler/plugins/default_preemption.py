@@ -234,7 +234,7 @@ class _DryRuns:
 
     def _verdict(self, dry_run: DryRun, node: int) -> Status:
         """The candidate's verdict with the pods nominated to the node there, then without them."""
-        nominated = self._prepared.nominated.get(node, ())
+        nominated = self._prepared.nominated_kinds.get(node, ())
         if nominated:
             for kind in nominated:
                 dry_run.move(kind, 1)

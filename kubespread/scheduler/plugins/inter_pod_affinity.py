@@ -42,9 +42,9 @@ from kubespread.scheduler.plugin import (
     SKIP,
     Args,
     Code,
-    Counted,
+    CountingState,
     Extent,
-    Fixed,
+    FixedState,
     Plugin,
     Point,
     SchedulingError,
@@ -107,11 +107,11 @@ class InterPodAffinity(Plugin, frozen=True):
                 return Status(Code.UNRESOLVABLE, (f"parsing pod: {error}",))
             # PreScore parses the pod as well, unless it skips one that prefers nothing.
             ignores = self.args.ignore_preferred_terms_of_existing_pods and not has_preferences(pod)
-            return SKIP if ignores else Unparsed(str(error))
+            return SKIP if ignores else UnparsedState(str(error))
         return InterPodAffinityState(cluster, terms, TermMatcher(cluster.objects, pod), self.args)
 
 
-class Unparsed(Fixed):
+class UnparsedState(FixedState):
     """State for a pod with malformed terms, in a profile without PreFilter."""
 
     def __init__(self, error: str) -> None:
@@ -136,7 +136,7 @@ class Effect(NamedTuple):
     weight: int = 1
 
 
-class InterPodAffinityState(Counted):
+class InterPodAffinityState(CountingState):
     _forked = ("_counts",)
 
     def __init__(self, cluster: Cluster, terms: PodTerms, matcher: TermMatcher, args: InterPodAffinityArgs) -> None:
@@ -146,11 +146,11 @@ class InterPodAffinityState(Counted):
         self._matcher = matcher
         self._args = args
         self._effects: dict[KindNumber, tuple[Effect, ...]] = {}
-        self._matters = KindJudgment(cluster.kinds, self._matters_at_all, self._among)
+        self._matters = KindJudgment(cluster.kinds, self._matters_at_all, self._related_kinds)
         self._counts = [CountsByKey(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
         self.move(cluster.arrivals(self._matters))
 
-    def _among(self) -> Sequence[KindNumber]:
+    def _related_kinds(self) -> Sequence[KindNumber]:
         """The kinds that the candidate may speak of, or that may speak of it."""
         selected_by_own = (self._kinds.selectable(None, term.selector) for term in self._terms.all)
         return sorted(self._kinds.with_terms_selecting(self._matcher.labels).union(*selected_by_own))
@@ -187,10 +187,10 @@ class InterPodAffinityState(Counted):
             yield from (Effect(_PREFERRED, term.topology_key, sign * term.weight) for term in preferred if meant(term))
 
     def move(self, moves: Moves) -> None:
-        matters = self._matters.of(moves.kind)
+        matters = self._matters.select(moves.kind)
         if not some(matters):
             return
-        moves = moves.only(matters)
+        moves = moves.select(matters)
         for kind in map(KindNumber, distinct(moves.kind)):
             chosen = moves.kind == kind
             for effect in self._effects[kind]:
@@ -202,7 +202,7 @@ class InterPodAffinityState(Counted):
             for effect in self._effects[kind]:
                 self._counts[effect.counts][effect.topology_key].add_one(node, by, effect.weight)
 
-    def after(self, cluster: Cluster, moves: Moves) -> Self | None:
+    def carry_over(self, cluster: Cluster, moves: Moves) -> Self | None:
         if not cluster.nodes.have_same_labels_as(self._nodes):
             return None
         fork = self.fork()
@@ -217,9 +217,9 @@ class InterPodAffinityState(Counted):
             return None
         rows = np.zeros(len(self._nodes) if nodes is None else len(nodes), dtype=np.int32)
         for counts in unwanted.values():
-            rows[counts.around(nodes) > 0] = 3
+            rows[counts.counts_at(nodes) > 0] = 3
         for position, term in enumerate(terms.required_anti):
-            rows[self._counts[_FIRST_AWAY + position][term.topology_key].around(nodes) > 0] = 2
+            rows[self._counts[_FIRST_AWAY + position][term.topology_key].counts_at(nodes) > 0] = 2
         if terms.required:
             rows[~self._near_enough(nodes)] = 1
         return Verdicts(rows, (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY))
@@ -235,7 +235,7 @@ class InterPodAffinityState(Counted):
         if counts.is_empty and self._matcher.matches_itself(required):
             return near
         for term in required:
-            near = near & (counts[term.topology_key].around(nodes) > 0)
+            near = near & (counts[term.topology_key].counts_at(nodes) > 0)
         return near
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
@@ -245,10 +245,10 @@ class InterPodAffinityState(Counted):
             return super().causes(cluster, nodes)
         # The candidate's own anti-affinity terms, and of existing pods' those that speak of it.
         unwanted = (
-            self._unwanted(cluster, nodes, _FIRST_AWAY + position, term.topology_key, own=term)
+            self._anti_affinity_details(cluster, nodes, _FIRST_AWAY + position, term.topology_key, own=term)
             for position, term in enumerate(self._terms.required_anti)
         )
-        others = (self._unwanted(cluster, nodes, _UNWANTED, key) for key in self._counts[_UNWANTED])
+        others = (self._anti_affinity_details(cluster, nodes, _UNWANTED, key) for key in self._counts[_UNWANTED])
         by_reason = (
             (1, self._nobody_near(nodes)),
             (2, chain.from_iterable(unwanted)),
@@ -265,7 +265,7 @@ class InterPodAffinityState(Counted):
         is_first = counts.is_empty and self._matcher.matches_itself(required)
         for term in required:
             column = self._nodes.label(term.topology_key)
-            is_unmet = column.absent[nodes] | (counts[term.topology_key].around(nodes) == 0) & (not is_first)
+            is_unmet = column.absent[nodes] | (counts[term.topology_key].counts_at(nodes) == 0) & (not is_first)
             reach = _reach(term)
             of_domain = [PodAffinityDetail(term.topology_key, domain, *reach) for domain in (*column.values, None)]
             codes = column.codes[nodes].tolist()
@@ -276,7 +276,7 @@ class InterPodAffinityState(Counted):
         theirs = (kind.terms or PodTerms()).required_anti
         return next(term for term in theirs if term.topology_key == key and self._matcher.is_selected_by(term))
 
-    def _unwanted(
+    def _anti_affinity_details(
         self, cluster: Cluster, nodes: Positions, counts: int, key: str, own: Term | None = None
     ) -> Iterator[tuple[int, PodAntiAffinityDetail]]:
         """One of the counts in the domain of each node, with the first pod that makes it up."""
@@ -285,7 +285,7 @@ class InterPodAffinityState(Counted):
             number for number, effects in self._effects.items() if (counts, key) in {effect[:2] for effect in effects}
         )
         counted = running.places_of(kinds)
-        around = self._counts[counts][key].around()
+        around = self._counts[counts][key].counts_at()
         of_domain = {}
         for code, first in zip(*np.unique(column.codes[running.node[counted]], return_index=True), strict=True):
             pod = counted.item(first)
@@ -306,7 +306,7 @@ class InterPodAffinityState(Counted):
             return None
         raw = np.zeros(len(self._nodes), dtype=np.int64)
         for counts in preferences.values():
-            raw += counts.around()
+            raw += counts.counts_at()
         return raw
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
@@ -376,7 +376,6 @@ class TermMatcher:
 
     @property
     def labels(self) -> Labels:
-        """Labels of the candidate."""
         return self._pod.metadata.labels
 
     def matches(self, term: Term, namespace: str, labels: Labels) -> bool:

@@ -30,7 +30,7 @@ from kubespread.scheduler.cluster.nodes import (
     matches_node_selector,
     matches_required_node_affinity,
     matches_term,
-    named,
+    nodes_named,
     parsed_terms,
     unmet_requirements,
 )
@@ -40,7 +40,7 @@ from kubespread.scheduler.plugin import (
     SKIP,
     Args,
     Code,
-    Fixed,
+    FixedState,
     Plugin,
     Point,
     ScaledToHighest,
@@ -85,10 +85,10 @@ class NodeAffinity(Plugin, frozen=True):
             preferred=own.preferred_during_scheduling_ignored_during_execution,
             narrows=self.narrows,
         )
-        conflict = state.pinned == frozenset() or (self.one_conflict_rejects and state.has_conflict)
+        conflict = state.pinned_nodes == frozenset() or (self.one_conflict_rejects and state.has_conflict)
         if self.narrows and conflict:
             return CONFLICT
-        if self.needs_all_named and (gone := (state.pinned or frozenset()) - cluster.nodes.index.keys()):
+        if self.needs_all_named and (gone := (state.pinned_nodes or frozenset()) - cluster.nodes.index.keys()):
             raise SchedulingError(f'nodeinfo not found for node name "{min(gone)}"')
         return state if state.filters or state.scores else SKIP
 
@@ -97,7 +97,7 @@ def _node_affinity_of(pod: Pod) -> kube.NodeAffinity | None:
     return pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
 
 
-class NodeAffinityState(Struct, ScaledToHighest, Fixed, dict=True):
+class NodeAffinityState(Struct, ScaledToHighest, FixedState, dict=True):
     nodes: Nodes
     pod: Pod
     added_required: NodeSelector | None
@@ -119,7 +119,7 @@ class NodeAffinityState(Struct, ScaledToHighest, Fixed, dict=True):
         return bool(self.preferred) or bool(self.added_preferred)
 
     @property
-    def pinned(self) -> frozenset[str] | None:
+    def pinned_nodes(self) -> frozenset[str] | None:
         required = required_node_selector(self.pod)
         if required is None or not required.node_selector_terms:
             return None
@@ -133,10 +133,10 @@ class NodeAffinityState(Struct, ScaledToHighest, Fixed, dict=True):
         )
 
     def pre_filter_result(self) -> Mask | None:
-        names = self.pinned
+        names = self.pinned_nodes
         if names is None or not self.narrows:
             return None
-        return named(self.nodes, names)
+        return nodes_named(self.nodes, names)
 
     def filter(self) -> Verdicts | None:
         if not self.filters:

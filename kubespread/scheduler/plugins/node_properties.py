@@ -44,17 +44,17 @@ from kubespread.scheduler.causes import (
     name_of,
 )
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
-from kubespread.scheduler.cluster.columns import Counts, Positions, truncated
+from kubespread.scheduler.cluster.columns import Counts, Positions, truncate
 from kubespread.scheduler.cluster.kinds import ANY_ADDRESS, HostPort, host_ports
-from kubespread.scheduler.cluster.nodes import Nodes, count_untolerated, named, tolerated
+from kubespread.scheduler.cluster.nodes import Nodes, count_untolerated, nodes_named, tolerated_nodes
 from kubespread.scheduler.plugin import (
     JUDGES,
     MAX_NODE_SCORE,
     RANKS,
     SKIP,
     Code,
-    Fixed,
-    OnNode,
+    FixedState,
+    OnNodeState,
     Plugin,
     Point,
     ScaledToHighest,
@@ -80,10 +80,10 @@ class ImageLocality(Plugin, frozen=True):
     """Since 1.37 an image volume also raises the sum of image sizes needed for the highest score."""
 
     def signature(self, pod: Pod) -> Hashable:
-        return tuple(self._images(pod)), self._expected(pod)
+        return tuple(self._images(pod)), self._image_count(pod)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> ImageLocalityState:
-        return ImageLocalityState(cluster.nodes, self._images(pod), self._expected(pod))
+        return ImageLocalityState(cluster.nodes, self._images(pod), self._image_count(pod))
 
     def _containers(self, pod: Pod) -> list[Container]:
         return [*(pod.spec.init_containers if self.counts_init_containers else ()), *pod.spec.containers]
@@ -92,7 +92,7 @@ class ImageLocality(Plugin, frozen=True):
         volumes = _image_volumes(pod) if self.counts_image_volumes else []
         return [normalized_image(image) for image in (*(each.image for each in self._containers(pod)), *volumes)]
 
-    def _expected(self, pod: Pod) -> int:
+    def _image_count(self, pod: Pod) -> int:
         """Number of images that may add up to their threshold."""
         return len(self._containers(pod)) + (len(_image_volumes(pod)) if self.expects_image_volumes else 0)
 
@@ -101,7 +101,7 @@ def _image_volumes(pod: Pod) -> list[str]:
     return [volume.image.reference for volume in pod.spec.volumes if volume.image is not None]
 
 
-class ImageLocalityState(Struct, Fixed, dict=True):
+class ImageLocalityState(Struct, FixedState, dict=True):
     nodes: Nodes
     images: list[str]
     expected: int
@@ -115,7 +115,7 @@ class ImageLocalityState(Struct, Fixed, dict=True):
             return total
         for holders, size in held:
             spread = float(len(holders)) / float(len(self.nodes))
-            total[holders] += truncated(float(size) * spread)
+            total[holders] += truncate(float(size) * spread)
         return MAX_NODE_SCORE * (np.clip(total, MIN_THRESHOLD, highest) - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
 
 
@@ -147,14 +147,14 @@ class NodeDeclaredFeatures(Plugin, frozen=True):
     name: ClassVar[str] = "NodeDeclaredFeatures"
 
     def signature(self, pod: Pod) -> Hashable:
-        return _needed(pod)
+        return _needed_features(pod)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        needed = _needed(pod)
+        needed = _needed_features(pod)
         return NodeDeclaredFeaturesState(cluster.nodes, needed) if needed else SKIP
 
 
-def _needed(pod: Pod) -> frozenset[str]:
+def _needed_features(pod: Pod) -> frozenset[str]:
     needed = set()
     containers = (*pod.spec.containers, *pod.spec.init_containers)
     if any(
@@ -166,7 +166,7 @@ def _needed(pod: Pod) -> frozenset[str]:
     return frozenset(needed)
 
 
-class NodeDeclaredFeaturesState(Struct, Fixed, dict=True):
+class NodeDeclaredFeaturesState(Struct, FixedState, dict=True):
     nodes: Nodes
     needed: frozenset[str]
 
@@ -179,10 +179,10 @@ class NodeDeclaredFeaturesState(Struct, Fixed, dict=True):
         return [tuple(map(FeatureDetail, sorted(self._missing(node)))) for node in objects]
 
     def _missing(self, node: Node) -> frozenset[str]:
-        return self.needed - declared(node.status.declared_features)
+        return self.needed - declared_features(node.status.declared_features)
 
 
-def declared(features: Sequence[str]) -> frozenset[str]:
+def declared_features(features: Sequence[str]) -> frozenset[str]:
     """Known features in a node's list, by a merge that relies on its order and loses entries of an unsorted one."""
     declared = set()
     position, feature = 0, 0
@@ -223,7 +223,7 @@ class NodePorts(Plugin, frozen=True):
         return NodePortsState(requested) if requested else SKIP
 
 
-class NodePortsState(Struct, OnNode, dict=True):
+class NodePortsState(Struct, OnNodeState, dict=True):
     requested: frozenset[HostPort]
 
     def judge(self, held: Holdings) -> Verdicts:
@@ -242,7 +242,7 @@ class NodePortsState(Struct, OnNode, dict=True):
             number: [port for port in sorted(cluster.kinds[number].ports) if self._conflicts(port)]
             for number in cluster.running.nodes_of_kind
         }
-        holders = cluster.running.on(nodes, (number for number, ports in taken.items() if ports))
+        holders = cluster.running.pods_on(nodes, (number for number, ports in taken.items() if ports))
         return by_place(
             len(nodes),
             (
@@ -293,7 +293,7 @@ class TaintToleration(Plugin, frozen=True):
         return TaintTolerationState(cluster.nodes, pod, self.naming, self.compares)
 
 
-class TaintTolerationState(Struct, ScaledToHighest, Fixed, dict=True):
+class TaintTolerationState(Struct, ScaledToHighest, FixedState, dict=True):
     reverses: ClassVar[bool] = True
 
     nodes: Nodes
@@ -301,16 +301,16 @@ class TaintTolerationState(Struct, ScaledToHighest, Fixed, dict=True):
     naming: str
     compares: bool
 
-    def _untolerated(self, taints: Sequence[Taint]) -> list[Taint]:
+    def _untolerated_taints(self, taints: Sequence[Taint]) -> list[Taint]:
         return untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
 
     def filter(self) -> Verdicts:
         if not self.naming:
-            return Verdicts.rejecting(~tolerated(self.nodes, self.pod, compares=self.compares), UNTOLERATED)
+            return Verdicts.rejecting(~tolerated_nodes(self.nodes, self.pod, compares=self.compares), UNTOLERATED)
         table: list[Status] = []
         rows = []
         for taints in self.nodes.taint_lists:
-            first = next(iter(self._untolerated(taints)), None)
+            first = next(iter(self._untolerated_taints(taints)), None)
             if first is not None:
                 table.append(Status(Code.UNRESOLVABLE, (self.naming.format(taint=f"{{{first.key}: {first.value}}}"),)))
             rows.append(len(table) if first is not None else 0)
@@ -319,7 +319,7 @@ class TaintTolerationState(Struct, ScaledToHighest, Fixed, dict=True):
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         """All untolerated taints of each node, not only kube-scheduler's first one."""
         per_list = [
-            tuple(TaintDetail(taint.key, taint.value, taint.effect) for taint in self._untolerated(taints))
+            tuple(TaintDetail(taint.key, taint.value, taint.effect) for taint in self._untolerated_taints(taints))
             for taints in self.nodes.taint_lists
         ]
         return [per_list[row] for row in self.nodes.per_taint_list(range(len(per_list)))[nodes].tolist()]
@@ -360,7 +360,7 @@ class NodeUnschedulable(Plugin, frozen=True):
         )
 
 
-class NodeUnschedulableState(Struct, Fixed, dict=True):
+class NodeUnschedulableState(Struct, FixedState, dict=True):
     nodes: Nodes
     tolerated: bool
 
@@ -390,12 +390,12 @@ class NodeName(Plugin, frozen=True):
         return NodeNameState(cluster.nodes, pod.spec.node_name)
 
 
-class NodeNameState(Struct, Fixed, dict=True):
+class NodeNameState(Struct, FixedState, dict=True):
     nodes: Nodes
     node_name: str
 
     def filter(self) -> Verdicts:
-        return Verdicts.rejecting(~named(self.nodes, [self.node_name]) & bool(self.node_name), OTHER_NODE)
+        return Verdicts.rejecting(~nodes_named(self.nodes, [self.node_name]) & bool(self.node_name), OTHER_NODE)
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         return [(NodeNameDetail(self.node_name),)] * len(nodes)

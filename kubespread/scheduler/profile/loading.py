@@ -35,8 +35,8 @@ from kubespread.scheduler.profile.profile import (
     Profile,
     ProfileError,
     expand,
-    needed,
-    unwritten,
+    needed_plugins,
+    unwritten_states,
 )
 
 
@@ -174,7 +174,7 @@ def decode_configuration(
     Raises ConfigurationError; for unknown fields only without worse faults.
     """
     unknown: list[FieldFault] = []
-    configuration = _decoded(data, KubeSchedulerConfiguration, "", unknown)
+    configuration = _decode(data, KubeSchedulerConfiguration, "", unknown)
     unknown += _points_not_yet_known(data, version)
     args = [
         [
@@ -190,7 +190,7 @@ def decode_configuration(
     return configuration, args
 
 
-def _decoded(data: Any, cls: type[T], path: str, unknown: list[FieldFault]) -> T:
+def _decode(data: Any, cls: type[T], path: str, unknown: list[FieldFault]) -> T:
     """``data``, standing at ``path``, as a ``cls``; unknown fields are added. Raises ConfigurationError."""
     try:
         clean = normalized(data, cls, path)
@@ -213,7 +213,7 @@ def _decoded_args(config: PluginConfig, api_version: str, path: str, unknown: li
     kind = f"{config.name}Args"
     if kind not in _KINDS:
         return None
-    arguments = _decoded({} if config.args is None else config.args, _KINDS[kind], path, unknown)
+    arguments = _decode({} if config.args is None else config.args, _KINDS[kind], path, unknown)
     for name, expected in (("kind", kind), ("apiVersion", api_version)):
         if (stated := (config.args or {}).get(name) or expected) != expected:
             raise ConfigurationError(FieldFault(f"{path}.{name}", f"expected {expected}, found {stated}"))
@@ -331,7 +331,7 @@ def _extender_faults(extenders: Sequence[Extender]) -> Iterator[FieldFault]:
 
 def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ...]:
     """Profiles of a KubeSchedulerConfiguration as plain data. Raises ConfigurationError."""
-    configuration, args = decode_configuration(_checked(data, version), version)
+    configuration, args = decode_configuration(_check_version(data, version), version)
     if not configuration.profiles:
         configuration.profiles, args = [KubeSchedulerProfile()], [[]]
     if len(configuration.profiles) == 1 and configuration.profiles[0].scheduler_name is None:
@@ -348,7 +348,7 @@ def with_sorted_keys(data: Any) -> Any:
     return [with_sorted_keys(item) for item in data] if isinstance(data, list) else data
 
 
-def _checked(data: Any, version: KubeVersion) -> dict[str, Any]:
+def _check_version(data: Any, version: KubeVersion) -> dict[str, Any]:
     """The file, when it is of a kind and a version that this release reads. Raises ConfigurationError."""
     if not isinstance(data, dict) or not data.get("kind"):
         raise ConfigurationError(FieldFault("kind", f"expected {KIND}, found nothing"))
@@ -374,7 +374,7 @@ def _profile(
         if arguments is not None
     }
     _ignore_managed_resources(args, configuration)
-    built = needed(points, version)
+    built = needed_plugins(points, version)
     for index, plugin in enumerate(configured.plugin_config):
         arguments = args.get(plugin.name)
         if arguments is None or not arguments.is_checked_by_plugin:
@@ -400,7 +400,7 @@ def _profile(
         unread_points=tuple(_unread(points, version)),
         percentage_of_nodes_to_score=percentage or 0,
     )
-    if missing := unwritten(profile):
+    if missing := unwritten_states(profile):
         needs = ", ".join(f"{point} of {plugin} needs {written}" for (plugin, written), point in missing.items())
         message = f"pods would fail with an error: {needs}"
         _, written = next(iter(missing))

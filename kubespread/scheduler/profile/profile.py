@@ -86,7 +86,7 @@ def _points(plugins: Specifications, version: KubeVersion) -> Points:
     return {name: plugin.points_in(version) for name, plugin in plugins.items()}
 
 
-def needed(points: Mapping[str, PointConfiguration], version: KubeVersion = LATEST) -> frozenset[str]:
+def needed_plugins(points: Mapping[str, PointConfiguration], version: KubeVersion = LATEST) -> frozenset[str]:
     """Plugins that kube-scheduler builds for a profile, before it checks their extension points."""
     specific = (entry for point in INTERFACES for entry in points.get(point, PointConfiguration()).enabled)
     return frozenset(entry.name for entry in (*specific, *_multi_point(points, version)))
@@ -231,7 +231,7 @@ def framework(profile: Profile) -> Framework:
             older_reasons=older_reasons(version.release),
         ),
         skipped_scores={
-            **dict.fromkeys(_unskipped(profile), 0),
+            **dict.fromkeys(_unskippable_plugins(profile), 0),
             **{
                 name: score
                 for changes in changes_after(version.release)
@@ -251,7 +251,7 @@ def _scorers(profile: Profile) -> Iterator[tuple[str, int]]:
     yield from scored.items()
 
 
-def _unskipped(profile: Profile) -> Iterator[str]:
+def _unskippable_plugins(profile: Profile) -> Iterator[str]:
     """Score plugins that cannot skip a pod, since PreScore is where they would say so."""
     plugins = known_plugins(profile.version)
     for entry in profile.scores:
@@ -288,7 +288,7 @@ where it writes it.
 """
 
 
-def unwritten(profile: Profile) -> dict[tuple[str, Point], Point]:
+def unwritten_states(profile: Profile) -> dict[tuple[str, Point], Point]:
     """Plugins with a state that ``profile`` never writes: where it should, and the first point that reads it."""
     missing: dict[tuple[str, Point], Point] = {}
     for plugin, written, read, gate in HANDOVERS:

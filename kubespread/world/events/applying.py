@@ -142,7 +142,7 @@ def apply_workload(world: World, applied: AppliedWorkload) -> RolloutReport | No
         world.happenings.note(f"{name.kind}/{name.name} is there already: nothing is changed")
         return None
     if applied.is_other_template:
-        return _revised(world, name, applied)
+        return _revise(world, name, applied)
     _same_template(world, name, applied)
     return None
 
@@ -181,7 +181,7 @@ def rolled_back(world: World, name: WorkloadName) -> RolloutReport:
     return roll_out_deployment(world, name, _of_replica_set(world, deployment, before))
 
 
-def _revised(world: World, name: WorkloadName, applied: AppliedWorkload) -> RolloutReport | None:
+def _revise(world: World, name: WorkloadName, applied: AppliedWorkload) -> RolloutReport | None:
     match applied.object:
         case api.Deployment():
             return _deployment(world, name, applied.object, applied)
@@ -210,10 +210,10 @@ def _replace_daemons(world: World, name: WorkloadName, daemon_set: api.DaemonSet
         f"DaemonSet/{name.name}: its pods are replaced all at once: that maxSurge and maxUnavailable let a few go at a "
         "time is not modeled"
     )
-    world.delete([pod for pod in world.book.of(name) if is_active(pod)], REPLACED)
+    world.delete([pod for pod in world.book.pods_of(name) if is_active(pod)], REPLACED)
     world.let_go()
     world.owner(name).gone.clear()
-    staying = {pod.spec.node_name for pod in world.book.of(name)}
+    staying = {pod.spec.node_name for pod in world.book.pods_of(name)}
     _create_daemons(world, name, as_template(pod), staying)
     world.settle()
 

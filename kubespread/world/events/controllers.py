@@ -38,7 +38,7 @@ from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.wording import some_of
 from kubespread.world.store.happenings import DELETED, PREEMPTED, REPLACED, SCALED_DOWN, UNSELECTED
 from kubespread.world.store.owners import Owner, Rollout, StatefulSetRollout, name_of
-from kubespread.world.store.pod_book import PodKey, alike, as_template, copy_of, key_of, on_node, running_since
+from kubespread.world.store.pod_book import PodKey, as_template, copy_of, key_of, on_node, reuse_if_alike, running_since
 from kubespread.world.store.store import Store
 from kubespread.world.store.waiting import Applicant, CurrentBudgets, Waiting
 
@@ -53,7 +53,7 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
     for pod in owner.gone:
         _remember(rollout, name, pod)
     owner.gone.clear()
-    pods = {pod.metadata.name: pod for pod in world.book.of(name)}
+    pods = {pod.metadata.name: pod for pod in world.book.pods_of(name)}
     # Whoever is ready is available: no time passes between.
     spec = replace(rollout.stateful_set.spec, replicas=owner.replicas, min_ready_seconds=0)
     stateful_set = replace(rollout.stateful_set, spec=spec)
@@ -85,7 +85,7 @@ def rollout_of_stateful_set(world: Store, name: WorkloadName) -> StatefulSetRoll
     rollout = world.stateful_sets.get(name)
     if rollout is None:
         stateful_set = world.workloads.stateful_sets.get(name) or _of_pods(world, name)
-        pods = [*world.book.of(name), *world.owner(name).gone]
+        pods = [*world.book.pods_of(name), *world.owner(name).gone]
         running = {pod.metadata.labels.get(statefulset.REVISION_LABEL, "") for pod in pods}
         update = stateful_set.status.update_revision or max(running, default="")
         current = stateful_set.status.current_revision or update
@@ -149,7 +149,7 @@ def is_one_by_one(world: Store, name: WorkloadName) -> bool:
 
 
 def _of_pods(world: Store, name: WorkloadName) -> api.StatefulSet:
-    pods = [*world.book.of(name), *world.owner(name).gone]
+    pods = [*world.book.pods_of(name), *world.owner(name).gone]
     ordinals = [ordinal for pod in pods if (ordinal := statefulset.ordinal_of(pod, name.name)) is not None]
     world.happenings.note(f"StatefulSet/{name.name} is known only by its pods: it is taken to be OrderedReady")
     return api.StatefulSet(
@@ -162,7 +162,7 @@ def reconcile_deployment(world: Store, name: WorkloadName) -> bool:
     """Run one pass of the Deployment controller; True if it wrote anything."""
     rollout = world.rollouts[name]
     before = [_with_status(world, replica_set) for replica_set in rollout.replica_sets]
-    pods = [pod for replica_set in before for pod in world.book.of(name_of(replica_set))]
+    pods = [pod for replica_set in before for pod in world.book.pods_of(name_of(replica_set))]
     after = deployment_pass(rollout.deployment, before, pods, new_hash=rollout.new_hash, now=world.time)
     rollout.deployment, rollout.replica_sets = after.deployment, after.replica_sets
     if after.created is not None:
@@ -193,13 +193,13 @@ def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
         deployment = api.Deployment(metadata=ObjectMeta(name=name.name, namespace=name.namespace))
     stored = world.workloads.replica_sets
     below = dict.fromkeys(
-        (*(owner for owner in stored if world.workloads.above(owner) == name), *world.owners_below(name))
+        (*(owner for owner in stored if world.workloads.top_owner(owner) == name), *world.owners_below(name))
     )
     own = [
         stored.get(owner) or api.ReplicaSet(metadata=ObjectMeta(name=owner.name, namespace=owner.namespace))
         for owner in below
     ]
-    replica_sets = [sized(world, replica_set) for replica_set in own]
+    replica_sets = [with_replicas(world, replica_set) for replica_set in own]
     if replica_sets and new_replica_set(deployment, replica_sets) is None:
         most = max(replica_sets, key=lambda replica_set: replica_set.spec.replicas or 0)
         template = replace(most, spec=replace(most.spec, template=deployment.spec.template))
@@ -207,11 +207,11 @@ def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
     return Rollout(deployment, replica_sets)
 
 
-def sized(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
+def with_replicas(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
     """The ReplicaSet with ``replicas``, by default as many as it has active pods."""
     if replica_set.spec.replicas is not None:
         return replica_set
-    active = sum(map(is_active, world.book.of(name_of(replica_set))))
+    active = sum(map(is_active, world.book.pods_of(name_of(replica_set))))
     return replace(replica_set, spec=replace(replica_set.spec, replicas=active))
 
 
@@ -232,7 +232,7 @@ def _with_status(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
     """With the status that the ReplicaSet's own controller would have written. Whoever is ready is available: no time
     passes between.
     """
-    pods = [pod for pod in world.book.of(name_of(replica_set)) if is_active(pod)]
+    pods = [pod for pod in world.book.pods_of(name_of(replica_set)) if is_active(pod)]
     ready = sum(map(is_ready, pods))
     status = replace(replica_set.status, replicas=len(pods), ready_replicas=ready, available_replicas=ready)
     return replace(replica_set, status=status)
@@ -277,11 +277,11 @@ def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
         # Whoever is refused one pod is refused all that are like it.
         return sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(missing)))) > 0
     if missing < 0:
-        active = [pod for pod in world.book.of(name) if is_active(pod)]
+        active = [pod for pod in world.book.pods_of(name) if is_active(pod)]
         chosen = victims(active, -missing, related_pods(world, name), world.time, world.surroundings.chance.pick)
         if chosen.arbitrary:
             world.happenings.by_chance = True
-            above = world.workloads.above(name, active)
+            above = world.workloads.top_owner(name, active)
             world.happenings.note(
                 f"{above.kind}/{above.name}: among equal pods the controller's choice is arbitrary", owner=above
             )
@@ -307,17 +307,17 @@ def related_pods(world: Store, name: WorkloadName) -> list[Pod]:
     A ReplicaSet without a controller has none. Source: pkg/controller/replicaset/replica_set.go,
     getIndirectlyRelatedPods
     """
-    pods, listed = world.book.of(name), world.workloads.replica_sets
-    above = world.workloads.above(name, pods)
+    pods, listed = world.book.pods_of(name), world.workloads.replica_sets
+    above = world.workloads.top_owner(name, pods)
     if above == name:
         return []
-    siblings = (replica_set for own, replica_set in listed.items() if world.workloads.above(own) == above)
+    siblings = (replica_set for own, replica_set in listed.items() if world.workloads.top_owner(own) == above)
     selectors = [from_label_selector(replica_set.spec.selector) for replica_set in siblings]
     unlisted = {*world.owners_below(above)} - listed.keys()
     return [
         pod
         for node in {pod.spec.node_name for pod in pods}
-        for pod in world.book.on(node)
+        for pod in world.book.pods_on(node)
         if pod.metadata.namespace == name.namespace and is_active(pod)
         if world.book.owner_of(pod) in unlisted or any(each.matches(pod.metadata.labels) for each in selectors)
     ]
@@ -384,7 +384,7 @@ def _bind(world: Store, waiting: Waiting, applicant: Applicant, choice: Choice) 
         pod.spec.tolerations, world.living.nodes.objects[choice.node].spec.taints, compares=world.compares
     )
     if seconds is not None:
-        above = world.workloads.above(owner, [pod]) if owner is not None else WorkloadName("Pod", *key_of(pod))
+        above = world.workloads.top_owner(owner, [pod]) if owner is not None else WorkloadName("Pod", *key_of(pod))
         again = f"a pod is placed on {node}, which a NoExecute taint deletes after {seconds:g} s, again and again"
         world.happenings.note(f"{above.kind}/{above.name} does not settle: {again}", owner=above)
     placed = on_node(pod, node, running_since(world.timestamp, ready=ready))
@@ -393,7 +393,7 @@ def _bind(world: Store, waiting: Waiting, applicant: Applicant, choice: Choice) 
 
 
 def _becomes_ready(world: Store, owner: WorkloadName, pod: Pod) -> bool:
-    above, stuck = world.workloads.above(owner, [pod]), world.surroundings.stuck
+    above, stuck = world.workloads.top_owner(owner, [pod]), world.surroundings.stuck
     if owner != above and owner in stuck:
         note = "its new pods are taken not to become ready, like those of their template in the snapshot"
         world.happenings.note(f"{above.kind}/{above.name}: {note}", owner=above)
@@ -412,11 +412,11 @@ def reconcile_job(world: Store, name: WorkloadName) -> bool:
     if gone and _fails(world, owner):
         owner.has_ended = True
         world.happenings.note(f"Job/{name.name} fails: it lost more pods than its backoffLimit allows", owner=name)
-        world.delete([pod for pod in world.book.of(name) if is_active(pod)], DELETED)
+        world.delete([pod for pod in world.book.pods_of(name) if is_active(pod)], DELETED)
         return True
     templates = [template for _, template in refused]
     for pod in gone:
-        owner.template = alike(as_template(pod), owner.template)
+        owner.template = reuse_if_alike(as_template(pod), owner.template)
         templates.append(owner.template)
     return create_copies(world, owner, templates) > 0
 
@@ -430,7 +430,7 @@ def reconcile_operated(world: Store, name: WorkloadName) -> bool:
     again = [(pod.metadata.name, template) for pod, template in world.api_server.take_refused(name)]
     for pod in gone:
         if operator is None or operator.keeps_volumes:
-            owner.template = alike(as_template(pod), owner.template)
+            owner.template = reuse_if_alike(as_template(pod), owner.template)
             keeps_name = operator is None or operator.keeps_name
             again.append((pod.metadata.name if keeps_name else _free_name(world, owner), owner.template))
         else:
@@ -442,7 +442,7 @@ def add_operated(world: Store, name: WorkloadName, count: int) -> None:
     """Create ``count`` more pods of an operator, like an existing one."""
     owner = world.owner(name)
     owner.replicas += count
-    like = next(iter(world.book.of(name)))
+    like = next(iter(world.book.pods_of(name)))
     for called, pod in [_another(world, owner, like) for _ in range(count)]:
         world.create(copy_of(pod, called, world.timestamp), pod)
 
@@ -461,9 +461,9 @@ def bring_to_number(world: Store, name: WorkloadName) -> None:
     """
     owner, acted = world.owner(name), MAX_PODS_PER_PASS
     while acted == MAX_PODS_PER_PASS:
-        job, pods = world.workloads.jobs[name], world.book.of(name)
+        job, pods = world.workloads.jobs[name], world.book.pods_of(name)
         going_on = [pod for pod in pods if pod.status.phase not in ENDED_PHASES]
-        done = job_pass(job, [*going_on, *_uncounted(job, pods)], world.time)
+        done = job_pass(job, [*going_on, *_uncounted_pods(job, pods)], world.time)
         world.delete(_too_many(world, done.surplus), SCALED_DOWN)
         acted = len(done.surplus.chosen)
         if done.create and (template := template_of(world, owner)) is not None:
@@ -480,7 +480,7 @@ def _too_many(world: Store, surplus: Surplus) -> Sequence[Pod]:
     return *surplus.always, *world.surroundings.chance.pick(surplus.sometimes, drawn)
 
 
-def _uncounted(job: api.Job, pods: Iterable[Pod]) -> Iterator[Pod]:
+def _uncounted_pods(job: api.Job, pods: Iterable[Pod]) -> Iterator[Pod]:
     """Yield ended pods that the Job's status does not count yet."""
     ended = [pod for pod in pods if pod.status.phase == "Succeeded"]
     failed = [pod for pod in pods if pod.status.phase == "Failed"]
@@ -524,7 +524,7 @@ def follow(world: Store, change: NodeChange, before: Mapping[str, Node]) -> None
             stayed, stays = (should_continue(template, each, compares=compares) for each in (before[node], new))
             ran, runs = (should_run(template, each, compares=compares) for each in (before[node], new))
             if stayed and not stays:
-                world.delete([pod for pod in world.book.on(node) if world.book.owner_of(pod) == name], UNSELECTED)
+                world.delete([pod for pod in world.book.pods_on(node) if world.book.owner_of(pod) == name], UNSELECTED)
             elif runs and not ran:
                 eligible += [] if _runs_on(world, name, node) else [node]
         create_copies(world, owner, (pinned_to(template, node) for node in eligible))
@@ -532,7 +532,7 @@ def follow(world: Store, change: NodeChange, before: Mapping[str, Node]) -> None
 
 
 def _runs_on(world: Store, name: WorkloadName, node: str) -> bool:
-    return any(world.book.owner_of(pod) == name and is_active(pod) for pod in world.book.on(node))
+    return any(world.book.owner_of(pod) == name and is_active(pod) for pod in world.book.pods_on(node))
 
 
 def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
@@ -540,7 +540,7 @@ def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
     world.assume(world.workloads.objects.gap(api.DaemonSet, "only those that have pods are known, by their pods"))
     names = {*world.workloads.daemon_sets, *(name for name in world.book.owners if name.kind == "DaemonSet")}
     for name in sorted(names, key=lambda daemon_set: (daemon_set.namespace, daemon_set.name)):
-        running = [pod for pod in world.book.of(name) if is_active(pod)]
+        running = [pod for pod in world.book.pods_of(name) if is_active(pod)]
         if name in world.workloads.daemon_sets:
             try:
                 made = world.surroundings.making(name, world.workloads.objects)
@@ -548,7 +548,7 @@ def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
                 # A question about something else is not to fail for that.
                 if running:
                     # The API server refuses each.
-                    yield name, _unpinned(as_template(running[0]))
+                    yield name, _unpin(as_template(running[0]))
                 else:
                     world.happenings.note(f"DaemonSet/{name.name} makes no pods: {error}")
                 continue
@@ -556,10 +556,10 @@ def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
             yield name, as_template(made.pod)
         elif running:
             world.happenings.note(f"DaemonSet/{name.name} is known only by its pods: its node selector may be lost")
-            yield name, _unpinned(as_template(running[0]))
+            yield name, _unpin(as_template(running[0]))
 
 
-def _unpinned(pod: Pod) -> Pod:
+def _unpin(pod: Pod) -> Pod:
     """Without the node that the controller pinned the pod to, and whatever node affinity its template had."""
     affinity = pod.spec.affinity
     node_affinity = affinity.node_affinity if affinity is not None else None

@@ -21,7 +21,7 @@ from kubespread.kube.well_known import zone_key
 from kubespread.scheduler.cluster.memo import Memo
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.events.controllers import schedule
-from kubespread.world.store.happenings import DELETED, EVICTED, LOST, Blocked, Evicted, RefusedDrain
+from kubespread.world.store.happenings import DELETED, EVICTED, LOST, BlockedPod, EvictedNode, RefusedDrain
 from kubespread.world.store.pod_book import PodKey, key_of, on_node, running_since
 from kubespread.world.store.store import ABOVE, BELOW
 
@@ -52,7 +52,7 @@ def fail(world: World, names: Sequence[str]) -> None:
     failing = [world.living.nodes[name] for name in names]
     failed = {node.metadata.name: outage.failed_node(node) for node in failing}
     # Counted once for all worlds that have the same nodes.
-    whole_zones = _ZONES.once(world.cluster.results, None, lambda: outage.zones(world.living.nodes.objects))
+    whole_zones = _ZONES.get_or_make(world.cluster.results, None, lambda: outage.zones(world.living.nodes.objects))
     zones_by_key = outage.zones_without(whole_zones, failing)
     stopped = outage.stops_evictions(zones_by_key)
     changed = dict(failed)
@@ -82,7 +82,7 @@ def fail(world: World, names: Sequence[str]) -> None:
     due = sorted(_due(world, lost, zones_by_key).items())
     for seconds, keys in due:
         counts = Counter(world.book[key].spec.node_name for key in keys)
-        world.happenings.evictions += (Evicted(node, seconds, pods) for node, pods in counts.items())
+        world.happenings.evictions += (EvictedNode(node, seconds, pods) for node, pods in counts.items())
     world.happenings.by_chance |= len(due) > 1 and len({eviction.node for eviction in world.happenings.evictions}) > 1
     going = [key for _, keys in due for key in keys]
     size = -(-len(going) // MOST_STEPS) or 1
@@ -123,7 +123,7 @@ def _due(world: World, nodes: Iterable[Node], zones_by_key: Mapping[ZoneKey, out
             else outage.NODES_PER_SECOND
         )
         delay = tainted[key] / rate if rate else 0
-        for pod in filter(is_active, world.book.on(node.metadata.name)):
+        for pod in filter(is_active, world.book.pods_on(node.metadata.name)):
             if (
                 seconds := outage.evicted_after(pod.spec.tolerations, node.spec.taints, compares=world.compares)
             ) is not None:
@@ -162,12 +162,12 @@ def _evict_failed(world: World, due: Iterable[Sequence[PodKey]], nodes: Collecti
 
 
 def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:
-    return (pod for name in names for pod in world.book.on(name))
+    return (pod for name in names for pod in world.book.pods_on(name))
 
 
 def drain_plan(world: World, node: str, flags: DrainFlags) -> DrainPlan:
     """Plan of kubectl for the pods of a node."""
-    pods = world.book.on(node)
+    pods = world.book.pods_on(node)
     return plan_drain(node, pods, _daemon_sets(world, pods), flags)
 
 
@@ -175,7 +175,7 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     """Cordon all nodes and evict their pods, node by node; True if all are empty.
 
     A node that kubectl refuses keeps its pods and is in `Happenings.refused`, and the others are drained. Pods whose
-    eviction the API server refuses, or that finalizers keep, are in `Happenings.blocked`.
+    eviction the API server refuses, or that finalizers keep, are in `Happenings.blocked_pods`.
 
     kubectl asks for all pods of a node at once, a worker each, and again every 5 seconds for those that were refused.
     Here pods without a budget are evicted together, and one of each budget: requests that are charged to the same one
@@ -213,7 +213,7 @@ def delete_nodes(world: World, nodes: Sequence[str]) -> None:
 
 def evict(world: World, pods: Sequence[Pod]) -> bool:
     """Evict pods, as many at once as budgets allow; True if all are gone. Those that stay are in
-    `Happenings.blocked`.
+    `Happenings.blocked_pods`.
     """
     world.happenings.down += down_meanwhile(world, pods)
     blocked = _evict(world, pods)
@@ -221,11 +221,11 @@ def evict(world: World, pods: Sequence[Pod]) -> bool:
     for pod, answer in blocked:
         budgets = world.budgets.protecting(pod, world.time)
         name = ", ".join(budget.metadata.name for budget in budgets)
-        world.happenings.blocked.append(Blocked(pod, answer.message or "", answer.cause or "", name))
+        world.happenings.blocked.append(BlockedPod(pod, answer.message or "", answer.cause or "", name))
     for pod in kept:
         names = pod.metadata.finalizers
         its = f"its finalizer{'' if len(names) == 1 else 's'} {', '.join(names)}"
-        world.happenings.blocked.append(Blocked(pod, f"nothing that is modeled takes off {its}", "", ""))
+        world.happenings.blocked.append(BlockedPod(pod, f"nothing that is modeled takes off {its}", "", ""))
     return not (blocked or kept)
 
 
@@ -237,7 +237,7 @@ def down_meanwhile(world: World, pods: Iterable[Pod]) -> list[WorkloadName]:
     for pod in pods:
         owner = world.book.owner_of(pod)
         if owner is not None and owner.kind != "Job" and is_active(pod) and is_ready(pod):
-            going.setdefault(world.above(owner), []).append(pod)
+            going.setdefault(world.top_owner(owner), []).append(pod)
     return [
         workload
         for workload, ready in going.items()

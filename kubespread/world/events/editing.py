@@ -71,12 +71,12 @@ def spread(world: World, edit: Spread, namespace: str) -> None:
     key = full_topology_key(constraint.topology_key, nodes)
     if key not in (known := label_keys(nodes)):
         raise UsageError(f"no node has the topology key {key!r}{near_keys(key, known)}")
-    meant = world.meant(WorkloadName(edit.kind, edit.namespace or namespace, edit.name)) if edit.kind else None
+    meant = world.resolve_name(WorkloadName(edit.kind, edit.namespace or namespace, edit.name)) if edit.kind else None
     names = None if meant is None else _with_makers(world, meant)
     own, without = dict[WorkloadName, TopologySpreadConstraint](), dict[str, None]()
 
     def spread_pod(pod: Pod, maker: WorkloadName) -> Pod:
-        above = world.workloads.above(maker, [pod])
+        above = world.workloads.top_owner(maker, [pod])
         if above not in own:
             own[above] = replace(constraint, topology_key=key, label_selector=_selector_of(world, above, pod))
         selector = own[above].label_selector
@@ -288,7 +288,7 @@ def _set_budget(world: World, edit: SetBudget, namespace: str) -> None:
 def _template_of(world: World, name: WorkloadName) -> Pod:
     """A pod of the workload, or what its template says. Raises UsageError for one that is not there."""
     for owner in world.owners_below(name):
-        if pods := world.book.of(owner):
+        if pods := world.book.pods_of(owner):
             return pods[0]
     row = POD_CREATORS.get(name.kind)
     obj = None if row is None else world.objects.named(row.cls, name.name, name.namespace)
@@ -327,7 +327,7 @@ def scale(world: World, name: WorkloadName, replicas: int) -> None:
 
     A ReplicaSet's own number is changed too if its Deployment is not in the cluster.
     """
-    name = world.meant(name)
+    name = world.resolve_name(name)
     scaled, below = name, world.owners_below(name)
     if name not in world.workloads.deployments and len(below) == 1 and below[0].kind == "ReplicaSet":
         # A Deployment that is known only by its ReplicaSet, or an Argo Rollout.
@@ -339,7 +339,7 @@ def scale(world: World, name: WorkloadName, replicas: int) -> None:
         spec = replace(rollout.deployment.spec, replicas=replicas)
         rollout.deployment = replace(rollout.deployment, spec=spec)
         world.add_objects([rollout.deployment])
-    elif not world.workloads.knows(name) and not any(map(world.book.of, below)):
+    elif not world.workloads.knows(name) and not any(map(world.book.pods_of, below)):
         raise not_found(world, name)
     elif not world.makes_others(name) or (is_operated and replicas < world.owner(name).replicas):
         raise UsageError(f"{name.kind}/{name.name}: which of its pods go or come when it is scaled is not modeled")
@@ -347,7 +347,7 @@ def scale(world: World, name: WorkloadName, replicas: int) -> None:
         add_operated(world, name, replicas - world.owner(name).replicas)
     else:
         _note_no_change(world, name, replicas, world.owner(name).replicas)
-        above = world.workloads.above(name)
+        above = world.workloads.top_owner(name)
         if above != name and above != scaled:
             world.happenings.note(f"{name.kind}/{name.name} is {above.kind}/{above.name}'s, which would set it back")
         world.resize(name, replicas)
@@ -376,8 +376,7 @@ def rollout_of(world: World, name: WorkloadName) -> Rollout:
 
 
 def not_found(world: World, name: WorkloadName) -> UsageError:
-    """Error for a workload that is not in the cluster."""
-    workloads = {world.workloads.above(owner, world.book.of(owner)) for owner in world.book.owners}
+    workloads = {world.workloads.top_owner(owner, world.book.pods_of(owner)) for owner in world.book.owners}
     workloads |= {*world.workloads.deployments, *world.workloads.stateful_sets, *world.workloads.replica_sets}
     alike = [workload for workload in sorted(workloads, key=in_order) if workload.kind == name.kind]
     elsewhere = [workload.namespace for workload in alike if workload.name == name.name]
@@ -428,7 +427,7 @@ def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
         taints = world.living.nodes[name].spec.taints
         doomed += (
             pod
-            for pod in world.book.on(name)
+            for pod in world.book.pods_on(name)
             if is_active(pod) and evicted_after(pod.spec.tolerations, taints, compares=world.compares) is not None
         )
     world.delete(doomed, TAINTED)
@@ -441,5 +440,5 @@ def exists(world: World, name: WorkloadName) -> bool:
     return (
         workloads.knows(name)
         or any(name in objects for objects in by_name)
-        or any(map(world.book.of, world.owners_below(name)))
+        or any(map(world.book.pods_of, world.owners_below(name)))
     )

@@ -32,7 +32,7 @@ _Revisions = tuple[list[Pod], list[Pod]]
 """Pods of the old revisions and of the new one."""
 
 
-class _Way(ABC):
+class _Rollout(ABC):
     """One rollout while it goes on; what differs by the kind of the workload is overridden."""
 
     def __init__(self, world: World, name: WorkloadName) -> None:
@@ -68,11 +68,11 @@ class _Way(ABC):
         """Terminating ones too."""
 
     @abstractmethod
-    def desired(self, active: _Revisions) -> reports.RevisionPods:
+    def desired_pods(self, active: _Revisions) -> reports.RevisionPods:
         """Count the pods of each revision that are desired, of which those are there."""
 
     @property
-    def kept(self) -> int:
+    def kept_count(self) -> int:
         """Number of pods that keep an older revision on purpose."""
         return 0
 
@@ -84,7 +84,7 @@ class _Way(ABC):
     def report(self) -> reports.RolloutReport:
         """Run until the controller has nothing left to do, or waits for something that never comes."""
         world = self.world
-        fewest_ready = _ready(self._all)
+        fewest_ready = _ready(self._active_pods)
         wrote, before = True, self._state(self._active)
         for _ in range(_MAX_PASSES):
             if not wrote:
@@ -92,7 +92,7 @@ class _Way(ABC):
             wrote = self.reconcile()
             while world.reconcile(BELOW - {self.name.kind}):
                 pass
-            fewest_ready = min(fewest_ready, _ready(self._all))
+            fewest_ready = min(fewest_ready, _ready(self._active_pods))
             while controllers.schedule(world) or world.reconcile(BELOW - {self.name.kind}):
                 # Once what waited runs, the controller may go on.
                 wrote = True
@@ -102,10 +102,10 @@ class _Way(ABC):
                 self._note_pass(active)
             before, wrote = after, wrote or world.let_go()
         world.settle()
-        return self.ended(fewest_ready)
+        return self.final_report(fewest_ready)
 
     @property
-    def _all(self) -> list[Pod]:
+    def _active_pods(self) -> list[Pod]:
         old, new = self._active
         return [*old, *new]
 
@@ -116,7 +116,7 @@ class _Way(ABC):
 
     def _state(self, active: _Revisions) -> tuple[reports.RevisionPods, reports.RevisionPods]:
         old, new = active
-        return self.desired(active), reports.RevisionPods(old=len(old), new=len(new))
+        return self.desired_pods(active), reports.RevisionPods(old=len(old), new=len(new))
 
     def _note_pass(self, active: _Revisions) -> None:
         old, new = active
@@ -129,7 +129,7 @@ class _Way(ABC):
         self._passes.append(
             reports.RolloutPass(
                 number=len(self._passes) + 1,
-                wanted=self.desired(active),
+                wanted=self.desired_pods(active),
                 running=reports.RevisionPods(old=_running(old), new=_running(new)),
                 ready=reports.RevisionPods(old=_ready(old), new=_ready(new)),
                 constraints=tuple(rows),
@@ -147,17 +147,19 @@ class _Way(ABC):
             reports.DomainRevisions(value=value, old=old.get(value, 0), new=new.get(value, 0)) for value in values
         )
 
-    def ended(self, fewest_ready: int) -> reports.RolloutReport:
+    def final_report(self, fewest_ready: int) -> reports.RolloutReport:
         """Report how it went, as things stand now."""
         constraints, (surge, unavailable), (old, new) = self._constraints(), self.limits, self._active
         unplaced = {key_of(pod) for pod in new if not pod.spec.node_name}
         waiting = [waiting_pod for waiting_pod in self.world.waiting if key_of(waiting_pod.pod) in unplaced]
         # Those of its own pods: a Deployment's are made by its ReplicaSets.
-        above, book = self.world.workloads.above, self.world.book
+        above, book = self.world.workloads.top_owner, self.world.book
         refused = [
-            row for row in unmade(self.world) if row.is_refused and above(row.owner, book.of(row.owner)) == self.name
+            row
+            for row in unmade(self.world)
+            if row.is_refused and above(row.owner, book.pods_of(row.owner)) == self.name
         ]
-        is_revised = len(old) == self.kept and len(new) == self.replicas - self.kept
+        is_revised = len(old) == self.kept_count and len(new) == self.replicas - self.kept_count
         complete = is_revised and _ready([*old, *new]) == self.replicas
         final = ((constraint, self._domains(constraint, (old, new))) for constraint in constraints)
         return reports.RolloutReport(
@@ -171,7 +173,7 @@ class _Way(ABC):
             wedged_on=None if complete else self._why_wedged(new, waiting, refused),
             pending=len(waiting),
             not_created=sum(row.count for row in refused),
-            kept=self.kept,
+            kept=self.kept_count,
             fewest_ready=fewest_ready,
             worst_skew=tuple(self._worst.values()),
             final=tuple(
@@ -240,24 +242,24 @@ def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.Ro
     if again is not None:
         # A template that the Deployment had before: its ReplicaSet is there already.
         world.owner(name_of(again)).template = controllers.owned_by(new.pod, again)
-    return _OfDeployment(world, name).report()
+    return _DeploymentRollout(world, name).report()
 
 
-def resumed(world: World, stopped: reports.RolloutReport) -> reports.RolloutReport:
+def resume(world: World, stopped: reports.RolloutReport) -> reports.RolloutReport:
     """Report on a stopped rollout after its controller has continued; meanwhile no more pods were unavailable than its
     strategy allows.
     """
     name = stopped.workload
-    way: _Way | None = None
+    way: _Rollout | None = None
     if name in world.rollouts:
-        way = _OfDeployment(world, name)
+        way = _DeploymentRollout(world, name)
     elif name in world.stateful_sets:
         rollout = world.stateful_sets[name]
         template = rollout.templates[rollout.revisions.update]
-        way = _OfStatefulSet(world, name, template, rollout.stateful_set.spec.update_strategy)
+        way = _StatefulSetRollout(world, name, template, rollout.stateful_set.spec.update_strategy)
     if way is None or stopped.complete:
         return stopped
-    now = way.ended(min(stopped.fewest_ready, max(0, stopped.replicas - stopped.max_unavailable)))
+    now = way.final_report(min(stopped.fewest_ready, max(0, stopped.replicas - stopped.max_unavailable)))
     return replace(now, passes=stopped.passes, worst_skew=stopped.worst_skew)
 
 
@@ -274,7 +276,7 @@ def _with_match_label_keys(new: NewTemplate) -> NewTemplate | None:
     return replace(new, pod=replace(new.pod, spec=spec))
 
 
-class _OfDeployment(_Way):
+class _DeploymentRollout(_Rollout):
     @property
     def _rollout(self) -> Rollout:
         return self.world.rollouts[self.name]
@@ -308,12 +310,12 @@ class _OfDeployment(_Way):
     @property
     def pods(self) -> _Revisions:
         old, new = (
-            [pod for replica_set in replica_sets for pod in self.world.book.of(name_of(replica_set))]
+            [pod for replica_set in replica_sets for pod in self.world.book.pods_of(name_of(replica_set))]
             for replica_sets in self._replica_sets
         )
         return old, new
 
-    def desired(self, active: _Revisions) -> reports.RevisionPods:
+    def desired_pods(self, active: _Revisions) -> reports.RevisionPods:
         old, new = self._replica_sets
         return reports.RevisionPods(old=sum(map(replicas_of, old)), new=sum(map(replicas_of, new)))
 
@@ -335,10 +337,10 @@ def roll_out_stateful_set(
     rollout.revisions = Revisions(rollout.revisions.current, revision)
     rollout.templates[revision] = template
     world.add_objects([rollout.stateful_set])
-    return _OfStatefulSet(world, name, template, stateful_set.spec.update_strategy).report()
+    return _StatefulSetRollout(world, name, template, stateful_set.spec.update_strategy).report()
 
 
-class _OfStatefulSet(_Way):
+class _StatefulSetRollout(_Rollout):
     """A label of each pod says of which revision it is."""
 
     def __init__(self, world: World, name: WorkloadName, template: Pod, strategy: UpdateStrategy | None) -> None:
@@ -357,14 +359,14 @@ class _OfStatefulSet(_Way):
     @property
     def pods(self) -> _Revisions:
         old, new = list[Pod](), list[Pod]()
-        for pod in self.world.book.of(self.name):
+        for pod in self.world.book.pods_of(self.name):
             (new if self._is_new(pod) else old).append(pod)
         return old, new
 
     def _is_new(self, pod: Pod) -> bool:
         return pod.metadata.labels.get(REVISION_LABEL, "") == self._revision
 
-    def desired(self, active: _Revisions) -> reports.RevisionPods:
+    def desired_pods(self, active: _Revisions) -> reports.RevisionPods:
         old, new = active
         return reports.RevisionPods(old=len(old), new=len(new))
 
@@ -389,7 +391,7 @@ class _OfStatefulSet(_Way):
         return 0, max_unavailable(replace(self._stateful_set, spec=sized), rules)
 
     @property
-    def kept(self) -> int:
+    def kept_count(self) -> int:
         """Number of pods below the partition that have not been replaced for another reason."""
         if self.strategy == _ON_DELETE:
             return 0

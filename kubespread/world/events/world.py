@@ -145,7 +145,7 @@ def _of_paused(world: World, name: WorkloadName) -> Iterator[Unmade]:
     deployment, replica_sets = world.workloads.deployments.get(name), world.workloads.replica_sets
     if deployment is None or not deployment.spec.paused or not (missing := replicas_of(deployment)):
         return
-    if not any(world.workloads.above(owner) == name for owner in replica_sets):
+    if not any(world.workloads.top_owner(owner) == name for owner in replica_sets):
         yield Unmade(name, missing, _PAUSED, is_refused=False)
 
 
@@ -179,7 +179,7 @@ def what_is_not_up(world: World, name: WorkloadName, among: Iterable[int] | None
 
 
 def _by_ordinal(world: World, name: WorkloadName) -> dict[int, Pod]:
-    return {ordinal: pod for pod in world.book.of(name) if (ordinal := ordinal_of(pod, name.name)) is not None}
+    return {ordinal: pod for pod in world.book.pods_of(name) if (ordinal := ordinal_of(pod, name.name)) is not None}
 
 
 def _state(pod: Pod) -> str:
@@ -195,7 +195,7 @@ def _of_others(world: World, name: WorkloadName) -> Iterator[Unmade]:
     if refused := world.api_server.refused.get(name):
         yield Unmade(name, len(refused.pods), refused.message, is_refused=True)
     if world.controlled_as(name) in ("Job", OPERATOR) and not world.makes_none(name):
-        ending = [pod for pod in world.book.of(name) if is_terminating(pod) and not is_kept(pod)]
+        ending = [pod for pod in world.book.pods_of(name) if is_terminating(pod) and not is_kept(pod)]
         leaving = [pod for pod in ending if world.waits_for_the_end(pod, name)]
         if leaving:
             message = f"waits for {leaving[0].metadata.name}, which is terminating"

@@ -24,10 +24,10 @@ from kubespread.kube.owners import WorkloadName, is_active, is_kept, is_ready
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.wording import count_of, some_of
-from kubespread.world.events.controllers import bring_to_number, rollout_of_cluster, sized
+from kubespread.world.events.controllers import bring_to_number, rollout_of_cluster, with_replicas
 from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_replicas, workload_of
-from kubespread.world.store.happenings import DELETED, EVICTED, Blocked, Gone, Happenings
+from kubespread.world.store.happenings import DELETED, EVICTED, BlockedPod, Departure, Happenings
 from kubespread.world.store.owners import Rollout, in_order, name_of
 from kubespread.world.store.waiting import Waiting
 
@@ -68,14 +68,14 @@ def _never_ready(world: World) -> Iterator[WorkloadName]:
     """ReplicaSets of Deployments with pods on working nodes, none of which is ready."""
     silent = {"", *(node.metadata.name for node in world.living.nodes.objects if is_silent(node))}
     for name in world.workloads.replica_sets:
-        if world.workloads.above(name).kind == "Deployment":
-            pods = [pod for pod in world.book.of(name) if is_active(pod) and pod.spec.node_name not in silent]
+        if world.workloads.top_owner(name).kind == "Deployment":
+            pods = [pod for pod in world.book.pods_of(name) if is_active(pod) and pod.spec.node_name not in silent]
             if pods and not any(map(is_ready, pods)):
                 yield name
 
 
 def _pods(world: World, rollout: Rollout) -> list[Pod]:
-    return [pod for replica_set in rollout.replica_sets for pod in world.book.of(name_of(replica_set))]
+    return [pod for replica_set in rollout.replica_sets for pod in world.book.pods_of(name_of(replica_set))]
 
 
 def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
@@ -86,9 +86,9 @@ def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
     """
     below: dict[WorkloadName, list[ReplicaSet]] = {}
     for name, replica_set in world.workloads.replica_sets.items():
-        below.setdefault(world.workloads.above(name), []).append(replica_set)
+        below.setdefault(world.workloads.top_owner(name), []).append(replica_set)
     for name, deployment in world.workloads.deployments.items():
-        own = [sized(world, replica_set) for replica_set in below.get(name, ())]
+        own = [with_replicas(world, replica_set) for replica_set in below.get(name, ())]
         new = new_replica_set(deployment, own)
         others = [replica_set for replica_set in own if replica_set is not new]
         if new is None:
@@ -103,7 +103,7 @@ def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
 def _stateful_sets(world: World) -> Iterator[WorkloadName]:
     """Yield StatefulSets that have another number of pods than they are to have, or pods of an older revision."""
     for name, stateful_set in world.workloads.stateful_sets.items():
-        pods = [pod for pod in world.book.of(name) if is_active(pod)]
+        pods = [pod for pod in world.book.pods_of(name) if is_active(pod)]
         is_older = any(_is_outdated(stateful_set, pod) for pod in pods)
         if pods and (is_older or len(pods) != world.owner(name).replicas):
             yield name
@@ -119,13 +119,13 @@ def _is_outdated(stateful_set: StatefulSet, pod: Pod) -> bool:
     return is_older and is_reached and strategy.type != "OnDelete"
 
 
-Counted = Callable[[WorkloadName], bool]
+WorkloadFilter = Callable[[WorkloadName], bool]
 """Filter of workloads whose pods count."""
 Event = Callable[[World], object]
 """Something that happens in a world."""
 
 
-class Lost(Struct, frozen=True):
+class LostPart(Struct, frozen=True):
     """Failed part of a cluster, which no new node can join."""
 
     domains: Mapping[str, Collection[str]]
@@ -139,8 +139,8 @@ class Lost(Struct, frozen=True):
         return any(labels.get(key) in values for key, values in self.domains.items() if key != HOSTNAME)
 
 
-NOTHING_LOST = Lost({}, ())
-Grow = Callable[[World, Lost], AutoscalingReport]
+NOTHING_LOST = LostPart({}, ())
+Grow = Callable[[World, LostPart], AutoscalingReport]
 """Function that adds an autoscaler's nodes for a world's pending pods."""
 
 
@@ -158,7 +158,7 @@ class Baseline(Struct, frozen=True, dict=True):
     """Autoscaler to run after each event; None for none."""
 
     @classmethod
-    def settled(cls, world: World, grow: Grow | None = None) -> Self:
+    def settle(cls, world: World, grow: Grow | None = None) -> Self:
         """Let ``world`` itself settle, and make it the baseline: missing pods are created and placed, so that only pods
         that wait even then are pending before.
         """
@@ -172,7 +172,7 @@ class Baseline(Struct, frozen=True, dict=True):
         world.book.changed.clear()
         return cls(world, happenings, grow)
 
-    def trial(self, counts: Counted = everything) -> Trial:
+    def trial(self, counts: WorkloadFilter = everything) -> Trial:
         """Fork for events."""
         return Trial(self, self.world.fork(), counts)
 
@@ -180,7 +180,7 @@ class Baseline(Struct, frozen=True, dict=True):
         """Number of ready pods of a workload."""
         return ready_pods(self.world, workload)
 
-    def pending(self, counts: Counted = everything) -> int:
+    def pending(self, counts: WorkloadFilter = everything) -> int:
         """Number of counted pods without a node."""
         return sum(number for workload, number in self.waiting.items() if counts(workload))
 
@@ -194,7 +194,7 @@ class Baseline(Struct, frozen=True, dict=True):
         """Number of pods of each workload that the API server refuses (True), or that are not created yet (False)."""
         counts = Counter[tuple[WorkloadName, bool]]()
         for row in unmade(self.world):
-            counts[self.world.above(row.owner), row.is_refused] += row.count
+            counts[self.world.top_owner(row.owner), row.is_refused] += row.count
         return counts
 
 
@@ -202,7 +202,11 @@ class Trial:
     """A fork of a baseline for events, one after another; it can be forked again."""
 
     def __init__(
-        self, baseline: Baseline, world: World, counts: Counted = everything, happened: tuple[Happenings, ...] = ()
+        self,
+        baseline: Baseline,
+        world: World,
+        counts: WorkloadFilter = everything,
+        happened: tuple[Happenings, ...] = (),
     ) -> None:
         """``happened`` is what happened in ``world`` since the baseline, step by step."""
         self.baseline, self.world, self.counts, self.happened = baseline, world, counts, happened
@@ -213,14 +217,14 @@ class Trial:
     def fork(self) -> Trial:
         return Trial(self.baseline, self.world.fork(), self.counts, self.happened)
 
-    def after(self, *events: Event) -> Difference:
+    def advance(self, *events: Event) -> Difference:
         """Difference after ``events``, once nothing changes; time passes in between."""
-        difference = self.during(*events)
+        difference = self.play(*events)
         self.happened = difference.happened
         self.world.next_step()
         return difference
 
-    def during(self, *events: Event, barred: Mapping[str, Collection[str]] = NO_DOMAINS) -> Difference:
+    def play(self, *events: Event, barred: Mapping[str, Collection[str]] = NO_DOMAINS) -> Difference:
         """Difference after ``events`` that follow each other at once.
 
         An autoscaler adds nodes after the last one, outside of the ``barred`` domains.
@@ -233,7 +237,7 @@ class Trial:
         while self.baseline.grow is not None and world.waiting:
             before, now = self.baseline.world.living.nodes.objects, world.living.nodes.index
             removed = [node for node in before if node.metadata.name not in now]
-            self._growth = self.baseline.grow(world, Lost(barred, removed))
+            self._growth = self.baseline.grow(world, LostPart(barred, removed))
             if not self._growth.added or len(world.happenings.blocked) == stuck:
                 break
             # kubectl goes on asking for as long as a budget waits for pods, which have room now.
@@ -244,7 +248,6 @@ class Trial:
 
     @property
     def difference(self) -> Difference:
-        """Current difference."""
         happened = (*self.happened, self.world.happenings)
         return Difference(self.baseline, self.world, happened, self.counts, self._growth)
 
@@ -271,7 +274,7 @@ class Difference(Struct, frozen=True, dict=True):
     world: World
     happened: tuple[Happenings, ...]
     """Happenings since the baseline, by step."""
-    counts: Counted = everything
+    counts: WorkloadFilter = everything
     growth: AutoscalingReport | None = None
     """Nodes that an autoscaler added for the last pending pods; None without any."""
 
@@ -299,10 +302,10 @@ class Difference(Struct, frozen=True, dict=True):
         world, spare = self.world, Counter(self.baseline.unmade)
         # Bare pods that are refused have no owner, and one that has no pods yet is below nothing.
         among = {*world.book.changed, *world.api_server.refused}
-        among.update(owner for name in self._changed for owner in world.owners_below(name))
+        among.update(owner for name in self._changed_workloads for owner in world.owners_below(name))
         rows: list[Unmade] = []
         for row in unmade(world, among):
-            workload = world.above(row.owner)
+            workload = world.top_owner(row.owner)
             covered = min(row.count, spare[workload, row.is_refused])
             spare[workload, row.is_refused] -= covered
             if row.count > covered and self.counts(workload):
@@ -314,47 +317,49 @@ class Difference(Struct, frozen=True, dict=True):
         """Number of these pods by workload."""
         counts = Counter[WorkloadName]()
         for row in self.unmade:
-            counts[self.world.above(row.owner)] += row.count
+            counts[self.world.top_owner(row.owner)] += row.count
         return counts
 
     @cached_property
-    def _gone(self) -> Sequence[Gone]:
+    def _departures(self) -> Sequence[Departure]:
         gone = (pod for step in self.happened for pod in step.gone)
         return [pod for pod in gone if self.counts(workload_of(self.world, pod.pod))]
 
     @property
-    def lost_unasked(self) -> Sequence[Gone]:
+    def lost_unasked(self) -> Sequence[Departure]:
         """Pods that no controller recreates, and that nobody evicted or deleted."""
-        return [gone for gone in self._gone if gone.is_lost_for_good and gone.why not in _ASKED_FOR]
+        return [gone for gone in self._departures if gone.is_lost_for_good and gone.why not in _ASKED_FOR]
 
     @property
-    def broken_budgets(self) -> Mapping[str, Sequence[Gone]]:
+    def broken_budgets(self) -> Mapping[str, Sequence[Departure]]:
         """Disruption budgets, NAMESPACE/name, that preemption violated, with the evicted pods."""
-        broken: dict[str, list[Gone]] = {}
-        for gone in self._gone:
+        broken: dict[str, list[Departure]] = {}
+        for gone in self._departures:
             for name in gone.broken_budgets:
                 broken.setdefault(f"{gone.pod.metadata.namespace}/{name}", []).append(gone)
         return broken
 
     @property
-    def blocked(self) -> Sequence[Blocked]:
+    def blocked_pods(self) -> Sequence[BlockedPod]:
         """Pods with a refused eviction, or kept by finalizers."""
         return [blocked for step in self.happened for blocked in step.blocked]
 
     @cached_property
     def short(self) -> Sequence[ShortWorkload]:
         """Workloads with fewer ready pods than desired, and than before, without those that run on every node."""
-        return [short for name in self.touched if (short := self._short(name)) is not None]
+        return [short for name in self.touched_workloads if (short := self._short(name)) is not None]
 
     @cached_property
-    def touched(self) -> Sequence[WorkloadName]:
+    def touched_workloads(self) -> Sequence[WorkloadName]:
         """Workloads with pods that came, went or changed, without those that run on every node."""
-        changed = (name for name in self._changed if name.kind not in GO_WITH_THEIR_NODES and self.counts(name))
+        changed = (
+            name for name in self._changed_workloads if name.kind not in GO_WITH_THEIR_NODES and self.counts(name)
+        )
         return sorted(changed, key=in_order)
 
     @cached_property
-    def _changed(self) -> set[WorkloadName]:
-        return {self.world.above(owner) for owner in self.world.book.changed}
+    def _changed_workloads(self) -> set[WorkloadName]:
+        return {self.world.top_owner(owner) for owner in self.world.book.changed}
 
     def _short(self, name: WorkloadName) -> ShortWorkload | None:
         before, ready = self.baseline.ready(name), ready_pods(self.world, name)
@@ -372,7 +377,7 @@ class Difference(Struct, frozen=True, dict=True):
 
     def _may_be_made(self, owner: WorkloadName) -> bool:
         """True if ``owner`` makes another pod once the finalizers of one are taken off."""
-        return any(is_kept(pod) and self.world.waits_for_the_end(pod, owner) for pod in self.world.book.of(owner))
+        return any(is_kept(pod) and self.world.waits_for_the_end(pod, owner) for pod in self.world.book.pods_of(owner))
 
     @property
     def is_worse(self) -> bool:

@@ -14,7 +14,7 @@ from kubespread.reports import outcome as reports
 from kubespread.reports.parts import PreemptedPod, SkewChange, skew_now
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.world.events.world import Unmade, World
-from kubespread.world.store.happenings import Gone, Happenings
+from kubespread.world.store.happenings import Departure, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import key_of
 from kubespread.world.store.waiting import constraints_on
@@ -30,14 +30,13 @@ def desired_replicas(world: World, workload: WorkloadName) -> int:
     if deployment is not None and deployment.spec.replicas is not None:
         return deployment.spec.replicas
     replica_sets = world.workloads.replica_sets
-    below = dict.fromkeys((*world.workloads.orphaned.get(workload, ()), *world.owners_below(workload)))
+    below = dict.fromkeys((*world.workloads.orphans.get(workload, ()), *world.owners_below(workload)))
     noted = (replica_sets[owner].metadata.annotations.get(DESIRED_REPLICAS) for owner in below if owner in replica_sets)
     stated = [number for text in noted if text is not None and (number := parse_int64(text)) is not None]
     return max(stated) if len(below) > 1 and stated else sum(world.owner(owner).replicas for owner in below)
 
 
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
-    """Yield preempted pods, in order."""
     for gone in happenings.gone:
         if gone.made_room_for is not None:
             owner = controller_of(gone.pod)
@@ -50,8 +49,7 @@ def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
             )
 
 
-def gone_pods(gone: Iterable[Gone]) -> Iterator[reports.GonePod]:
-    """Yield pods that left, for a report."""
+def gone_pods(gone: Iterable[Departure]) -> Iterator[reports.GonePod]:
     for gone_pod in gone:
         yield reports.GonePod(
             pod=NamespacedName.of(gone_pod.pod),
@@ -68,14 +66,14 @@ def workload_of(world: World, pod: Pod) -> WorkloadName:
     owner = world.book.owner_of(pod)
     if owner is None:
         return WorkloadName("Pod", *key_of(pod))
-    return world.workloads.above(owner, [pod])
+    return world.workloads.top_owner(owner, [pod])
 
 
 def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[reports.UnmadePods]:
     """Yield desired pods that do not exist, by workload."""
     groups: dict[WorkloadName, list[Unmade]] = {}
     for row in missing:
-        groups.setdefault(world.above(row.owner), []).append(row)
+        groups.setdefault(world.top_owner(row.owner), []).append(row)
     for workload, rows in sorted(groups.items(), key=lambda group: in_order(group[0])):
         count = sum(pods.count for pods in rows)
         refused = world.api_server.refused.get(rows[0].owner)
@@ -103,7 +101,7 @@ def _skews(world: World, before: Cluster, pod: Pod) -> Iterator[SkewChange]:
     after, was = (constraints_on(cluster, pod, scheduler_of) for cluster in (world.cluster, before))
     if len(was) != len(after):
         # Default constraints take their selectors from Services and workloads, which have come or gone meanwhile.
-        same_objects = Cluster.of(before.nodes.objects, before.running.pods, world.cluster.objects)
+        same_objects = Cluster.build(before.nodes.objects, before.running.pods, world.cluster.objects)
         was = constraints_on(same_objects, pod, scheduler_of)
     for then, now in zip(was, after, strict=True):
         yield SkewChange(
@@ -135,12 +133,12 @@ class CountedWorkloads:
         """The pod itself where nothing controls it; None where it does not count."""
         owner = self._world.book.owner_of(pod)
         if owner is None:
-            return self._counted(workload_of(self._world, pod))
+            return self._if_counted(workload_of(self._world, pod))
         if owner not in self._known:
-            self._known[owner] = self._counted(self._world.workloads.above(owner, [pod]))
+            self._known[owner] = self._if_counted(self._world.workloads.top_owner(owner, [pod]))
         return self._known[owner]
 
-    def _counted(self, workload: WorkloadName) -> WorkloadName | None:
+    def _if_counted(self, workload: WorkloadName) -> WorkloadName | None:
         return workload if self._counts(workload) else None
 
 
@@ -164,7 +162,7 @@ def refused_pods(world: World, workload: WorkloadOf, node: str) -> list[Pod]:
     """Pods on a node that the API server would not evict now."""
     return [
         pod
-        for pod in world.book.on(node)
+        for pod in world.book.pods_on(node)
         if workload(pod) is not None
         and evict(pod, world.budgets.protecting(pod, world.time), world.time).code != LET_THROUGH
     ]

@@ -17,7 +17,15 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts
 from kubespread.wording import some_of
 from kubespread.world.events.world import World, unmade
-from kubespread.world.reporting.difference import NO_DOMAINS, Counted, Difference, Event, Trial, everything, ready_pods
+from kubespread.world.reporting.difference import (
+    NO_DOMAINS,
+    Difference,
+    Event,
+    Trial,
+    WorkloadFilter,
+    everything,
+    ready_pods,
+)
 from kubespread.world.reporting.happenings import (
     CountedWorkloads,
     desired_replicas,
@@ -26,7 +34,7 @@ from kubespread.world.reporting.happenings import (
     unmade_pods,
     workload_of,
 )
-from kubespread.world.store.happenings import Blocked, Happenings
+from kubespread.world.store.happenings import BlockedPod, Happenings
 from kubespread.world.store.pod_book import key_of, node_of
 from kubespread.world.store.waiting import Waiting
 
@@ -39,7 +47,7 @@ _UNKNOWN = "whether its controller makes lost pods again is not known"
 _MAX_NAMED = 3
 
 
-def tried(
+def outcome_of(
     row: type[Row],
     name: str,
     trial: Trial,
@@ -50,7 +58,7 @@ def tried(
     """Outcome of events that follow each other at once in the world of ``trial``; an autoscaler's nodes are outside of
     the ``barred`` domains.
     """
-    return outcome(row, name, trial.during(*events, barred=barred), **fields)
+    return outcome(row, name, trial.play(*events, barred=barred), **fields)
 
 
 def outcome(
@@ -61,7 +69,7 @@ def outcome(
     *,
     first: Sequence[Trouble] = (),
     has_skew: bool = False,
-    moves: Counted | None = None,
+    moves: WorkloadFilter | None = None,
     **fields: Any,
 ) -> Row:
     """Outcome of the last step in ``difference``, as a ``row`` with further ``fields``.
@@ -89,7 +97,7 @@ def outcome(
 
 
 def _is_about(difference: Difference, owner: WorkloadName | None) -> bool:
-    return owner is None or difference.counts(difference.world.above(owner))
+    return owner is None or difference.counts(difference.world.top_owner(owner))
 
 
 def refusals(plan: DrainPlan) -> Iterator[Trouble]:
@@ -100,7 +108,7 @@ def refusals(plan: DrainPlan) -> Iterator[Trouble]:
             yield Trouble(kind=kinds.get(error, "daemonSet"), subject=pod, why=f"cannot delete {error}")
 
 
-def staying(blocked: Iterable[Blocked]) -> Iterator[Trouble]:
+def staying(blocked: Iterable[BlockedPod]) -> Iterator[Trouble]:
     """Yield evictions that the API server refuses, then pods that finalizers keep."""
     for each in sorted(blocked, key=lambda each: is_kept(each.pod)):
         kind: TroubleKind = "finalizer" if is_kept(each.pod) else "blocked"
@@ -138,7 +146,7 @@ def lacking(difference: Difference) -> Iterator[Trouble]:
     is_unknown = growth is not None and bool(growth.unknown_groups)
     reasons = {} if growth is None else growth.why
     for workload, first in _first_of_each(difference.waiting, CountedWorkloads(world, difference.counts)).items():
-        on = _pinned(difference, workload) if workload.kind == "DaemonSet" else ""
+        on = _node_prefix(difference, workload) if workload.kind == "DaemonSet" else ""
         why, reason = f"{on}{world.message(first)}", reasons.get(workload)
         why = f"{why.rstrip('.')} ({reason})" if reason else why
         number = difference.pending[workload]
@@ -151,13 +159,13 @@ def lacking(difference: Difference) -> Iterator[Trouble]:
             yield Trouble(kind="short", subject=short.workload, count=number, why=why, certain=is_known)
 
 
-def _pinned(difference: Difference, daemon_set: WorkloadName) -> str:
+def _node_prefix(difference: Difference, daemon_set: WorkloadName) -> str:
     """``on n1, n2: ``: the nodes that its waiting pods are for."""
     pods = (each.pod for each in difference.waiting if workload_of(difference.world, each.pod) == daemon_set)
     return f"on {some_of(sorted(map(node_of, pods)), _MAX_NAMED)}: "
 
 
-def lacking_now(world: World, counts: Counted = everything) -> Iterator[Trouble]:
+def lacking_now(world: World, counts: WorkloadFilter = everything) -> Iterator[Trouble]:
     """Yield pods pending or not created in a settled world, by workload."""
     for row in unmade_pods(world, unmade(world)):
         if counts(row.workload):
@@ -184,10 +192,10 @@ def _workloads(
     gone, created, silenced = (
         Counter(map(of, pods)) for pods in ((gone.pod for gone in step.gone), step.created, step.silenced)
     )
-    landed = _landed(world, step, of)
+    landed = _landings(world, step, of)
     charged, waiting = (_first_of_each(pods, of) for pods in (difference.waiting, world.waiting))
     short = {short.workload: short for short in difference.short}
-    for name in difference.touched:
+    for name in difference.touched_workloads:
         if name.kind == "Pod":
             continue
         ready_before, ready = difference.baseline.ready(name), ready_pods(world, name)
@@ -199,7 +207,7 @@ def _workloads(
             fewest_ready=max(0, min(ready, ready_before - silenced[name])),
             pending=difference.pending[name],
             unmade=difference.not_made[name],
-            why=_why(world, name, charged.get(name), waiting.get(name)) if name in short else "",
+            why=_reason(world, name, charged.get(name), waiting.get(name)) if name in short else "",
             controller_unknown=name in short and short[name].controller_unknown,
             gone=gone[name],
             created=created[name],
@@ -208,7 +216,7 @@ def _workloads(
         )
 
 
-def _landed(world: World, step: Happenings, of: CountedWorkloads) -> dict[WorkloadName, dict[str, int]]:
+def _landings(world: World, step: Happenings, of: CountedWorkloads) -> dict[WorkloadName, dict[str, int]]:
     """Count where the pods that were placed are, by workload and node; those that went on from there count where they
     are last.
     """
@@ -222,7 +230,7 @@ def _landed(world: World, step: Happenings, of: CountedWorkloads) -> dict[Worklo
     return landed
 
 
-def _why(world: World, workload: WorkloadName, charged: Waiting | None, waiting: Waiting | None) -> str:
+def _reason(world: World, workload: WorkloadName, charged: Waiting | None, waiting: Waiting | None) -> str:
     """Say why a workload is degraded. A pod of it may wait because of the event, or may have waited anyway."""
     if charged is not None:
         return world.message(charged)
@@ -231,7 +239,7 @@ def _why(world: World, workload: WorkloadName, charged: Waiting | None, waiting:
     silent = [
         (pod, owner)
         for owner in owners
-        for pod in world.book.of(owner)
+        for pod in world.book.pods_of(owner)
         if pod.spec.node_name in nodes.index and is_silent(nodes[pod.spec.node_name])
     ]
     if any(is_active(pod) for pod, _ in silent):
@@ -264,14 +272,14 @@ def _nodes(before: Cluster, now: Cluster) -> NodesChange:
 
 def resources_of(cluster: Cluster) -> tuple[str, ...]:
     """cpu, memory and pods, and other resources that pods request."""
-    requested = cluster.running.taken.requested
+    requested = cluster.running.usage.requested
     others = sorted(name for name, amounts in requested.items() if name not in _USUAL and amounts.any())
     return (*_USUAL, *others, _PODS)
 
 
 def amounts_of(cluster: Cluster, resources: Sequence[str]) -> Iterator[tuple[str, Counts, Counts]]:
     """Yield resource, requested amounts and allocatable amounts of all nodes."""
-    taken, nodes = cluster.running.taken, cluster.nodes
+    taken, nodes = cluster.running.usage, cluster.nodes
     none = np.zeros(len(cluster), dtype=np.int64)
     for name in resources:
         if name == _PODS:
@@ -299,4 +307,4 @@ def changed_loads(before: Cluster, now: Cluster) -> Iterator[NodeLoad]:
             changed[kept] |= was[places[kept]] != is_now[kept]
     for position in np.flatnonzero(changed).tolist():
         percent = {name: percent_of(int(used[position]), int(total[position])) for name, used, total in amounts}
-        yield NodeLoad(node=names[position], pods=int(now.running.taken.pod_count[position]), percent=percent)
+        yield NodeLoad(node=names[position], pods=int(now.running.usage.pod_count[position]), percent=percent)

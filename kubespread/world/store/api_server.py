@@ -50,9 +50,9 @@ class Budgets:
         self._pods: list[dict[PodKey, Pod]] = [{} for _ in budgets]
         self._stale = set(range(len(budgets)))
         for pod in pods if budgets else ():
-            self.changed(pod)
+            self.note_change(pod)
 
-    def _of(self, pod: Pod) -> tuple[int, ...]:
+    def _places(self, pod: Pod) -> tuple[int, ...]:
         """The places of the budgets that protect the pod. Pods of one template share their labels."""
         meta = pod.metadata
         key = meta.namespace, id(meta.labels)
@@ -65,15 +65,14 @@ class Budgets:
             self._protecting[key] = meta.labels, places
         return self._protecting[key][1]
 
-    def changed(self, pod: Pod) -> None:
-        """Note a new or changed pod."""
-        for place in self._of(pod):
+    def note_change(self, pod: Pod) -> None:
+        for place in self._places(pod):
             self._pods[place][key_of(pod)] = pod
             self._stale.add(place)
 
-    def removed(self, pod: Pod) -> None:
+    def note_removal(self, pod: Pod) -> None:
         """Note a removed pod: it is no longer waited for, and a pod of the same name is another one."""
-        for place in self._of(pod):
+        for place in self._places(pod):
             self._pods[place].pop(key_of(pod), None)
             self._stale.add(place)
             budget = self._budgets[place]
@@ -83,21 +82,20 @@ class Budgets:
 
     def evict(self, pod: Pod, now: datetime) -> Eviction:
         """Ask the API server to evict ``pod``, which charges a budget that allows it."""
-        places = self._of(pod)
-        answer = evict(pod, [self._synced(place, now) for place in places], now)
+        places = self._places(pod)
+        answer = evict(pod, [self._sync(place, now) for place in places], now)
         if answer.budget_after is not None:
             self._budgets[places[0]] = answer.budget_after
         return answer
 
     def protecting(self, pod: Pod, now: datetime) -> list[PodDisruptionBudget]:
-        """Current budgets that protect a pod."""
-        return [self._synced(place, now) for place in self._of(pod)]
+        return [self._sync(place, now) for place in self._places(pod)]
 
     def current(self, now: datetime) -> list[PodDisruptionBudget]:
         """All budgets as they are now."""
-        return [self._synced(place, now) for place in range(len(self._budgets))]
+        return [self._sync(place, now) for place in range(len(self._budgets))]
 
-    def _synced(self, place: int, now: datetime) -> PodDisruptionBudget:
+    def _sync(self, place: int, now: datetime) -> PodDisruptionBudget:
         budget = self._budgets[place]
         if place in self._stale:
             self._stale.discard(place)
@@ -106,7 +104,7 @@ class Budgets:
         return budget
 
 
-class Refused(Struct):
+class RefusedPods(Struct):
     """Pods of one controller that the API server refused."""
 
     message: str
@@ -116,7 +114,7 @@ class Refused(Struct):
     may_retry: bool = False
     """True if quotas have changed, or gained room, since."""
 
-    def fork(self) -> Refused:
+    def fork(self) -> RefusedPods:
         return replace(self, pods=list(self.pods))
 
 
@@ -138,7 +136,7 @@ class ApiServer(Forking):
         self._plugins, self._version, self._objects, self._assume = plugins, version, objects, assume
         self._is_noted = False
         """True if what has to be assumed to admit pods is recorded."""
-        self.refused: dict[WorkloadName, Refused] = {}
+        self.refused: dict[WorkloadName, RefusedPods] = {}
         """By controller; a bare pod is its own."""
         self._admitted: dict[int, tuple[Pod, Pod | ForbiddenError]] = {}
         """By template, which is kept for that, what is stored, or why nothing is. Forks share it."""
@@ -182,8 +180,7 @@ class ApiServer(Forking):
         return pod, admitted
 
     def refuse(self, pod: Pod, template: Pod, owner: WorkloadName, message: str) -> None:
-        """Record a refused pod."""
-        self.refused.setdefault(owner, Refused(message)).pods.append((pod, template))
+        self.refused.setdefault(owner, RefusedPods(message)).pods.append((pod, template))
 
     def takes_one_more(self, template: Pod) -> bool:
         """True if another pod of a template would be stored unchanged, and none waits for quota."""
@@ -232,14 +229,12 @@ class ApiServer(Forking):
             self._release(pod)
             self._uncharged.add(key_of(pod))
 
-    def changed(self, old: Pod, new: Pod) -> None:
-        """Note changed requests of a pod."""
+    def note_change(self, old: Pod, new: Pod) -> None:
         if self._ledger and key_of(old) not in self._uncharged:
             self._release(old)
             self._ledger.charge(new)
 
-    def removed(self, pod: Pod) -> None:
-        """Note a removed pod."""
+    def note_removal(self, pod: Pod) -> None:
         if self._ledger and key_of(pod) not in self._uncharged:
             self._release(pod)
         self._uncharged.discard(key_of(pod))

@@ -47,7 +47,7 @@ class Chance(Struct, frozen=True):
     """Function for where, among so many nodes, kube-scheduler starts to search."""
 
     @classmethod
-    def of(cls, seed: int | None) -> Chance:
+    def from_seed(cls, seed: int | None) -> Chance:
         """Random choices, the same for equal seeds and clusters; None leaves nothing to chance."""
         if seed is None:
             return cls()

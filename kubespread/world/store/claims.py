@@ -76,8 +76,8 @@ def creation(
         made = StorageChange([claim])
         if volume is not None:
             made = StorageChange([bound_claim(claim, volume)], [bound_volume(claim, volume)])
-            storage = storage.after(made)
-        change = change.then(made)
+            storage = storage.apply(made)
+        change = change.followed_by(made)
     return change
 
 

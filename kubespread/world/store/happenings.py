@@ -14,7 +14,7 @@ LOST, PREEMPTED, TAINTED, UNSELECTED = "lost", "preempted", "evicted by a taint"
 """Reasons why a pod went."""
 
 
-class Gone(Struct, frozen=True):
+class Departure(Struct, frozen=True):
     """A pod that left, or is terminating."""
 
     pod: Pod
@@ -34,7 +34,7 @@ class Gone(Struct, frozen=True):
         return self.owner is None and self.why != SCALED_DOWN and controller_of(self.pod) is None
 
 
-class Blocked(Struct, frozen=True):
+class BlockedPod(Struct, frozen=True):
     """A pod with a refused eviction, or kept by finalizers."""
 
     pod: Pod
@@ -57,7 +57,7 @@ class RefusedDrain(Struct, frozen=True):
         return f'unable to drain node "{self.node}" due to error: {listed}'
 
 
-class Evicted(Struct, frozen=True):
+class EvictedNode(Struct, frozen=True):
     """A failed node with deleted pods."""
 
     node: str
@@ -67,14 +67,14 @@ class Evicted(Struct, frozen=True):
 
 
 class Happenings(Struct):
-    gone: list[Gone] = field(default_factory=list)
+    gone: list[Departure] = field(default_factory=list)
     created: list[Pod] = field(default_factory=list)
     """Without nodes, in order."""
     placed: list[Pod] = field(default_factory=list)
     """With their nodes, in order."""
     choices: list[Choice] = field(default_factory=list)
     """kube-scheduler's choice for each placed pod."""
-    blocked: list[Blocked] = field(default_factory=list)
+    blocked: list[BlockedPod] = field(default_factory=list)
     refused: list[RefusedDrain] = field(default_factory=list)
     silenced: list[Pod] = field(default_factory=list)
     """Pods that were ready on nodes that failed together."""
@@ -84,7 +84,7 @@ class Happenings(Struct):
     """True if a controller deleted some of several equal pods."""
     ties: list[str] = field(default_factory=list)
     """Notes on preemptions decided by the order of equal pods."""
-    evictions: list[Evicted] = field(default_factory=list)
+    evictions: list[EvictedNode] = field(default_factory=list)
     """Failed nodes in the order of their evictions."""
     notes: dict[str, bool] = field(default_factory=dict)
     """Further notes, each with whether it names its edit."""

@@ -68,14 +68,14 @@ def in_order(name: WorkloadName) -> tuple[str, str, str]:
     return name.namespace, name.kind, name.name
 
 
-class Made(Struct, frozen=True):
+class NewPod(Struct, frozen=True):
     """A pod of a workload's template, with objects created for it, such as claims."""
 
     pod: Pod
     companions: tuple[ApiObject, ...] = ()
 
 
-Making = Callable[[WorkloadName, ClusterObjects], Made]
+Making = Callable[[WorkloadName, ClusterObjects], NewPod]
 """Function for the next pod of a workload among the objects, admitted. Raises UsageError, SnapshotError and
 ManifestError.
 """
@@ -114,7 +114,7 @@ def replicas_told_by(name: WorkloadName, pods: Sequence[Pod]) -> int:
     return sum(map(is_active, pods))
 
 
-def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
+def unknown_replicas(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
     """Yield a note on a controller with an unknown number of desired pods."""
     kind = {cls.__name__: cls for cls in (ReplicaSet, ReplicationController, StatefulSet)}.get(name.kind)
     if kind is None:
@@ -129,10 +129,10 @@ def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
 def _by_name(cls: type[T]) -> cached_property[Mapping[WorkloadName, T]]:
     """All objects of one kind."""
 
-    def listed(workloads: Workloads) -> Mapping[WorkloadName, T]:
+    def by_name(workloads: Workloads) -> Mapping[WorkloadName, T]:
         return {name_of(obj): obj for obj in workloads.objects.of(cls)}
 
-    return cached_property(listed)
+    return cached_property(by_name)
 
 
 class Workloads:
@@ -154,16 +154,16 @@ class Workloads:
         return ClusterScales(self.objects)
 
     @cached_property
-    def orphaned(self) -> Mapping[WorkloadName, Sequence[WorkloadName]]:
+    def orphans(self) -> Mapping[WorkloadName, Sequence[WorkloadName]]:
         """ReplicaSets with desired pods by their Deployment, if that is not in the cluster."""
         below: dict[WorkloadName, list[WorkloadName]] = {}
         for name in self.replica_sets:
-            if self.replicas(name) and (above := self.above(name)) != name and above not in self.deployments:
+            if self.replicas(name) and (above := self.top_owner(name)) != name and above not in self.deployments:
                 below.setdefault(above, []).append(name)
         return below
 
     @cached_property
-    def _above(self) -> Mapping[WorkloadName, WorkloadName]:
+    def _top_owners(self) -> Mapping[WorkloadName, WorkloadName]:
         """Workload above each ReplicaSet that is in the cluster."""
         owners = ((name, controller_of(replica_set)) for name, replica_set in self.replica_sets.items())
         return {
@@ -183,7 +183,7 @@ class Workloads:
         obj = self._resizable(name)
         return None if obj is None else obj.spec.replicas
 
-    def resized(self, name: WorkloadName, replicas: int) -> ReplicaSet | ReplicationController | StatefulSet | None:
+    def resize(self, name: WorkloadName, replicas: int) -> ReplicaSet | ReplicationController | StatefulSet | None:
         """The object with other replicas; None without such an object."""
         obj = self._resizable(name)
         return None if obj is None else replace(obj, spec=replace(obj.spec, replicas=replicas))
@@ -194,7 +194,7 @@ class Workloads:
             if not any(are_namesakes(stored, obj) for stored in self.objects.of(type(obj))):
                 yield obj
 
-    def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
+    def top_owner(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
         """Top-level workload: the Deployment of a ReplicaSet, else the workload itself.
 
         If the ReplicaSet is not in the cluster, the hash in the labels of its ``pods`` shows that a Deployment created
@@ -202,7 +202,7 @@ class Workloads:
         """
         if name.kind != "ReplicaSet":
             return name
-        if (known := self._above.get(name)) is not None:
+        if (known := self._top_owners.get(name)) is not None:
             return known
         hashes = {pod.metadata.labels.get(TEMPLATE_HASH, "") for pod in pods}
         suffix = f"-{next(iter(hashes))}" if len(hashes) == 1 else "-"

@@ -53,7 +53,7 @@ def as_template(pod: Pod) -> Pod:
     return Pod(metadata=metadata, spec=replace(pod.spec, node_name=""), status=PENDING)
 
 
-def alike(template: Pod, earlier: Pod | None) -> Pod:
+def reuse_if_alike(template: Pod, earlier: Pod | None) -> Pod:
     """``earlier`` if it differs from ``template`` in name only, so that results for one template are shared."""
     if earlier is None or template.status != earlier.status or template.spec != earlier.spec:
         return template
@@ -73,7 +73,6 @@ def copy_of(template: Pod, name: str, time: str) -> Pod:
 
 
 def on_node(pod: Pod, node: str, status: PodStatus) -> Pod:
-    """The pod running on ``node``."""
     return Pod(metadata=pod.metadata, spec=replace(pod.spec, node_name=node), status=status)
 
 
@@ -82,13 +81,13 @@ def terminating(pod: Pod, time: str) -> Pod:
     return replace(pod, metadata=replace(pod.metadata, deletion_timestamp=pod.metadata.deletion_timestamp or time))
 
 
-def stopped(pod: Pod, time: str) -> Pod:
+def stop(pod: Pod, time: str) -> Pod:
     """The pod after its kubelet is done, kept by finalizers: it takes no room any more."""
     phase = pod.status.phase if pod.status.phase in ENDED_PHASES else "Failed"
     return replace(terminating(pod, time), status=replace(pod.status, phase=phase))
 
 
-def preempted(pod: Pod, time: str) -> Pod:
+def preempt(pod: Pod, time: str) -> Pod:
     """The pod while it terminates for the pod that preempts it."""
     target = PodCondition(type=DISRUPTION_TARGET, status="True", reason=BY_SCHEDULER, last_transition_time=time)
     going = terminating(pod, time)
@@ -169,12 +168,12 @@ class PodBook(Forking):
         """apiVersion by which pods name the owner; empty if no pod does."""
         return self._api_versions.get(owner, "")
 
-    def on(self, node: str) -> list[Pod]:
+    def pods_on(self, node: str) -> list[Pod]:
         """Pods on a node, by namespace and name."""
         pods = self._on_node.get(node, {})
         return [pods[key] for key in sorted(pods)]
 
-    def of(self, owner: WorkloadName) -> list[Pod]:
+    def pods_of(self, owner: WorkloadName) -> list[Pod]:
         """Pods owned directly, in order of arrival."""
         return list(self._of_owner.get(owner, {}).values())
 

@@ -41,11 +41,11 @@ from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.store.api_server import ApiServer, Budgets, budget_gaps_of
 from kubespread.world.store.chance import Chance
 from kubespread.world.store.claims import creation
-from kubespread.world.store.happenings import LOST, PREEMPTED, SCALED_DOWN, UNSELECTED, Gone, Happenings
+from kubespread.world.store.happenings import LOST, PREEMPTED, SCALED_DOWN, UNSELECTED, Departure, Happenings
 from kubespread.world.store.owners import (
     Adopters,
-    Made,
     Making,
+    NewPod,
     Owner,
     Rollout,
     StatefulSetRollout,
@@ -53,7 +53,7 @@ from kubespread.world.store.owners import (
     are_namesakes,
     in_order,
     replicas_told_by,
-    unknown,
+    unknown_replicas,
 )
 from kubespread.world.store.pod_book import (
     PodBook,
@@ -61,9 +61,9 @@ from kubespread.world.store.pod_book import (
     as_template,
     key_of,
     node_of,
-    preempted,
+    preempt,
     readiness_known,
-    stopped,
+    stop,
     taken_to_be_ready,
     terminating,
 )
@@ -127,19 +127,19 @@ class Start(Struct, frozen=True):
     book: PodBook
 
     @classmethod
-    def of(cls, nodes: Sequence[Node], pods: Sequence[Pod], objects: ClusterObjects) -> Self:
+    def build(cls, nodes: Sequence[Node], pods: Sequence[Pod], objects: ClusterObjects) -> Self:
         listed: dict[int, Pod] = {}
         if not all(map(readiness_known, pods)):
             taken = [pod if readiness_known(pod) else taken_to_be_ready(pod) for pod in pods]
             listed = {id(pod): was for pod, was in zip(taken, pods, strict=True) if pod is not was}
             pods = taken
-        return cls(pods, listed, objects, Cluster.of(nodes, pods, objects), PodBook(pods, Adopters(objects)))
+        return cls(pods, listed, objects, Cluster.build(nodes, pods, objects), PodBook(pods, Adopters(objects)))
 
 
 class Store(Forking):
     """One cluster through time: its state, its changes, and what happened."""
 
-    _copied = ("dirty", "watchers", "_above", "_below", "leaving")
+    _copied = ("dirty", "watchers", "_top_owners", "_below", "leaving")
     _forked = ("living", "book", "queue", "api_server", "owners", "rollouts", "stateful_sets")
 
     def __init__(self, start: Start, surroundings: Surroundings) -> None:
@@ -166,7 +166,7 @@ class Store(Forking):
         # Which controllers make the pods of which workload: ReplicaSets those of a Deployment or custom controller, all
         # others their own. Of a ReplicaSet that is known only by its pods it is read from them, and kept after they are
         # gone.
-        self._above: dict[WorkloadName, WorkloadName] = {}
+        self._top_owners: dict[WorkloadName, WorkloadName] = {}
         self._below: dict[WorkloadName, tuple[WorkloadName, ...]] = {}
         self.leaving: dict[PodKey, str] = {}
         """Pods that their kubelets are about to stop, and why."""
@@ -206,7 +206,7 @@ class Store(Forking):
     def resize(self, name: WorkloadName, replicas: int) -> None:
         """Set the desired pods of a ReplicaSet, ReplicationController or StatefulSet."""
         self.owner(name).replicas = replicas
-        if (resized := self.workloads.resized(name, replicas)) is not None:
+        if (resized := self.workloads.resize(name, replicas)) is not None:
             self.add_objects([resized])
 
     def _scale(self, controller: OwnerReference, namespace: str) -> Scale | None:
@@ -240,7 +240,7 @@ class Store(Forking):
         if record is None and self.origin is not None and name in self.origin.book.owners:
             record = self.owners[name] = self.origin.owner(name).fork()
         if record is None:
-            pods = self.book.of(name)
+            pods = self.book.pods_of(name)
             active = [pod for pod in pods if is_active(pod)]
             replicas = self.workloads.replicas(name)
             if self.controlled_as(name) == OPERATOR:
@@ -248,7 +248,7 @@ class Store(Forking):
                 replicas = sum(pod.status.phase not in ENDED_PHASES for pod in pods)
             elif replicas is None:
                 replicas = replicas_told_by(name, pods)
-                self.assume(unknown(name, self.workloads.objects))
+                self.assume(unknown_replicas(name, self.workloads.objects))
             template = as_template(active[0]) if active else None
             record = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
             if pods:
@@ -264,7 +264,7 @@ class Store(Forking):
         """Direct owners of the workload's pods, by name: ReplicaSets of a Deployment that have, or had, pods; else the
         workload itself.
         """
-        if len(self._above) != len(self.book.owners):
+        if len(self._top_owners) != len(self.book.owners):
             self.note_owners()
         owners = self._below.get(workload)
         if owners is None:
@@ -278,33 +278,33 @@ class Store(Forking):
         """
         itself = (workload.namespace, workload.name)
         is_bare = workload.kind == "Pod" and itself in self.book and self.book.owner_of(self.book[itself]) is None
-        owned = [pod for owner in self.owners_below(workload) for pod in self.book.of(owner)]
+        owned = [pod for owner in self.owners_below(workload) for pod in self.book.pods_of(owner)]
         return [self.book[itself], *owned] if is_bare else owned
 
     def note_owners(self) -> None:
         """Record the owners of all pods while they exist: nothing else shows owners that are not in the cluster."""
         for name in self.book.owners:
-            self._note_above(name, self.book.of(name))
+            self._note_above(name, self.book.pods_of(name))
 
     def _note_above(self, name: WorkloadName, pods: Sequence[Pod]) -> None:
         """Note what ``name`` belongs to, unless that is known."""
-        if name not in self._above:
-            above = self._above[name] = self.workloads.above(name, pods)
+        if name not in self._top_owners:
+            above = self._top_owners[name] = self.workloads.top_owner(name, pods)
             self._below[above] = (*self._below.get(above, ()), name)
 
-    def above(self, owner: WorkloadName) -> WorkloadName:
+    def top_owner(self, owner: WorkloadName) -> WorkloadName:
         """Top-level workload of the pods that ``owner`` creates: the Deployment of a ReplicaSet."""
-        known = self._above.get(owner)
-        return self.workloads.above(owner, self.book.of(owner)) if known is None else known
+        known = self._top_owners.get(owner)
+        return self.workloads.top_owner(owner, self.book.pods_of(owner)) if known is None else known
 
     def change_nodes(self, change: NodeChange) -> None:
         """Add, change and remove nodes, with the pods on removed ones."""
         cluster = self.cluster
         position_of = cluster.nodes.index
-        self.remove([pod for name in change.removed for pod in self.book.on(name)], LOST)
+        self.remove([pod for name in change.removed for pod in self.book.pods_on(name)], LOST)
         replaced = {position_of[name]: node for name, node in change.replaced.items()}
         removed = frozenset(position_of[name] for name in change.removed)
-        self.living.use(self.cluster.after(ClusterChange(replaced=replaced, added=change.added, removed=removed)))
+        self.living.use(self.cluster.apply(ClusterChange(replaced=replaced, added=change.added, removed=removed)))
 
     def add_objects(self, objects: Iterable[ApiObject]) -> None:
         """Add or replace objects other than pods and nodes."""
@@ -324,7 +324,7 @@ class Store(Forking):
         others = (obj for obj in companions if not isinstance(obj, PersistentVolumeClaim))
         self.add_objects(self.workloads.missing(others))
 
-    def make(self, name: WorkloadName, pod_name: str) -> Made | None:
+    def make(self, name: WorkloadName, pod_name: str) -> NewPod | None:
         """Make a pod of the workload's template; None if the API server refuses every such pod, which is recorded for
         the first, ``pod_name``.
         """
@@ -366,9 +366,9 @@ class Store(Forking):
         for pod in pods:
             self._note_gone(pod, why)
             self.book.remove(pod)
-            self.api_server.removed(pod)
+            self.api_server.note_removal(pod)
             if self._budgets is not None:
-                self._budgets.removed(pod)
+                self._budgets.note_removal(pod)
             self.queue.remove(pod)
             self.leaving.pop(key_of(pod), None)
             self._forget_nomination(pod)
@@ -396,7 +396,7 @@ class Store(Forking):
             else:
                 self.leaving[key_of(pod)] = why
                 staying += filter(is_active, [pod])
-        self._terminate(staying, why, preempted if why == PREEMPTED else terminating)
+        self._terminate(staying, why, preempt if why == PREEMPTED else terminating)
         self._end(gone, why)
 
     def let_go(self) -> bool:
@@ -413,7 +413,7 @@ class Store(Forking):
                 self.queue.remove(pod)
                 self.leaving.pop(key_of(pod), None)
                 self._forget_nomination(pod)
-            self._terminate(kept, why, stopped)
+            self._terminate(kept, why, stop)
         self.remove([pod for pod in pods if not pod.metadata.finalizers] if kept else pods, why)
 
     def _terminate(self, pods: Iterable[Pod], why: str, state: Callable[[Pod, str], Pod]) -> None:
@@ -447,7 +447,7 @@ class Store(Forking):
         """Change the specs of pods where they are; no controller reacts."""
         listed, dirty = list(changes), dict(self.dirty)
         for old, new in listed:
-            self.api_server.changed(old, new)
+            self.api_server.note_change(old, new)
         self.change_pods(listed)
         self.dirty = dirty
         if self.cluster.nominated:
@@ -456,7 +456,7 @@ class Store(Forking):
 
     def _note_changed(self, pod: Pod) -> None:
         if self._budgets is not None:
-            self._budgets.changed(pod)
+            self._budgets.note_change(pod)
 
     def _note_gone(self, pod: Pod, why: str, *, stays: bool = False) -> None:
         """``stays``: the pod is terminating from now on, and gone only when that is noted once more: soon, where its
@@ -468,7 +468,7 @@ class Store(Forking):
         stays_on = stays and (not lingers or bool(pod.metadata.finalizers))
         is_missed = owner is not None and self._misses(pod, owner, why, stays=stays_on)
         if is_active(pod):
-            self.happenings.gone.append(Gone(pod, why, owner if is_missed else None))
+            self.happenings.gone.append(Departure(pod, why, owner if is_missed else None))
         if owner is None:
             return
         # How many pods an unlisted controller is to have is read from those it has, so before one of them goes.
@@ -508,7 +508,7 @@ class Store(Forking):
         """Known operator that controls the pods of ``name``; else None."""
         return _operator_of(self.book.api_version_of(name), name.kind)
 
-    def meant(self, name: WorkloadName) -> WorkloadName:
+    def resolve_name(self, name: WorkloadName) -> WorkloadName:
         """Workload that kubectl calls ``name``, if only pods show its kind; else ``name`` itself."""
         if name.kind in POD_CREATORS:
             return name

@@ -26,15 +26,15 @@ from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import ABSENT, Forking, Mask
 from kubespread.scheduler.cluster.memo import Recent
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.cluster.running import Moves, Taken
+from kubespread.scheduler.cluster.running import Moves, NodeUsage
 from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.evaluation import Evaluation, PreemptionCandidate, Turns, has_lower, preempt
-from kubespread.scheduler.framework import Framework, Prepared
+from kubespread.scheduler.framework import Framework, PreparedPod
 from kubespread.scheduler.placing import Choice, OnNodeAnswers, Placing, Tiebreaker, first_in_heap, on_node_answers
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.profile.profile import Profile, post_filters
-from kubespread.world.store.pod_book import PodKey, alike, key_of
+from kubespread.world.store.pod_book import PodKey, key_of, reuse_if_alike
 
 _FIRST_SIZE = 1024
 _MOST_CHANGES = 1000
@@ -82,12 +82,12 @@ class _Journal:
         return Moves(*self._rows[:, self._row(since) : self._row(until)])
 
 
-class _Asked(Struct, eq=False):
+class _AskedPod(Struct, eq=False):
     """Pods that forks ask for, prepared from the second time on."""
 
     plugins: Framework
     pod: Pod
-    prepared: Prepared | None = None
+    prepared: PreparedPod | None = None
     at: int = -1
 
 
@@ -104,7 +104,7 @@ class LivingCluster:
         self._journal = journal = _Journal(0 if parent is None else parent.length)
         self._joined = cluster
         """Cluster as it was when `_joined_at` of the journal had happened."""
-        self._taken = cluster.running.taken
+        self._usage = cluster.running.usage
         self._joined_at = self._taken_at = journal.length
         self._since: list[tuple[Pod, int, int]] = []
         """The pods that came to a node (1) or left it (-1) since it was joined, in order."""
@@ -121,25 +121,24 @@ class LivingCluster:
 
     @property
     def cluster(self) -> Cluster:
-        """Current cluster."""
         if self._since or self._storage is not None:
             # Each by its own kind, as it leaves: one that only equals its template is of another than the journal says.
             come, gone = _net(self._since)
-            joined = self._joined.after(ClusterChange(come=come, gone=gone, storage=self._storage), self.taken)
+            joined = self._joined.apply(ClusterChange(come=come, gone=gone, storage=self._storage), self.usage)
             self._joined, self._since, self._storage, self._joined_at = joined, [], None, self.length
         return self._joined
 
-    def now(self) -> Cluster:
+    def current(self) -> Cluster:
         """Current cluster, for callers that need a function."""
         return self.cluster
 
     @property
-    def taken(self) -> Taken:
+    def usage(self) -> NodeUsage:
         """Current usage of all nodes."""
         if self._taken_at < self.length:
-            self._taken = self._taken.moved(self._joined.kinds, self._journal.moves(self._taken_at, self.length))
+            self._usage = self._usage.move(self._joined.kinds, self._journal.moves(self._taken_at, self.length))
             self._taken_at = self.length
-        return self._taken
+        return self._usage
 
     @property
     def nodes(self) -> Nodes:
@@ -152,7 +151,6 @@ class LivingCluster:
 
     @property
     def length(self) -> int:
-        """Length of the journal."""
         return self._journal.length
 
     def fork(self) -> LivingCluster:
@@ -162,7 +160,7 @@ class LivingCluster:
     def use(self, cluster: Cluster) -> None:
         """Continue with ``cluster``, in which something other than pods changed."""
         is_followed = cluster.objects is self._joined.objects and cluster.nodes.names is self.nodes.names
-        self._joined, self._taken, self._since, self._storage = cluster, cluster.running.taken, [], None
+        self._joined, self._usage, self._since, self._storage = cluster, cluster.running.usage, [], None
         self._joined_at = self._taken_at = self._changed_at = self._journal.mark()
         self._asked.clear()
         if not is_followed:
@@ -189,15 +187,15 @@ class LivingCluster:
 
     def change_storage(self, change: StorageChange) -> None:
         """Record new or changed claims and volumes."""
-        self._storage = change if self._storage is None else self._storage.then(change)
+        self._storage = change if self._storage is None else self._storage.followed_by(change)
         self._storage_at = self._journal.mark()
 
-    def prepared(self, plugins: Framework, pod: Pod) -> tuple[Prepared, int]:
+    def prepare(self, plugins: Framework, pod: Pod) -> tuple[PreparedPod, int]:
         """Prepared ``pod``, and its journal position. Raises SchedulingError."""
         is_bound, parent = self.is_bound(pod), self._unchanged_parent
         if parent is not None and not is_bound and (known := parent._prepared_for_forks(plugins, pod)) is not None:
             at = parent.length
-            return (known.fork(), at) if self._changed_at <= at else self.changed(known, at)
+            return (known.fork(), at) if self._changed_at <= at else self.catch_up(known, at)
         # As it is, or was a few changes ago: what is prepared follows them.
         cluster = self.cluster if is_bound or len(self._since) > _MOST_CHANGES else self._joined
         return plugins.prepare(cluster, pod), self._joined_at
@@ -208,16 +206,16 @@ class LivingCluster:
         parent = self._parent
         return parent if parent is not None and parent.length == self._journal.begins else None
 
-    def _prepared_for_forks(self, plugins: Framework, pod: Pod) -> Prepared | None:
+    def _prepared_for_forks(self, plugins: Framework, pod: Pod) -> PreparedPod | None:
         """The pod prepared on this cluster as it is; None where it is asked for the first time."""
-        asked = self._asked.once((id(plugins), id(pod)), lambda: _Asked(plugins, pod), most=self.most_kept)
+        asked = self._asked.get_or_make((id(plugins), id(pod)), lambda: _AskedPod(plugins, pod), most=self.most_kept)
         if asked.at < 0:
             asked.at = 0
         elif asked.prepared is None:
             asked.prepared, asked.at = plugins.prepare(self.cluster, pod), self.length
         elif asked.at < self.length:
             moves = self._journal.moves(asked.at, self.length)
-            asked.prepared, asked.at = asked.prepared.after(self.cluster, moves), self.length
+            asked.prepared, asked.at = asked.prepared.carry_over(self.cluster, moves), self.length
         return asked.prepared
 
     def is_bound(self, pod: Pod) -> bool:
@@ -229,22 +227,22 @@ class LivingCluster:
         """True if the pod prepared at a position can catch up instead of being prepared again."""
         return self.begun_at <= since and (max(self._changed_at, self._storage_at) <= since or not self.is_bound(pod))
 
-    def changed(self, prepared: Prepared, since: int) -> tuple[Prepared, int]:
+    def catch_up(self, prepared: PreparedPod, since: int) -> tuple[PreparedPod, int]:
         """Bring the prepared pod up to the last change of nodes; also its new position."""
         if self._changed_at <= since:
             return prepared, since
-        return prepared.after(self._joined, self._journal.moves(since, self._joined_at)), self._joined_at
+        return prepared.carry_over(self._joined, self._journal.moves(since, self._joined_at)), self._joined_at
 
     def moves(self, since: int) -> Moves:
         """Pods that came and left since a position."""
         return self._journal.moves(since, self.length)
 
-    def answers_for(self, prepared: Prepared) -> OnNodeAnswers:
+    def answers_for(self, prepared: PreparedPod) -> OnNodeAnswers:
         """Current answers shared by all pods of the same signature."""
         signature = prepared.on_node_signature
         if signature is None:
             return self._new_answers(prepared)
-        answers = self._answers.once(
+        answers = self._answers.get_or_make(
             signature, lambda: self._answers_of_parent(prepared) or self._new_answers(prepared), most=self.most_kept
         )
         if answers.at < self._changed_at and not answers.carry_over_to(self._joined):
@@ -252,12 +250,12 @@ class LivingCluster:
         self.bring_up_to_date(answers)
         return answers
 
-    def _new_answers(self, prepared: Prepared) -> OnNodeAnswers:
+    def _new_answers(self, prepared: PreparedPod) -> OnNodeAnswers:
         answers = on_node_answers(prepared, self.cluster)
         answers.at = self.length
         return answers
 
-    def _answers_of_parent(self, prepared: Prepared) -> OnNodeAnswers | None:
+    def _answers_of_parent(self, prepared: PreparedPod) -> OnNodeAnswers | None:
         """The answers that all forks go on with, where nodes have the same for pods as when this was forked."""
         parent = self._unchanged_parent
         if parent is None or not self.nodes.have_same_allocatable_as(parent.nodes):
@@ -268,7 +266,7 @@ class LivingCluster:
     def bring_up_to_date(self, answers: OnNodeAnswers) -> None:
         """Let the answers catch up with the journal."""
         if answers.at < self.length:
-            answers.follow(self.now, self.taken, self.moves(answers.at).node.tolist())
+            answers.follow(self.current, self.usage, self.moves(answers.at).node.tolist())
             answers.at = self.length
 
 
@@ -305,13 +303,13 @@ class Applicant:
         if placing is not None and self._at == living.length:
             return placing
         if placing is None or not living.can_be_followed(self.pod, self._at):
-            prepared, known = living.changed(*living.prepared(self.plugins, self.pod))
+            prepared, known = living.catch_up(*living.prepare(self.plugins, self.pod))
         else:
-            prepared, known = living.changed(placing.prepared, self._at)
+            prepared, known = living.catch_up(placing.prepared, self._at)
         if placing is not None and prepared is placing.prepared:
             living.bring_up_to_date(placing.answers)
         else:
-            placing = Placing(prepared, living.answers_for(prepared), self._candidates, living.now)
+            placing = Placing(prepared, living.answers_for(prepared), self._candidates, living.current)
         if known < living.length:
             placing.follow(living.moves(known))
         self._placing, self._at = placing, living.length
@@ -418,7 +416,7 @@ class Queue(Forking):
         for pod in pods:
             # Pods of one template share their labels.
             key = pod.metadata.namespace, id(pod.metadata.labels)
-            template = templates[key] = alike(pod, templates.get(key))
+            template = templates[key] = reuse_if_alike(pod, templates.get(key))
             self.add(pod, template)
 
     def remove(self, pod: Pod) -> None:
@@ -504,4 +502,4 @@ class Queue(Forking):
                 return None
             applicant = Applicant(living, waiting.template, scheduled[1])
         # The one asked longest ago is let go of; asked again it is prepared from scratch.
-        return self._applicants.once(id(waiting.template), lambda: applicant, most=living.most_kept)
+        return self._applicants.get_or_make(id(waiting.template), lambda: applicant, most=living.most_kept)

@@ -55,5 +55,5 @@ def test_reason(case: str) -> None:
     made["metadata"] |= {"ownerReferences": owned_by("ReplicaSet", "r"), "annotations": more.get("annotations", {})}
     made["status"] = {"phase": "Running"}
     snapshot = kubespread.Snapshot.from_objects([node("n0"), BUDGET, made])
-    view = View(Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects), snapshot.pods)
+    view = View(Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects), snapshot.pods)
     assert [name for name, rule in protections(view, args).items() if rule(view.pods[0])] == expected

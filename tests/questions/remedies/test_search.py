@@ -29,7 +29,7 @@ def test_as_many_changes_are_tried_as_an_answer_can_wait_for(case: str) -> None:
     nodes, pods, containers, most = CASES[case]
     pod = Pod(spec=PodSpec(containers=[Container(name=f"c{at}", image="x") for at in range(containers)]))
     snapshot = Snapshot.from_objects([node(f"n{number}") for number in range(nodes)])
-    evaluation = evaluate(framework(Profile()), Cluster.of(snapshot.nodes, []), pod)
+    evaluation = evaluate(framework(Profile()), Cluster.build(snapshot.nodes, []), pod)
     assert most_trials(Stuck(evaluation, LATEST, lacking=pods)) == most
 
 
@@ -54,7 +54,7 @@ def test_fewer_combinations_are_tried_of_more_pods_that_are_judged_one_by_one(ca
     nodes = [node(f"n{number}", unschedulable=True, cpu="1") for number in range(9)]
     stuck_pod = pod(requests={"cpu": "2", "memory": "1Gi"}, nodeSelector={"pool": "x"})
     snapshot = Snapshot.from_objects([*nodes, *pods_on({f"n{number}": 1 for number in range(9)}), stuck_pod])
-    evaluation = evaluate(framework(Profile()), Cluster.of(snapshot.nodes, snapshot.pods[:-1]), snapshot.pods[-1])
+    evaluation = evaluate(framework(Profile()), Cluster.build(snapshot.nodes, snapshot.pods[:-1]), snapshot.pods[-1])
     stuck = Stuck(evaluation, LATEST, lacking, told_apart=told_apart)
     found, _ = advice(stuck, FAMILIES, NothingHelps())
     alone, _ = advice(stuck, FAMILIES, NothingHelps(), combines=False)

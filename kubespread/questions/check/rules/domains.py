@@ -154,7 +154,7 @@ def _lacking(case: Case, declared: Declared, trial: ReplicaTrial, lacking: Mask)
         happens = "it scores 0 and fills last" if one else "they score 0 and fill last"
     running = trial.cluster.running
     kinds = counted_kinds(trial.cluster, declared.constraint, case.subject.name.namespace)
-    uncounted = int(np.count_nonzero(kinds.of(running.kind) & lacking[running.node]))
+    uncounted = int(np.count_nonzero(kinds.select(running.kind) & lacking[running.node]))
     if uncounted:
         happens += f", and {count_of(uncounted, 'matching pod')} there {verb_of(uncounted, 'count nowhere')}"
     message = (
@@ -302,7 +302,7 @@ def _uncordoning(closed: _Closed, _others: Sequence[_Closed], trial: ReplicaTria
     """Remedy that remains for nodes that are cordoned and carry no taint."""
     nodes = {position: trial.cluster.nodes.objects[position] for position in closed.nodes}
     change = ClusterChange(replaced={position: uncordoned(node) for position, node in nodes.items()})
-    placed = trial.placed_with(cluster=trial.cluster.after(change))
+    placed = trial.placed_with(cluster=trial.cluster.apply(change))
     names = [node.metadata.name for node in nodes.values()]
     edits, outcome = tuple(f"uncordon {name}" for name in names), placed.outcome(closed.declared.key)
     return None, placed, Remedy(text=f"uncordon {listed(names)}", edits=edits, outcome=outcome)

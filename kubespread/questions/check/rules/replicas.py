@@ -87,7 +87,7 @@ def _where(declared: Declared, trial: ReplicaTrial) -> str:
     evaluation = trial.evaluation
     if trial.subject.told_apart is not None or evaluation is None:
         return "each replica where its claims are"
-    allowed = evaluation.included.copy()
+    allowed = evaluation.included_nodes.copy()
     for plugin in ("VolumeBinding", "VolumeZone"):
         if plugin in evaluation.verdicts:
             allowed &= evaluation.verdicts[plugin].passes
@@ -245,7 +245,7 @@ def _waiting_for(
     On a release without the field, a node in each of them.
     """
     key, number, names = declared.key, eligible + len(possible), listed(list(possible))
-    grown = trial.cluster.after(ClusterChange(added=[domain.node for domain in possible.values()]))
+    grown = trial.cluster.apply(ClusterChange(added=[domain.node for domain in possible.values()]))
     if not case.subject.profile.version.has(_GATE):
         spread = trial.placed_with(cluster=grown)
         if not spread.is_complete or not all(spread.by_domain(key)[value] for value in possible):
@@ -330,7 +330,7 @@ def _meant_for(case: Case, trial: ReplicaTrial) -> Sequence[str]:
             made |= without_nodes(declared.key, domains(hard), case, trial)
     open_to = [domain for domain in made.values() if domain.taint is None]
     grown = ClusterChange(added=[domain.node for domain in open_to])
-    if not open_to or trial.placed_with(cluster=trial.cluster.after(grown)).pending:
+    if not open_to or trial.placed_with(cluster=trial.cluster.apply(grown)).pending:
         return ()
     return list(dict.fromkeys(domain.group for domain in open_to))
 

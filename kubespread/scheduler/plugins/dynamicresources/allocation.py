@@ -140,7 +140,7 @@ class _TooManyDevicesError(Exception):
     """More devices than one claim can hold: other devices do not help, other alternatives may."""
 
 
-class Allocated(NamedTuple):
+class AllocatedDevice(NamedTuple):
     """A device allocated for a request."""
 
     request: RequestToAllocate
@@ -165,7 +165,7 @@ class _Place(NamedTuple):
 Choices = Generator[_Place, None, None]
 
 
-class _Sized(Struct, frozen=True):
+class _SizedRequest(Struct, frozen=True):
     """A request, how many devices it takes, and for one that takes all of them, which."""
 
     request: RequestToAllocate
@@ -175,7 +175,7 @@ class _Sized(Struct, frozen=True):
 
 def allocate(
     pools: Pools, claims: Sequence[ClaimToAllocate], ledger: DeviceLedger, rules: Rules
-) -> list[list[Allocated]] | None:
+) -> list[list[AllocatedDevice]] | None:
     """Devices of ``pools`` for each of ``claims``, among those that ``ledger`` leaves; None if they do not suffice.
     Raises AllocationError, and SearchTooLongError.
     """
@@ -194,9 +194,9 @@ class _DeviceSearch:
         ]
         self._taking: dict[DeviceID, list[int]] = {}
         """The claims that each device is being allocated to, by number."""
-        self._results: list[list[Allocated]] = [[] for _ in claims]
+        self._results: list[list[AllocatedDevice]] = [[] for _ in claims]
 
-    def _sizes(self, claim: ClaimToAllocate) -> list[list[_Sized]]:
+    def _sizes(self, claim: ClaimToAllocate) -> list[list[_SizedRequest]]:
         sized = [self._sizes_of(alternatives) for alternatives in claim.requests]
         least = sum(min(alternative.size for alternative in alternatives) for alternatives in sized)
         if least > MAX_DEVICES:
@@ -209,7 +209,7 @@ class _DeviceSearch:
                 raise AllocationError(f"claim {claim.name}, constraint #{number}: {text}")
         return sized
 
-    def _sizes_of(self, alternatives: Sequence[RequestToAllocate]) -> list[_Sized]:
+    def _sizes_of(self, alternatives: Sequence[RequestToAllocate]) -> list[_SizedRequest]:
         for request in alternatives if self._rules.knows_sharing and not self._rules.shares_count else ():
             if request.capacity is not None:
                 kind = "subrequest" if request.alternative else "request"
@@ -217,12 +217,12 @@ class _DeviceSearch:
                 raise AllocationError(f"claim {request.claim}, {kind} {request.name}: {disabled}")
         return [self._size(request) for request in alternatives]
 
-    def _size(self, request: RequestToAllocate) -> _Sized:
+    def _size(self, request: RequestToAllocate) -> _SizedRequest:
         owner = f"claim {request.claim}, request {request.name}"
         if request.names_admin_access and not self._rules.admin_access_counts:
             raise AllocationError(f"{owner}: admin access is requested, but the feature is disabled")
         if request.mode == EXACT_COUNT:
-            return _Sized(request, request.count)
+            return _SizedRequest(request, request.count)
         if request.mode != ALL:
             raise AllocationError(f"{owner}: unsupported count mode {request.mode}")
         candidates: list[ReachedDevice] = []
@@ -238,7 +238,7 @@ class _DeviceSearch:
                 for candidate in pool.candidates
                 if self._selects(request, candidate) and self._has_room(request, candidate.device, capacities)
             )
-        return _Sized(request, len(candidates), tuple(candidates))
+        return _SizedRequest(request, len(candidates), tuple(candidates))
 
     def _selects(self, request: RequestToAllocate, candidate: ReachedDevice) -> bool:
         device, pool = candidate
@@ -261,7 +261,7 @@ class _DeviceSearch:
             self._consumptions[key] = consumption(device, request.capacity or {}, self._rules)
         return self._consumptions[key]
 
-    def solution(self) -> list[list[Allocated]] | None:
+    def solution(self) -> list[list[AllocatedDevice]] | None:
         """The first solution; None if there is none."""
         if not self._claims:
             return []
@@ -367,7 +367,7 @@ class _DeviceSearch:
         if all_too_many:
             raise _TooManyDevicesError
 
-    def _device(self, place: _Place, sized: _Sized) -> Choices:
+    def _device(self, place: _Place, sized: _SizedRequest) -> Choices:
         if len(self._results[place.claim]) + sized.size - place.taken > MAX_DEVICES:
             raise _TooManyDevicesError
         if sized.request.mode == ALL:
@@ -413,7 +413,7 @@ class _DeviceSearch:
             else:
                 self._capacities.reserve(device, consumed)
                 undo.append(lambda: self._capacities.release(device, consumed))
-            self._results[claim].append(Allocated(request, device, consumed))
+            self._results[claim].append(AllocatedDevice(request, device, consumed))
             undo.append(lambda: self._results[claim].pop())
             return lambda: _run(undo)
         if not self._rules.miscounts:

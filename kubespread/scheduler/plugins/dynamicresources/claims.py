@@ -116,12 +116,13 @@ def claim_to_allocate(
         for request in spec.devices.requests
     )
     alternatives = tuple(
-        tuple(_requested(name, request, alternative, classes) for alternative in listed) for request, listed in requests
+        tuple(_request_to_allocate(name, request, alternative, classes) for alternative in listed)
+        for request, listed in requests
     )
     return ClaimToAllocate(name, alternatives, spec.devices.constraints)
 
 
-def _requested(
+def _request_to_allocate(
     claim: str,
     request: str,
     device_request: api.ExactDeviceRequest | api.DeviceSubRequest,

@@ -23,7 +23,7 @@ from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.memo import Memo, Results
-from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, named, nowhere
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, nodes_named, nowhere
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, Value, parse_semver
 
 
@@ -72,7 +72,7 @@ class Rules(Struct, frozen=True):
         return self.shares_count or self.bindings_count
 
     @classmethod
-    def of(cls, version: KubeVersion) -> Rules:
+    def from_version(cls, version: KubeVersion) -> Rules:
         """Rules of a release with its feature gates."""
         has = version.has
         return cls(
@@ -137,10 +137,10 @@ class OfferedDevice(Struct, eq=False, dict=True):
         answer = self._answers.get(expression)
         if answer is None:
             # Most clusters have no such devices, and the language takes its time to load.
-            from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
+            from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compile_selector
 
             try:
-                answer = compiled(expression)(self._facts)
+                answer = compile_selector(expression)(self._facts)
             except EvaluationError as error:
                 answer = str(error)
             self._answers[expression] = answer
@@ -250,7 +250,6 @@ class Pool(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def consumers(self) -> Sequence[OfferedDevice]:
-        """The devices that consume its counters."""
         return [device for device in (*self.devices, *self.others) if device.device.consumes_counters]
 
     @property
@@ -269,7 +268,7 @@ class ReachedDevice(NamedTuple):
 Pools = tuple[Pool, ...]
 
 
-class _Seen(NamedTuple):
+class _ViewKey(NamedTuple):
     """Key of a node's view of the slices: nodes with the same key see the same devices."""
 
     numbers: tuple[int, ...]
@@ -303,38 +302,38 @@ class Inventory:
             if not rules.partitions_count and (spec.per_device_node_selection is not None or spec.shared_counters):
                 continue
             if spec.per_device_node_selection:
-                reached = [_reached(nodes, device) for device in spec.devices]
+                reached = [_reachable_nodes(nodes, device) for device in spec.devices]
                 self._choosing[number] = np.array(reached, dtype=bool).reshape(len(reached), len(nodes))
             if spec.shared_counters and (rules.miscounts or not spec.node_name):
                 self._counters.setdefault(pool_id, []).append(number)
             elif spec.node_name:
                 self._on_node.setdefault(spec.node_name, []).append(number)
             elif spec.all_nodes or spec.node_selector is not None:
-                self._shared.append((number, _reached(nodes, spec)))
+                self._shared.append((number, _reachable_nodes(nodes, spec)))
             elif number in self._choosing:
                 self._shared.append((number, np.logical_or.reduce(self._choosing[number], axis=0)))
         self._devices: dict[int, tuple[OfferedDevice, ...]] = {}
-        self._pools: dict[_Seen, Pool | None] = {}
-        self._reachable: dict[_Seen, Pools] = {}
+        self._pools: dict[_ViewKey, Pool | None] = {}
+        self._reachable: dict[_ViewKey, Pools] = {}
 
     def pools(self, node: int) -> Pools:
         """The pools that a node reaches, in the order they are searched; nodes that reach the same get the very
         same.
         """
         on_node = self._on_node.get(self._nodes.names[node], [])
-        seen = self._seen((*on_node, *(number for number, reached in self._shared if reached[node])), node)
+        seen = self._view_key((*on_node, *(number for number, reached in self._shared if reached[node])), node)
         if seen not in self._reachable:
-            self._reachable[seen] = tuple(sorted(self._gathered(seen, node), key=lambda pool: pool.order))
+            self._reachable[seen] = tuple(sorted(self._gather_pools(seen, node), key=lambda pool: pool.order))
         return self._reachable[seen]
 
-    def _seen(self, numbers: tuple[int, ...], node: int) -> _Seen:
+    def _view_key(self, numbers: tuple[int, ...], node: int) -> _ViewKey:
         choosing = (self._choosing.get(number) for number in numbers)
-        return _Seen(numbers, tuple(chosen[:, node].tobytes() for chosen in choosing if chosen is not None))
+        return _ViewKey(numbers, tuple(chosen[:, node].tobytes() for chosen in choosing if chosen is not None))
 
     def nodes_of(self, pools: Iterable[PoolID]) -> Mask:
         """The nodes that reach devices of some of these pools."""
         numbers = {number for pool in pools for number in self._by_pool.get(pool, ())}
-        reached = named(self._nodes, (self._slices[number].spec.node_name for number in numbers))
+        reached = nodes_named(self._nodes, (self._slices[number].spec.node_name for number in numbers))
         for number, mask in self._shared:
             if number in numbers:
                 reached |= mask
@@ -362,7 +361,7 @@ class Inventory:
             drivers.setdefault(pool[1], []).append(pool)
         return [name for name, pools in sorted(drivers.items()) if len(pools) > 1 and self.nodes_of(pools).sum() > 1]
 
-    def _gathered(self, seen: _Seen, node: int) -> Iterator[Pool]:
+    def _gather_pools(self, seen: _ViewKey, node: int) -> Iterator[Pool]:
         by_pool: dict[PoolID, list[int]] = {}
         for number in seen.numbers:
             by_pool.setdefault(_pool_id(self._slices[number]), []).append(number)
@@ -379,13 +378,13 @@ class Inventory:
         return [pool for pool in pools if pool is not None and not pool.is_usable]
 
     def _pool_of(self, numbers: tuple[int, ...], node: int) -> Pool | None:
-        seen = self._seen(numbers, node)
+        seen = self._view_key(numbers, node)
         if seen not in self._pools:
             unreached = frozenset(
                 device.id
                 for number in numbers
                 if number in self._choosing
-                for device, is_reached in zip(self._offered(number), self._choosing[number][:, node], strict=True)
+                for device, is_reached in zip(self._device_offers(number), self._choosing[number][:, node], strict=True)
                 if not is_reached
             )
             self._pools[seen] = self._pool(numbers, unreached)
@@ -436,9 +435,9 @@ class Inventory:
         return [number for number in numbers if self._slices[number].spec.pool.generation == generation]
 
     def _all_offered(self, numbers: Iterable[int]) -> tuple[OfferedDevice, ...]:
-        return tuple(device for number in numbers for device in self._offered(number))
+        return tuple(device for number in numbers for device in self._device_offers(number))
 
-    def _offered(self, number: int) -> tuple[OfferedDevice, ...]:
+    def _device_offers(self, number: int) -> tuple[OfferedDevice, ...]:
         if number not in self._devices:
             part = self._slices[number]
             driver, pool = _pool_id(part)
@@ -456,10 +455,9 @@ class Inventory:
         return self._devices[number]
 
 
-def _reached(nodes: Nodes, place: api.ResourceSliceSpec | api.Device) -> Mask:
-    """The nodes that a slice or a device is for."""
+def _reachable_nodes(nodes: Nodes, place: api.ResourceSliceSpec | api.Device) -> Mask:
     if place.node_name:
-        return named(nodes, [place.node_name])
+        return nodes_named(nodes, [place.node_name])
     if place.all_nodes:
         return everywhere(nodes)
     return nowhere(nodes) if place.node_selector is None else matches_node_selector(nodes, place.node_selector)
@@ -492,9 +490,9 @@ class Facts:
         self._inventories: dict[Rules, Inventory] = {}
 
     @classmethod
-    def of(cls, objects: ClusterObjects, nodes: Nodes, results: Results) -> Facts:
+    def build(cls, objects: ClusterObjects, nodes: Nodes, results: Results) -> Facts:
         """Made once for these nodes, of which ``results`` are."""
-        return _FACTS.once(results, None, lambda: cls(objects, nodes))
+        return _FACTS.get_or_make(results, None, lambda: cls(objects, nodes))
 
     @cached_property
     def classes(self) -> Mapping[str, api.DeviceClass]:

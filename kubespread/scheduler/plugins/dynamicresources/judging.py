@@ -35,9 +35,9 @@ from kubespread.kube.selector import NODE_NAME_FIELD
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Counts, Mask
 from kubespread.scheduler.cluster.memo import Memo
-from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, named, nowhere
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, nodes_named, nowhere
 from kubespread.scheduler.plugin import Code, Status
-from kubespread.scheduler.plugins.dynamicresources.allocation import Allocated, SearchTooLongError, allocate
+from kubespread.scheduler.plugins.dynamicresources.allocation import AllocatedDevice, SearchTooLongError, allocate
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError
 from kubespread.scheduler.plugins.dynamicresources.claims import (
@@ -77,7 +77,7 @@ class NodeOutcome(Struct, frozen=True):
 
     status: Status | None = None
     """Reason the node is rejected; None if it fits."""
-    allocated: Sequence[Sequence[Allocated]] | None = None
+    allocated: Sequence[Sequence[AllocatedDevice]] | None = None
     """Devices of every claim without any, in order; None if nothing had to be allocated."""
     score: int = 0
 
@@ -102,10 +102,10 @@ class Judge(Struct, frozen=True, dict=True):
         for claim in self.claims.claims:
             if claim.allocation is not None and claim.allocation.node_selector is not None:
                 available &= matches_node_selector(self.facts.nodes, claim.allocation.node_selector)
-        return nowhere(self.facts.nodes) if self.unbound else available
+        return nowhere(self.facts.nodes) if self.unbound_claims else available
 
     @cached_property
-    def unbound(self) -> Sequence[ClaimKey]:
+    def unbound_claims(self) -> Sequence[ClaimKey]:
         """Claims with devices that could not be bound, which bar every node."""
         if not self.rules.bindings_count:
             return []
@@ -150,7 +150,7 @@ class Judge(Struct, frozen=True, dict=True):
                 return NodeOutcome(_NO_SUCH_RESOURCE)
             if not names and not self.claims.claims:
                 return _FITS
-        outcome = self._allocated(node, names, ledger) if self.claims.needs_devices else _FITS
+        outcome = self._allocate(node, names, ledger) if self.claims.needs_devices else _FITS
         return outcome if outcome.status is not None or self._available[node] else NodeOutcome(NOT_AVAILABLE)
 
     def _from_devices(self, node: int) -> tuple[tuple[str, ...], bool]:
@@ -164,19 +164,19 @@ class Judge(Struct, frozen=True, dict=True):
                 return (), True
         return tuple(provided), False
 
-    def _allocated(self, node: int, names: tuple[str, ...], ledger: DeviceLedger) -> NodeOutcome:
+    def _allocate(self, node: int, names: tuple[str, ...], ledger: DeviceLedger) -> NodeOutcome:
         pools = self.inventory.pools(node)
         key = id(pools), names
         if key not in self._allocations:
             self._allocations[key] = self._search(pools, names, ledger)
         return self._allocations[key]
 
-    def elsewhere(self, node: int) -> list[ClaimKey]:
+    def unusable_claims(self, node: int) -> list[ClaimKey]:
         """Claims allocated to devices that the node cannot use, or that could not be bound."""
         return [
             claim.key
             for claim in self.claims.claims
-            if claim.key in self.unbound
+            if claim.key in self.unbound_claims
             or (
                 claim.allocation is not None
                 and claim.allocation.node_selector is not None
@@ -217,7 +217,7 @@ class Judge(Struct, frozen=True, dict=True):
         return NodeOutcome(allocated=allocated, score=score + self._score_of_allocated)
 
 
-def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> api.AllocationResult:
+def allocation_result(devices: Sequence[AllocatedDevice], node: str, rules: Rules) -> api.AllocationResult:
     """Allocation in the status of a claim allocated for a pod on ``node``."""
     results = [
         api.DeviceRequestAllocationResult(
@@ -243,7 +243,7 @@ def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> 
     )
 
 
-def _reach(devices: Sequence[Allocated], node: str) -> NodeSelector | None:
+def _reach(devices: Sequence[AllocatedDevice], node: str) -> NodeSelector | None:
     """Nodes where the devices can be used: their own, or those that all their slices are for; None for every node."""
     merged = NodeSelectorTerm()
     for allocated in devices:
@@ -278,13 +278,15 @@ def device_totals(held: Holdings, resource: str, rules: Rules) -> tuple[Counts, 
     device_class = facts.by_resource.get(resource)
     if device_class is None:
         return None
-    offered = _OFFERED.once(held.cluster.results, device_class.metadata.name, lambda: _Offered(facts, device_class))
+    offered = _OFFERED.get_or_make(
+        held.cluster.results, device_class.metadata.name, lambda: _DeviceOffer(facts, device_class)
+    )
     ledger = ledger_of(held.cluster, rules)
     used = offered.in_use(ledger.in_use | ledger.shares.keys())
     return held.pick(offered.capacity), held.pick(used) + np.int64(held.sums[1].get(resource, 0))
 
 
-class _Offered:
+class _DeviceOffer:
     """The devices of one class, and the nodes each is for."""
 
     def __init__(self, facts: Facts, device_class: api.DeviceClass) -> None:
@@ -326,7 +328,7 @@ def _offered_on(part: api.ResourceSlice, nodes: Nodes) -> Iterator[tuple[api.Dev
     spec = part.spec
     if spec.per_device_node_selection:
         for device in spec.devices:
-            reached = everywhere(nodes) if device.all_nodes else named(nodes, [device.node_name or ""])
+            reached = everywhere(nodes) if device.all_nodes else nodes_named(nodes, [device.node_name or ""])
             if device.node_selector is not None:
                 reached = reached | matches_node_selector(nodes, device.node_selector)
             yield device, reached
@@ -334,7 +336,7 @@ def _offered_on(part: api.ResourceSlice, nodes: Nodes) -> Iterator[tuple[api.Dev
     if spec.all_nodes or not (spec.node_name or spec.node_selector):
         reached = everywhere(nodes)
     else:
-        reached = named(nodes, [spec.node_name or ""])
+        reached = nodes_named(nodes, [spec.node_name or ""])
         if spec.node_selector is not None:
             reached = reached | matches_node_selector(nodes, spec.node_selector)
     yield from ((device, reached) for device in spec.devices)
@@ -346,7 +348,7 @@ def judge_of(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> Judg
 
 
 def facts_of(cluster: Cluster) -> Facts:
-    return Facts.of(cluster.objects, cluster.nodes, cluster.results)
+    return Facts.build(cluster.objects, cluster.nodes, cluster.results)
 
 
 _MOST_LEDGERS = 16
@@ -357,18 +359,18 @@ def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
     users = cluster.claim_users
     happened = (None, *users.happened)
     known = next((place for place in reversed(range(len(happened))) if (rules, happened[place]) in users.ledgers), None)
-    ledger = DeviceLedger.of(facts_of(cluster), rules) if known is None else users.ledgers[rules, happened[known]]
+    ledger = DeviceLedger.build(facts_of(cluster), rules) if known is None else users.ledgers[rules, happened[known]]
     assert isinstance(ledger, DeviceLedger)
     if unknown := users.happened[known or 0 :]:
         ledger = ledger.copy()
         for happening in unknown:
-            facts = Facts.of(happening.objects, happening.nodes, happening.results)
+            facts = Facts.build(happening.objects, happening.nodes, happening.results)
             for pod, node, by in happening.uses:
                 if by > 0:
                     place(pod, node, facts, ledger, rules)
                 else:
                     remove(pod, node, facts, ledger)
-    return users.ledgers.once((rules, happened[-1]), lambda: ledger, most=_MOST_LEDGERS)
+    return users.ledgers.get_or_make((rules, happened[-1]), lambda: ledger, most=_MOST_LEDGERS)
 
 
 def place(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger, rules: Rules) -> None:
@@ -414,16 +416,16 @@ def written_back(
     ledger = ledger_of(cluster, rules if isinstance(rules, Rules) else Rules())
     updated = tuple(_with_statuses(pod, ledger) for pod in pods)
     claims = [_as_it_is(claim, ledger, updated) for claim in objects.of(api.ResourceClaim)]
-    made = [_object(holder, claim) for holder, claims_made in ledger.made.items() for claim in claims_made]
+    made = [_object(holder, claim) for holder, claims_made in ledger.claims_made.items() for claim in claims_made]
     return objects.with_all(api.ResourceClaim, (*claims, *made)), updated
 
 
 def _with_statuses(pod: Pod, ledger: DeviceLedger) -> Pod:
     """A pod that knows the claims made for it."""
-    holder = Holder.of(pod, pod.spec.node_name)
+    holder = Holder.from_pod(pod, pod.spec.node_name)
     made = [
         PodResourceClaimStatus(name=claim.reference, resource_claim_name=_name(holder, claim))
-        for claim in ledger.made.get(holder, ())
+        for claim in ledger.claims_made.get(holder, ())
         if claim.reference
     ]
     if not made:
@@ -434,7 +436,7 @@ def _with_statuses(pod: Pod, ledger: DeviceLedger) -> Pod:
 
 def _as_it_is(claim: api.ResourceClaim, ledger: DeviceLedger, pods: Sequence[Pod]) -> api.ResourceClaim:
     key = ClaimKey(claim.metadata.namespace, claim.metadata.name)
-    status = ledger.changed.get(key)
+    status = ledger.claim_changes.get(key)
     if status is None:
         return claim
     users = [_consumer(pod.metadata.name, pod.metadata.uid) for pod in pods if pod.spec.node_name and key in _keys(pod)]
@@ -470,5 +472,5 @@ def _consumer(name: str, uid: str) -> api.ResourceClaimConsumerReference:
     return api.ResourceClaimConsumerReference(resource="pods", name=name, uid=uid)
 
 
-_OFFERED = Memo[str, _Offered]()
+_OFFERED = Memo[str, _DeviceOffer]()
 """Offers by the name of a DeviceClass."""

@@ -68,7 +68,7 @@ class Holder(NamedTuple):
     node: str
 
     @classmethod
-    def of(cls, pod: Pod, node: str) -> Holder:
+    def from_pod(cls, pod: Pod, node: str) -> Holder:
         return cls(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid, node)
 
 
@@ -90,7 +90,7 @@ class DeviceLedger(Struct):
     """The devices of claims that were made for a pod since, by the pod and its node; copies of a pod have several."""
 
     @classmethod
-    def of(cls, facts: Facts, rules: Rules) -> DeviceLedger:
+    def build(cls, facts: Facts, rules: Rules) -> DeviceLedger:
         """Ledger as the snapshot has it."""
         ledger = cls(rules.shares_count)
         for claim in facts.claims.values():
@@ -113,14 +113,14 @@ class DeviceLedger(Struct):
         return (self.in_use ^ before.in_use) | shared
 
     def _hold(self, allocation: AllocationResult) -> None:
-        for device, consumed in self._held(allocation):
+        for device, consumed in self._held_devices(allocation):
             if consumed is None:
                 self.in_use.add(device)
             else:
                 self.shares[device] = (*self.shares.get(device, ()), consumed)
 
     def _free(self, allocation: AllocationResult) -> None:
-        for device, consumed in self._held(allocation):
+        for device, consumed in self._held_devices(allocation):
             if consumed is None:
                 self.in_use.discard(device)
                 continue
@@ -129,7 +129,7 @@ class DeviceLedger(Struct):
             if left:
                 self.shares[device] = tuple(left)
 
-    def _held(self, allocation: AllocationResult) -> Iterator[tuple[DeviceID, Consumed | None]]:
+    def _held_devices(self, allocation: AllocationResult) -> Iterator[tuple[DeviceID, Consumed | None]]:
         """The devices that it holds, which are those without admin access; None where one is held exclusively."""
         for result in allocation.devices.results:
             if not result.admin_access:
@@ -170,26 +170,26 @@ class DeviceLedger(Struct):
 
     def take(self, pod: Pod, node: str, claims: tuple[MadeClaim, ...]) -> None:
         """Record claims created for a pod."""
-        holder = Holder.of(pod, node)
+        holder = Holder.from_pod(pod, node)
         for claim in claims:
             self._hold(claim.allocation)
         self._made[holder] = (*self._made.get(holder, ()), claims)
 
     def give_back(self, pod: Pod, node: str) -> None:
         """Free what a pod took on its node, the last of its copies first."""
-        holder = Holder.of(pod, node)
+        holder = Holder.from_pod(pod, node)
         *others, last = self._made.get(holder) or ((),)
         for claim in last:
             self._free(claim.allocation)
         self._made[holder] = tuple(others)
 
     @property
-    def made(self) -> Mapping[Holder, Sequence[MadeClaim]]:
+    def claims_made(self) -> Mapping[Holder, Sequence[MadeClaim]]:
         """Claims created for each existing pod."""
         return {holder: copies[-1] for holder, copies in self._made.items() if copies and copies[-1]}
 
     @property
-    def changed(self) -> Mapping[ClaimKey, ClaimStatus]:
+    def claim_changes(self) -> Mapping[ClaimKey, ClaimStatus]:
         """States of claims that pods have started or stopped using since the snapshot."""
         return self._changed
 
@@ -296,7 +296,7 @@ def consumption(
     for name, offered in capacity.items():
         policy = offered.request_policy
         if name in requested:
-            amount = _rounded(parse(requested[name]), policy, rules)
+            amount = _round_up(parse(requested[name]), policy, rules)
         else:
             default = policy.default if policy is not None and policy.default is not None else offered.value
             amount = parse(default)
@@ -315,7 +315,7 @@ def _as_published(name: str, device: OfferedDevice) -> str:
     return whole if whole in device.device.capacity else own
 
 
-def _rounded(requested: Quantity, policy: CapacityRequestPolicy | None, rules: Rules) -> Quantity | None:
+def _round_up(requested: Quantity, policy: CapacityRequestPolicy | None, rules: Rules) -> Quantity | None:
     """Request rounded up to what the policy allows; None where there is no such amount."""
     if requested.nano < 0 and not rules.miscounts:
         return None
@@ -331,10 +331,10 @@ def _rounded_in_range(
 ) -> Quantity | None:
     if requested.nano < least.nano:
         return least
-    start, step = _scaled(least, rules), _scaled(parse(valid.step), rules)
+    start, step = _scale(least, rules), _scale(parse(valid.step), rules)
     if not step:
         return requested
-    steps = -((start - _scaled(requested, rules)) // step)
+    steps = -((start - _scale(requested, rules)) // step)
     nano = start + step * steps
     return Quantity(nano, "BinarySI") if nano <= INT64_MAX * NANO else None
 
@@ -347,14 +347,14 @@ def _is_valid(amount: Quantity, policy: CapacityRequestPolicy, rules: Rules) -> 
         if most is not None and amount.nano > parse(most).nano:
             return False
         beyond, unit = (
-            _scaled(amount, rules) - _scaled(parse(policy.valid_range.min), rules),
-            _scaled(parse(step), rules),
+            _scale(amount, rules) - _scale(parse(policy.valid_range.min), rules),
+            _scale(parse(step), rules),
         )
         return not unit or beyond % unit == 0
     return not policy.valid_values or any(amount.nano == parse(value).nano for value in policy.valid_values)
 
 
-def _scaled(quantity: Quantity, rules: Rules) -> int:
+def _scale(quantity: Quantity, rules: Rules) -> int:
     """Quantity in units of 10^-9, rounded up to a whole number where ranges are in whole numbers."""
     return quantity.nano if rules.fractions_count else quantity.value * NANO
 

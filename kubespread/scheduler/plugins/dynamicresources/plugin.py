@@ -33,7 +33,7 @@ from kubespread.scheduler.plugin import (
     JUDGES,
     Args,
     Code,
-    Counted,
+    CountingState,
     Point,
     ScaledToHighest,
     SchedulingError,
@@ -77,7 +77,7 @@ from kubespread.scheduler.plugins.dynamicresources.ledger import (
 )
 
 
-class DynamicResourcesState(ScaledToHighest, Counted):
+class DynamicResourcesState(ScaledToHighest, CountingState):
     _copied = ("_outdated", "_table", "_rows", "_scores")
 
     def __init__(self, cluster: Cluster, pod: Pod, rules: Rules, *, is_scored: bool = True) -> None:
@@ -125,7 +125,7 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         row = self._table.get(NOT_AVAILABLE)
         elsewhere = set[ClaimKey]()
         for node in np.flatnonzero(filtered & (self._rows == row)).tolist() if row is not None else ():
-            elsewhere.update(self.judge.elsewhere(node))
+            elsewhere.update(self.judge.unusable_claims(node))
         return any(
             claim.claim is not None
             and claim.key in elsewhere
@@ -183,9 +183,9 @@ class DynamicResourcesState(ScaledToHighest, Counted):
 
 def shortages(judge: Judge, node: int, ledger: DeviceLedger) -> Causes:
     """Claims allocated elsewhere or not bindable, else the requests that alone find too few devices."""
-    if judge.unbound:
-        return tuple(ClaimUnboundDetail(str(key)) for key in judge.unbound)
-    elsewhere = judge.elsewhere(node)
+    if judge.unbound_claims:
+        return tuple(ClaimUnboundDetail(str(key)) for key in judge.unbound_claims)
+    elsewhere = judge.unusable_claims(node)
     if elsewhere:
         return tuple(ClaimElsewhereDetail(str(key)) for key in elsewhere)
     return tuple(_shortages(judge, node, ledger))
@@ -216,7 +216,7 @@ def _shortage(
     selected = found.total() - found["unselected"]
     requested = max(1, selected) if request.mode == ALL else request.count
     if requested <= found["usable"]:
-        together = _together(request, pools, ledger, judge.rules)
+        together = _count_at_once(request, pools, ledger, judge.rules)
         found.update(usable=together - found["usable"], exhausted=found["usable"] - together)
     if requested <= found["usable"]:
         return None
@@ -252,7 +252,7 @@ def _as_found(
     return "full" if consumed is None or not capacities.suffices(device, consumed) else "usable"
 
 
-def _together(request: RequestToAllocate, pools: Sequence[Pool], ledger: DeviceLedger, rules: Rules) -> int:
+def _count_at_once(request: RequestToAllocate, pools: Sequence[Pool], ledger: DeviceLedger, rules: Rules) -> int:
     """Number of devices a request could have at once, up to as many as it asks for; it may be smaller than the number
     it could have one after another.
     """
@@ -346,13 +346,13 @@ def _requests(spec: api.ResourceClaimSpec) -> Iterator[api.ExactDeviceRequest]:
 
 def _remarks(selectors: Iterable[api.DeviceSelector]) -> Iterator[str]:
     """Yield a remark on each selector that is not evaluated, or not as RE2 does."""
-    from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled, has_patterns
+    from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compile_selector, has_patterns
     from kubespread.scheduler.plugins.dynamicresources.cel.patterns import re2
 
     expressions = dict.fromkeys(selector.cel.expression for selector in selectors if selector.cel is not None)
     for expression in expressions:
         try:
-            compiled(expression)
+            compile_selector(expression)
             is_stood_in_for = re2() is None and has_patterns(expression)
         except CompileError:
             continue  # The pod is told so where a device is looked at.
@@ -434,7 +434,7 @@ class DynamicResources(PostFilterPlugin, frozen=True):
             return NO_CLAIMS
         state = evaluation.states.get(self.name)
         if isinstance(state, DynamicResourcesState):
-            return DEALLOCATED if state.frees_a_claim(evaluation.reached(self.name)) else STILL_NOT
+            return DEALLOCATED if state.frees_a_claim(evaluation.nodes_reaching(self.name)) else STILL_NOT
         return STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS
 
 
@@ -446,7 +446,7 @@ def _may_need_devices(pod: Pod) -> bool:
 def _make(setting: Setting) -> DynamicResources:
     version = setting.version
     return DynamicResources(
-        Rules.of(version), is_filtering=Point.FILTER in setting.points, names_claims=not version.since(37)
+        Rules.from_version(version), is_filtering=Point.FILTER in setting.points, names_claims=not version.since(37)
     )
 
 

@@ -42,7 +42,7 @@ from kubespread.scheduler.plugin import (
     RANKS,
     SKIP,
     Code,
-    OnNode,
+    OnNodeState,
     Plugin,
     Setting,
     Specification,
@@ -77,12 +77,12 @@ class NodeResourcesBalancedAllocation(Plugin, frozen=True):
         requested = scheduler_amounts(pod_requests(pod))
         if self.skips_best_effort and not any(requested.get(resource.name, 0) for resource in self.resources):
             return SKIP
-        backed = self._backed(cluster, pod)
+        backed = self._device_classes(cluster, pod)
         devices = self.devices if backed and not any(claim.spec.selectors for claim in backed) else None
         return NodeResourcesBalancedAllocationState(self, requested, devices)
 
     def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        for device_class in self._backed(cluster, pod):
+        for device_class in self._device_classes(cluster, pod):
             if device_class.spec.selectors:
                 # NewBalancedAllocation leaves celCache nil.
                 yield (
@@ -90,7 +90,7 @@ class NodeResourcesBalancedAllocation(Plugin, frozen=True):
                     f"DeviceClass {device_class.metadata.name}, which has selectors; they are left out of the score"
                 )
 
-    def _backed(self, cluster: Cluster, pod: Pod) -> list[DeviceClass]:
+    def _device_classes(self, cluster: Cluster, pod: Pod) -> list[DeviceClass]:
         """The classes behind the scored resources that the pod requests."""
         if self.devices is None or not cluster.objects.of(DeviceClass):
             return []
@@ -99,7 +99,7 @@ class NodeResourcesBalancedAllocation(Plugin, frozen=True):
         return [classes[name] for name in scored if name in classes]
 
 
-class NodeResourcesBalancedAllocationState(Struct, OnNode, dict=True):
+class NodeResourcesBalancedAllocationState(Struct, OnNodeState, dict=True):
     plugin: NodeResourcesBalancedAllocation
     requested: dict[str, int]
     devices: Rules | None = None
@@ -109,7 +109,7 @@ class NodeResourcesBalancedAllocationState(Struct, OnNode, dict=True):
         return None if self.devices is not None else {resource.name for resource in self.plugin.resources}
 
     def points(self, held: Holdings) -> Counts:
-        kept = scoring.shares(self.plugin.resources, self.requested, held, held.requested, self.devices)
+        kept = scoring.shares(self.plugin.resources, self.requested, held, held.requests, self.devices)
         with_pod = _balance(kept, [share.requested for share in kept], len(held))
         if not self.plugin.scores_improvement:
             return with_pod
@@ -124,7 +124,9 @@ def _balance(kept: Sequence[scoring.Share], amounts: Sequence[Integers], nodes: 
         return _points(np.abs((one - other) / 2))
     fractions = [
         np.where(
-            share.kept, np.minimum(amount.astype(np.float64) / np.where(share.kept, share.allocatable, 1), 1.0), 0.0
+            share.has_resource,
+            np.minimum(amount.astype(np.float64) / np.where(share.has_resource, share.allocatable, 1), 1.0),
+            0.0,
         )
         for share, amount in zip(kept, amounts, strict=True)
     ]
@@ -133,10 +135,10 @@ def _balance(kept: Sequence[scoring.Share], amounts: Sequence[Integers], nodes: 
     first = np.zeros(nodes, dtype=np.float64)
     second = np.zeros(nodes, dtype=np.float64)
     for share, fraction in zip(kept, fractions, strict=True):
-        first = np.where(share.kept & (count == 0), fraction, first)
-        second = np.where(share.kept & (count == 1), fraction, second)
+        first = np.where(share.has_resource & (count == 0), fraction, first)
+        second = np.where(share.has_resource & (count == 1), fraction, second)
         total = total + fraction
-        count += share.kept
+        count += share.has_resource
     deviation = np.where(count == 2, np.abs((first - second) / 2), 0.0)
     if len(kept) > 2:
         deviation = np.where(count > 2, _deviation(kept, fractions, total, count), deviation)
@@ -154,7 +156,7 @@ def _deviation(kept: Sequence[scoring.Share], fractions: Sequence[Floats], total
     mean = total / counted
     squares = np.zeros(len(total), dtype=np.float64)
     for share, fraction in zip(kept, fractions, strict=True):
-        squares = np.where(share.kept, squares + (fraction - mean) * (fraction - mean), squares)
+        squares = np.where(share.has_resource, squares + (fraction - mean) * (fraction - mean), squares)
     return np.sqrt(squares / counted)
 
 
@@ -165,7 +167,7 @@ BALANCED_ALLOCATION = Specification(
         read_as(scoring.NodeResourcesBalancedAllocationArgs, setting.args).weighted_resources,
         scores_improvement=setting.version.since(36),
         skips_best_effort=setting.version.since(33),
-        devices=Rules.of(setting.version) if setting.version.has("DRAExtendedResource") else None,
+        devices=Rules.from_version(setting.version) if setting.version.has("DRAExtendedResource") else None,
     ),
     args=scoring.NodeResourcesBalancedAllocationArgs,
     weight=1,
@@ -196,14 +198,14 @@ class NodeResourcesFit(Plugin, frozen=True):
         return not any(requested.get(name) for name in extended_resources(cluster.objects.of(DeviceClass)))
 
     def signature(self, pod: Pod) -> Hashable:
-        return tuple(self._checked(pod).items()), tuple(sorted(scored_requests(pod).items()))
+        return tuple(self._compared_requests(pod).items()), tuple(sorted(scored_requests(pod).items()))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
         # Nodes that have none of these themselves are left to DynamicResources.
         delegated = frozenset(extended_resources(cluster.objects.of(DeviceClass)) if self.delegates else ())
-        return NodeResourcesFitState(self, self._checked(pod), scored_requests(pod), delegated)
+        return NodeResourcesFitState(self, self._compared_requests(pod), scored_requests(pod), delegated)
 
-    def _checked(self, pod: Pod) -> dict[str, int]:
+    def _compared_requests(self, pod: Pod) -> dict[str, int]:
         """Requests compared with the room of nodes, in the order of the reasons."""
         requested = scheduler_amounts(pod_requests(pod))
         ignored = {
@@ -254,7 +256,7 @@ class _Room(Struct, frozen=True):
             yield place, ResourceDetail(self.resource, *amounts)
 
 
-class NodeResourcesFitState(Struct, OnNode, dict=True):
+class NodeResourcesFitState(Struct, OnNodeState, dict=True):
     plugin: NodeResourcesFit
     requested: dict[str, int]
     scored: dict[str, int]
@@ -272,13 +274,13 @@ class NodeResourcesFitState(Struct, OnNode, dict=True):
         for room in self._rooms(held):
             shortages.append((f"Insufficient {room.resource}", room.is_short))
             unresolvable |= room.is_short & (room.requested > room.allocatable) & self.plugin.reports_unresolvable
-        return _combined(shortages, unresolvable)
+        return _combine(shortages, unresolvable)
 
     def _rooms(self, held: Holdings) -> Iterator[_Room]:
         for name, requested in self.requested.items():
             allocatable = held.allocatable(name)
             is_judged = (allocatable > 0) | (name not in self.delegated)
-            free = allocatable - held.requested(name)
+            free = allocatable - held.requests(name)
             yield _Room(name, requested, free, allocatable, is_judged & (requested > free))
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
@@ -291,7 +293,7 @@ class NodeResourcesFitState(Struct, OnNode, dict=True):
         return scoring.score(self.plugin.scoring, kept, len(held))
 
 
-def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:
+def _combine(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:
     """Nodes with the same shortages share one entry of the table."""
     short = np.zeros(len(unresolvable), dtype=np.bool_)
     for _, nodes in shortages:
@@ -319,7 +321,7 @@ def _node_resources_fit(setting: Setting) -> NodeResourcesFit:
         reports_unresolvable=version.since(34),
         checks_zero_requests=not version.since(28),
         delegates=version.has("DRAExtendedResource"),
-        devices=Rules.of(version),
+        devices=Rules.from_version(version),
     )
 
 

@@ -31,7 +31,7 @@ from kubespread.kube.name_rules import is_scalar, label_key_faults
 from kubespread.kube.validation.faults import FieldFault, between, invalid_each, one_of
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
-from kubespread.scheduler.cluster.columns import Counts, Integers, LabelColumn, divide, round_half_away, wrapped
+from kubespread.scheduler.cluster.columns import Counts, Integers, LabelColumn, divide, round_half_away, wrap
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Args
 from kubespread.scheduler.plugins.dynamicresources.devices import Rules
 
@@ -99,7 +99,7 @@ class Share(Struct, frozen=True):
     requested: Counts
 
     @property
-    def kept(self) -> NDArray[np.bool_]:
+    def has_resource(self) -> NDArray[np.bool_]:
         """Nodes with the resource; others leave it out of their mean."""
         present: NDArray[np.bool_] = self.allocatable != 0
         return present
@@ -136,7 +136,7 @@ def shares(
                 has_devices = (allocatable == 0) & (totals[0] > 0)
                 allocatable = np.where(has_devices, totals[0], allocatable)
                 occupied = np.where(has_devices, totals[1], occupied)
-        rows.append(Share(resource.weight, allocatable, occupied, occupied + np.int64(wrapped(amount))))
+        rows.append(Share(resource.weight, allocatable, occupied, occupied + np.int64(wrap(amount))))
     return rows
 
 
@@ -179,8 +179,8 @@ def _weighted_mean(kept: Sequence[Share], nodes: int, percent: Callable[[Share],
         return divide(total, sum(share.weight for share in kept))
     weights = np.zeros(nodes, dtype=np.int64)
     for share in kept:
-        total += np.where(share.kept, share.weight * percent(share), 0)
-        weights += np.where(share.kept, share.weight, 0)
+        total += np.where(share.has_resource, share.weight * percent(share), 0)
+        weights += np.where(share.has_resource, share.weight, 0)
     return divide(total, weights)
 
 
@@ -191,15 +191,15 @@ def requested_to_capacity_ratio(kept: Sequence[Share], shape: Sequence[ShapePoin
     for share in kept:
         over = share.requested > share.allocatable
         utilization = np.where(over, 100, divide(share.requested * 100, share.allocatable))
-        score = interpolated(utilization, shape)
-        counted = share.kept & (score > 0)
+        score = interpolate(utilization, shape)
+        counted = share.has_resource & (score > 0)
         total += np.where(counted, share.weight * score, 0)
         weights += np.where(counted, share.weight, 0)
     mean = total.astype(np.float64) / np.where(weights == 0, 1, weights).astype(np.float64)
     return np.where(weights == 0, 0, round_half_away(mean))
 
 
-def interpolated(utilization: Integers, shape: Sequence[ShapePoint]) -> Integers:
+def interpolate(utilization: Integers, shape: Sequence[ShapePoint]) -> Integers:
     """Score of each utilization on the line through the points, both in percent.
 
     Slopes are truncated toward zero as in Go, and beyond the ends the line is level.
@@ -250,7 +250,7 @@ class NodeResourcesFitArgs(Args):
         ratio = strategy.requested_to_capacity_ratio
         shape = tuple(ShapePoint(point.utilization, point.score) for point in ratio.shape) if ratio is not None else ()
         strategy_type = next(name for name in STRATEGIES if name == strategy.type)
-        return Scoring(strategy_type, _weighted(strategy.resources), shape)
+        return Scoring(strategy_type, _weigh(strategy.resources), shape)
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
         for position, name in enumerate(self.ignored_resources):
@@ -293,7 +293,7 @@ class NodeResourcesBalancedAllocationArgs(Args):
 
     @property
     def weighted_resources(self) -> tuple[WeightedResource, ...]:
-        return _weighted(self.resources)
+        return _weigh(self.resources)
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
         seen: set[str] = set()
@@ -304,6 +304,6 @@ class NodeResourcesBalancedAllocationArgs(Args):
             yield from between(resource.weight, 0, 1, f"{path}.resources[{position}].weight")
 
 
-def _weighted(resources: Sequence[ResourceSpec]) -> tuple[WeightedResource, ...]:
+def _weigh(resources: Sequence[ResourceSpec]) -> tuple[WeightedResource, ...]:
     """A weight of 0 counts as 1, and no resources at all are cpu and memory."""
     return tuple(WeightedResource(resource.name, resource.weight or 1) for resource in resources) or CPU_AND_MEMORY

@@ -37,7 +37,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Codes, DomainCounts, Mask, some
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindNumber, KindTable, PodKind
 from kubespread.scheduler.cluster.memo import Memo
-from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated_nodes
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.plugin import Args
 
@@ -129,7 +129,7 @@ class PodConstraints(Struct, frozen=True):
     problems: Mapping[str, str] = field(default_factory=dict)
     """Malformed selector by whenUnsatisfiable, in the scheduler's words."""
 
-    def of(self, when_unsatisfiable: str) -> list[int]:
+    def positions(self, when_unsatisfiable: str) -> list[int]:
         """Positions of hard or soft constraints."""
         return [
             position
@@ -236,17 +236,17 @@ class NodeInclusion:
 
     def __init__(self, nodes: Nodes, pod: Pod, *, compares: bool) -> None:
         self._affinity = matches_required_node_affinity(nodes, pod)
-        self._taints = tolerated(nodes, pod, compares=compares)
+        self._taints = tolerated_nodes(nodes, pod, compares=compares)
         self._everywhere = everywhere(nodes)
 
     @classmethod
-    def shared(cls, cluster: Cluster, pod: Pod, *, compares: bool) -> NodeInclusion:
+    def get_or_make(cls, cluster: Cluster, pod: Pod, *, compares: bool) -> NodeInclusion:
         """Cached inclusion for all pods of a cluster with the same affinity and tolerations."""
         read = pod.spec.node_selector, required_node_selector(pod), pod.spec.tolerations
         key = msgpack.encode(read), compares
-        return _INCLUSIONS.once(cluster.results, key, lambda: cls(cluster.nodes, pod, compares=compares))
+        return _INCLUSIONS.get_or_make(cluster.results, key, lambda: cls(cluster.nodes, pod, compares=compares))
 
-    def of(self, constraint: Constraint) -> Mask:
+    def by_policies(self, constraint: Constraint) -> Mask:
         included = self.by_affinity(constraint)
         return included & self._taints if constraint.honors_taints else included
 
@@ -289,7 +289,7 @@ def _selected_kinds(kinds: KindTable, selector: Selector, namespace: str, *, ter
     def judge(kind: PodKind) -> bool:
         return kind.namespace == namespace and (terminating or not kind.terminating) and selector.matches(kind.labels)
 
-    return kinds.shared(
+    return kinds.share(
         "judgment",
         ("selected", selector, namespace, terminating),
         lambda: KindJudgment(kinds, judge, among=lambda: kinds.selectable(namespace, selector)),
@@ -324,7 +324,7 @@ class CountedConstraint(DomainCounts):
 
     def move(self, moves: Moves) -> None:
         """Count pods that came and went, most of which do not match."""
-        chosen = self._counts_kind.of(moves.kind)
+        chosen = self._counts_kind.select(moves.kind)
         if some(chosen):
             chosen &= self.counts_on[moves.node]
             self.add(moves.node[chosen], moves.by[chosen])

@@ -46,7 +46,7 @@ from kubespread.scheduler.plugin import (
     RANKS,
     SKIP,
     Code,
-    Counted,
+    CountingState,
     Extent,
     Plugin,
     SchedulingError,
@@ -93,15 +93,15 @@ class SoftConstraint(CountedConstraint):
             domains=len(column.codes) if self.is_hostname else len(column.values) + 1,
         )
 
-    def around(self, nodes: Positions | None = None) -> Counts:
+    def counts_at(self, nodes: Positions | None = None) -> Counts:
         """Counts as scored: 0 without the key."""
         if self.is_hostname and nodes is None:
-            around = self.counts
+            counts = self.counts
         else:
-            around = super().around(nodes)
+            counts = super().counts_at(nodes)
         if self.column.is_everywhere:
-            return around
-        return np.where(self.column.absent if nodes is None else self.column.absent[nodes], 0, around)
+            return counts
+        return np.where(self.column.absent if nodes is None else self.column.absent[nodes], 0, counts)
 
     def size(self, scored: Mask) -> int:
         """Number of domains among the scored nodes. The last answer is kept: mostly the same nodes are scored."""
@@ -142,14 +142,13 @@ class SoftConstraints(Forking):
             SoftConstraint(
                 cluster,
                 constraint,
-                inclusion.of(constraint) & all_keys if strict else inclusion.of(constraint),
+                inclusion.by_policies(constraint) & all_keys if strict else inclusion.by_policies(constraint),
                 pod.metadata.namespace,
             )
             for constraint in constraints
         ]
 
-    def scored(self, feasible: Mask) -> Mask:
-        """Feasible nodes that are compared."""
+    def compared_nodes(self, feasible: Mask) -> Mask:
         if self._compares_all:
             return feasible
         if self._scored[0] is not feasible:
@@ -158,7 +157,7 @@ class SoftConstraints(Forking):
 
     def shares(self, feasible: Mask) -> list[Shares]:
         """Part of each constraint in the raw score."""
-        scored = self.scored(feasible)
+        scored = self.compared_nodes(feasible)
         return [counted.share(scored) for counted in self.counted]
 
     def score(self, feasible: Mask) -> Counts:
@@ -169,7 +168,7 @@ class SoftConstraints(Forking):
         return round_half_away(first)
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
-        counted = raw[self.scored(feasible)]
+        counted = raw[self.compared_nodes(feasible)]
         return (max(0, greatest(counted)), least(counted)) if counted.size else (0, 0)
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
@@ -256,7 +255,7 @@ class HardConstraint(CountedConstraint):
             return least(self.counts)
         return least(self.counts[self.is_domain]) if self._domains else NO_DOMAINS
 
-    def judged(self, nodes: Positions | None) -> NDArray[np.int32]:
+    def judge(self, nodes: Positions | None) -> NDArray[np.int32]:
         """0 for nodes where the constraint holds, else _SKEWED or _MISSING; each domain is judged once."""
         verdicts = np.empty(len(self.counts) + 1, dtype=np.int32)
         most = self.constraint.max_skew + self.global_minimum - self.constraint.self_match
@@ -273,7 +272,7 @@ def hard_constraints(
     all_keys = has_all_keys(cluster.nodes, constraints)
     namespace = pod.metadata.namespace
     return [
-        HardConstraint(cluster, constraint, all_keys & inclusion.of(constraint), namespace, rules)
+        HardConstraint(cluster, constraint, all_keys & inclusion.by_policies(constraint), namespace, rules)
         for constraint in constraints
     ]
 
@@ -285,7 +284,7 @@ def judge(constraints: Sequence[HardConstraint], rules: SpreadRules, nodes: Posi
     if rules.passes_without_domains and not any(counted.is_domain.any() for counted in constraints):
         size = len(constraints[0].column.codes) if nodes is None else len(nodes)
         return Verdicts(np.zeros(size, dtype=np.int32), table)
-    first, *others = (counted.judged(nodes) for counted in constraints)
+    first, *others = (counted.judge(nodes) for counted in constraints)
     for row in others:
         first = np.where(first, first, row)
     return Verdicts(first, table)
@@ -321,15 +320,15 @@ class PodTopologySpread(Plugin, frozen=True):
             yield "default constraints: their selector is derived as since 1.22, from the pod's controller"
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        declared = self._declared(cluster, pod)
+        declared = self._constraints(cluster, pod)
         if problem := declared.problems.get(DO_NOT_SCHEDULE):
             detail = f"get constraints from pod: obtaining pod's hard topology spread constraints: {problem}"
             raise SchedulingError(f'running PreFilter plugin "PodTopologySpread": {detail}')
         return SpreadState(cluster, pod, declared, self.rules) if declared.constraints else SKIP
 
-    def _declared(self, cluster: Cluster, pod: Pod) -> PodConstraints:
+    def _constraints(self, cluster: Cluster, pod: Pod) -> PodConstraints:
         """Parsed once for a pod that is prepared repeatedly."""
-        declared, objects = cluster.kinds.results_of(pod).of(_DECLARED), cluster.objects
+        declared, objects = cluster.kinds.results_of(pod).section(_DECLARED), cluster.objects
         known = declared.get(None)
         if known is None or known[0] is not self or known[1] is not objects:
             parsed = pod_constraints(
@@ -343,7 +342,7 @@ _DECLARED = Memo[None, tuple[PodTopologySpread, ClusterObjects, PodConstraints]]
 """Constraints of a pod as last read, with the plugin and the objects they were read by."""
 
 
-class SpreadState(Counted):
+class SpreadState(CountingState):
     """One pod's constraints, counted on one cluster."""
 
     _forked = ("hard", "soft")
@@ -351,16 +350,16 @@ class SpreadState(Counted):
     def __init__(self, cluster: Cluster, pod: Pod, declared: PodConstraints, rules: SpreadRules) -> None:
         self.declared = declared
         self._nodes, self._pod, self._rules = cluster.nodes, pod, rules
-        self.inclusion = inclusion = NodeInclusion.shared(cluster, pod, compares=rules.compares_tolerations)
-        hard = [declared.constraints[position] for position in declared.of(DO_NOT_SCHEDULE)]
-        soft = [declared.constraints[position] for position in declared.of(SCHEDULE_ANYWAY)]
+        self.inclusion = inclusion = NodeInclusion.get_or_make(cluster, pod, compares=rules.compares_tolerations)
+        hard = [declared.constraints[position] for position in declared.positions(DO_NOT_SCHEDULE)]
+        soft = [declared.constraints[position] for position in declared.positions(SCHEDULE_ANYWAY)]
         self.hard = hard_constraints(cluster, pod, hard, inclusion, rules)
         """The DoNotSchedule constraints in declared order."""
         self.soft = SoftConstraints(cluster, pod, soft, inclusion, strict=declared.strict) if soft else None
         """The ScheduleAnyway constraints in declared order, None when there are none."""
 
     @property
-    def _counted(self) -> Sequence[HardConstraint | SoftConstraint]:
+    def _counting(self) -> Sequence[HardConstraint | SoftConstraint]:
         return (*self.hard, *(self.soft.counted if self.soft is not None else ()))
 
     def filter(self, nodes: Positions | None = None) -> Verdicts | None:
@@ -378,10 +377,10 @@ class SpreadState(Counted):
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
         return self.soft.normalize(raw, extent) if self.soft is not None else raw
 
-    def after(self, cluster: Cluster, moves: Moves) -> Self | None:
+    def carry_over(self, cluster: Cluster, moves: Moves) -> Self | None:
         if not cluster.nodes.have_same_labels_as(self._nodes):
             return None
-        inclusion = NodeInclusion.shared(cluster, self._pod, compares=self._rules.compares_tolerations)
+        inclusion = NodeInclusion.get_or_make(cluster, self._pod, compares=self._rules.compares_tolerations)
         reads_taints = any(constraint.honors_taints for constraint in self.declared.constraints)
         if reads_taints and inclusion.excludes_others_than(self.inclusion):
             return None
@@ -391,11 +390,11 @@ class SpreadState(Counted):
         return fork
 
     def move(self, moves: Moves) -> None:
-        for counted in self._counted:
+        for counted in self._counting:
             counted.move(moves)
 
     def move_one(self, kind: KindNumber, node: int, by: int) -> None:
-        for counted in self._counted:
+        for counted in self._counting:
             counted.move_one(kind, node, by)
 
     def pretend(self, kind: KindNumber, node: int, by: int) -> None:

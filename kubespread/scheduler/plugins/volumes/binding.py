@@ -50,15 +50,15 @@ from kubespread.scheduler.causes import (
 )
 from kubespread.scheduler.cluster import storage_index
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, divide, round_half_away, wrapped
-from kubespread.scheduler.cluster.nodes import everywhere, named, nowhere
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, divide, round_half_away, wrap
+from kubespread.scheduler.cluster.nodes import everywhere, nodes_named, nowhere
 from kubespread.scheduler.plugin import (
     JUDGES,
     RANKS,
     SKIP,
     Args,
     Code,
-    Fixed,
+    FixedState,
     Point,
     Setting,
     Specification,
@@ -201,7 +201,7 @@ class _Problem(Struct, frozen=True):
     nodes: Mask
 
 
-class VolumeBindingState(Struct, Fixed, dict=True):
+class VolumeBindingState(Struct, FixedState, dict=True):
     cluster: Cluster
     bound: Sequence[api.PersistentVolumeClaim]
     waiting: Sequence[api.PersistentVolumeClaim]
@@ -257,7 +257,7 @@ class VolumeBindingState(Struct, Fixed, dict=True):
     def _problems_of_waiting(self) -> Iterator[_Problem]:
         """Claims that a node was selected for want that node; the others take a volume, or else a provisioner."""
         open_nodes = everywhere(self.cluster.nodes)
-        for claim, nodes in self._selected:
+        for claim, nodes in self._node_selections:
             yield _Problem(BIND_CONFLICT, claim, ~nodes)
             open_nodes = open_nodes & nodes
         for claim, needed in self._waiting[1]:
@@ -312,16 +312,15 @@ class VolumeBindingState(Struct, Fixed, dict=True):
     def _waiting(self) -> tuple[matching.PersistentVolumes, list[tuple[api.PersistentVolumeClaim, Mask]]]:
         """The volumes taken, and the claims that are left to a provisioner, each with the nodes where it is."""
         volumes = matching.PersistentVolumes(self.cluster)
-        to_provision = list(self._selected)
+        to_provision = list(self._node_selections)
         unselected = [claim for claim in self.waiting if SELECTED_NODE not in claim.metadata.annotations]
         smallest_first = sorted(unselected, key=lambda claim: requested_storage(claim).nano)
         return volumes, to_provision + [(claim, ~volumes.take(claim)) for claim in smallest_first]
 
     @cached_property
-    def _selected(self) -> list[tuple[api.PersistentVolumeClaim, Mask]]:
-        """The claims that a node was selected for, and that node."""
+    def _node_selections(self) -> list[tuple[api.PersistentVolumeClaim, Mask]]:
         selected = ((claim, claim.metadata.annotations.get(SELECTED_NODE)) for claim in self.waiting)
-        return [(claim, named(self.cluster.nodes, [node])) for claim, node in selected if node is not None]
+        return [(claim, nodes_named(self.cluster.nodes, [node])) for claim, node in selected if node is not None]
 
     def binding(self, node: int) -> storage_index.StorageChange | None:
         """Change that binds each waiting claim to its volume on ``node``, or to a provisioned one."""
@@ -398,19 +397,19 @@ class StorageUse:
     def bind(self, storage_class: str, nodes: Mask, requested: int, capacity: int) -> None:
         """Add a volume of so much capacity on ``nodes``; volumes of one class add up."""
         self._ask(storage_class, nodes, requested)
-        self._offered[storage_class][nodes] += wrapped(capacity)
+        self._offered[storage_class][nodes] += wrap(capacity)
 
     def provision(self, storage_class: str, nodes: Mask, requested: int, capacity: int) -> None:
         """Add a provisioned volume on ``nodes``, from the ``capacity`` that all claims of a class share."""
         self._ask(storage_class, nodes, requested)
-        self._offered[storage_class][nodes] = wrapped(capacity)
+        self._offered[storage_class][nodes] = wrap(capacity)
 
     def _ask(self, storage_class: str, nodes: Mask, requested: int) -> None:
         if storage_class not in self._used:
             self._requested[storage_class] = np.zeros(len(self._cluster), dtype=np.int64)
             self._offered[storage_class] = np.zeros(len(self._cluster), dtype=np.int64)
             self._used[storage_class] = nowhere(self._cluster.nodes)
-        self._requested[storage_class][nodes] += wrapped(requested)
+        self._requested[storage_class][nodes] += wrap(requested)
         self._used[storage_class] |= nodes
 
     @property
@@ -429,6 +428,6 @@ class StorageUse:
             requested, offered = self._requested[storage_class], self._offered[storage_class]
             over = (offered == 0) | (requested > offered)
             utilization = np.where(over, _FULL, divide(requested * _FULL, offered))
-            total += np.where(used, scoring.interpolated(utilization, shape), 0)
+            total += np.where(used, scoring.interpolate(utilization, shape), 0)
             classes += used
         return round_half_away(total / np.maximum(classes, 1))

@@ -48,9 +48,9 @@ from kubespread.scheduler.plugin import (
     JUDGES,
     SKIP,
     Code,
-    Counted,
-    Fixed,
-    OnNode,
+    CountingState,
+    FixedState,
+    OnNodeState,
     Specification,
     State,
     Status,
@@ -133,7 +133,7 @@ def _topologies(volume: PersistentVolume) -> Iterator[tuple[str, tuple[str, ...]
             yield key, tuple(parts)
 
 
-class VolumeZoneState(Struct, Fixed, dict=True):
+class VolumeZoneState(Struct, FixedState, dict=True):
     cluster: Cluster
     required: list[_Topology]
 
@@ -185,7 +185,7 @@ class NodeVolumeLimits(VolumePlugin, frozen=True):
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield from super().gaps(cluster, pod)
-        if added := dict(cluster.storage.attached(pod)):
+        if added := dict(cluster.storage.attachable_volumes(pod)):
             yield from cluster.objects.gap(CSINode, "how many volumes a node can attach is not evaluated")
             drivers_of_all = (driver for node in cluster.storage.csi_nodes.values() for driver in node.spec.drivers)
             limits = [limit.count for each in drivers_of_all if (limit := each.allocatable) and limit.count is not None]
@@ -213,7 +213,7 @@ class NodeVolumeLimits(VolumePlugin, frozen=True):
         undecided = cluster.undecided_claims(pod)
         absent = (name for name in claims if cluster.storage.claim(pod, name) is None)
         missing = next((name for name in absent if name not in undecided), None)
-        added = dict(cluster.storage.attached(pod))
+        added = dict(cluster.storage.attachable_volumes(pod))
         names_driver = cluster.storage.names_driver(pod)
         if not (names_driver or missing):
             return SKIP
@@ -227,7 +227,7 @@ class NodeVolumeLimits(VolumePlugin, frozen=True):
             return ()
         csi_nodes = [cluster.storage.csi_nodes.get(name) for name in cluster.nodes.names]
         attached, plain = (
-            {driver for _, driver in cluster.storage.attached(pod, translates=translates)}
+            {driver for _, driver in cluster.storage.attachable_volumes(pod, translates=translates)}
             for translates in (True, False)
         )
 
@@ -249,7 +249,7 @@ def _unknown_claim(pod: Pod, name: str | None) -> Status | None:
     return Status(Code.UNRESOLVABLE, (f'looking up PVC {claim}: persistentvolumeclaim "{name}" not found',))
 
 
-class NodeVolumeLimitsState(Struct, OnNode, dict=True):
+class NodeVolumeLimitsState(Struct, OnNodeState, dict=True):
     added: Mapping[str, str]
     unknown: Status | None
     lacking: Sequence[tuple[str, Mask]] = ()
@@ -262,7 +262,7 @@ class NodeVolumeLimitsState(Struct, OnNode, dict=True):
         rows = np.zeros(len(held), dtype=np.int32)
         limits = held.cluster.storage.attach_limits
         for place, node in self._suspects(held):
-            rows[place] = any(self._exceeded(held, node, limits[held.cluster.nodes.names[node]]))
+            rows[place] = any(self._exceeded_limits(held, node, limits[held.cluster.nodes.names[node]]))
         table = [EXCEEDED]
         # A driver that is not there is found out before anything is counted.
         for driver, nodes in reversed(self.lacking):
@@ -273,13 +273,13 @@ class NodeVolumeLimitsState(Struct, OnNode, dict=True):
     def _suspects(self, held: Holdings) -> Iterator[tuple[int, int]]:
         """The nodes where the limits would not do if no volume were attached already: place and position."""
         cluster, suspects = held.cluster, np.zeros(len(held), dtype=np.bool_)
-        brought = {volume for kind, _ in held.more for volume, _ in cluster.storage.attached(kind.pod)}
+        brought = {volume for kind, _ in held.more for volume, _ in cluster.storage.attachable_volumes(kind.pod)}
         if brought >= self.added.keys() and all(by > 0 for _, by in held.more):
             return iter(())
         for driver, added in Counter(self.added.values()).items():
             if driver in cluster.attach_limits:
                 limit = held.pick(cluster.attach_limits[driver])
-                count = cluster.attached.counts.get(driver)
+                count = cluster.attachments.counts.get(driver)
                 most = added + len(brought) + (0 if count is None else held.pick(count))
                 suspects |= most > limit
         places = np.flatnonzero(suspects)
@@ -306,16 +306,16 @@ class NodeVolumeLimitsState(Struct, OnNode, dict=True):
         for _, without in self.lacking:
             lacks |= without
         return [
-            () if lacks[node] else tuple(self._exceeded(held, node, limits.get(names[node], {})))
+            () if lacks[node] else tuple(self._exceeded_limits(held, node, limits.get(names[node], {})))
             for node in nodes.tolist()
         ]
 
-    def _exceeded(self, held: Holdings, node: int, limits: Mapping[str, int]) -> Iterator[VolumeLimitDetail]:
+    def _exceeded_limits(self, held: Holdings, node: int, limits: Mapping[str, int]) -> Iterator[VolumeLimitDetail]:
         """The drivers that would have to attach too many volumes.
 
         A volume that is attached already costs nothing; drivers without a limit are unlimited.
         """
-        used = held.attached(node)
+        used = held.attached_volumes(node)
         # Of attachments that no pod explains the candidate's own may be one.
         count = per_driver(used, held.cluster.volume_attachments.get(node, {}))
         new = Counter(driver for unique, driver in self.added.items() if unique not in used)
@@ -363,7 +363,7 @@ class VolumeRestrictions(VolumePlugin, frozen=True):
         return VolumeRestrictionsState(cluster, disks, frozenset(exclusive)) if disks or exclusive else SKIP
 
 
-class VolumeRestrictionsState(Counted):
+class VolumeRestrictionsState(CountingState):
     """State with the ``exclusive`` claims, by namespace and name, that one pod may use in the whole cluster."""
 
     _copied = ("_busy", "_users")
@@ -386,9 +386,9 @@ class VolumeRestrictionsState(Counted):
 
     def move(self, moves: Moves) -> None:
         if self._watches_disks:
-            chosen = self._holds_disk.of(moves.kind)
+            chosen = self._holds_disk.select(moves.kind)
             np.add.at(self._busy, moves.node[chosen], moves.by[chosen])
-        using = moves.only(self._uses_claim.of(moves.kind))
+        using = moves.select(self._uses_claim.select(moves.kind))
         for kind, by in zip(using.kind.tolist(), using.by.tolist(), strict=True):
             for claim in self._exclusive.intersection(self._kinds[kind].claims):
                 self._users[claim] += by
@@ -413,7 +413,7 @@ class VolumeRestrictionsState(Counted):
     def _disks_in_use(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, DiskDetail]]:
         running = cluster.running
         disks = {number: list(_shared_disks(self._disks, self._kinds[number])) for number in running.nodes_of_kind}
-        for place, pod, kind in running.on(nodes, (number for number, shared in disks.items() if shared)):
+        for place, pod, kind in running.pods_on(nodes, (number for number, shared in disks.items() if shared)):
             yield from ((place, DiskDetail(disk.name, name_of(pod))) for disk in disks[kind])
 
     def _claims_in_use(self, cluster: Cluster) -> Iterator[ClaimInUseDetail]:

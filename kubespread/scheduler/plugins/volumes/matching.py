@@ -39,7 +39,7 @@ from kubespread.scheduler.cluster.nodes import (
     everywhere,
     judge_distinct,
     matches_requirements,
-    named,
+    nodes_named,
     nowhere,
     parsed_terms,
     unmet_requirements,
@@ -184,8 +184,8 @@ class _View:
         self.migrated = nowhere(cluster.nodes)
         has_zone = bool(_used_keys(self.plain) & {*ZONE_LABELS} or _labeled_zones(volume))
         if plugin is not None and plugin.zone_key is not None and has_zone:
-            self.translated = _translated(volume, self.plain, plugin.zone_key)
-            self.migrated = _migrated(cluster, plugin.name)
+            self.translated = _translate(volume, self.plain, plugin.zone_key)
+            self.migrated = _migrated_nodes(cluster, plugin.name)
 
 
 def _matches(cluster: Cluster, selector: NodeSelector | None) -> Mask:
@@ -204,13 +204,13 @@ def untranslatable(cluster: Cluster, volume: api.PersistentVolume) -> tuple[Mask
     plugin, fault = in_tree_plugin(volume.spec), translation_fault(volume)
     if plugin is None or fault is None:
         return nowhere(cluster.nodes), ""
-    return _migrated(cluster, plugin.name), fault
+    return _migrated_nodes(cluster, plugin.name), fault
 
 
-def _migrated(cluster: Cluster, plugin: str) -> Mask:
+def _migrated_nodes(cluster: Cluster, plugin: str) -> Mask:
     """Nodes whose kubelet hands this in-tree plugin's volumes to CSI."""
     csi_nodes = cluster.storage.csi_nodes.values()
-    return named(
+    return nodes_named(
         cluster.nodes,
         (
             csi_node.metadata.name
@@ -231,7 +231,7 @@ def _labeled_zones(volume: api.PersistentVolume) -> list[str]:
     return [zone for part in label.split("__") if (zone := part.strip())]
 
 
-def _translated(volume: api.PersistentVolume, required: NodeSelector | None, driver_key: str) -> NodeSelector:
+def _translate(volume: api.PersistentVolume, required: NodeSelector | None, driver_key: str) -> NodeSelector:
     """The volume's node affinity with its zone on the driver's own label."""
     used = _used_keys(required)
     zone_key = next((key for key in ZONE_LABELS if key in used), None)
@@ -239,13 +239,13 @@ def _translated(volume: api.PersistentVolume, required: NodeSelector | None, dri
     if zone_key is None:
         added = NodeSelectorRequirement(key=driver_key, operator="In", values=_labeled_zones(volume))
         terms = terms or [NodeSelectorTerm()]
-        return NodeSelector(node_selector_terms=[_with(term, [*term.match_expressions, added]) for term in terms])
+        return NodeSelector(node_selector_terms=[_rewrite(term, [*term.match_expressions, added]) for term in terms])
     renamed = {zone_key: driver_key}
     if zone_key == ZONE_LABELS[1]:
         renamed[BETA_REGION] = REGION
     return NodeSelector(
         node_selector_terms=[
-            _with(
+            _rewrite(
                 term,
                 [
                     NodeSelectorRequirement(
@@ -261,7 +261,7 @@ def _translated(volume: api.PersistentVolume, required: NodeSelector | None, dri
     )
 
 
-def _with(term: NodeSelectorTerm, expressions: list[NodeSelectorRequirement]) -> NodeSelectorTerm:
+def _rewrite(term: NodeSelectorTerm, expressions: list[NodeSelectorRequirement]) -> NodeSelectorTerm:
     return NodeSelectorTerm(match_expressions=expressions, match_fields=term.match_fields)
 
 

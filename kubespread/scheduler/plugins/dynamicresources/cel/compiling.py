@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from kubespread.scheduler.plugins.dynamicresources.cel import types
 from kubespread.scheduler.plugins.dynamicresources.cel.evaluating import Evaluate, Planner, Run
-from kubespread.scheduler.plugins.dynamicresources.cel.macros import expanded
+from kubespread.scheduler.plugins.dynamicresources.cel.macros import expand
 from kubespread.scheduler.plugins.dynamicresources.cel.syntax import MAX_DEPTH, Parser
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, Type, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, Optional, Value, type_of
@@ -21,12 +21,12 @@ Selector = Callable[[Mapping[str, Value]], bool]
 _CALLS = 40 * MAX_DEPTH
 
 
-def compiled(expression: str) -> Selector:
+def compile_selector(expression: str) -> Selector:
     """Compile a selector of devices, given as the fields of CEL's variable ``device``.
 
     Raises CompileError and UnsupportedExpressionError at once; the selector raises EvaluationError.
     """
-    outcome = _compiled(expression)
+    outcome = _compile(expression)
     if isinstance(outcome, Exception):
         raise outcome
     return outcome
@@ -46,10 +46,10 @@ def _deeply() -> Iterator[None]:
 
 
 @lru_cache(maxsize=1024)
-def _compiled(expression: str) -> Selector | CompileError | UnsupportedExpressionError:
+def _compile(expression: str) -> Selector | CompileError | UnsupportedExpressionError:
     planner = Planner()
     try:
-        evaluate = _planned(expression, planner)
+        evaluate = _plan(expression, planner)
     except (CompileError, UnsupportedExpressionError) as error:
         return error
 
@@ -65,14 +65,14 @@ def _compiled(expression: str) -> Selector | CompileError | UnsupportedExpressio
 def has_patterns(expression: str) -> bool:
     """True if it matches text against a pattern. Raises CompileError and UnsupportedExpressionError."""
     planner = Planner()
-    _planned(expression, planner)
+    _plan(expression, planner)
     return planner.has_patterns
 
 
-def _planned(expression: str, planner: Planner) -> Evaluate:
+def _plan(expression: str, planner: Planner) -> Evaluate:
     try:
         with _deeply():
-            return planner.plan(Parser(expression, expanded).parsed()).evaluate
+            return planner.plan(Parser(expression, expand).parse()).evaluate
     except CompileError as error:
         where = ""
         if error.position is not None:

@@ -51,7 +51,7 @@ class Function(Struct, frozen=True, eq=False):
         """Overloads with this number of arguments, including a target."""
         return tuple(row for row in self.overloads if (row.is_member, len(row.arguments)) == (is_member, number))
 
-    def bound(self, overloads: tuple[Overload, ...]) -> Run:
+    def bind(self, overloads: tuple[Overload, ...]) -> Run:
         """Implementation with the possible overloads."""
         if self.for_all is not None:
             return self._on_first(self.for_all) if self.first else self.for_all
@@ -94,7 +94,7 @@ def _is_of(type_: Type, value: Value) -> bool:
     return True
 
 
-def declared(
+def declare(
     name: str,
     signatures: Mapping[str, Run | None] | Iterable[str],
     for_all: Run | None = None,

@@ -46,10 +46,10 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     Sum,
     Uint,
     Value,
+    key_text,
     keys_of,
     map_key,
     type_of,
-    written,
 )
 
 FUNCTIONS: Mapping[str, Function] = {
@@ -242,7 +242,7 @@ class Planner:
         match node.function:
             case "_&&_" | "_||_":
                 sides = [self.plan(side).evaluate for side in node.arguments]
-                return _Plan(_settled(sides, decisive=node.function == "_||_"))
+                return _Plan(_settle(sides, decisive=node.function == "_||_"))
             case "_?_:_":
                 condition, chosen, other = map(self.plan, node.arguments)
                 return _Plan(_choice(condition.evaluate, chosen.evaluate, other.evaluate))
@@ -287,7 +287,7 @@ class Planner:
         wanted = operands[1].constant if name in _SEARCHES else None
         has_pattern = wanted is not None and isinstance(wanted[0], str)
         evaluated = [operand.evaluate for operand in operands]
-        called = _called(function, overloads, evaluated, has_pattern=has_pattern)
+        called = _call(function, overloads, evaluated, has_pattern=has_pattern)
         try:
             if wanted is not None and has_pattern:
                 pattern(wanted[0])
@@ -310,14 +310,14 @@ class Planner:
                 return List(values)
             kept = enumerate(values)
             return List(
-                _unwrapped(value, f"list element from non-optional value {written(value)}")
+                _unwrap(value, f"list element from non-optional value {key_text(value)}")
                 if place in optional
                 else value
                 for place, value in kept
                 if place not in optional or value is not NONE
             )
 
-        return self._folded(evaluate, items)
+        return self._fold_constants(evaluate, items)
 
     def _map(self, node: MapOf) -> _Plan:
         entries = [(self.plan(key), self.plan(value), is_optional) for key, value, is_optional in node.entries]
@@ -330,14 +330,14 @@ class Planner:
                     pairs.pop(map_key(key), None)
                     continue
                 if is_optional:
-                    value = _unwrapped(value, f"entry '{written(key)}' from non-optional value {written(value)}")
+                    value = _unwrap(value, f"entry '{key_text(key)}' from non-optional value {key_text(value)}")
                 pairs[map_key(key)] = key, value
             return Map(pairs.values())
 
-        return self._folded(evaluate, [part for key, value, _ in entries for part in (key, value)])
+        return self._fold_constants(evaluate, [part for key, value, _ in entries for part in (key, value)])
 
     @staticmethod
-    def _folded(evaluate: Evaluate, parts: list[_Plan]) -> _Plan:
+    def _fold_constants(evaluate: Evaluate, parts: list[_Plan]) -> _Plan:
         """Evaluate at once what is made of constants alone."""
         if any(part.constant is None for part in parts):
             return _Plan(evaluate)
@@ -381,7 +381,7 @@ class Planner:
                     run.check()
                     variables[accumulator] = error
             value = result(run)
-            return value.settled() if isinstance(value, Growing | GrowingMap) else value
+            return value.freeze() if isinstance(value, Growing | GrowingMap) else value
 
         return _Plan(fold)
 
@@ -404,13 +404,13 @@ def qualified_name(node: Node) -> str | None:
 def _growing(start: Evaluate) -> Evaluate:
     """Wrap the evaluation of an accumulator so that one that starts empty can grow."""
 
-    def started(run: Run) -> Value:
+    def start_growing(run: Run) -> Value:
         value = start(run)
         if isinstance(value, list | dict) and not value:
             return Growing() if isinstance(value, list) else GrowingMap()
         return value
 
-    return started
+    return start_growing
 
 
 def _caught(evaluate: Evaluate, run: Run) -> Value:
@@ -428,7 +428,7 @@ def _pairs(holder: Value) -> Iterator[tuple[Value, Value]]:
     return iter(enumerate(holder))
 
 
-def _unwrapped(value: Value, what: str) -> Value:
+def _unwrap(value: Value, what: str) -> Value:
     if not isinstance(value, Optional):
         raise EvaluationError(f"cannot initialize optional {what}")
     return value.value
@@ -453,7 +453,7 @@ def _element(holder: _Plan, key: _Plan, *, is_optional: bool) -> _Plan:
         wanted = sought(run)
         _check_key(wanted)
         if not may_miss:
-            return _found(value, wanted)
+            return _look_up(value, wanted)
         present = _present(value, wanted)
         return NONE if present is None else Optional(present[0])
 
@@ -465,13 +465,13 @@ def _check_key(key: Value) -> None:
         raise EvaluationError(f"invalid qualifier type: {_go_type(key)}")
 
 
-def _found(holder: Value, key: Value) -> Value:
+def _look_up(holder: Value, key: Value) -> Value:
     present = _present(holder, key)
     if present is not None:
         return present[0]
     if isinstance(holder, list):
-        raise EvaluationError(f"index out of bounds: {written(key)}")
-    raise EvaluationError(f"no such key: {written(key)}")
+        raise EvaluationError(f"index out of bounds: {key_text(key)}")
+    raise EvaluationError(f"no such key: {key_text(key)}")
 
 
 def _present(holder: Value, key: Value) -> tuple[Value] | None:
@@ -488,7 +488,7 @@ def _present(holder: Value, key: Value) -> tuple[Value] | None:
         if type(key) not in (int, Uint, float):
             raise EvaluationError(f"unsupported index type '{type_of(key).name}' in list")
         if not -(2**63) <= key < 2**63 or key != int(key):
-            raise EvaluationError(f"unsupported index value {written(key)} in list")
+            raise EvaluationError(f"unsupported index value {key_text(key)} in list")
         return (holder[int(key)],) if 0 <= key < len(holder) else None
     return None
 
@@ -514,10 +514,10 @@ def _go_type(value: Value) -> str:
     return _GO_TYPES.get(type(value), "*types.baseMap")
 
 
-def _called(
+def _call(
     function: Function, overloads: tuple[Overload, ...], operands: list[Evaluate], *, has_pattern: bool
 ) -> Evaluate:
-    bound = function.bound(overloads)
+    bound = function.bind(overloads)
     # Where cel-go knows what to call, and that it has one or two operands, it evaluates both even if one is an error.
     is_known = function.for_all is not None or len(overloads) == 1 or len(function.overloads) == 1
     stops = len(operands) > 2 or has_pattern or not is_known
@@ -552,7 +552,7 @@ def _weight(value: Value) -> int:
     return value.weight if isinstance(value, List | Map) and type(value) is not Growing else 0
 
 
-def _settled(sides: list[Evaluate], *, decisive: bool) -> Evaluate:
+def _settle(sides: list[Evaluate], *, decisive: bool) -> Evaluate:
     """``||`` (True decides) and ``&&`` (False does): one side may decide regardless of the others, errors included."""
 
     def settle(run: Run) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
-from kubespread.scheduler.plugins.dynamicresources.cel.declaring import declared
+from kubespread.scheduler.plugins.dynamicresources.cel.declaring import declare
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     EvaluationError,
     Semver,
@@ -39,11 +39,11 @@ def _nano(quantity: Quantity | Sum) -> int:
     return quantity_of(quantity).nano
 
 
-def _compared(left: Quantity | Sum, right: Quantity | Sum) -> int:
+def _compare(left: Quantity | Sum, right: Quantity | Sum) -> int:
     return int(_nano(left) > _nano(right)) - int(_nano(left) < _nano(right))
 
 
-def _added(sign: int) -> Callable[[Quantity | Sum, Quantity | Sum | int], Sum]:
+def _adder(sign: int) -> Callable[[Quantity | Sum, Quantity | Sum | int], Sum]:
     def add(quantity: Quantity | Sum, other: Quantity | Sum | int) -> Sum:
         nano = other * NANO if isinstance(other, int) else _nano(other)
         return Sum(Quantity(_nano(quantity) + sign * nano))
@@ -98,32 +98,32 @@ def _order(left: Semver, right: Semver) -> int:
 
 
 FUNCTIONS = [
-    declared("quantity", {"string -> Quantity": _quantity}),
-    declared("isQuantity", {"string -> bool": _is_quantity}),
-    declared("sign", {"Quantity -> int": lambda quantity: _compared(quantity, Quantity(0))}),
-    declared("isInteger", {"Quantity | -> bool": _is_integer}),
-    declared("asInteger", {"Quantity | -> int": _integer}),
-    declared("asApproximateFloat", {"Quantity | -> double": _float}),
-    declared("add", {"Quantity | Quantity -> Quantity": _added(1), "Quantity | int -> Quantity": _added(1)}),
-    declared("sub", {"Quantity | Quantity -> Quantity": _added(-1), "Quantity | int -> Quantity": _added(-1)}),
-    declared("compareTo", {"Quantity | Quantity -> int": _compared, "Semver | Semver -> int": _order}),
-    declared(
+    declare("quantity", {"string -> Quantity": _quantity}),
+    declare("isQuantity", {"string -> bool": _is_quantity}),
+    declare("sign", {"Quantity -> int": lambda quantity: _compare(quantity, Quantity(0))}),
+    declare("isInteger", {"Quantity | -> bool": _is_integer}),
+    declare("asInteger", {"Quantity | -> int": _integer}),
+    declare("asApproximateFloat", {"Quantity | -> double": _float}),
+    declare("add", {"Quantity | Quantity -> Quantity": _adder(1), "Quantity | int -> Quantity": _adder(1)}),
+    declare("sub", {"Quantity | Quantity -> Quantity": _adder(-1), "Quantity | int -> Quantity": _adder(-1)}),
+    declare("compareTo", {"Quantity | Quantity -> int": _compare, "Semver | Semver -> int": _order}),
+    declare(
         "isGreaterThan",
         {
-            "Quantity | Quantity -> bool": lambda left, right: _compared(left, right) > 0,
+            "Quantity | Quantity -> bool": lambda left, right: _compare(left, right) > 0,
             "Semver | Semver -> bool": lambda left, right: left > right,
         },
     ),
-    declared(
+    declare(
         "isLessThan",
         {
-            "Quantity | Quantity -> bool": lambda left, right: _compared(left, right) < 0,
+            "Quantity | Quantity -> bool": lambda left, right: _compare(left, right) < 0,
             "Semver | Semver -> bool": lambda left, right: left < right,
         },
     ),
-    declared("semver", {"string -> Semver": _semver, "string, bool -> Semver": _semver}),
-    declared("isSemver", {"string -> bool": _is_semver, "string, bool -> bool": _is_semver}),
-    declared("major", {"Semver | -> int": lambda version: version.release[0]}),
-    declared("minor", {"Semver | -> int": lambda version: version.release[1]}),
-    declared("patch", {"Semver | -> int": lambda version: version.release[2]}),
+    declare("semver", {"string -> Semver": _semver, "string, bool -> Semver": _semver}),
+    declare("isSemver", {"string -> bool": _is_semver, "string, bool -> bool": _is_semver}),
+    declare("major", {"Semver | -> int": lambda version: version.release[0]}),
+    declare("minor", {"Semver | -> int": lambda version: version.release[1]}),
+    declare("patch", {"Semver | -> int": lambda version: version.release[2]}),
 ]

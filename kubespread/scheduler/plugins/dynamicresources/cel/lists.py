@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from functools import cmp_to_key, reduce
 
-from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Run, declared
-from kubespread.scheduler.plugins.dynamicresources.cel.standard import added
+from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Run, declare
+from kubespread.scheduler.plugins.dynamicresources.cel.standard import add
 from kubespread.scheduler.plugins.dynamicresources.cel.texts import INDEX_OF, LAST_INDEX_OF
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     MAX_WEIGHT,
@@ -30,10 +30,10 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     compare,
     is_comparable,
     is_same,
+    key_text,
     keys_of,
     map_key,
     type_of,
-    written,
 )
 
 MAX_INCLUDED = 48
@@ -63,7 +63,7 @@ def _flatten(values: Value, levels: int | None = None) -> List:
     return List(flat)
 
 
-def _sorted(values: List) -> List:
+def _sort(values: List) -> List:
     return _sorted_by(values, values)
 
 
@@ -107,16 +107,16 @@ def _is_sorted(values: List) -> bool:
 
 
 def _extreme(name: str, sign: int) -> Run:
-    def chosen(values: List) -> Value:
+    def choose(values: List) -> Value:
         if not values:
             raise EvaluationError(f"{name} called on empty list")
         return reduce(lambda best, value: value if _order(best, value) == sign else best, values)
 
-    return chosen
+    return choose
 
 
 def _sum(zero: Value) -> Run:
-    return lambda values: reduce(added, values, zero)
+    return lambda values: reduce(add, values, zero)
 
 
 def _index_of(values: List, item: Value) -> int:
@@ -143,7 +143,7 @@ def _includes(target: Value, item: Value) -> bool:
     return False
 
 
-def _inserted(holder: Map, *entry: Value) -> Map:
+def _insert(holder: Map, *entry: Value) -> Map:
     """Insert a key and its value, or another map; a map that is growing grows."""
     pairs = [entry] if len(entry) == 2 else list(zip(keys_of(entry[0]), entry[0].values(), strict=True))
     larger = (
@@ -151,7 +151,7 @@ def _inserted(holder: Map, *entry: Value) -> Map:
     )
     for key, value in pairs:
         if map_key(key) in larger:
-            raise EvaluationError(f"insert failed: key {written(key)} already exists")
+            raise EvaluationError(f"insert failed: key {key_text(key)} already exists")
         larger.insert(key, value)
     return larger
 
@@ -174,7 +174,7 @@ def _of_non_zero(value: Value) -> Optional:
     return NONE if is_zero else Optional(value)
 
 
-def _unwrapped(values: List) -> List:
+def _unwrap(values: List) -> List:
     return List(value.value for value in values if value.is_set)
 
 
@@ -183,33 +183,33 @@ _SUMMABLE: dict[str, Value] = {"int": 0, "uint": Uint(0), "double": 0.0}
 
 
 FUNCTIONS = [
-    declared("isSorted", {f"list({kind}) | -> bool": _is_sorted for kind in _COMPARABLE}),
-    declared("sum", {f"list({kind}) | -> {kind}": _sum(zero) for kind, zero in _SUMMABLE.items()}),
-    declared("max", {f"list({kind}) | -> {kind}": _extreme("max", -1) for kind in _COMPARABLE}),
-    declared("min", {f"list({kind}) | -> {kind}": _extreme("min", 1) for kind in _COMPARABLE}),
-    declared("indexOf", {"list(A) | A -> int": _index_of, **INDEX_OF}),
-    declared("lastIndexOf", {"list(A) | A -> int": _last_index_of, **LAST_INDEX_OF}),
-    declared("slice", {"list(T) | int, int -> list(T)": _slice}),
-    declared(
+    declare("isSorted", {f"list({kind}) | -> bool": _is_sorted for kind in _COMPARABLE}),
+    declare("sum", {f"list({kind}) | -> {kind}": _sum(zero) for kind, zero in _SUMMABLE.items()}),
+    declare("max", {f"list({kind}) | -> {kind}": _extreme("max", -1) for kind in _COMPARABLE}),
+    declare("min", {f"list({kind}) | -> {kind}": _extreme("min", 1) for kind in _COMPARABLE}),
+    declare("indexOf", {"list(A) | A -> int": _index_of, **INDEX_OF}),
+    declare("lastIndexOf", {"list(A) | A -> int": _last_index_of, **LAST_INDEX_OF}),
+    declare("slice", {"list(T) | int, int -> list(T)": _slice}),
+    declare(
         "flatten", {"list(list(T)) | -> list(T)": _flatten, "list(dyn) | int -> list(dyn)": _flatten}, is_guarded=False
     ),
-    declared("sort", {f"list({kind}) | -> list({kind})": None for kind in _COMPARABLE}, _sorted, (list,)),
-    declared(
+    declare("sort", {f"list({kind}) | -> list({kind})": None for kind in _COMPARABLE}, _sort, (list,)),
+    declare(
         "@sortByAssociatedKeys",
         {f"list(T) | list({kind}) -> list(T)": None for kind in _COMPARABLE},
         _sorted_by,
         (list,),
     ),
-    declared("lists.range", {"int -> list(int)": _range}),
-    declared("reverse", {"list(T) | -> list(T)": lambda values: List(reversed(values))}),
-    declared("distinct", {"list(T) | -> list(T)": _distinct}, squares=True),
-    declared("sets.contains", {"list(T), list(T) -> bool": _contains}, squares=True),
-    declared(
+    declare("lists.range", {"int -> list(int)": _range}),
+    declare("reverse", {"list(T) | -> list(T)": lambda values: List(reversed(values))}),
+    declare("distinct", {"list(T) | -> list(T)": _distinct}, squares=True),
+    declare("sets.contains", {"list(T), list(T) -> bool": _contains}, squares=True),
+    declare(
         "sets.equivalent",
         {"list(T), list(T) -> bool": lambda left, right: _contains(left, right) and _contains(right, left)},
         squares=True,
     ),
-    declared(
+    declare(
         "sets.intersects",
         {
             "list(T), list(T) -> bool": lambda left, right: any(
@@ -218,25 +218,25 @@ FUNCTIONS = [
         },
         squares=True,
     ),
-    declared("includes", {"dyn | dyn -> bool": _includes}),
-    declared(
+    declare("includes", {"dyn | dyn -> bool": _includes}),
+    declare(
         "cel.@mapInsert",
-        {"map(K, V), K, V -> map(K, V)": _inserted, "map(K, V), map(K, V) -> map(K, V)": _inserted},
+        {"map(K, V), K, V -> map(K, V)": _insert, "map(K, V), map(K, V) -> map(K, V)": _insert},
         iterates=False,
     ),
-    declared("optional.of", {"V -> optional(V)": Optional}, iterates=False),
-    declared("optional.ofNonZeroValue", {"V -> optional(V)": _of_non_zero}, iterates=False),
-    declared("optional.none", {"-> optional(V)": lambda: NONE}),
-    declared("hasValue", {"optional(V) | -> bool": lambda optional: optional.is_set}, iterates=False),
-    declared("value", {"optional(V) | -> V": _value}, iterates=False),
-    declared("or", ["optional(V) | optional(V) -> optional(V)"]),
-    declared("orValue", ["optional(V) | V -> V"]),
-    declared("optional.unwrap", {"list(optional(V)) -> list(V)": _unwrapped}),
-    declared("unwrapOpt", {"list(optional(V)) | -> list(V)": _unwrapped}),
-    declared(
+    declare("optional.of", {"V -> optional(V)": Optional}, iterates=False),
+    declare("optional.ofNonZeroValue", {"V -> optional(V)": _of_non_zero}, iterates=False),
+    declare("optional.none", {"-> optional(V)": lambda: NONE}),
+    declare("hasValue", {"optional(V) | -> bool": lambda optional: optional.is_set}, iterates=False),
+    declare("value", {"optional(V) | -> V": _value}, iterates=False),
+    declare("or", ["optional(V) | optional(V) -> optional(V)"]),
+    declare("orValue", ["optional(V) | V -> V"]),
+    declare("optional.unwrap", {"list(optional(V)) -> list(V)": _unwrap}),
+    declare("unwrapOpt", {"list(optional(V)) | -> list(V)": _unwrap}),
+    declare(
         "first", {"list(V) | -> optional(V)": lambda values: Optional(values[0]) if values else NONE}, iterates=False
     ),
-    declared(
+    declare(
         "last", {"list(V) | -> optional(V)": lambda values: Optional(values[-1]) if values else NONE}, iterates=False
     ),
 ]

@@ -29,7 +29,7 @@ RESULT = "@result"
 _UNUSED, _SORTED = "#unused", "@__sortBy_input__"
 
 
-def expanded(position: int, function: str, target: Node | None, arguments: list[Node]) -> Node | None:
+def expand(position: int, function: str, target: Node | None, arguments: list[Node]) -> Node | None:
     """Expansion of a macro's call; None for any other call."""
     if function == "has" and target is None and len(arguments) == 1:
         return _has(position, arguments[0])
@@ -92,7 +92,7 @@ class _Writer:
     ) -> Node:
         return Fold(self._position, range_, names, RESULT, start, condition, step, result)
 
-    def gathered(
+    def gather(
         self, range_: Node, names: tuple[str, ...], start: Node, step: Node, condition: Node | None = None
     ) -> Node:
         """All that is gathered, where a condition is met."""
@@ -100,7 +100,7 @@ class _Writer:
             step = self.call("_?_:_", condition, step, self.variable())
         return self.fold(range_, names, start, self.literal(value=True), step, self.variable())
 
-    def bound(self, name: str, value: Node, body: Node) -> Node:
+    def bind(self, name: str, value: Node, body: Node) -> Node:
         """A loop over nothing, whose start the body sees."""
         nothing, false = self.list_of(), self.literal(value=False)
         return Fold(self._position, nothing, (_UNUSED,), name, value, false, self.variable(name), body)
@@ -141,43 +141,43 @@ def _map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
     names = (writer.name(arguments[0]),)
     condition = arguments[1] if len(arguments) == 3 else None
     step = writer.call("_+_", writer.variable(), writer.list_of(arguments[-1]))
-    return writer.gathered(target, names, writer.list_of(), step, condition)
+    return writer.gather(target, names, writer.list_of(), step, condition)
 
 
 def _filter(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
     names = (writer.name(arguments[0]),)
     step = writer.call("_+_", writer.variable(), writer.list_of(arguments[0]))
-    return writer.gathered(target, names, writer.list_of(), step, arguments[1])
+    return writer.gather(target, names, writer.list_of(), step, arguments[1])
 
 
 def _transform_list(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
     step = writer.call("_+_", writer.variable(), writer.list_of(arguments[-1]))
     condition = arguments[2] if len(arguments) == 4 else None
-    return writer.gathered(target, writer.names(arguments), writer.list_of(), step, condition)
+    return writer.gather(target, writer.names(arguments), writer.list_of(), step, condition)
 
 
 def _transform_map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
     names = writer.names(arguments)
     step = writer.call("cel.@mapInsert", writer.variable(), writer.variable(names[0]), arguments[-1])
     condition = arguments[2] if len(arguments) == 4 else None
-    return writer.gathered(target, names, writer.map_of(), step, condition)
+    return writer.gather(target, names, writer.map_of(), step, condition)
 
 
 def _transform_map_entry(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
     step = writer.call("cel.@mapInsert", writer.variable(), arguments[-1])
     condition = arguments[2] if len(arguments) == 4 else None
-    return writer.gathered(target, writer.names(arguments), writer.map_of(), step, condition)
+    return writer.gather(target, writer.names(arguments), writer.map_of(), step, condition)
 
 
 def _sort_by(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
     keys = _map(writer, writer.variable(_SORTED), arguments)
     body = writer.method(writer.variable(_SORTED), "@sortByAssociatedKeys", keys)
-    return writer.bound(_SORTED, target, body)
+    return writer.bind(_SORTED, target, body)
 
 
 def _bind(writer: _Writer, _target: Node, arguments: list[Node]) -> Node:
     variable, value, body = arguments
-    return writer.bound(writer.name(variable), value, body)
+    return writer.bind(writer.name(variable), value, body)
 
 
 def _opt_map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
@@ -191,7 +191,7 @@ def _opt_flat_map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
 def _if_set(writer: _Writer, target: Node, arguments: list[Node], wrapped: Callable[[Node], Node]) -> Node:
     """The target stands in it twice."""
     variable, body = arguments
-    bound = writer.bound(writer.name(variable), writer.method(target, "value"), body)
+    bound = writer.bind(writer.name(variable), writer.method(target, "value"), body)
     return writer.call("_?_:_", writer.method(target, "hasValue"), wrapped(bound), writer.call("optional.none"))
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 
 from kubespread.regex import regex
-from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Run, declared
+from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Run, declare
 from kubespread.scheduler.plugins.dynamicresources.cel.types import BOOL, DOUBLE, INT, STRING, UINT, Type
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     LONGEST,
@@ -35,7 +35,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
 _COMPARABLE = (bool, int, Uint, float, str, bytes)
 
 
-def within(value: int, kind: type) -> Value:
+def limit(value: int, kind: type) -> Value:
     """An integer of a kind, limited to 64 bits."""
     if kind is Uint:
         if not 0 <= value < 2**64:
@@ -46,14 +46,14 @@ def within(value: int, kind: type) -> Value:
     return value
 
 
-def added(left: Value, right: Value) -> Value:
+def add(left: Value, right: Value) -> Value:
     """``left + right``; a growing list is extended in place, as nothing else refers to it yet."""
     match left, right:
         case Growing(), List():
             left.grow(right)
             return left
         case (List(), List()):
-            return left.joined(right)
+            return left.join(right)
         case (str(), str()) | (bytes(), bytes()):
             if len(left) + len(right) > LONGEST:
                 raise EvaluationError(TOO_MUCH)
@@ -70,7 +70,7 @@ def _arithmetic(on_integers: Callable[[int, int], int], on_doubles: Callable[[fl
             if on_doubles is None:
                 raise EvaluationError(NO_OVERLOAD)
             return on_doubles(left, right)
-        return within(on_integers(left, right), kind)
+        return limit(on_integers(left, right), kind)
 
     return calculate
 
@@ -92,20 +92,20 @@ def _remainder(left: int, right: int) -> int:
     return abs(left) % abs(right) * (-1 if left < 0 else 1)
 
 
-def _divided(left: float, right: float) -> float:
+def _divide(left: float, right: float) -> float:
     if right:
         return left / right
     return math.nan if left == 0 or math.isnan(left) else math.copysign(math.inf, left) * math.copysign(1, right)
 
 
-def _multiplied(left: float, right: float) -> float:
+def _multiply(left: float, right: float) -> float:
     return left * right
 
 
-def _negated(value: Value) -> Value:
+def _negate(value: Value) -> Value:
     if type(value) is bool:
         raise EvaluationError(NO_OVERLOAD)
-    return -value if isinstance(value, float) else within(-value, int)
+    return -value if isinstance(value, float) else limit(-value, int)
 
 
 def _not(value: Value) -> bool:
@@ -122,7 +122,7 @@ def is_in(item: Value, holder: Value) -> bool:
     raise EvaluationError(NO_OVERLOAD)
 
 
-def _ordered(judge: Callable[[int, int], bool]) -> Run:
+def _ordering(judge: Callable[[int, int], bool]) -> Run:
     return lambda left, right: judge(compare(left, right), 0)
 
 
@@ -155,7 +155,7 @@ def _int(value: Value) -> int:
         if not re.fullmatch(r"[+-]?0*\d{1,19}", value, re.ASCII) or not -(2**63) <= int(value) < 2**63:
             raise _conversion_error(value, INT)
         return int(value)
-    return int(within(int(value), int))
+    return int(limit(int(value), int))
 
 
 def _uint(value: Value) -> Uint:
@@ -165,7 +165,7 @@ def _uint(value: Value) -> Uint:
         return Uint(value)
     if isinstance(value, float) and not 0 <= value < 2**64:
         raise EvaluationError("unsigned integer overflow")
-    return Uint(within(int(value), Uint))
+    return Uint(limit(int(value), Uint))
 
 
 _DECIMAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?|nan", re.ASCII | re.IGNORECASE)
@@ -216,14 +216,14 @@ def _conversion(type_: Type, convert: Run, *sources: str) -> dict[str, Run]:
 _ARITHMETIC = ("double, double -> double", "int, int -> int", "uint, uint -> uint")
 _NUMBERS = (int, Uint, float)
 FUNCTIONS = [
-    declared("_?_:_", ["bool, A, A -> A"]),
-    declared("_&&_", ["bool, bool -> bool"]),
-    declared("_||_", ["bool, bool -> bool"]),
-    declared("!_", ["bool -> bool"], _not),
-    declared("@not_strictly_false", ["bool -> bool"]),
-    declared("_==_", {"A, A -> bool": None}, equals),
-    declared("_!=_", {"A, A -> bool": None}, lambda left, right: not is_same(left, right)),
-    declared(
+    declare("_?_:_", ["bool, A, A -> A"]),
+    declare("_&&_", ["bool, bool -> bool"]),
+    declare("_||_", ["bool, bool -> bool"]),
+    declare("!_", ["bool -> bool"], _not),
+    declare("@not_strictly_false", ["bool -> bool"]),
+    declare("_==_", {"A, A -> bool": None}, equals),
+    declare("_!=_", {"A, A -> bool": None}, lambda left, right: not is_same(left, right)),
+    declare(
         "_+_",
         {
             "bytes, bytes -> bytes": None,
@@ -233,20 +233,20 @@ FUNCTIONS = [
             "string, string -> string": None,
             "uint, uint -> uint": None,
         },
-        added,
+        add,
         (int, float, str, bytes, list),
     ),
-    declared("_-_", _ARITHMETIC, _minus, _NUMBERS),
-    declared("_*_", _ARITHMETIC, _arithmetic(operator.mul, _multiplied), _NUMBERS),
-    declared("_/_", _ARITHMETIC, _arithmetic(_quotient, _divided), _NUMBERS),
-    declared("_%_", _ARITHMETIC[1:], _arithmetic(_remainder, None), (int, Uint)),
-    declared("-_", ["double -> double", "int -> int"], _negated, (bool, int, float)),
-    declared("_<_", _COMPARISONS, _ordered(operator.lt), _COMPARABLE),
-    declared("_<=_", _COMPARISONS, _ordered(operator.le), _COMPARABLE),
-    declared("_>_", _COMPARISONS, _ordered(operator.gt), _COMPARABLE),
-    declared("_>=_", _COMPARISONS, _ordered(operator.ge), _COMPARABLE),
-    declared("@in", {"A, list(A) -> bool": None, "A, map(A, B) -> bool": None}, is_in),
-    declared(
+    declare("_-_", _ARITHMETIC, _minus, _NUMBERS),
+    declare("_*_", _ARITHMETIC, _arithmetic(operator.mul, _multiply), _NUMBERS),
+    declare("_/_", _ARITHMETIC, _arithmetic(_quotient, _divide), _NUMBERS),
+    declare("_%_", _ARITHMETIC[1:], _arithmetic(_remainder, None), (int, Uint)),
+    declare("-_", ["double -> double", "int -> int"], _negate, (bool, int, float)),
+    declare("_<_", _COMPARISONS, _ordering(operator.lt), _COMPARABLE),
+    declare("_<=_", _COMPARISONS, _ordering(operator.le), _COMPARABLE),
+    declare("_>_", _COMPARISONS, _ordering(operator.gt), _COMPARABLE),
+    declare("_>=_", _COMPARISONS, _ordering(operator.ge), _COMPARABLE),
+    declare("@in", {"A, list(A) -> bool": None, "A, map(A, B) -> bool": None}, is_in),
+    declare(
         "_[_]",
         [
             "list(A), int -> A",
@@ -255,7 +255,7 @@ FUNCTIONS = [
             "optional(map(K, V)), K -> optional(V)",
         ],
     ),
-    declared(
+    declare(
         "_[?_]",
         [
             "list(V), int -> optional(V)",
@@ -264,8 +264,8 @@ FUNCTIONS = [
             "optional(map(K, V)), K -> optional(V)",
         ],
     ),
-    declared("_?._", ["dyn, string -> optional(V)"]),
-    declared(
+    declare("_?._", ["dyn, string -> optional(V)"]),
+    declare(
         "size",
         [
             "bytes -> int",
@@ -281,13 +281,13 @@ FUNCTIONS = [
         (str, bytes, list, dict),
         iterates=False,
     ),
-    declared("type", ["A -> type(A)"], type_of, iterates=False),
-    declared("dyn", ["A -> dyn"], _identity, iterates=False),
-    declared("bool", _conversion(BOOL, _bool, "string")),
-    declared("bytes", {"bytes -> bytes": _identity, "string -> bytes": str.encode}),
-    declared("double", _conversion(DOUBLE, _double, "int", "string", "uint")),
-    declared("int", _conversion(INT, _int, "double", "string", "uint")),
-    declared(
+    declare("type", ["A -> type(A)"], type_of, iterates=False),
+    declare("dyn", ["A -> dyn"], _identity, iterates=False),
+    declare("bool", _conversion(BOOL, _bool, "string")),
+    declare("bytes", {"bytes -> bytes": _identity, "string -> bytes": str.encode}),
+    declare("double", _conversion(DOUBLE, _double, "int", "string", "uint")),
+    declare("int", _conversion(INT, _int, "double", "string", "uint")),
+    declare(
         "string",
         {
             **_conversion(STRING, string, "bool"),
@@ -295,5 +295,5 @@ FUNCTIONS = [
             **_conversion(STRING, string, "double", "int", "uint"),
         },
     ),
-    declared("uint", _conversion(UINT, _uint, "double", "int", "string")),
+    declare("uint", _conversion(UINT, _uint, "double", "int", "string")),
 ]

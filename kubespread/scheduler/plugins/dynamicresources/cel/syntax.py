@@ -62,7 +62,7 @@ _LETTERS = dict(zip("abfnrtv\\'\"`?", "\a\b\f\n\r\t\v\\'\"`?", strict=True))
 _ESCAPE = regex(r"\\(?:[xX]([0-9a-fA-F]{2})|(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))|([0-3][0-7]{2})|(.))", re.DOTALL)
 
 
-def unquoted(token: Token) -> str | bytes:
+def unquote(token: Token) -> str | bytes:
     """Text between the quotes. Raises CompileError."""
     text = token.text.lstrip("bB")
     is_raw = text[0] in "rR"
@@ -73,11 +73,11 @@ def unquoted(token: Token) -> str | bytes:
         # Octal and hexadecimal escapes are bytes, all else stands for its UTF-8.
         parts = [inner] if is_raw else re.split(rf"({_ESCAPED})", inner)
         return b"".join(
-            bytes([ord(_unescaped(match))]) if (match := _ESCAPE.fullmatch(part)) and not is_raw else part.encode()
+            bytes([ord(_unescape(match))]) if (match := _ESCAPE.fullmatch(part)) and not is_raw else part.encode()
             for part in parts
         )
     try:
-        unescaped = inner if is_raw else _ESCAPE.sub(_unescaped, inner)
+        unescaped = inner if is_raw else _ESCAPE.sub(_unescape, inner)
     except ValueError:
         unescaped = "\ud800"
     if any(0xD800 <= ord(character) < 0xE000 for character in unescaped):
@@ -85,7 +85,7 @@ def unquoted(token: Token) -> str | bytes:
     return unescaped
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     *hexadecimal, octal, letter = match.groups()
     if letter is not None:
         return _LETTERS[letter]
@@ -218,7 +218,7 @@ class Parser:
         self._tokens = list(tokens(text))
         self._at = self._depth = 0
 
-    def parsed(self) -> Node:
+    def parse(self) -> Node:
         node = self._expression()
         self._expect("<EOF>")
         return node
@@ -237,10 +237,10 @@ class Parser:
 
     def _expect(self, *kinds: str) -> Token:
         token = self._take(*kinds)
-        return self._unexpected(self._token, *kinds) if token is None else token
+        return self._fail(self._token, *kinds) if token is None else token
 
     @staticmethod
-    def _unexpected(token: Token, *expected: str) -> NoReturn:
+    def _fail(token: Token, *expected: str) -> NoReturn:
         found = "the end" if token.kind == "<EOF>" else f"'{token.text}'"
         wanted = " or ".join(kind.strip("'") if kind != "<EOF>" else "the end" for kind in expected)
         raise CompileError(f"unexpected {found}{f', expected {wanted}' if wanted else ''}", token.start)
@@ -313,10 +313,10 @@ class Parser:
         dot = self._take("'.'")
         token = self._next()
         if dot is not None and token.kind != "IDENTIFIER":
-            self._unexpected(token, "IDENTIFIER")
+            self._fail(token, "IDENTIFIER")
         match token.kind:
             case "IDENTIFIER":
-                return self._named(dot, token)
+                return self._name(dot, token)
             case "'('":
                 node = self._expression()
                 self._expect("')'")
@@ -330,14 +330,14 @@ class Parser:
             case "'-'":
                 return Literal(token.start, number(self._expect("NUM_INT", "NUM_FLOAT"), "-"))
             case "STRING" | "BYTES":
-                return Literal(token.start, unquoted(token))
+                return Literal(token.start, unquote(token))
             case "NUM_INT" | "NUM_UINT" | "NUM_FLOAT":
                 return Literal(token.start, number(token))
         if token.text in _WORDS:
             return Literal(token.start, _WORDS[token.text])
-        return self._unexpected(token)
+        return self._fail(token)
 
-    def _named(self, dot: Token | None, token: Token) -> Node:
+    def _name(self, dot: Token | None, token: Token) -> Node:
         """A variable or a call."""
         at = self._at
         while self._tokens[at].kind == "'.'" and self._tokens[at + 1].kind == "IDENTIFIER":

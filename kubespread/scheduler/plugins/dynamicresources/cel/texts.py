@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kubespread.scheduler.plugins.dynamicresources.cel.declaring import declared
+from kubespread.scheduler.plugins.dynamicresources.cel.declaring import declare
 from kubespread.scheduler.plugins.dynamicresources.cel.patterns import pattern
 from kubespread.scheduler.plugins.dynamicresources.cel.standard import string
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
@@ -21,7 +21,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     EvaluationError,
     List,
     Value,
-    quoted,
+    quote,
 )
 
 
@@ -133,25 +133,25 @@ _BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(ma
 
 
 FUNCTIONS = [
-    declared("contains", {"string | string -> bool": _of_texts(str.__contains__)}, is_guarded=False),
-    declared("startsWith", {"string | string -> bool": _of_texts(str.startswith)}, is_guarded=False),
-    declared("endsWith", {"string | string -> bool": _of_texts(str.endswith)}, is_guarded=False),
-    declared("matches", {"string, string -> bool": None, "string | string -> bool": None}, _matches, (str,)),
-    declared("find", {"string | string -> string": _find}),
-    declared(
+    declare("contains", {"string | string -> bool": _of_texts(str.__contains__)}, is_guarded=False),
+    declare("startsWith", {"string | string -> bool": _of_texts(str.startswith)}, is_guarded=False),
+    declare("endsWith", {"string | string -> bool": _of_texts(str.endswith)}, is_guarded=False),
+    declare("matches", {"string, string -> bool": None, "string | string -> bool": None}, _matches, (str,)),
+    declare("find", {"string | string -> string": _find}),
+    declare(
         "findAll", {"string | string -> list(string)": _find_all, "string | string, int -> list(string)": _find_all}
     ),
-    declared("charAt", {"string | int -> string": _char_at}),
-    declared("lowerAscii", {"string | -> string": lambda text: re.sub("[A-Z]+", lambda match: match[0].lower(), text)}),
-    declared("upperAscii", {"string | -> string": lambda text: re.sub("[a-z]+", lambda match: match[0].upper(), text)}),
-    declared("trim", {"string | -> string": lambda text: text.strip(_BLANKS)}),
-    declared("substring", {"string | int -> string": _substring, "string | int, int -> string": _substring}),
-    declared(
+    declare("charAt", {"string | int -> string": _char_at}),
+    declare("lowerAscii", {"string | -> string": lambda text: re.sub("[A-Z]+", lambda match: match[0].lower(), text)}),
+    declare("upperAscii", {"string | -> string": lambda text: re.sub("[a-z]+", lambda match: match[0].upper(), text)}),
+    declare("trim", {"string | -> string": lambda text: text.strip(_BLANKS)}),
+    declare("substring", {"string | int -> string": _substring, "string | int, int -> string": _substring}),
+    declare(
         "replace", {"string | string, string -> string": _replace, "string | string, string, int -> string": _replace}
     ),
-    declared("split", {"string | string -> list(string)": _split, "string | string, int -> list(string)": _split}),
-    declared("join", {"list(string) | -> string": _join, "list(string) | string -> string": _join}),
-    declared("strings.quote", {"string -> string": quoted}),
+    declare("split", {"string | string -> list(string)": _split, "string | string, int -> list(string)": _split}),
+    declare("join", {"list(string) | -> string": _join, "list(string) | string -> string": _join}),
+    declare("strings.quote", {"string -> string": quote}),
 ]
 INDEX_OF = {"string | string -> int": _index_of, "string | string, int -> int": _index_of}
 LAST_INDEX_OF = {"string | string -> int": _last_index_of, "string | string, int -> int": _last_index_of}

@@ -85,7 +85,7 @@ _ESCAPES = {
 }
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """``strings.quote()``, and text in Go's errors."""
     return f'"{"".join(_ESCAPES.get(character, character) for character in text)}"'
 
@@ -97,9 +97,9 @@ def _version_number(which: str, text: str) -> int:
     if not text:
         raise EvaluationError('strconv.ParseUint: parsing "": invalid syntax')
     if not _NUMBERS.fullmatch(text):
-        raise EvaluationError(f"Invalid character(s) found in {which} number {quoted(text)}")
+        raise EvaluationError(f"Invalid character(s) found in {which} number {quote(text)}")
     if len(text) > 1 and text[0] == "0":
-        raise EvaluationError(f"{which.capitalize()} number must not contain leading zeroes {quoted(text)}")
+        raise EvaluationError(f"{which.capitalize()} number must not contain leading zeroes {quote(text)}")
     if len(text) > 20 or int(text) >= 2**64:
         raise EvaluationError(f'strconv.ParseUint: parsing "{text}": value out of range')
     return int(text)
@@ -122,14 +122,14 @@ def parse_semver(text: str) -> Semver:
         if not word:
             raise EvaluationError("Prerelease is empty")
         if not _WORDS.fullmatch(word):
-            raise EvaluationError(f"Invalid character(s) found in prerelease {quoted(word)}")
+            raise EvaluationError(f"Invalid character(s) found in prerelease {quote(word)}")
         if _NUMBERS.fullmatch(word) and len(word) > 1 and word[0] == "0":
-            raise EvaluationError(f"Numeric PreRelease version must not contain leading zeroes {quoted(word)}")
+            raise EvaluationError(f"Numeric PreRelease version must not contain leading zeroes {quote(word)}")
     for word in build.split(".") if plus else []:
         if not word:
             raise EvaluationError("Build meta data is empty")
         if not _WORDS.fullmatch(word):
-            raise EvaluationError(f"Invalid character(s) found in build meta data {quoted(word)}")
+            raise EvaluationError(f"Invalid character(s) found in build meta data {quote(word)}")
     return Semver((release[0], release[1], release[2]), tuple(words))
 
 
@@ -140,13 +140,13 @@ class List(list[Value]):
 
     def __init__(self, items: Iterable[Value] = ()) -> None:
         super().__init__(items)
-        self.weight = _checked(sum(map(_weight, self)))
+        self.weight = _check_weight(sum(map(_weight, self)))
 
-    def joined(self, other: List) -> List:
+    def join(self, other: List) -> List:
         both = List()
         both.extend(self)
         both.extend(other)
-        both.weight = _checked(self.weight + other.weight)
+        both.weight = _check_weight(self.weight + other.weight)
         return both
 
 
@@ -157,10 +157,10 @@ class Growing(List):
 
     def grow(self, other: List) -> None:
         self.extend(other)
-        self.weight = _checked(self.weight + other.weight)
+        self.weight = _check_weight(self.weight + other.weight)
 
-    def settled(self) -> List:
-        return List().joined(self)
+    def freeze(self) -> List:
+        return List().join(self)
 
 
 class Map(dict[Value, Value]):
@@ -168,7 +168,7 @@ class Map(dict[Value, Value]):
 
     def __init__(self, entries: Iterable[tuple[Value, Value]] = ()) -> None:
         super().__init__((map_key(key), value) for key, value in entries)
-        self.weight = _checked(sum(1 + _weight(value) for value in self.values()))
+        self.weight = _check_weight(sum(1 + _weight(value) for value in self.values()))
 
 
 class GrowingMap(Map):
@@ -178,9 +178,9 @@ class GrowingMap(Map):
 
     def insert(self, key: Value, value: Value) -> None:
         self[map_key(key)] = value
-        self.weight = _checked(self.weight + 1 + _weight(value))
+        self.weight = _check_weight(self.weight + 1 + _weight(value))
 
-    def settled(self) -> Map:
+    def freeze(self) -> Map:
         return Map(zip(keys_of(self), self.values(), strict=True))
 
 
@@ -188,7 +188,7 @@ def _weight(value: Value) -> int:
     return 1 + value.weight if isinstance(value, List | Map) else 1
 
 
-def _checked(weight: int) -> int:
+def _check_weight(weight: int) -> int:
     if weight > MAX_WEIGHT:
         raise EvaluationError(TOO_MUCH)
     return weight
@@ -246,7 +246,7 @@ def is_number(value: Value) -> bool:
     return type(value) in (int, float, Uint)
 
 
-def _alike(left: Value, right: Value) -> tuple[Value, Value]:
+def _same_type(left: Value, right: Value) -> tuple[Value, Value]:
     """Two numbers of one type: an integer beside a double is compared as a double, and loses digits as Go's does."""
     if isinstance(left, float) == isinstance(right, float):
         return left, right
@@ -258,7 +258,7 @@ def equals(left: Value, right: Value) -> bool:
     alone.
     """
     if is_number(left) and is_number(right):
-        left, right = _alike(left, right)
+        left, right = _same_type(left, right)
         return bool(left == right)
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(_may_equal, left, right))
@@ -307,7 +307,7 @@ def compare(left: Value, right: Value) -> int:
     if is_number(left) and is_number(right):
         if left != left or right != right:
             raise EvaluationError("NaN values cannot be ordered")
-        left, right = _alike(left, right)
+        left, right = _same_type(left, right)
     elif type(left) not in _ORDERED or type(left) is not type(right):
         raise EvaluationError(NO_OVERLOAD)
     elif isinstance(left, str):
@@ -320,7 +320,7 @@ def is_comparable(value: Value) -> bool:
     return is_number(value) or type(value) in _ORDERED
 
 
-def written(value: Value) -> str:
+def key_text(value: Value) -> str:
     """Text of a key in errors."""
     if type(value) is bool:
         return "true" if value else "false"
