@@ -163,7 +163,6 @@ Source = Callable[[Line, Mapping[str, str]], Iterable[str]]
 
 _BY_NAME: Mapping[str, Source] = {
     "context": contexts,
-    "contexts": contexts,
     "kube_version": releases,
     "to_kube_version": releases,
     "key": topology_keys,

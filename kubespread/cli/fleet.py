@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import structs
 
 from kubespread.cli.answering import Answering
 from kubespread.cli.asking import Asked, asking
-from kubespread.cli.command import Command, Group, Option, Typed
-from kubespread.cli.options import RUNNING, access_of, edits_of, scheduler_of, waiting
+from kubespread.cli.command import Command, Group, Option
+from kubespread.cli.options import edits_of, scheduler_of, waiting
 from kubespread.cli.streams import ExitCode, epilog
 from kubespread.errors import UsageError
 from kubespread.questions.commands import CODES
@@ -22,74 +21,49 @@ from kubespread.questions.registry import QUESTIONS, question
 from kubespread.views.formats import writers_of
 from kubespread.wording import count_of
 
-if TYPE_CHECKING:
-    from kubespread.questions.fleet import Member
-
 _WRITERS = writers_of({"name": "prints the clusters that do not say yes, the worst first"})
-_CLUSTERS = (
-    Option(
-        "-S",
-        "--snapshot",
-        metavar="PATTERN",
-        multiple=True,
-        help="Clusters from files, directories and archives whose names match, as the files that are named without it: "
-        "'fleet/**/*.json.gz', quoted; ** is folders at any depth. Repeatable.",
-    ),
-    Option(
-        "--contexts",
-        metavar="CONTEXT",
-        multiple=True,
-        help="Running clusters of the kubeconfig's contexts whose names match, quoted: 'prod-*', '*'. Repeatable.",
-    ),
-    Option("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG.", rule=RUNNING),
+_CLUSTERS = Option(
+    "-S",
+    "--snapshot",
+    metavar="PATTERN",
+    multiple=True,
+    help="Clusters from files, directories and archives whose names match, as the files that are named without it: "
+    "'fleet/**/*.json.gz', quoted; ** is folders at any depth. Repeatable.",
 )
 _TEXT = """Ask many clusters the same question: a row for each, the worst first, with its verdict.
 
-    Clusters are named before the question, its own options after it. A cluster that cannot be reached or
-    read gets a row with the reason; the others still answer, and running ones are waited for side by side. The exit
-    code is 1 if the question alone would end with 1 for any cluster, else 3 if it would not end with 0 or has no answer
-    for any, else 0. -o json has each cluster's report.
+    Clusters are named before the question, its own options after it. A cluster that cannot be read gets a row
+    with the reason; the others still answer. The exit code is 1 if the question alone would end with 1 for any
+    cluster, else 3 if it would not end with 0 or has no answer for any, else 0. -o json has each cluster's report.
+    Running clusters are saved first, each by kubespread snapshot --context.
 
     \b
     Examples:
       kubespread fleet fleet/*.json.gz audit -A --fail-on violated
-      kubespread fleet --contexts 'prod-*' pending -A -o html > fleet.html
-      kubespread fleet --contexts '*' simulate web.yaml --replicas 9
+      kubespread fleet fleet/*.json.gz pending -A -o html > fleet.html
+      kubespread fleet 'fleet/prod-*' simulate web.yaml --replicas 9
       kubespread fleet fleet/* compare -A --kube-version 1.36 --to-kube-version 1.37
     """
 
 
-def _members(typed: Typed) -> list[Member]:
-    """The clusters that are named before the question. Raises UsageError and ManifestError."""
-    from kubespread.questions.fleet import contexts, members
-
-    named = typed.before or {}
-    if not (named["snapshot"] or named["contexts"]):
-        raise UsageError(
-            "which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts 'prod-*', of "
-            "all '*')"
-        )
-    if named["kubeconfig"] is not None and not named["contexts"]:
-        raise UsageError("--kubeconfig is for running clusters: add --contexts, or leave it out")
-    running = contexts(named["contexts"], access_of(named), os.environ) if named["contexts"] else ()
-    return members([*named["snapshot"], *running])
-
-
 def _answer(asked: Asked) -> ExitCode:
-    from kubespread.questions.fleet import answers
+    from kubespread.questions.fleet import answers, members
     from kubespread.questions.scene import Budget
 
     typed = asked.typed
+    files = (typed.before or {})["snapshot"]
+    if not files:
+        raise UsageError("which clusters? Name files before the question: fleet/*.json.gz")
     answering, scheduler = Answering(typed, (), asked.question.never_modelled), scheduler_of(typed)
-    edits, clusters = edits_of(typed), _members(typed)
+    edits, clusters = edits_of(typed), members(files)
     with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed["quiet"]) as on_progress:
         budget = Budget(on_progress, asked.workers, asked.timeout)
         report = answers(clusters, asked.question, scheduler, budget, asked.settle, edits)
     is_in_doubt = typed["strict"] and any(part.gaps for row in report.clusters for part in row.reports)
     code = ExitCode(CODES["unknown" if is_in_doubt and report.passes == "yes" else report.passes])
     look, wrong = answering.look(), [row.name for row in report.clusters if row.passes != "yes" and row.reports]
-    for worst_of_all in (member for member in clusters if member.name in wrong[:1]):
-        alone = ["kubespread", asked.question.name, *typed.words, *worst_of_all.option]
+    if wrong:
+        alone = ["kubespread", asked.question.name, *typed.words, "-S", wrong[0]]
         look = structs.replace(look, next_command=shlex.join(alone))
     answering.show(report, [("", report)], code, _WRITERS, look)
     return code
@@ -132,7 +106,7 @@ COMMANDS = {
         lambda: (*QUESTIONS,),
         _made,
         name="fleet",
-        params=[*_CLUSTERS],
+        params=[_CLUSTERS],
         help=cleandoc(_TEXT),
         short_help="Ask many clusters any of these questions.",
         epilog=epilog("every cluster says yes", "one says no"),

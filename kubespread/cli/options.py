@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -25,7 +25,6 @@ from kubespread.views.formats import Writer, output_help
 if TYPE_CHECKING:
     from kubespread.questions.scene import OnProgress
     from kubespread.questions.scheduler import Scheduler
-    from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.snapshot.snapshot import Snapshot
 
 NO_HEADERS = flag("--no-headers", help="Omit headers from tables, columns and csv.", panel="Output")
@@ -93,13 +92,6 @@ LIVE = flag(
     panel="Cluster",
     rule=RUNNING,
 )
-
-
-def access_of(values: Mapping[str, Any]) -> Access:
-    """Make the access to the cluster. Raises UsageError."""
-    from kubespread.snapshot.live.kubeconfig import Access
-
-    return Access(values["kubeconfig"], values.get("context"))
 
 
 _EDITS = {verb.replace("-", "_"): edit for verb, edit in EDITS.items() if edit.form.option}
@@ -211,8 +203,9 @@ def loaded(sources: Sequence[str], *, quiet: bool) -> Snapshot:
 
 def _connected(typed: Typed, *, quiet: bool) -> Snapshot:
     import kubespread
+    from kubespread.snapshot.live.kubeconfig import Access
 
-    access, kubeconfig = access_of(typed.values), str(typed["kubeconfig"] or "")
+    access, kubeconfig = Access(typed["kubeconfig"], typed["context"]), str(typed["kubeconfig"] or "")
     if quiet or not stderr_is_terminal():
         return replace(kubespread.connect(access), kubeconfig=kubeconfig)
     from kubespread.views.progress import DownloadProgress

@@ -5,21 +5,17 @@ from __future__ import annotations
 import gc
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from glob import glob
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import TIMEOUT_MAX, Semaphore, Thread
-from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
 from msgspec import Struct, structs
 
 from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
-from kubespread.questions.editing import connect, load
+from kubespread.questions.editing import load
 from kubespread.questions.question import ManifestsQuestion, Question, parts_in, reports_in
 from kubespread.questions.scene import Budget, OnProgress, ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
@@ -31,16 +27,11 @@ from kubespread.wording import count_of, some_of
 
 if TYPE_CHECKING:
     from kubespread.snapshot.edits.verb import Edit
-    from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.views.view import View
 
 _MAX_NAMED = 3
-_MAX_CONTEXTS = 5
-"""Rows of clusters that pass, on a terminal."""
 _KEPT = 10
 """Clusters whose garbage may stay: of 100 nodes each 80 MB. To look for it takes a quarter of an audit's time."""
-_AT_ONCE = 20
-"""Running clusters that are read side by side."""
 Settle = Callable[[Question[Any], Snapshot], Question[Any]]
 """Function that completes a question with what only a cluster can say, such as the namespace of its context."""
 WORST_FIRST: tuple[Judgment, ...] = ("no", "unknown", "yes")
@@ -58,7 +49,7 @@ class FleetCluster(Report, frozen=True, kw_only=True):
     """Answer of one cluster."""
 
     name: Annotated[str, Col(header="CLUSTER", fit=Fit.NAMES)]
-    """Cluster that was read: the path of a file, a directory or an archive, or a context of the kubeconfig."""
+    """Cluster that was read: the path of a file, a directory or an archive."""
     verdict: Annotated[Judgment, Col()] = "unknown"
     """Verdict of the cluster's answer, the worst of several; ``unknown`` without an answer."""
     passes: Annotated[Judgment, Col()] = "unknown"
@@ -163,25 +154,15 @@ class Member(Struct, frozen=True):
     """One cluster of a fleet, not read yet."""
 
     name: str
-    source: str | Snapshot | Access
-    """Path of a file, directory or archive; a snapshot; or access to a running cluster."""
+    source: str | Snapshot
+    """Path of a file, directory or archive, or a snapshot."""
 
     def opened(self) -> Snapshot:
         """Raises SnapshotError, ManifestError and UsageError."""
-        if isinstance(self.source, Snapshot):
-            return self.source
-        return load(self.source) if isinstance(self.source, str) else connect(self.source)
-
-    @property
-    def is_running(self) -> bool:
-        return not isinstance(self.source, str | Snapshot)
-
-    @property
-    def option(self) -> tuple[str, str]:
-        return ("--context" if self.is_running else "-S", self.name)
+        return self.source if isinstance(self.source, Snapshot) else load(self.source)
 
 
-def members(clusters: Iterable[str | Path | Snapshot | Access]) -> list[Member]:
+def members(clusters: Iterable[str | Path | Snapshot]) -> list[Member]:
     """Members for clusters given in any form, each file once. Raises UsageError for a pattern that no file matches."""
     found: dict[str | int, Member] = {}
     for number, given in enumerate(clusters, 1):
@@ -190,10 +171,8 @@ def members(clusters: Iterable[str | Path | Snapshot | Access]) -> list[Member]:
             if not paths:
                 raise UsageError(f"no file matches {str(given)!r}")
             found |= {path: Member(path, path) for path in paths}
-        elif isinstance(given, Snapshot):
-            found[number] = Member(", ".join(given.files) or given.origin.source or f"cluster {number}", given)
         else:
-            found[number] = Member(given.context or "the current context", given)
+            found[number] = Member(", ".join(given.files) or given.origin.source or f"cluster {number}", given)
     return [*found.values()]
 
 
@@ -203,24 +182,8 @@ def matching(pattern: str) -> list[str]:
     return [pattern] if os.path.lexists(pattern) else sorted(glob(pattern, recursive=True))  # noqa: PTH207 - may be absolute
 
 
-def contexts(patterns: Iterable[str], access: Access, environment: Mapping[str, str]) -> Iterator[Access]:
-    """Access to each kubeconfig context that matches a pattern. Raises UsageError if none does, and ManifestError."""
-    from kubespread.snapshot.live import kubeconfig
-
-    known = sorted({each.name for each in kubeconfig.contexts(access, environment)})
-    found: dict[str, None] = {}
-    for pattern in patterns:
-        named = [name for name in known if name == pattern or fnmatchcase(name, pattern)]
-        if not named:
-            has = some_of(known, _MAX_CONTEXTS) or "none"
-            raise UsageError(f"no context matches {pattern!r}; the kubeconfig has {has}")
-        found |= dict.fromkeys(named)
-    # Another cluster or user is not theirs.
-    return (structs.replace(access, context=name) for name in found)
-
-
 def fleet(
-    clusters: Iterable[str | Path | Snapshot | Access],
+    clusters: Iterable[str | Path | Snapshot],
     question: Question[Any],
     scheduler: Scheduler | None = None,
     *,
@@ -230,9 +193,9 @@ def fleet(
 ) -> FleetReport:
     """Ask each of ``clusters`` the ``question``; the worst answer comes first.
 
-    A cluster is a file, a directory or an archive, several by a pattern (``fleet/*.json.gz``); a snapshot; or how a
-    running one is reached, `Access` as for `connect`. One that cannot be reached or read, or that the question cannot
-    be asked of, has a row with the reason. ``jobs`` is how many processes do it; the answer is the same for any number.
+    A cluster is a file, a directory or an archive, several by a pattern (``fleet/*.json.gz``), or a snapshot, such as
+    `connect` reads of a running one. One that cannot be read, or that the question cannot be asked of, has a row with
+    the reason. ``jobs`` is how many processes do it; the answer is the same for any number.
     ``timeout`` is in seconds: those that have not answered then are given up, and ``unfinished`` names them.
     ``on_progress`` is called now and then with how many have answered.
 
@@ -258,11 +221,9 @@ def answers(
         question = structs.replace(question, pods=tuple(read_once(pod) for pod in question.pods))
     make = partial(_Asking.of, (question, settle, tuple(edits)), (scheduler.carried, os.path.realpath(".")))
     asking = make()
-    results = partial(budget.workers.results, asking, make, took=0.0, until=budget.until)
-    done = [*budget.reported(_rows(asked, results, budget.until), len(asked))]
-    places = {member.name: place for place, member in enumerate(asked)}
-    done.sort(key=lambda row: places[row.told.name])
-    missing = [*(Counter(member.name for member in asked) - Counter(row.told.name for row in done)).elements()]
+    results = budget.workers.results(asking, make, asked, 0.0, budget.until)
+    done = [*budget.reported(results, len(asked))]
+    missing = [member.name for member in asked[len(done) :]]
     refusals = {row.told.error if row.is_refused else None for row in done}
     if len(refusals) == 1 and None not in refusals and not missing:
         # It is the question's fault, and no cluster's.
@@ -275,46 +236,6 @@ def answers(
         notes=_each_once(done, "notes"),
         unfinished=budget.unfinished("cluster", len(asked), missing),
     ).concluded()
-
-
-def _rows(
-    asked: Sequence[Member], results: Callable[[Sequence[Member]], Iterator[_Row]], until: float
-) -> Iterator[_Row]:
-    """Saved clusters in their order, then running ones as they come."""
-    yield from results([member for member in asked if not member.is_running])
-    for name, come in _opened([member for member in asked if member.is_running], until):
-        if isinstance(come, Snapshot):
-            yield from results([Member(name, come)])
-        elif isinstance(come, KubespreadError):
-            yield _failed(name, come)
-        else:
-            raise come
-
-
-def _opened(running: Sequence[Member], until: float) -> Iterator[tuple[str, Snapshot | Exception]]:
-    """Clusters as they are read, side by side, or why there is nothing; no further ones once it is ``until``."""
-    slots, come = Semaphore(_AT_ONCE), SimpleQueue[tuple[str, Snapshot | Exception]]()
-
-    def read(member: Member) -> None:
-        with slots:
-            if monotonic() < until:
-                try:
-                    come.put((member.name, member.opened()))
-                except Exception as error:  # noqa: BLE001 - raised again by whoever waits for it
-                    come.put((member.name, error))
-
-    for member in running:
-        Thread(target=read, args=(member,), daemon=True).start()
-    for _ in running:
-        left = until - monotonic()
-        try:
-            yield come.get(timeout=min(max(0.0, left), TIMEOUT_MAX))
-        except Empty:
-            return
-
-
-def _failed(name: str, error: KubespreadError) -> _Row:
-    return _Row(FleetCluster(name=name, error=str(error)))
 
 
 def _each_once(done: Sequence[_Row], name: str) -> tuple[str, ...]:
@@ -365,7 +286,7 @@ class _Asking:
         try:
             snapshot = member.opened().edited(*self._edits)
         except KubespreadError as error:
-            return _failed(member.name, error)
+            return _Row(FleetCluster(name=member.name, error=str(error)))
         try:
             return self._answered(member.name, snapshot)
         except KubespreadError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import shlex
 from dataclasses import dataclass
@@ -11,8 +10,6 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.api.server import Answer, FakeApi, serving
-from tests.builders import hosts, pod, pods_on
 from tests.cli.support import FIXTURES, ROOT, Result, run
 
 CLUSTERS = FIXTURES / "clusters"
@@ -67,11 +64,7 @@ CASES = {
     "an edit is made in each": Case("-S 'us.*' pending -A -q -o name --scale deploy/web=90", 1, "us.yaml\n"),
     "no file matches": Case("-S 'x*' audit", 2, "", "error: no file matches 'x*'\n"),
     "no cluster is named": Case(
-        "audit -A",
-        2,
-        "",
-        "error: which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts 'prod-*', "
-        "of all '*')\n",
+        "audit -A", 2, "", "error: which clusters? Name files before the question: fleet/*.json.gz\n"
     ),
     "a question that is unknown": Case(
         "-S '*' xyz", 2, "", "error: No such command 'xyz'. (see 'kubespread fleet --help')\n"
@@ -94,12 +87,6 @@ CASES = {
     ),
     "there is time for a question without parts too": Case(
         "-S 'us.*' compare deploy/web --set cpu=99 -n default -q -o name --timeout 9m", 1, "us.yaml\n"
-    ),
-    "a kubeconfig without contexts": Case(
-        "-S '*' --kubeconfig x audit",
-        2,
-        "",
-        "error: --kubeconfig is for running clusters: add --contexts, or leave it out\n",
     ),
     "a manifest that does not exist": Case(
         "-S '*.yaml' explain web.yaml", 2, "", "error: web.yaml: No such file or directory\n"
@@ -159,78 +146,6 @@ def test_both_sides_of_a_comparison_are_each_clusters_own(folder: Path) -> None:
     assert one == two
     assert one.code == 1
     assert one.out.count("\n") == 3
-
-
-def test_a_context_that_cannot_be_reached_is_a_row(folder: Path) -> None:
-    api = FakeApi([*hosts("a", "b"), *pods_on({"n0": 1, "n1": 1}), pod("web", "n1")])
-    with serving(api):
-        here = {"server": api.url, "certificate-authority-data": base64.b64encode(api.ca).decode()}
-        config = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [
-                {"name": "here", "cluster": here},
-                {"name": "gone", "cluster": {"server": "https://127.0.0.1:1"}},
-            ],
-            "users": [{"name": "u", "user": {}}],
-            "contexts": [
-                {"name": f"prod-{name}", "context": {"cluster": name, "user": "u"}} for name in ("gone", "here")
-            ],
-        }
-        (folder / "config").write_text(json.dumps(config))
-        ended = asked(folder, "--contexts 'prod-*' --kubeconfig config pending -A -q -o json --jobs 1")
-        none = asked(folder, "--contexts 'dev-*' --kubeconfig config pending -A")
-    gone, answered = json.loads(ended.out)["clusters"]
-    assert (ended.code, ended.err) == (3, "")
-    assert (gone["name"], gone["cluster"], gone["reports"]) == ("prod-gone", None, [])
-    assert "127.0.0.1:1" in gone["error"]
-    assert (answered["name"], answered["verdict"], answered["cluster"]["context"]) == ("prod-here", "yes", "prod-here")
-    assert none == (2, "", "error: no context matches 'dev-*'; the kubeconfig has prod-gone, prod-here\n")
-
-
-def kubeconfig(folder: Path, api: FakeApi, *contexts: tuple[str, str]) -> None:
-    """With a cluster of ``api`` below each path."""
-    authority = base64.b64encode(api.ca).decode()
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [
-            {"name": path, "cluster": {"server": api.url + path, "certificate-authority-data": authority}}
-            for path in dict.fromkeys(path for _, path in contexts)
-        ],
-        "users": [{"name": "u", "user": {}}],
-        "contexts": [{"name": name, "context": {"cluster": path, "user": "u"}} for name, path in contexts],
-    }
-    (folder / "config").write_text(json.dumps(config))
-
-
-HANGING = [(f"hangs-{number}", f"/{number}") for number in range(12)]
-
-
-def test_205_contexts_that_hang_are_waited_for_side_by_side(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Those that nobody waits for any more would try again and again once the server ends.
-    monkeypatch.setattr("kubespread.snapshot.live.api._PAUSES", (0.0,) * 5)
-    monkeypatch.setattr("kubespread.snapshot.live.connection._REQUEST_TIMEOUT", 2.0)
-    api = FakeApi([*hosts("a", "b"), pod("web", "n1")])
-    api.faults.append(lambda request: None if request.path[1].isalpha() else Answer(hang=True))
-    with serving(api):
-        kubeconfig(folder, api, *HANGING, ("here", ""))
-        line = "--contexts '*' --kubeconfig config pending -A -q -o csv"
-        ended = [asked(folder, line)]
-        monkeypatch.setattr("kubespread.snapshot.live.connection._REQUEST_TIMEOUT", 30.0)
-        ended.append(asked(folder, f"{line} --timeout 2s"))
-    assert [result.code for result in ended] == [3, 3]
-    rows = [line.split(",")[0] for line in ended[0].out.splitlines()]
-    assert rows == ["cluster", *sorted(name for name, _ in HANGING), "here"]
-    assert [line.split(",")[0] for line in ended[1].out.splitlines()] == ["cluster", "here"]
-    assert ended[1].err == "not finished within 2s: 1 of 13 clusters done, not hangs-0, hangs-1, hangs-10 and 9 more\n"
-
-
-def test_205_of_contexts_of_equal_names_the_first_is_asked_once(folder: Path) -> None:
-    with serving(FakeApi([*hosts("a", "b"), pod("web", "n1")])) as api:
-        kubeconfig(folder, api, ("here", ""), ("there", ""), ("here", "/1"), ("here", "/2"))
-        ended = asked(folder, "--contexts '*' --kubeconfig config pending -A -o csv")
-    assert (ended.code, [line.split(",")[0] for line in ended.out.splitlines()]) == (0, ["cluster", "here", "there"])
 
 
 @pytest.mark.parametrize("question", ["audit", "explain", "compare", "check", "upgrade"])

@@ -194,7 +194,7 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
       kubespread report -A -S cluster.json.gz -o markdown
       kubespread report -A --fail-on warning -o html > report.html
       kubespread report -A --autoscaler karpenter --instance-types types.yaml
-      kubespread fleet --contexts 'prod-*' report -A
+      kubespread fleet fleet/*.json.gz report -A
     """
 
     name = "report"

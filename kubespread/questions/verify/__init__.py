@@ -88,7 +88,7 @@ class Verify(PlayedQuestion[VerifyReport], frozen=True, kw_only=True):
     Examples:
       kubespread verify promises.yaml
       kubespread verify promises.yaml -f k8s/ -S cluster.json.gz
-      kubespread fleet --contexts 'prod-*' verify promises.yaml
+      kubespread fleet fleet/*.json.gz verify promises.yaml
     """
 
     name = "verify"
