@@ -103,13 +103,16 @@ def _is_short(name: str, before: Snapshot, then: Snapshot) -> bool:
 def test_the_verdict_and_the_sentences_say_what_the_rows_say(
     objects: list[Data], keys: tuple[str, ...], more: dict[str, Any]
 ) -> None:
-    report = kubespread.survive(snapshot_of(objects), keys, **more)
+    snapshot = snapshot_of(objects)
+    report, before = kubespread.survive(snapshot, keys, **more), after(snapshot)
+    untested = {name for name, count in missing(before).items() if count > 0 and not ready(before)[name]}
+    assert set(map(str, report.untested)) == untested
     is_bad = [
         bool(loss.pending or loss.lost or any(each.ready < each.wanted for each in loss.degraded))
         for loss in report.losses
     ]
     assert [bool(loss.troubles) for loss in report.losses] == is_bad
-    assert report.verdict == ("no" if any(is_bad) else "yes")
+    assert report.verdict == ("no" if any(is_bad) else "unknown" if untested else "yes")
     plain = report.to_dict()
     by_key = [[loss for loss in report.losses if loss.topology_key == key] for key, _ in report.by_key()]
     safe = {sum(not loss.troubles for loss in losses) for losses in by_key}

@@ -52,6 +52,9 @@ def test_losses_are_decided_as_by_hand(objects: list[Data], least: int) -> None:
             case "ready":
                 is_kept = fewest >= least
                 assert row.margin == fewest - least
+                said, is_at_first, _ = row.says.partition(" at first")
+                survived = kubespread.survive(snapshot, ("zone",), workloads=[name]).answer
+                assert not is_at_first or any(sentence.startswith(f"{said} at first") for sentence in survived)
             case "back":
                 is_kept = not any(removed for _, removed in lacking)
             case _:

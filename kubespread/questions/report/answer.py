@@ -31,7 +31,6 @@ from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.survive import Survive, SurviveReport
 from kubespread.regex import regex
 from kubespread.reports.findings import CAUSES, Area
-from kubespread.reports.outcome import badness
 from kubespread.wording import count_of, domain_noun, short_key, some_of
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import everything
@@ -200,7 +199,7 @@ class _Asking(Inquiry):
     def _lost(self, rows: Sequence[audits.AuditedWorkload]) -> Iterator[ReportLine]:
         """Lines about losing a zone, a pool or a node."""
         scene = self.scene
-        if "audit" not in self.missing and not any(row.placed + row.pending + row.terminating for row in rows):
+        if "audit" not in self.missing and not rows:
             return
         # Nodes first: each takes a moment. After a zone, which takes seconds, they would seem worth starting workers.
         standing = {key: _standing(scene, key) for key in (HOSTNAME, ZONE, *POOLS) if len(_domains(scene, key)) > 1}
@@ -325,11 +324,21 @@ class _Asking(Inquiry):
             yield f"only {' and '.join(lost)} were lost, those with the most to lose{command}"
 
     def _losses(self, report: SurviveReport) -> Iterator[ReportLine]:
-        """A line for the worst domain of each key."""
-        for key, losses in report.by_key():
-            standing = sorted((loss for loss in losses if not loss.already_lost), key=badness)
-            if standing and standing[0].troubles:
-                worst = standing[0]
+        """A line for the worst domain of each key, or for workloads that no loss tests."""
+        if report.needs_tests:
+            yield ReportLine(
+                code="untested",
+                key="losses/untested",
+                area="losses",
+                question="survive",
+                level="warning",
+                text=report.not_tested,
+                extent=len(report.untested),
+                command=self.commands.of("survive"),
+                workloads=report.untested,
+            )
+        for key, standing in report.standing_by_key.items():
+            if (worst := standing[0]).troubles:
                 yield ReportLine(
                     code="lost",
                     key=f"losses/{short_key(key)}",

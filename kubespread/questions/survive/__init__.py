@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.question import (
     AUTOSCALERS,
     AutoscalerName,
@@ -16,11 +17,12 @@ from kubespread.questions.question import (
 from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.outcome import Outcome, badness, in_brief, kinds_of, of_unknown, phrase, sentences
 from kubespread.reports.parts import Judgment, OfWorkloads, preempted_pods
-from kubespread.wording import EMPTY, count_of, domain_noun, says, short_key, verb_of
+from kubespread.wording import EMPTY, count_of, domain_noun, says, short_key, some_of, verb_of
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
 
+NONE_READY = "none of its pods is ready before anything is lost"
 _MAX_NAMED = 3
 
 
@@ -51,7 +53,6 @@ class LostDomain(Outcome, frozen=True, kw_only=True):
 
 class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
-    only_no_counts = True
     workloads: int
     """Number of selected workloads."""
     nodes: int
@@ -59,6 +60,8 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     """Number of their pods already pending, once those that fit are placed."""
     placed_first: str = ""
     """``3 pending pods are counted as placed first``, and whom they preempt; empty for none."""
+    untested: tuple[WorkloadName, ...] = ()
+    """NAMESPACE/Kind/name of selected workloads without a ready pod before: no loss shows what they survive."""
     losses: tuple[LostDomain, ...]
     """By topology key, in the given order, and domain."""
     pairs: bool = False
@@ -78,36 +81,66 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         """Losses of domains that are not lost already, the worst first."""
         return sorted((loss for loss in self.losses if not loss.already_lost), key=badness)
 
+    @property
+    def standing_by_key(self) -> Mapping[str, Sequence[LostDomain]]:
+        """These losses of each topology key, the key with the worst first."""
+        keys = dict.fromkeys(loss.topology_key for loss in self.standing)
+        return {key: [loss for loss in self.standing if loss.topology_key == key] for key in keys}
+
     def judged(self) -> Judgment:
         verdicts = {loss.verdict for loss in self.losses}
-        for verdict in ("no", "unknown"):
-            if verdict in verdicts:
-                return verdict
-        return "yes" if self.standing or self.unfinished is not None else "no"
+        if "no" in verdicts or not (self.standing or self.unfinished is not None):
+            return "no"
+        return "unknown" if self.untested or "unknown" in verdicts else "yes"
 
     def sentences(self) -> Iterator[str]:
         """Yield how many domains of each key can be lost and what the worst loss leaves; then each kind of trouble."""
-        ordered = sorted(self.by_key(), key=lambda item: min(map(badness, item[1])))
-        told = ""
-        for _, losses in ordered:
-            standing = sorted((loss for loss in losses if not loss.already_lost), key=badness)
-            if standing:
-                yield self._can_be_lost(standing) if told else self.worst_of(standing)
-                told = told or in_brief(standing[0])
+        yield from self._headlines()
         if self.placed_first:
             yield self.placed_first
-        yield from sentences(self.losses, self._losing, told)
-        for _, losses in ordered:
+        yield from sentences(self.losses, self._losing, *map(in_brief, self.standing[:1]))
+        for _, losses in self.by_key():
             if gone := [loss for loss in losses if loss.already_lost]:
                 yield f"{listed(gone, 'and')} {verb_of(len(gone), 'are')} lost already"
         if self.autoscaler is not None:
             yield f"{self.autoscaler} adds {self._added()}"
         yield from of_unknown(*self.losses)
+        for workload in self.asked[:_MAX_NAMED]:
+            yield from self._at_first(workload)
         for loss in [loss for loss in self.standing if loss.preempted][:_MAX_NAMED]:
             yield f"losing {loss.name} preempts {preempted_pods(loss.preempted, _MAX_NAMED)}"
         if self.pending_before:
             stay = verb_of(self.pending_before, "stay")
             yield f"{says(self.pending_before, 'pod', 'were')} already pending and {stay} so"
+        if self.untested and not self.needs_tests:
+            yield self.not_tested
+
+    def _headlines(self) -> Iterator[str]:
+        if self.needs_tests:
+            yield self.not_tested
+            if sum(name.kind != "Pod" for name in self.untested) == self.workloads:
+                return
+        for position, standing in enumerate(self.standing_by_key.values()):
+            yield self._can_be_lost(standing) if position else self.worst_of(standing)
+
+    def _at_first(self, workload: WorkloadName) -> Iterator[str]:
+        """Yield the fewest ready pods before others are placed, if losing any domain leaves fewer than in the end."""
+        changes = ((loss, change) for loss in self.standing for change in loss.workloads if change.workload == workload)
+        if dips := [(loss, change) for loss, change in changes if change.fewest_ready < change.ready]:
+            loss, change = min(dips, key=lambda dip: dip[1].fewest_ready)
+            left = f"{change.fewest_ready:,} of {change.wanted:,} ready at first"
+            yield f"losing {loss.name} leaves {left} ({workload.called})"
+
+    @property
+    def needs_tests(self) -> bool:
+        """True if nothing but workloads that no loss tests keeps it from a yes."""
+        return bool(self.untested) and self.judged() == "unknown" and not any(loss.troubles for loss in self.losses)
+
+    @property
+    def not_tested(self) -> str:
+        """Sentence on workloads that no loss tests."""
+        names = some_of([name.called for name in self.untested], _MAX_NAMED)
+        return f"not known for {names}: {NONE_READY}"
 
     def worst_of(self, standing: Sequence[LostDomain]) -> str:
         """Sentence on how many of a key's domains can be lost, and what losing the worst one leaves."""
@@ -115,13 +148,17 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         return f"{can}. {standing[0].name}: {worst}" if worst else can
 
     def _can_be_lost(self, standing: Sequence[LostDomain]) -> str:
-        can = can_be_lost(standing, in_pairs=self.pairs)
-        return can if self.autoscaler is None else f"once {self.autoscaler} has added nodes, {can}"
+        """``2 of 3 zones can be lost``."""
+        safe, key = sum(not loss.troubles for loss in standing), domain_noun(standing[0].topology_key)
+        of = f"{count_of(len(standing), 'pair')} of {key}s" if self.pairs else count_of(len(standing), key)
+        subject = f"any one of {of}" if safe == len(standing) else f"{f'{safe:,}' if safe else 'none'} of {of}"
+        grown = "" if self.autoscaler is None else f"once {self.autoscaler} has added nodes, "
+        return f"{'apart from that, ' if self.needs_tests else ''}{grown}{subject} can be lost"
 
     def _losing(self, losses: Sequence[Outcome]) -> str:
         """``losing any zone`` for all of a key that can be, else ``losing zone a or b``."""
-        for key, _ in self.by_key():
-            if len(losses) > 1 and [*losses] == [loss for loss in self.standing if loss.topology_key == key]:
+        for key, standing in self.standing_by_key.items():
+            if len(losses) > 1 and [*losses] == standing:
                 return f"losing any {'pair' if self.pairs else domain_noun(key)}"
         return f"losing {listed(losses, 'or')}"
 
@@ -132,15 +169,6 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             return "no nodes"
         most = count_of(max(joined), "node")
         return most if len(joined) == 1 else f"up to {most}"
-
-
-def can_be_lost(standing: Sequence[LostDomain], *, in_pairs: bool = False) -> str:
-    """``2 of 3 zones can be lost``."""
-    safe, key = sum(not loss.troubles for loss in standing), domain_noun(standing[0].topology_key)
-    of = f"{count_of(len(standing), 'pair')} of {key}s" if in_pairs else count_of(len(standing), key)
-    if safe == len(standing):
-        return f"any one of {of} can be lost"
-    return f"{f'{safe:,}' if safe else 'none'} of {of} can be lost"
 
 
 def listed(losses: Sequence[Outcome], conjunction: str) -> str:

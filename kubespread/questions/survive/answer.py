@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import WorkloadName, is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.node_groups import Autoscaler
 from kubespread.questions.scene import Scene, placed_first
@@ -22,7 +22,7 @@ from kubespread.wording import EMPTY, domain_noun
 from kubespread.world.events.draining import fail, remove_failed
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
-from kubespread.world.reporting.happenings import moving, workload_of
+from kubespread.world.reporting.happenings import desired_replicas, moving, workload_of
 from kubespread.world.reporting.outcomes import outcome_of
 
 _MOST_DOMAINS, _MOST_PAIRS = 100, 4950
@@ -32,8 +32,8 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
     """Fail the nodes of each domain, delete their Node objects where that is asked, and place pods again."""
     losing = _Losing.of(question, scene)
     world, selected = losing.world, losing.selected
-    workloads = losing.workloads
-    if not workloads:
+    workloads, untested = losing.workloads, losing.untested
+    if not workloads.union(untested):
         # Workloads of no replicas have nothing to lose; one that is named was meant to have.
         if selected.names:
             raise selected.none_found(scene.now)
@@ -45,7 +45,8 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         cluster=scene.source,
         **selected.as_reported(world),
         preemption=question.preemption,
-        workloads=sum(name.kind != "Pod" for name in workloads),
+        workloads=sum(name.kind != "Pod" for name in workloads.union(untested)),
+        untested=untested,
         nodes=len(world.living.nodes.objects),
         pending_before=losing.baseline.pending(losing.counts),
         placed_first="".join(placed_first(losing.baseline.happenings)),
@@ -145,6 +146,18 @@ class _Losing:
         """All that count, single pods among them, without those whose pods belong to their nodes."""
         world = self.baseline.world
         return set(filter(self._moves, {workload_of(world, pod) for pod in world.book}))
+
+    @property
+    def untested(self) -> tuple[WorkloadName, ...]:
+        """Those that are to have pods, and of which none is ready."""
+        world = self.baseline.world
+        names = [name for name in self.selected.chosen_in(world) if self._moves(name)]
+        pods = {name: list(filter(is_active, world.pods_of(name))) for name in names}
+        return tuple(
+            name
+            for name in names
+            if (pods[name] or desired_replicas(world, name)) and not any(map(is_ready, pods[name]))
+        )
 
     def __call__(self, domain: _Domain) -> LostDomain:
         nodes = self.world.living.nodes

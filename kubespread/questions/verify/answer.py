@@ -25,7 +25,7 @@ from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.removable import Removable
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.simulate import Simulate
-from kubespread.questions.survive import LostDomain, Survive
+from kubespread.questions.survive import NONE_READY, LostDomain, Survive
 from kubespread.questions.verify import Clause, Kept, VerifiedClause, Verify, VerifyReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.outcome import WorkloadChange, phrase
@@ -199,10 +199,11 @@ def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None
     deleted = back == NODES_DELETED
     question = Survive(keys=(asking.full(key),), nodes_deleted=deleted, preemption=asking.question.preemption)
     report = asking.of(question, (key, deleted))
-    standing = [loss for loss in report.losses if not loss.already_lost]
     now = ready_pods(asking.settled, workload)
     untouched = WorkloadChange(workload, desired_replicas(asking.settled, workload), now, now, now)
-    rows = [(loss, next((row for row in loss.workloads if row.workload == workload), untouched)) for loss in standing]
+    rows = [
+        (loss, next((row for row in loss.workloads if row.workload == workload), untouched)) for loss in report.standing
+    ]
     part = "" if report.unfinished is None else report.unfinished.sentence
     if not rows:
         return _Found("unknown", part) if part else _Found("broken", "no domain is left to lose: none of them answers")
@@ -219,8 +220,8 @@ def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None
         return margin >= 0, row[1].controller_unknown, margin
 
     loss, worst = min(rows, key=badness)
-    if ready is None and worst.wanted and not worst.ready_before:
-        return _Found("unknown", f"none of {count_of(worst.wanted, 'pod')} is ready before anything is lost")
+    if ready is None and workload in report.untested:
+        return _Found("unknown", NONE_READY)
     is_at_first = ready is not None and worst.fewest_ready < worst.ready
     when = "at first" if is_at_first else "once its nodes are deleted" if deleted else "while its nodes are silent"
     left = worst.fewest_ready if is_at_first else worst.ready
