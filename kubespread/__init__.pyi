@@ -203,7 +203,6 @@ def check(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     fail_on: str = "error",
-    base: str | None = None,
     jobs: int | None = 1,
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
@@ -220,7 +219,6 @@ def check(
     - ``select``: Check only these rules, by code or prefix (KS101,KS2).
     - ``ignore``: Skip these rules.
     - ``fail_on``: Say no, and exit with 1, when a finding is at least this severe.
-    - ``base``: Leave out findings that are also in the commit where HEAD branched off this git revision.
     - ``jobs``: Number of worker processes; the answer is the same for any number. None: one per core, where that saves time.
     - ``timeout``: Time limit in seconds: the answer then covers what is finished, is no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with the progress.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,7 +17,6 @@ pytestmark = pytest.mark.slow
 
 CI = ROOT / "docs" / "ci"
 GOOD, BAD = (str(FIXTURES / "lint" / "KS101" / f"{name}.yaml") for name in ("good", "bad"))
-KEY = str(FIXTURES / "lint" / "KS105" / "bad.yaml")
 
 
 def checked(cwd: Path, **inputs: str) -> tuple[int, str, str]:
@@ -58,32 +56,6 @@ def test_the_action_tries_manifests_on_a_snapshot(tmp_path: Path) -> None:
     assert ("KS203" in alone, "KS203" in tried) == (False, True)
 
 
-def test_the_action_compares_with_a_base_that_its_checkout_lacks(tmp_path: Path) -> None:
-    """A checkout of one commit, as actions/checkout makes it of a pull request."""
-    whole, checkout = tmp_path / "whole", tmp_path / "checkout"
-    identity = ("-c", "user.name=n", "-c", "user.email=n@example.com", "-c", "commit.gpgsign=false")
-
-    def git(*arguments: str) -> str:
-        command = ["git", *identity, *arguments]
-        return subprocess.run(command, cwd=whole, capture_output=True, text=True, check=True).stdout.strip()
-
-    whole.mkdir()
-    git("init", "-q", "-b", "main")
-    for name, manifest in {"known.yaml": BAD, "new.yaml": KEY}.items():
-        shutil.copy(manifest, whole / name)
-        git("add", name)
-        git("commit", "-q", "-m", name)
-    git("config", "uploadpack.allowAnySHA1InWant", "true")
-    git("clone", "-q", "--depth=1", whole.as_uri(), str(checkout))
-    asked = {"MANIFESTS": ".", "ARGS": "--fail-on warning"}
-    everything, new, missing = (
-        checked(checkout, **asked, BASE=base) for base in ("", git("rev-parse", "HEAD~1"), "nope")
-    )
-    assert (everything[0], everything[1].count("\n")) == (1, 2)
-    assert (new[0], new[1].count("\n"), "new.yaml" in new[1]) == (1, 1, True)
-    assert missing[:2] == (2, "")
-
-
 def test_the_action_verifies_promises_of_the_cluster_with_the_manifests(tmp_path: Path) -> None:
     shop = str(FIXTURES / "clusters" / "shop.yaml")
     promises = tmp_path / "promises.yaml"
@@ -100,7 +72,7 @@ def test_the_action_verifies_promises_of_the_cluster_with_the_manifests(tmp_path
 
 def test_what_a_pull_request_names_is_no_command(tmp_path: Path) -> None:
     """Neither as an input, where it could be expanded, nor as an option."""
-    code, _, summary = checked(tmp_path, MANIFESTS="$(touch${IFS}owned) `touch${IFS}owned` --base=owned", ARGS="")
+    code, _, summary = checked(tmp_path, MANIFESTS="$(touch${IFS}owned) `touch${IFS}owned` --name=owned", ARGS="")
     assert (code, summary, sorted(path.name for path in tmp_path.iterdir())) == (2, "", ["summary.md"])
 
 

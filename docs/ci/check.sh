@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the action runs: annotations to standard output, a table to the job summary, and the exit code of the check.
-# Takes MANIFESTS, SNAPSHOT, BASE and ARGS from the environment, words separated by blanks, with nothing in them expanded,
+# Takes MANIFESTS, SNAPSHOT and ARGS from the environment, words separated by blanks, with nothing in them expanded,
 # PROMISES, a file that is verified of the snapshot too, once the manifests that are named are applied to it, and SARIF, a
 # file that findings are also written to.
 set -euo pipefail
@@ -16,11 +16,6 @@ for manifest in "${manifests[@]}"; do
         break
     fi
 done
-if [ -n "${BASE:-}" ]; then
-    # What actions/checkout makes has one commit. What is still missing then is said by the check.
-    git cat-file -e "$BASE^{commit}" 2>/dev/null || git fetch --quiet --depth=1 -- origin "$BASE" || true
-    options+=("--base=$BASE")
-fi
 code=0
 kubespread check "${options[@]}" -o github -- "${manifests[@]}" || code=$?
 if [ "$code" -le 1 ]; then

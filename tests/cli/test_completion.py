@@ -53,7 +53,6 @@ FREE = frozenset(
         "[NS/]NAME:FIELD=VALUE",
         "RESOURCE=AMOUNT,...",
         "KEY[=VALUE][:EFFECT]",
-        "REVISION",
         "[WORKLOAD]",
         "[WORKLOAD]...",
         "[[NS/]KIND/NAME=]KEY:SKEW[:soft]",

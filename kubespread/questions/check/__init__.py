@@ -133,12 +133,6 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     """Rules of these findings."""
     ignored: int = 0
     """Number of findings silenced by annotations."""
-    base: str | None = None
-    """Git revision whose findings are left out, as given; null for none."""
-    base_commit: str | None = None
-    """Commit of these findings: the last one that the base and HEAD share."""
-    in_base: int = 0
-    """Number of findings left out because they exist there."""
 
     def count(self, severity: Severity) -> int:
         return sum(finding.level is severity for finding in self.findings)
@@ -167,15 +161,9 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         """Yield what was found, then what was not checked."""
-        excused = [
-            f"{number} {where}"
-            for number, where in ((self.ignored, "silenced by annotations"), (self.in_base, f"in {self.base} already"))
-            if number
-        ]
         counts = [_counted(number, severity) for severity in Severity if (number := self.count(severity))]
-        nothing = "nothing found" if self.base is None else "nothing new found"
-        summary = f"{', '.join(counts) or nothing} in {count_of(self.workloads, 'workload')}"
-        yield ", ".join([summary, *excused])
+        summary = f"{', '.join(counts) or 'nothing found'} in {count_of(self.workloads, 'workload')}"
+        yield f"{summary}, {self.ignored} silenced by annotations" if self.ignored else summary
         if self.not_asked:
             need = "it needs" if len(self.not_asked) == 1 else "they need"
             yield f"{count_of(len(self.not_asked), 'rule')} not asked: {need} a cluster (-S FILE)"
@@ -208,7 +196,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
       kubespread check k8s/
       helm template chart | kubespread check -S cluster.json.gz
       kubespread check -S cluster.json.gz -A --fail-on warning
-      kubespread check k8s/ -R --base origin/main
       kubespread check k8s/ -R -o sarif > kubespread.sarif
     """
 
@@ -253,14 +240,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     fail_on: Annotated[
         Literal["error", "warning", "info"], Option("Say no, and exit with 1, when a finding is at least this severe.")
     ] = "error"
-    base: Annotated[
-        str | None,
-        Option(
-            "Leave out findings that are also in the commit where HEAD branched off this git revision.",
-            metavar="REVISION",
-            is_path=True,
-        ),
-    ] = None
     explain: Annotated[
         str | None,
         _PageOfRule(

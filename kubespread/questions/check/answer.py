@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Self
 
 import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.candidate.sources import ClusterWorkloads, is_reference
-from kubespread.errors import KubespreadError, UsageError
+from kubespread.candidate.sources import ClusterWorkloads
+from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
-from kubespread.manifest.text import STDIN
 from kubespread.questions.check import Check, CheckFinding, CheckReport, Remedy, Severity
 from kubespread.questions.check.rule import (
     UNSEARCHED,
@@ -51,14 +48,11 @@ from kubespread.wording import short_key, some_of, verb_of
 from kubespread.world.reporting.happenings import workload_of
 from kubespread.world.store.pod_book import key_of
 
-if TYPE_CHECKING:
-    from kubespread.candidate.commit import EarlierManifests
-
 _CODES_SHOWN = 5
 
 
 def answer(question: Check, scene: Scene) -> CheckReport:
-    """Findings of the chosen rules, without those of the base."""
+    """Findings of the chosen rules."""
     snapshot = scene.given
     rules, bar = selected(question.select, question.ignore), _bar(question.fail_on)
     if not question.pods and snapshot is None:
@@ -68,18 +62,16 @@ def answer(question: Check, scene: Scene) -> CheckReport:
     if snapshot is None and all(rule.needs_cluster for rule in rules):
         codes, need = some_of([rule.code for rule in rules], _CODES_SHOWN), verb_of(len(rules), "need")
         raise UsageError(f"nothing to check: {codes} {need} a cluster (-S FILE)")
-    with _base_of(question) as earlier:
-        work = Checking.of(question, scene)
-        gathered = work.gathered
-        parts = list(work.searched(_checked(work, question, scene)))
-        missing = [subject.name for subject in gathered.subjects[len(parts) :]]
-        unfinished = scene.budget.unfinished("workload", len(gathered.subjects), missing)
-        before, notes = ({}, ()) if earlier is None else _before(question, earlier, scene)
+    work = Checking.of(question, scene)
+    gathered = work.gathered
+    same = msgspec.structs.replace(question, pods=tuple(gathered.sources))
+    parts = list(work.searched(scene.tasks(work, range(len(gathered.subjects)), same)))
+    missing = [subject.name for subject in gathered.subjects[len(parts) :]]
+    unfinished = scene.budget.unfinished("workload", len(gathered.subjects), missing)
     checked = work.together(parts)
     ignored = (*(subject.ignored for subject in gathered.subjects), *(refused.ignored for refused in gathered.refused))
-    if unknown := dict.fromkeys(unknown_codes(code for codes in ignored for code in codes)):
-        notes = [f"annotations silence unknown rules: {', '.join(unknown)}", *notes]
-    new = [finding for finding in checked.findings if not _is_known(finding, before.get(finding.fingerprint))]
+    unknown = dict.fromkeys(unknown_codes(code for codes in ignored for code in codes))
+    notes = [f"annotations silence unknown rules: {', '.join(unknown)}"] if unknown else []
     return CheckReport(
         kube_version=str(gathered.version),
         cluster=scene.source,
@@ -89,68 +81,16 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         not_asked=tuple(rule.code for rule in rules if rule.needs_cluster and snapshot is None),
         not_chosen=tuple(rule.code for rule in RULES if rule not in rules),
         fail_on=bar,
-        findings=tuple(new if snapshot is None else (_with_commands(finding, snapshot) for finding in new)),
-        rules=tuple(rule.report for rule in RULES if any(finding.code == rule.code for finding in new)),
+        findings=tuple(
+            finding if snapshot is None else _with_commands(finding, snapshot) for finding in checked.findings
+        ),
+        rules=tuple(rule.report for rule in RULES if any(finding.code == rule.code for finding in checked.findings)),
         ignored=checked.ignored,
-        base=question.base,
-        base_commit=None if earlier is None else earlier.commit,
-        in_base=len(checked.findings) - len(new),
         gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
         not_modelled=Check.never_modelled if snapshot is not None else (),
         notes=(*gathered.notes, *notes),
         unfinished=unfinished,
     )
-
-
-def _checked(work: Checking, question: Check, scene: Scene) -> Iterator[Checked]:
-    """Findings in each workload; in the first ones where the time is up. Raises UsageError."""
-    same = msgspec.structs.replace(question, pods=tuple(work.gathered.sources))
-    return scene.tasks(work, range(len(work.gathered.subjects)), same)
-
-
-def _base_of(question: Check) -> AbstractContextManager[EarlierManifests | None]:
-    """The manifests as they were in the base, if one is named. Raises UsageError."""
-    if question.base is None:
-        return nullcontext()
-    paths = [str(pod) for pod in question.pods if isinstance(pod, str | Path) and str(pod) != STDIN]
-    if not paths or len(paths) < len(question.pods) or any(map(is_reference, paths)):
-        raise UsageError(f"--base {question.base} compares files of a git repository: name files and directories")
-    # What runs git is imported where it is run.
-    from kubespread.candidate.commit import as_of
-
-    return as_of(question.base, paths)
-
-
-def _is_known(finding: CheckFinding, earlier: CheckFinding | None) -> bool:
-    """True if the base has it in the same words, or more severe: of more replicas that find no node it is not."""
-    if earlier is None:
-        return False
-    return finding.level.rank > earlier.level.rank or (finding.level, finding.text) == (earlier.level, earlier.text)
-
-
-def _before(
-    question: Check, earlier: EarlierManifests, scene: Scene
-) -> tuple[Mapping[str, CheckFinding], Sequence[str]]:
-    """The findings in the earlier manifests, by fingerprint, and notes on them."""
-    notes, findings = list[str](), list[CheckFinding]()
-    if not earlier.is_common:
-        notes.append(f"HEAD and {question.base} have no commit in common here: compared with {question.base} itself")
-    if earlier.paths:
-        try:
-            asked = msgspec.structs.replace(question, pods=earlier.paths)
-            work = Checking.of(asked, scene)
-            parts = list(_checked(work, asked, scene))
-        except KubespreadError as error:
-            why = str(error).replace(f"{earlier.directory}/", "")
-            notes.append(f"all findings are new; in {question.base}: {why}")
-        else:
-            findings = [
-                msgspec.structs.replace(finding, file=finding.file and earlier.named(finding.file))
-                for finding in work.together(parts).findings
-            ]
-            if len(parts) < len(work.gathered.subjects):
-                notes.append(f"{question.base} was not checked to the end: what it has too may count as new")
-    return {finding.fingerprint: finding for finding in fingerprinted(findings)}, notes
 
 
 def _bar(fail_on: Severity | str) -> Severity:
