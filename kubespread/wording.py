@@ -30,6 +30,16 @@ def says(number: int, noun: str, verb: str) -> str:
     return f"{count_of(number, noun)} {verb_of(number, verb)}"
 
 
+def behind_gates(names: Sequence[str]) -> str:
+    """Reason that kube-scheduler does not try a pod; empty for one without scheduling gates."""
+    return f"waits behind scheduling gates: {', '.join(names)}" if names else ""
+
+
+def without_gates(names: Sequence[str], outcome: str) -> str:
+    """``outcome``, if a pod had no scheduling gates."""
+    return f"{behind_gates(names)}; without them, {outcome}" if names else outcome
+
+
 def some_of(names: Sequence[str], most: int) -> str:
     """``a, b and 3 more``: no more than ``most`` by name."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""

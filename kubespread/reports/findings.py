@@ -234,7 +234,7 @@ CAUSES: Mapping[Cause, CauseWords] = {
         means="pods wait, or the next one will, behind the scheduling gates in ``detail``",
         badness="notice",
         is_pending=True,
-        says="its next pod waits behind scheduling gate {detail}",
+        says="its next pod waits behind scheduling gates: {detail}",
     ),
     "otherScheduler": CauseWords(
         means="the pods name the scheduler in ``detail``, which is not modeled; a risk where some of them wait for it",

@@ -199,3 +199,16 @@ def test_spreading_alone_judges_as_it_does_among_the_others(question: tuple[list
     assert [row.domains for row in alone.constraints if row.is_hard] == [
         row.domains for row in among.constraints if row.is_hard
     ]
+
+
+@given(questions())
+@settings(max_examples=40, deadline=None)
+def test_scheduling_gates_change_the_verdict_and_nothing_else(question: tuple[list[Data], list[Data], Data]) -> None:
+    placed, pods, candidate = question
+    gated = {**candidate, "spec": {**candidate["spec"], "schedulingGates": [{"name": "a"}]}}
+    plain, held = answer(placed + pods, candidate), answer(placed + pods, gated)
+    waits = "waits behind scheduling gates: a"
+    assert (held.verdict, held.schedulable, held.feasible, held.nodes) == ("no", False, plain.feasible, plain.nodes)
+    assert held.answer == (f"{waits}; without them, {plain.answer[0]}", *plain.answer[1:])
+    pending = kubespread.pending(kubespread.Snapshot.from_objects([*placed, *pods, gated]))
+    assert [(group.cause, group.why) for group in pending.groups] == [("gated", waits)]

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.questions.scene import Side
 from tests.builders import node, pod
+from tests.world.clusters import deployment
 
 Data = dict[str, Any]
 
@@ -29,11 +31,6 @@ def pod_group(name: str, api_version: str) -> Data:
 
 NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
     "nothing special": (pod(), [], []),
-    "scheduling gates": (
-        pod(schedulingGates=[{"name": "a"}, {"name": "b"}]),
-        [],
-        ["waiting for scheduling gates: [a b]; the pod is judged as if they were removed"],
-    ),
     "a scheduling group": (
         pod(schedulingGroup={"podGroupName": "ring"}),
         [],
@@ -69,6 +66,47 @@ NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
     ),
     "PodGroups of other namespaces": (pod(namespace="other"), [pod_group("a", "scheduling.k8s.io/v1alpha2")], []),
 }
+
+
+WAITS = "waits behind scheduling gates: a, b"
+GATES = [{"name": "a"}, {"name": "b"}]
+SMALL, LARGE = pod(requests={"cpu": "1"}, schedulingGates=GATES), pod(requests={"cpu": "99"}, schedulingGates=GATES)
+PLAIN, WEB = (deployment("web", replicas=2, spec=spec)[0] for spec in ({}, {"schedulingGates": GATES}))
+GATED: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "a pod that fits": (lambda now: kubespread.explain(now, SMALL), (f"{WAITS}; without them, 1 of 1 node fits: n",)),
+    "a pod that fits nowhere": (
+        lambda now: kubespread.explain(now, LARGE),
+        (
+            f"{WAITS}; without them, 0 of 1 node fit",
+            "the only node has too little cpu",
+            "0/1 nodes are available: 1 Insufficient cpu.",
+        ),
+    ),
+    "a pod that is to be changed": (
+        lambda now: kubespread.explain(now, SMALL, fix=True),
+        (f"{WAITS}; without them, 1 of 1 node fits: n: no change is needed",),
+    ),
+    "replicas": (lambda now: kubespread.simulate(now, WEB), (f"{WAITS}; without them, 2 of 2 placed",)),
+    "as many as fit": (
+        lambda now: kubespread.simulate(now, SMALL, "max"),
+        (
+            f"{WAITS}; without them, 8 fit",
+            "0/1 nodes are available: 1 Insufficient cpu.",
+            "the next one stops: the only node has too little cpu",
+        ),
+    ),
+    "replicas that get gates": (
+        lambda now: kubespread.compare(Side(now, PLAIN), Side(now, WEB)),
+        ("1 of 1 workload differs, worse: default/Deployment/web pending 0 → 2",),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", GATED)
+def test_a_pod_behind_scheduling_gates_is_not_said_to_be_scheduled(case: str) -> None:
+    ask_of, answer = GATED[case]
+    report = ask_of(kubespread.Snapshot.from_objects([node("n", cpu="8")]))
+    assert (report.verdict, report.answer) == ("no", answer)
 
 
 @pytest.mark.parametrize("case", NOT_MODELLED)

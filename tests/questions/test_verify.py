@@ -141,6 +141,12 @@ def test_pods_that_nobody_has_survive_nothing(promise: Data) -> None:
     assert row == ("unknown", NONE_READY, None)
 
 
+def test_replicas_behind_scheduling_gates_do_not_fit() -> None:
+    gated = deployment("web", (None,), spec={"schedulingGates": [{"name": "a"}]})
+    rows = found(Snapshot.from_objects([*hosts("a"), *gated]), {"workload": WEB, "fits": 1})
+    assert rows == [("broken", "waits behind scheduling gates: a; without them, 110 fit", None)]
+
+
 def test_a_drain_that_a_budget_blocks() -> None:
     """Of the nodes with its pods, none of which can be drained."""
     (row,) = found(cluster(budget("web", minAvailable=3)), {"workload": WEB, "drain": "never blocked"})

@@ -46,17 +46,10 @@ def not_modelled(
     """
     return (
         *other_admission(pod, cluster.objects),
-        *_gated(pod),
         *(() if is_grouped else _pod_groups(cluster, pod)),
         *(gap for plugin in plugins.running for gap in plugin.not_modelled(cluster, pod)),
         *not_modelled_of(profile),
     )
-
-
-def _gated(pod: Pod) -> Iterator[str]:
-    if pod.spec.scheduling_gates:
-        names = " ".join(gate.name for gate in pod.spec.scheduling_gates)
-        yield f"waiting for scheduling gates: [{names}]; the pod is judged as if they were removed"
 
 
 def not_modelled_of(profile: Profile) -> Iterator[str]:

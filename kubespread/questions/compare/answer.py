@@ -21,7 +21,7 @@ from kubespread.questions.resolving import given_pods
 from kubespread.questions.scene import Scene, Side, ask, cluster_reference
 from kubespread.questions.simulate import Simulate, SimulateReport
 from kubespread.scheduler.evaluation import NO_NODES
-from kubespread.wording import short_key
+from kubespread.wording import behind_gates, short_key
 
 _NOT_PLACED = f"where replicas land, which depends on scores: they are modeled since 1.{SCORES_SINCE}"
 
@@ -136,9 +136,10 @@ def _nodes(report: ExplainReport, *, is_scored: bool) -> Rows:
 def _workload(report: SimulateReport) -> Mapping[str, Cell]:
     keys = dict.fromkeys(skew.topology_key for skew in report.skew)
     old = 0 if report.rollout is None else sum(node.present for node in report.nodes)
+    gated = report.placed if report.gates else 0
     return {
-        "placed": report.running,
-        "pending": report.pending,
+        "placed": report.running - gated,
+        "pending": report.pending + gated,
         "not created": report.not_created or None,
         "not created yet": report.not_made_yet or None,
         "old pods": old or None,
@@ -148,5 +149,5 @@ def _workload(report: SimulateReport) -> Mapping[str, Cell]:
         },
         "preempts": ", ".join(sorted(str(victim.pod) for victim in report.preempted)) or None,
         **{f"on {node.name}": node.present + node.placed for node in report.nodes},
-        "message": report.stopped,
+        "message": behind_gates(report.gates) or report.stopped,
     }

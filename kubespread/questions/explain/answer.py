@@ -232,22 +232,22 @@ def explained(
         not_modelled=not_modelled(pod, plugins, cluster, profile),
         admission=tuple(admission),
         waiting=waiting,
+        gates=tuple(gate.name for gate in pod.spec.scheduling_gates),
     )
     try:
         evaluation = evaluation or evaluate(plugins, cluster, pod)
     except SchedulingError as error:
         return report(message=str(error), notes=tuple(notes), gaps=gaps())
     rows, details = _constraint_rows(evaluation, pods=pods), evaluation.causes()
-    schedulable = evaluation.message is None
     is_scored = version.since(SCORES_SINCE) and evaluation.error is None
     scores = _scores(evaluation) if is_scored else None
     nodes = (_node_report(evaluation, rows, details, node, scores) for node in range(len(cluster)))
     return report(
-        schedulable=schedulable,
+        schedulable=evaluation.message is None and not pod.spec.scheduling_gates,
         message=evaluation.message,
         conclusion=bars(evaluation),
         nominated=None if evaluation.nominee is None else cluster.nodes.names[evaluation.nominee],
-        feasible=_feasible(evaluation, version) if schedulable else (),
+        feasible=_feasible(evaluation, version) if evaluation.message is None else (),
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included_nodes.sum()), profile.percentage_of_nodes_to_score),

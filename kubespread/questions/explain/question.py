@@ -94,6 +94,8 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     ] = None
 
     def next(self, report: ExplainReport, commands: Commands) -> str:
+        if report.gates:
+            return ""
         if not self.fix:
             return self.again(commands, "simulate") if report.schedulable else self.again(commands, "explain", "--fix")
         first = next(iter(report.advice.enough if report.advice is not None else ()), None)

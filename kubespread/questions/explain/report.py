@@ -15,7 +15,7 @@ from kubespread.reports.advice import SCHEDULE_ANYWAY, Advice, Suggestion, costl
 from kubespread.reports.judged_nodes import NodeReport
 from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference, PreemptionReport, Report
 from kubespread.scheduler.causes import ResourceDetail
-from kubespread.wording import count_of, some_of, verb_of
+from kubespread.wording import count_of, some_of, verb_of, without_gates
 
 _MAX_NAMES = 3
 
@@ -116,7 +116,9 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     scheduler_name: str
     pod: PodReference
     schedulable: bool = False
-    """True if some node fits."""
+    """True if some node fits, and the pod waits behind no scheduling gates."""
+    gates: tuple[str, ...] = ()
+    """Scheduling gates of the pod, which kube-scheduler does not try: ``nodes`` is as if it had none."""
     message: str | None = None
     """kube-scheduler's message, ``0/3 nodes are available: ...``; null if some node fits."""
     conclusion: str | None = None
@@ -173,16 +175,17 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
         """True if the pod, or all desired replicas, find a node without any change."""
         fix = self.fix
         if fix is None or fix.replicas is None or fix.placed is None:
-            return self.schedulable or (fix is not None and bool(fix.victims))
+            return bool(self.feasible) or (fix is not None and bool(fix.victims))
         return fix.placed >= fix.replicas
 
     def judged(self) -> Judgment:
         is_found = self.fix is not None and self.advice is not None and bool(self.advice.enough)
-        return "yes" if self.fits or is_found else "no"
+        return "yes" if (self.fits or is_found) and not self.gates else "no"
 
     def sentences(self) -> Iterator[str]:
         if self.fix is not None:
-            yield from _changes(self, self.fix)
+            first, *others = _changes(self, self.fix)
+            yield from (without_gates(self.gates, first), *others)
         else:
             yield from [*opening(self), summary(self), *beside(self)]
 
@@ -222,7 +225,7 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
     fitting = [node.name.removesuffix(suffix) for node in report.nodes if node.feasible]
     verb = verb_of(len(fitting), "fit")
     listed = f": {some_of(fitting, _MAX_NAMES)}" if fitting else ""
-    return f"{len(fitting):,} of {count_of(total, 'node')} {verb}{listed}"
+    return without_gates(report.gates, f"{len(fitting):,} of {count_of(total, 'node')} {verb}{listed}")
 
 
 def beside(report: ExplainReport) -> list[str]:
@@ -280,7 +283,7 @@ def _without_change(report: ExplainReport, fix: Fix) -> str:
         return f"no change is tried: {report.conclusion or report.message}"
     if fix.victims:
         return f"{fix.subject} {fix.verb} by preempting {some_of(fix.victims, 3)}: no change is needed"
-    found = summary(report) if fix.replicas is None else f"{fix.subject} {fix.verb}"
+    found = summary(replace(report, gates=())) if fix.replicas is None else f"{fix.subject} {fix.verb}"
     return f"{found}: no change is needed"
 
 

@@ -40,7 +40,7 @@ from kubespread.scheduler.evaluation import Evaluation, as_they_come, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import count_of, says, short_key, some_of
+from kubespread.wording import behind_gates, count_of, says, short_key, some_of
 from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.difference import NOTHING_LOST, Baseline, judged_as_it_stands
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
@@ -50,7 +50,7 @@ from kubespread.world.store.waiting import Waiting
 _MAX_DOMAINS, _MAX_WRONG, _MAX_NODES, _MAX_REASONS = 2, 2, 2, 4
 _NO_CHANGE: Mapping[PendingFor, str] = {
     "refused": "none: no node is at fault",
-    "gated": "none: waits behind its gate",
+    "gated": "none: no node is at fault",
     "nominated": "none: waits for its node",
     "otherScheduler": "not judged: another scheduler places them",
     "fits": "none: should schedule by itself",
@@ -77,9 +77,8 @@ class Waits(Struct, frozen=True):
 def cause_of(world: World, waiting: Waiting) -> Waits:
     """Find the cause in the cluster as it is, before any pod is placed."""
     pod = waiting.pod
-    if pod.spec.scheduling_gates:
-        names = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
-        return Waits("gated", f"scheduling gate {names}", _GATED)
+    if gates := pod.spec.scheduling_gates:
+        return Waits("gated", behind_gates([gate.name for gate in gates]), _GATED)
     scheduled = world.surroundings.scheduler_of(pod)
     if scheduled is None:
         return Waits("otherScheduler", f'scheduler "{pod.spec.scheduler_name}", which is not modeled')

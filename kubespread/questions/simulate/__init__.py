@@ -45,7 +45,7 @@ from kubespread.reports.parts import (
     preempted_pods,
 )
 from kubespread.reports.rollout import RolloutReport, rollout_sentence
-from kubespread.wording import count_of, says, short_key, some_of, verb_of
+from kubespread.wording import behind_gates, count_of, says, short_key, some_of, verb_of, without_gates
 
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Surroundings
@@ -172,6 +172,8 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
     conclusion: str | None = None
     """Sentence on what bars that replica; null if there are several causes."""
+    gates: tuple[str, ...] = ()
+    """Scheduling gates of the replicas, which kube-scheduler does not try: ``placements`` is as if they had none."""
     seed: int | None = None
     """Seed of everything left to chance; null if kube-scheduler's own order, and names, decide."""
     created: int | None = None
@@ -245,7 +247,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     @property
     def why(self) -> Annotated[str | None, Col(readers=Readers.RECORDS)]:
         """Sentence on what bars the next replica, else kube-scheduler's message."""
-        return self.conclusion or self.stopped
+        return behind_gates(self.gates) or self.conclusion or self.stopped
 
     def __post_init__(self) -> None:
         running = self.present + self.placed
@@ -279,6 +281,8 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
         return Counter(placement.node for placement in self.placements)
 
     def judged(self) -> Judgment:
+        if self.gates:
+            return "no"
         if self.unmet or not self._is_enough:
             return "unknown" if not self.unmet and self._may_be_scaled_for else "no"
         return "yes"
@@ -311,7 +315,8 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
         return is_scaled_for or not self.lacking
 
     def sentences(self) -> Iterator[str]:
-        yield from sentences_of(self)
+        first, *others = sentences_of(self)
+        yield from (without_gates(self.gates, first), *others)
 
 
 _MAX_NODES = _MAX_PODS = 3
@@ -365,6 +370,8 @@ def totals(reports: Sequence[SimulateReport]) -> str:
     parts = [f"{count:,} {what}" for what, count in sums.items() if count or what in ("placed", "pending")]
     if preempted := [pod for report in reports for pod in report.preempted]:
         parts.append(f"preempting {preempted_pods(preempted, _MAX_PODS)}")
+    if gated := [report.placed for report in reports if report.gates]:
+        parts.append(f"{sum(gated):,} of these only without their scheduling gates")
     return f"{len(reports):,} workloads: {', '.join(parts)}"
 
 

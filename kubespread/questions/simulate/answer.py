@@ -247,6 +247,7 @@ def report_of(posed: Posed, demand: Demand, shown: ScheduleResult) -> SimulateRe
         preempted=tuple(_preempted(cluster, demand, shown, placements)),
         stopped=shown.stopped or _refusal(demand.growth, len(placed)),
         conclusion=None if shown.unplaced is None else bars(shown.unplaced),
+        gates=tuple(gate.name for gate in pod.spec.scheduling_gates) if shown.choices or shown.stopped else (),
         seed=seed,
         constraints=tuple(shown.after),
         distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),

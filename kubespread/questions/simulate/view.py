@@ -54,7 +54,7 @@ from kubespread.views.terminal import (
     told_apart,
 )
 from kubespread.views.view import Bars, NodeFacts, Tile, View, beside, source, unwanted
-from kubespread.wording import EMPTY, count_of, counted_in, short_key
+from kubespread.wording import EMPTY, count_of, counted_in, short_key, without_gates
 
 _MAX_DOMAINS, _MAX_NODES, _MAX_NAMED = 12, 20, 20
 _MAX_FIGURES = 6
@@ -127,8 +127,9 @@ def _headline(report: SimulateReport) -> Line:
         outcome, older = of_waiting_revision(report), f"; {outdated(report)}"
     else:
         outcome = f"{grown} of {count_of(report.replicas, 'replica')} placed"
+    outcome = without_gates(report.gates, outcome)
     pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
-    is_bad = report.lacking or (report.replicas is None and not report.running)
+    is_bad = report.gates or report.lacking or (report.replicas is None and not report.running)
     return [
         Cell(report.word, Tone.BAD),
         Cell(report.subject, Tone.STRONG),

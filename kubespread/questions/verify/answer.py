@@ -290,6 +290,8 @@ def _fits(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Fo
     pods = (Reference(of_pods(workload.kind), workload.name, workload.namespace),)
     question = Simulate(pods=pods, replicas="max", namespace=workload.namespace)
     (report,) = asking.of(question, ("fits", workload))
+    if report.gates:
+        return _Found("broken", report.answer[0])
     says, why = f"{count_of(report.running, 'replica')} fit", f": {report.stopped}" if report.stopped else ""
     return _judged(says, report.running - replicas, f"{replicas:,}{whose}", why)
 

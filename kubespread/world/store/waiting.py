@@ -34,6 +34,7 @@ from kubespread.scheduler.placing import Choice, OnNodeAnswers, Placing, Tiebrea
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.profile.profile import Profile, post_filters
+from kubespread.wording import behind_gates
 from kubespread.world.store.pod_book import PodKey, key_of, reuse_if_alike
 
 _FIRST_SIZE = 1024
@@ -479,9 +480,8 @@ class Queue(Forking):
 
     def message(self, waiting: Waiting, living: LivingCluster) -> str:
         """Reason the pod has no node, in kube-scheduler's words if it is kube-scheduler's reason."""
-        if waiting.pod.spec.scheduling_gates:
-            names = ", ".join(gate.name for gate in waiting.pod.spec.scheduling_gates)
-            return f"waits behind scheduling gates: {names}"
+        if gates := waiting.pod.spec.scheduling_gates:
+            return behind_gates([gate.name for gate in gates])
         applicant = self._applicant(waiting, living)
         if applicant is None:
             return f'scheduled by "{waiting.pod.spec.scheduler_name}", which is not modeled'

@@ -195,7 +195,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
         [
             'persistentvolumeclaim "gone" not found | 1 | claims | none | 0',
             'scheduler "volcano", which is not modeled | 1 | foreign | none | 0',
-            "scheduling gate quota | 1 | gated | none | 0",
+            "waits behind scheduling gates: quota | 1 | gated | none | 0",
             "1 node has room | 1 | late | none | 0",
         ],
     ),

@@ -410,6 +410,9 @@ def _stops(surge: int, unavailable: int, new: int, replicas: int, why: str | Non
 
 def _more_unavailable(deployment: Deployment, rollout: RolloutReport, trial: ReplicaTrial) -> Remedy:
     """The least maxUnavailable that is more, where that is enough."""
+    template = deployment.spec.template
+    if template is not None and template.spec.scheduling_gates:
+        return Remedy(text="remove spec.template.spec.schedulingGates")
     above = rollout.max_unavailable + 1
     again = trial.rollout_of(deployment, max_surge=rollout.max_surge, max_unavailable=above)
     if again.complete:
