@@ -15,32 +15,26 @@ from bench.measuring import PROGRAM, against, in_turn
 
 RUNS = 15
 NOTHING = "python -c pass"
-TARGETS = {"kubespread --version": 0.12, "explain, 10 nodes, 300 pods": 0.25, "a tab, 5,000 nodes indexed": 0.15}
+TARGETS = {"kubespread --version": 0.12, "explain, 10 nodes, 300 pods": 0.25}
 """Seconds."""
 
 
 def starting() -> None:
     print(f"Whole process, median of {RUNS} runs, in turn with a Python that does nothing")
     with tempfile.TemporaryDirectory() as directory:
-        snapshot, manifest, large = (Path(directory) / name for name in ("cluster.json", "web.json", "large.json"))
+        snapshot, manifest = (Path(directory) / name for name in ("cluster.json", "web.json"))
         manifest.write_text(json.dumps(deployment()))
-        for file, nodes in ((snapshot, 10), (large, 5000)):
-            file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster(nodes)}))
+        snapshot.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster(10)}))
         # Compiled beforehand as an installation is, whatever this environment says about writing bytecode.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment["PYTHONPYCACHEPREFIX"] = str(Path(directory) / "bytecode")
         environment["XDG_CACHE_HOME"] = str(Path(directory) / "cache")
         process = partial(subprocess.run, env=environment, capture_output=True, check=True)
-        version, explain, tab = TARGETS
+        version, explain = TARGETS
         processes = {
             NOTHING: partial(process, [sys.executable, "-c", "pass"]),
             version: partial(process, [PROGRAM, "--version"]),
             explain: partial(process, [PROGRAM, "explain", manifest, "-S", snapshot, "-q"]),
-            tab: partial(
-                process,
-                [PROGRAM, "survive", "-S", large, "--cordon", ""],
-                env={**environment, "_KUBESPREAD_COMPLETE": "zsh"},
-            ),
         }
         in_turn(processes, 1)
         for case, took in in_turn(processes, RUNS).items():

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -16,9 +17,9 @@ from kubespread.errors import KubespreadError, SnapshotError, UnansweredError
 
 PLUGIN_PREFIX = "kubectl-"
 # A terminal that is closed hangs up; Windows has none that does.
-ENDING: dict[int, ExitCode] = {signal.SIGTERM: ExitCode.TERMINATED}
-if hasattr(signal, "SIGHUP"):
-    ENDING[signal.SIGHUP] = ExitCode.HUNG_UP
+ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+_OF_SIGNAL = 128
+"""What shells add to the number of a signal that ended a program."""
 COMPLETE_VARIABLE = "_KUBESPREAD_COMPLETE"
 """Variable that the shells' completion scripts set, to the name of their shell, to ask for candidates."""
 
@@ -28,10 +29,12 @@ def main() -> NoReturn:
     debug = os.environ.get("KUBESPREAD_DEBUG", "") not in ("", "0")
     # Nothing here multiplies matrices, and the threads that numpy keeps for it take as long to start as numpy itself.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    ended: list[ExitCode] = []
+    code: int
     try:
-        _heed_signals(ended)
+        _heed(ENDING, _end)
         code = _run()
+    except SystemExit as ended:
+        code = int(ended.code or ExitCode.YES)
     except KubespreadError as error:
         complain(str(error))
         code = ExitCode.NO_CLUSTER if isinstance(error, SnapshotError | UnansweredError) else ExitCode.BAD_INPUT
@@ -53,47 +56,27 @@ def main() -> NoReturn:
     except Exception as error:  # noqa: BLE001 - the last resort: a bug ends with one line and its own exit code
         _report_bug(error, in_full=debug)
         code = ExitCode.BUG
-    _heed_no_more()
-    if ended:
-        code = ended[0]
+    # What is left to do on the way out is not worth a traceback.
+    _heed((signal.SIGINT, *ENDING), lambda number, _: os._exit(_OF_SIGNAL + number))
     if code == ExitCode.INTERRUPTED:
         complain("interrupted")
     _leave(code)
 
 
-def _heed_signals(ended: list[ExitCode]) -> None:
-    """End as after an interrupt, what was begun cleaned up, with a code of their own, which goes into ``ended``; what
-    nohup ignores stays ignored.
-    """
-
-    def end(number: int, frame: FrameType | None) -> None:
-        if ended:
-            # It is being cleaned up already, which a second interrupt would leave half done, with a traceback.
-            return
-        ended.append(ENDING[number])
-        # Threads that hand work to processes may find it gone: that is what was asked for, and no traceback's worth.
-        threading.excepthook = lambda _: None
-        warnings.simplefilter("ignore")
-        interrupt = signal.getsignal(signal.SIGINT)
-        if not callable(interrupt):
-            raise KeyboardInterrupt
-        # Whoever runs meanwhile, an event loop, may have its own way to be interrupted.
-        interrupt(signal.SIGINT, frame)
-
-    for number in ENDING:
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, end)
+def _heed(numbers: Iterable[int], handler: Callable[[int, FrameType | None], object]) -> None:
+    """Handle signals, but for those that are ignored, as nohup has it."""
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
-def _heed_no_more() -> None:
-    """End at once: what is left to do on the way out is not worth a traceback."""
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        os._exit({signal.SIGINT: ExitCode.INTERRUPTED, **ENDING}[number])
-
-    for number in (signal.SIGINT, *ENDING):
-        if callable(signal.getsignal(number)):
-            signal.signal(number, end)
+def _end(number: int, _frame: FrameType | None) -> NoReturn:
+    """End as after an interrupt, what was begun cleaned up, which a second signal would leave half done."""
+    _heed(ENDING, lambda *_: None)
+    # Threads that hand work to processes may find it gone: that is what was asked for, and no traceback's worth.
+    threading.excepthook = lambda _: None
+    warnings.simplefilter("ignore")
+    raise SystemExit(_OF_SIGNAL + number)
 
 
 def _run() -> int:

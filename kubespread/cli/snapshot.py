@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 STRICT = flag("--strict", help="Exit with 3 when something could not be read.")
 _STDOUT = "-"
+_MCP_AGE, _PAGE_AGE = 60.0, 5.0
+"""Seconds after which a running cluster is read again; large ones are read less often."""
 
 
 def _mcp(typed: Typed) -> int:
@@ -40,18 +42,17 @@ def _mcp(typed: Typed) -> int:
     from kubespread.assistants.server import serve
     from kubespread.questions.calls import Reading
 
-    sources, max_age = typed.snapshots, None
+    sources = typed.snapshots
     if typed["live"] and sources:
         raise UsageError("--live and -S/--snapshot (or KUBESPREAD_SNAPSHOT) both name the cluster: leave one out")
     if _STDOUT in sources:
         raise UsageError("standard input is where the assistant asks: name a file with -S/--snapshot")
-    if typed["live"]:
-        max_age = options.parse_duration(typed["max_age"])
-    elif not sources:
+    if not (typed["live"] or sources):
         raise UsageError(
             "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live"
         )
-    serve(Reading(partial(open_cluster, typed, quiet=True), max_age), options.scheduler_of(typed))
+    reading = Reading(partial(open_cluster, typed, quiet=True), _MCP_AGE if typed["live"] else None)
+    serve(reading, options.scheduler_of(typed))
     return ExitCode.YES
 
 
@@ -75,10 +76,7 @@ def _serve(typed: Typed) -> int:
     if _STDOUT in sources:
         raise UsageError("standard input can be read only once: name a file with -S/--snapshot")
     port = int(options.number_of("--port", typed["port"], most=65535))
-    reading = Reading(
-        partial(open_cluster, typed, quiet=typed["quiet"] or not sources),
-        None if sources else options.parse_duration(typed["max_age"]),
-    )
+    reading = Reading(partial(open_cluster, typed, quiet=typed["quiet"] or not sources), None if sources else _PAGE_AGE)
 
     def on_ready(url: str) -> None:
         emit(f"{url}\n")
@@ -106,19 +104,17 @@ def _snapshot(typed: Typed) -> int:
     Examples:
       kubespread snapshot -o cluster.json.gz
       kubespread snapshot --check cluster.json --strict
-      kubespread snapshot --context prod --anonymize --map names.json -o prod.yaml
+      kubespread snapshot --context prod --anonymize -o prod.yaml
       kubespread snapshot -S must-gather.tar.gz -o cluster.json
     """
-    from kubespread.snapshot.save import check_folder, check_target
+    from kubespread.snapshot.save import check_target
 
-    strict, quiet, map_file = (typed[name] for name in ("strict", "quiet", "map_file"))
+    strict, quiet = typed["strict"], typed["quiet"]
     if typed["check"] is not None:
         return _checked(typed["check"], strict=strict)
     output = _target(typed["output"])
-    _refuse_overwriting(typed)
+    _refuse_overwriting(output, typed)
     check_target(output)
-    if map_file is not None:
-        check_folder(map_file)
     opened = open_cluster(typed, quiet=quiet)
     if typed["verbose"] and not quiet:
         for line in read_of(opened):
@@ -132,15 +128,13 @@ def _snapshot(typed: Typed) -> int:
 def _saved(opened: Snapshot, output: str, typed: Typed) -> Sequence[str]:
     """Write ``opened`` with its edits made, and return notes on it. Raises UsageError."""
     import kubespread
-    from kubespread.snapshot.save import save, save_map
+    from kubespread.snapshot.save import save
 
     opened, notes = kubespread.after_edits(opened.stamped(", ".join(typed.snapshots)))
     if typed["anonymize"]:
         from kubespread.snapshot.anonymize import anonymize
 
-        opened, names = anonymize(opened)
-        if typed["map_file"] is not None:
-            save_map(names, typed["map_file"])
+        opened, _ = anonymize(opened)
     save(opened, output)
     read = [] if output == _STDOUT else [f"{output}: {len(opened.nodes)} nodes, {len(opened.pods)} pods"]
     return [*notes, *(f"gap: {gap}" for gap in opened.origin.gaps), *read]
@@ -157,34 +151,26 @@ def _checked(path: str, *, strict: bool) -> ExitCode:
     return ExitCode.NO_CLUSTER if snapshot.faults or (strict and lines) else ExitCode.YES
 
 
-def _refuse_overwriting(typed: Typed) -> None:
-    """Raise UsageError where the command would write over what it reads, or write one file twice."""
+def _refuse_overwriting(output: str, typed: Typed) -> None:
+    """Raise UsageError where the command would write over what it reads."""
     from kubespread.config import candidates
     from kubespread.snapshot.edits.new_nodes import AddNode
 
-    typed_paths = {"-o/--output": typed["output"], "--map": typed["map_file"]}
-    written = {name: Path(path) for name, path in typed_paths.items() if path not in (None, _STDOUT)}
-    if len({os.path.realpath(path) for path in written.values()}) < len(written):
-        raise UsageError(f"{' and '.join(written)} name the same file")
+    written = Path(output)
     templates = [edit.template for edit in options.edits_of(typed) if isinstance(edit, AddNode) and edit.manifest]
     named = (*typed.snapshots, *filter(None, [typed["kubeconfig"]]), *templates)
     paths = [*map(Path, named), *candidates(os.environ)]
     # Two folders deep, which is as deep as a mistake reaches.
     read = [file for path in paths for file in (path, *path.glob("*"), *path.glob("*/*"))]
-    for name, path in written.items():
-        for file in read if path.is_file() else ():
-            if file.is_file() and file.samefile(path):
-                raise UsageError(f"{name} {path} would overwrite {file}, which is read: name another file")
+    for file in read if output != _STDOUT and written.is_file() else ():
+        if file.is_file() and file.samefile(written):
+            raise UsageError(f"-o/--output {output} would overwrite {file}, which is read: name another file")
 
 
 def _target(output: str | None) -> str:
     if output is None and stdout_is_terminal():
         raise UsageError("a snapshot is too long for a terminal: name a file with -o, or -o - for standard output")
     return _STDOUT if output is None else output
-
-
-def _max_age(text: str, age: str, rule: Rule) -> Option:
-    return Option("--max-age", metavar="TIME", default=age, show_default=True, help=text, rule=rule, panel="Cluster")
 
 
 COMMANDS = {
@@ -199,13 +185,6 @@ COMMANDS = {
                 help="A .json, .json.gz or .yaml file; '-' is JSON on standard output (default, unless on a terminal).",
             ),
             flag("--anonymize", help="Replace names and label values with pseudonyms that schedule identically."),
-            Option(
-                "map_file",
-                "--map",
-                metavar="FILE",
-                help="With --anonymize, write which pseudonym stands for what as JSON only you can read.",
-                rule=Rule(needs=("anonymize",)),
-            ),
             Option(
                 "--check",
                 metavar="FILE",
@@ -228,11 +207,6 @@ COMMANDS = {
             flag("--no-browser", help="Print the URL only, and open nothing."),
             *options.SCHEDULING,
             *options.CLUSTER,
-            _max_age(
-                "Look at a running cluster again when its data is older than this; large ones are read less often.",
-                "5s",
-                options.RUNNING,
-            ),
             *options.SPEAKING,
         ),
         summary="Ask the cluster by hand, in a browser.",
@@ -250,7 +224,6 @@ COMMANDS = {
                 panel="Cluster",
                 rule=options.RUNNING,
             ),
-            _max_age("Read the running cluster again when its data is older than this.", "1m", Rule(needs=("live",))),
         ),
         summary="Serve the questions to assistants (MCP).",
         codes=epilog("the client disconnected", None),

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from enum import IntEnum
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import typer
@@ -33,13 +34,9 @@ class ExitCode(IntEnum):
     """The cluster or snapshot could not be read, or the answer is unknown."""
     BUG = 70
     """kubespread failed; KUBESPREAD_DEBUG=1 shows where."""
-    HUNG_UP = 129
-    """SIGHUP: the terminal was closed."""
     INTERRUPTED = 130
     BROKEN_PIPE = 141
     """The reader of standard output went away."""
-    TERMINATED = 143
-    """SIGTERM."""
 
 
 def epilog(yes: str, no: str | None) -> str:
@@ -71,43 +68,18 @@ def say(line: str) -> None:
             sys.stderr.write(f"{escaped(line)}\n")
 
 
-_UNICODE_TO_ASCII = str.maketrans(
-    {
-        **{
-            "≤": "<=",
-            "–": "-",
-            "−": "-",
-            "·": "|",
-            "…": "...",
-            "→": "->",
-            "▒": "=",
-            "█": "#",
-            "░": ".",
-            "●": "o",
-            "∙": ".",
-        },
-        **dict.fromkeys("┌┐└┘", "+"),
-        **{"─": "-", "│": "|", "×": "x"},
-        **{shade: str(number) for number, shade in enumerate("▁▂▃▄▅▆▇", 1)},
-    }
-)
-
-
 _NARROWEST = 20
 """Columns that a table needs."""
 _FEWEST, _BESIDE = 8, 2
 """Rows that an answer takes at least, and that it leaves to the command line before and after it."""
-_GROWTH = 8
-"""Number of columns that a line may gain where one character becomes two or three."""
 
 
 def emit(text: str) -> None:
-    """Write the answer. A reader that goes away (``| head -1``) ends the program quietly."""
+    """Write the answer, in UTF-8 as kubectl does. A reader that goes away (``| head -1``) ends the program quietly."""
     if sys.stdout is None:
         raise UsageError("standard output is closed")
-    if not _takes_unicode():
-        encoding = sys.stdout.encoding
-        text = text.translate(_UNICODE_TO_ASCII).encode(encoding, "replace").decode(encoding)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -115,10 +87,6 @@ def emit(text: str) -> None:
         raise typer.Exit(ExitCode.BROKEN_PIPE) from None
     except OSError as error:
         raise UsageError(f"standard output: {error.strerror}") from error
-
-
-def _takes_unicode() -> bool:
-    return (sys.stdout.encoding or "utf-8").lower().startswith("utf")
 
 
 def stdout_is_terminal() -> bool:
@@ -137,16 +105,11 @@ def look_of_stdout(*, headers: bool) -> Look:
 
     is_terminal = stdout_is_terminal()
     return Look(
-        width=max(_NARROWEST, _columns()) if is_terminal else None,
+        width=max(_NARROWEST, shutil.get_terminal_size().columns) if is_terminal else None,
         rows=max(_FEWEST, shutil.get_terminal_size().lines - _BESIDE) if is_terminal else None,
         color=wants_color(os.environ, is_terminal=is_terminal),
         headers=headers,
     )
-
-
-def _columns() -> int:
-    columns = shutil.get_terminal_size().columns
-    return columns if _takes_unicode() else max(columns - _GROWTH, columns // 2)
 
 
 def wants_color(environment: Mapping[str, str], *, is_terminal: bool) -> bool:

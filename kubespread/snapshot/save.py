@@ -6,7 +6,7 @@ import errno
 import gzip
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.text import STDIN
 from kubespread.manifest.writer import to_yaml
-from kubespread.snapshot.cache import OWNER_ONLY, replacing
+from kubespread.snapshot.cache import replacing
 from kubespread.snapshot.snapshot import STAMP, Snapshot
 
 _COMPRESSION = 4
@@ -33,7 +33,8 @@ def check_target(path: str) -> None:
         return
     if not path.endswith(_SUFFIXES):
         raise UsageError(f"{path}: expected a name that ends with {', '.join(_SUFFIXES)}, or - for standard output")
-    check_folder(path)
+    if not Path(path).parent.is_dir():
+        raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
 
 
 def save(snapshot: Snapshot, path: str) -> None:
@@ -54,21 +55,6 @@ def save(snapshot: Snapshot, path: str) -> None:
                     zipped.writelines(parts)
             else:
                 file.writelines(parts)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from error
-
-
-def check_folder(path: str) -> None:
-    """Raise UsageError for a missing folder, before anything is read."""
-    if not Path(path).parent.is_dir():
-        raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
-
-
-def save_map(names: Mapping[str, str], path: str) -> None:
-    """Write original texts by pseudonym as one JSON object, readable by the owner only. Raises UsageError."""
-    try:
-        with replacing(Path(path), OWNER_ONLY) as file:
-            file.write(msgspec.json.format(msgspec.json.encode(dict(sorted(names.items())))) + b"\n")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 

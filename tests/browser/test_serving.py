@@ -209,7 +209,7 @@ def test_a_running_cluster_is_followed(opened: Page, tmp_path: Path) -> None:
     objects = [*hosts("a", "b"), *deployment("web", ("n0", "n1"))]
     with serving(FakeApi(objects=objects)) as api:
         kubeconfig = str(api.kubeconfig(tmp_path))
-        with served(None, "--kubeconfig", kubeconfig, "--max-age", "1ms") as (_, port, token):
+        with served(None, "--kubeconfig", kubeconfig) as (_, port, token):
             shown(opened, f"http://127.0.0.1:{port}/#token={token}")
             assert "live" in text(opened, "source")
             api.objects.append(node("n9", zone="c"))

@@ -102,8 +102,7 @@ def run(
         if cwd is not None:
             patch.chdir(cwd)
         _forget_earlier_runs(patch)
-        patch.setattr("kubespread.cli.main._heed_signals", lambda _ended: None)
-        patch.setattr("kubespread.cli.main._heed_no_more", lambda: None)
+        patch.setattr("kubespread.cli.main._heed", lambda _numbers, _handler: None)
         with pytest.raises(SystemExit) as ended:
             main()
         return Result(int(ended.value.code or 0), out.content(), err.content())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -38,7 +37,7 @@ def on_a_disk(kib: int, script: str, cwd: Path) -> subprocess.CompletedProcess[s
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     if not _mounts():
-        pytest.skip("mounting is not permitted here; test_save.py and test_names.py limit the size of files instead")
+        pytest.skip("mounting is not permitted here; test_save.py limits the size of files instead")
     shutil.copy(POD, tmp_path / "pod.yaml")
     shutil.copy(CLUSTER, tmp_path / "cluster.yaml")
     return tmp_path
@@ -55,10 +54,6 @@ def _mounts() -> bool:
 WRITING = {
     "a snapshot": ("snapshot -S cluster.yaml -o $DISK/old.json", "$DISK/old.json"),
     "a zipped one": ("snapshot -S cluster.yaml -o $DISK/old.json.gz", "$DISK/old.json.gz"),
-    "the names behind pseudonyms": (
-        "snapshot -S cluster.yaml --anonymize -o new.json --map $DISK/old.json",
-        "$DISK/old.json",
-    ),
 }
 
 
@@ -75,33 +70,3 @@ def test_what_is_written_keeps_the_old_file_and_leaves_no_other(case: str, folde
 def test_an_answer_on_a_full_disk_is_not_taken_for_one(folder: Path) -> None:
     done = on_a_disk(64, f"{FULL}; kubespread explain pod.yaml -S cluster.yaml -q >$DISK/filling2 || echo $?", folder)
     assert (done.stdout, done.stderr) == ("2\n", "error: standard output: No space left on device\n")
-
-
-def cluster(path: Path, *nodes: str) -> Path:
-    """A file of a minute ago."""
-    items = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}} for name in nodes]
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    os.utime(path, (path.stat().st_mtime - 60,) * 2)
-    return path
-
-
-def completing(file: Path) -> str:
-    return f"XDG_CACHE_HOME=$DISK _KUBESPREAD_COMPLETE=zsh kubespread explain -S {file.name} --node n"
-
-
-def test_words_are_completed_though_nothing_can_be_remembered(folder: Path) -> None:
-    done = on_a_disk(64, f"{FULL}; {completing(cluster(folder / 'n.json', 'n1', 'n2'))}; find $DISK -type f", folder)
-    assert (done.stdout.split(), done.stderr) == (["n1", "n2", f"{folder}/disk/filling"], "")
-
-
-def test_two_writers_and_a_reader_where_there_is_room_for_one(folder: Path) -> None:
-    """What is remembered of one cluster fits; meanwhile another takes the place of its file."""
-    names = {each: [f"n{each}{number:03}{'x' * 40}" for number in range(800)] for each in "abc"}
-    a, b, c = (cluster(folder / f"{each}.json", *names[each]) for each in names)
-    at_once = f"{completing(a)} >1 & {completing(a)} >2 & {completing(b)} >3 & wait; cat 1 2 3"
-    script = f"{completing(b)} >0; {at_once}; mv {c.name} {a.name}; {at_once}; find $DISK -type f | sort"
-    done = on_a_disk(68, script, folder)
-    *said, memory = done.stdout.split()
-    assert said == [*names["a"] * 2, *names["b"], *names["c"] * 2, *names["b"]]
-    assert done.stderr == ""
-    assert memory.startswith(f"{folder}/disk/kubespread/names/")

@@ -88,7 +88,6 @@ class Recorder:
             monkeypatch.setattr(kubespread, name, self._question(name, getattr(kubespread, name)), raising=False)
         monkeypatch.setattr(Writer, "load", lambda writer: self._noted(writer.module, ""))
         monkeypatch.setattr(save, "save", self._noted("save"))
-        monkeypatch.setattr(save, "save_map", self._noted("save_map"))
         monkeypatch.setattr(anonymize, "anonymize", self._noted("anonymize", (self.snapshot, {})))
         monkeypatch.setattr(server, "serve", self._serve)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 import kubespread
 from kubespread.kube.api.cluster_objects import PersistentVolume, PersistentVolumeClaim
 from kubespread.kube.api.core import Namespace
@@ -165,33 +163,6 @@ def test_pseudonyms_sort_like_names_and_stay_the_same() -> None:
     plain = [pseudonym for pseudonym in sorted(names) if "-0" not in pseudonym[5:]]
     assert [names[pseudonym] for pseudonym in plain] == sorted(names[pseudonym] for pseudonym in plain)
     assert anonymize(snapshot) == (hidden, names)
-
-
-def test_the_map_says_what_stands_for_what_and_only_its_owner_reads_it(tmp_path: Path) -> None:
-    names, hidden = tmp_path / "names.json", tmp_path / "hidden.json"
-    names.write_text("{}")
-    names.chmod(0o644)
-    cluster = written(tmp_path)
-    assert run("snapshot", "-S", cluster, "--anonymize", "--map", names, "-o", hidden, "-q").code == 0
-    shown = {node.metadata.name for node in kubespread.load(cluster).nodes}
-    originals = json.loads(names.read_text())
-    assert {originals[node.metadata.name] for node in kubespread.load(hidden).nodes} == shown
-    assert names.stat().st_mode & 0o777 == 0o600
-
-
-NO_MAP = {
-    "nothing anonymized": (["--map", "m"], 2, "--map is for --anonymize: add that, or leave it out"),
-    "the snapshot itself": (["--anonymize", "--map", "./s.json"], 2, "-o/--output and --map name the same file"),
-    "no such folder": (["--anonymize", "--map", "no/m"], 2, "no/m: No such file or directory"),
-}
-
-
-@pytest.mark.parametrize("case", NO_MAP)
-def test_a_map_that_cannot_be(case: str, tmp_path: Path) -> None:
-    arguments, code, message = NO_MAP[case]
-    result = run("snapshot", "-S", written(tmp_path), "-o", "s.json", *arguments, cwd=tmp_path)
-    assert result == (code, "", f"error: {message}\n")
-    assert not (tmp_path / "s.json").exists()
 
 
 def test_devices_keep_what_selectors_ask_about_and_lose_everything_else(tmp_path: Path) -> None:
