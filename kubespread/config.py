@@ -35,7 +35,7 @@ class Key(Struct, frozen=True):
         return f"KUBESPREAD_{self.parameter.upper()}"
 
     @property
-    def expected(self) -> str:
+    def expectation(self) -> str:
         if self.is_flag:
             return "true or false"
         # Without quotes 1.30 is the number 1.3.
@@ -107,13 +107,13 @@ def _values(name: str, value: Any, directory: Path) -> tuple[str, ...]:
     """Read the values of a key of a file in ``directory``. Raises UsageError."""
     key = KEYS.get(name)
     if key is None:
-        raise UsageError(_unknown(name))
+        raise UsageError(_unknown_key(name))
     if key.is_flag and isinstance(value, bool):
         return ("true" if value else "false",)
     values = value if isinstance(value, list) and key.is_list else [value]
     for item in values:
         if not isinstance(item, str) or not item or key.is_flag:
-            raise UsageError(f"expected {key.expected}, found {describe(item) if item != '' else 'an empty one'}")
+            raise UsageError(f"expected {key.expectation}, found {describe(item) if item != '' else 'an empty one'}")
     if name == "kubeVersion":
         from kubespread.kube.versions import KubeVersion
 
@@ -121,7 +121,7 @@ def _values(name: str, value: Any, directory: Path) -> tuple[str, ...]:
     return tuple(_path(item, directory) for item in values) if key.is_path else tuple(values)
 
 
-def _unknown(name: str) -> str:
+def _unknown_key(name: str) -> str:
     from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 
     meant = near_miss(name, KEYS)
@@ -178,7 +178,7 @@ def _of_environment(environment: Mapping[str, str]) -> Settings:
             separator = os.pathsep if key.is_path else ","
             values = tuple(filter(None, text.split(separator))) if key.is_list else (text,)
             if key.is_flag and text not in ("true", "false"):
-                raise UsageError(f"{key.variable}: expected {key.expected}, found {text!r}")
+                raise UsageError(f"{key.variable}: expected {key.expectation}, found {text!r}")
             settings[name] = Setting(values, key.variable, is_from_file=False)
     if SNAPSHOT in settings and CONTEXT in settings:
         raise UsageError("KUBESPREAD_SNAPSHOT and KUBESPREAD_CONTEXT both name the cluster: unset one")

@@ -53,7 +53,7 @@ def check() -> None:
         raise OutOfTimeError
 
 
-def within(seconds: float, job: Callable[[], T]) -> T:
+def run_within(seconds: float, job: Callable[[], T]) -> T:
     """Run ``job`` and return its result, or raise its error. Raises TimeoutError when that takes longer, and leaves the
     job to itself. It does not keep the program from exiting.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 
 
 class KubespreadError(Exception):
@@ -14,7 +14,7 @@ class KubespreadError(Exception):
     """
 
     def __init__(self, *lines: str) -> None:
-        super().__init__("\n".join(map(escaped, lines)))
+        super().__init__("\n".join(map(escape, lines)))
 
 
 class UsageError(KubespreadError):
@@ -65,4 +65,4 @@ class ManifestError(KubespreadError):
         super().__init__("")
 
     def __str__(self) -> str:
-        return "\n".join(escaped(fault.describe(self.file)) for fault in self.faults)
+        return "\n".join(escape(fault.describe(self.file)) for fault in self.faults)

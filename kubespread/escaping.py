@@ -5,7 +5,7 @@ from __future__ import annotations
 from kubespread.regex import regex
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """``text`` as one line of printable characters.
 
     Line breaks, control, C1, bidirectional and other invisible characters, and the bytes of a name that is not UTF-8
@@ -26,13 +26,13 @@ def printable(text: str, *, colored: bool = False) -> str:
     if text.replace("\n", "").replace("\t", "").isprintable():
         return text
     if not colored:
-        return "".join(map(_shown, text))
+        return "".join(map(_show, text))
     pieces = _COLORS.split(text)
-    return "".join(piece if place % 2 else "".join(map(_shown, piece)) for place, piece in enumerate(pieces))
+    return "".join(piece if place % 2 else "".join(map(_show, piece)) for place, piece in enumerate(pieces))
 
 
-def _shown(char: str) -> str:
-    return char if char in "\n\t" else escaped(char)
+def _show(char: str) -> str:
+    return char if char in "\n\t" else escape(char)
 
 
 _ASCII = bytes(range(0x80))

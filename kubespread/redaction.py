@@ -46,7 +46,7 @@ def without_secrets(text: str) -> str:
     return text
 
 
-def masked(text: str) -> str:
+def mask(text: str) -> str:
     """``text`` without anything that looks like a credential, as it may hold unknown ones."""
     text = without_secrets(text)
     text = _USER_INFO.sub("", text)

@@ -72,7 +72,7 @@ ROOMS: dict[str, set[str]] = {
         "kube.api.kinds",
         "kube.api.unknown_fields",
         "kube.feature_gates",
-        "kube.owners.Named",
+        "kube.owners.WorkloadReference",
         # What a ClusterRole has to list.
         "kube.api.core.Pod",
         "kube.owners.SELECTING_CONTROLLERS",

@@ -17,11 +17,11 @@ import msgspec
 from msgspec import Struct
 
 from kubespread import __version__
-from kubespread.deadline import Deadline, within
+from kubespread.deadline import Deadline, run_within
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.calls import LONGEST, TIMEOUT, Reading, Tool, Turn, arguments_of, arguments_schema, tools
 from kubespread.questions.scheduler import Scheduler
-from kubespread.redaction import masked
+from kubespread.redaction import mask
 
 if TYPE_CHECKING:
     from mcp import types
@@ -87,7 +87,7 @@ def serve(cluster: Reading, scheduler: Scheduler) -> None:
             await server.run(receive, outgoing, server.create_initialization_options())
 
     # Its threads may wait for standard input or for a cluster: of these none keeps the program from exiting.
-    within(inf, partial(anyio.run, run))
+    run_within(inf, partial(anyio.run, run))
 
 
 async def _in_turn(
@@ -182,7 +182,7 @@ def _called(
         return _failed(str(error))
     except Exception as error:  # noqa: BLE001 - the last resort: a bug ends one answer, not the server
         # Nobody knows what a bug quotes.
-        return _failed(masked(f"this is a bug in kubespread: {type(error).__name__}: {' '.join(str(error).split())}"))
+        return _failed(mask(f"this is a bug in kubespread: {type(error).__name__}: {' '.join(str(error).split())}"))
 
 
 def _failed(message: str) -> types.CallToolResult:

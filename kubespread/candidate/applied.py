@@ -28,7 +28,7 @@ from kubespread.kube.admission.defaulting import default_storage_class
 from kubespread.kube.admission.quota import with_usage
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.api.core import LimitRange, ResourceQuota, RuntimeClass
-from kubespread.kube.api.decoding import DecodingError, decode, normalized
+from kubespread.kube.api.decoding import DecodingError, decode, normalize
 from kubespread.kube.api.kinds import NAMESPACED, READ, WORKLOADS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import LabelSelectingWorkload
@@ -68,7 +68,7 @@ def applied(manifest: Manifest, surroundings: Surroundings) -> Candidate:
         # Told with all other faults.
         return from_manifest(manifest, surroundings)
     given = item.data.get("spec") or {}
-    live = surroundings.objects.named(row.cls, item.name, item.namespace or namespace)
+    live = surroundings.objects.find(row.cls, item.name, item.namespace or namespace)
     if live is None:
         candidate, unread = from_manifest(manifest, surroundings), None
     else:
@@ -167,7 +167,7 @@ def with_manifest_objects(
             listed = ", ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
             notes.append(f"taken to be in the cluster, since {manifest.file} brings it: {listed}")
     _check_amounts(snapshot.objects)
-    quotas = with_usage(snapshot.objects.of(ResourceQuota), snapshot.pods)
+    quotas = with_usage(snapshot.objects.all_of(ResourceQuota), snapshot.pods)
     objects = snapshot.objects.with_all(ResourceQuota, quotas)
     # What is known of a snapshot stays known where nothing is added to it.
     snapshot = snapshot if objects == snapshot.objects else replace(snapshot, objects=objects)
@@ -184,7 +184,7 @@ def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
         if cls is None or (is_workload and version_and_kind not in SELECTING_CONTROLLERS):
             continue
         try:
-            obj = reader.read(KubernetesObject(normalized(item.data, cls)))
+            obj = reader.read(KubernetesObject(normalize(item.data, cls)))
         except DecodingError as error:
             if is_workload:
                 continue  # Reported where the question is about it.
@@ -197,9 +197,9 @@ def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
 
 
 def _check_amounts(objects: ClusterObjects) -> None:
-    for obj in (*objects.of(LimitRange), *objects.of(ResourceQuota), *objects.of(RuntimeClass)):
+    for obj in (*objects.all_of(LimitRange), *objects.all_of(ResourceQuota), *objects.all_of(RuntimeClass)):
         try:
-            normalized(msgspec.to_builtins(obj), type(obj))
+            normalize(msgspec.to_builtins(obj), type(obj))
         except DecodingError as error:
             name = "/".join(filter(None, _key(obj)))
             raise SnapshotError(f"{type(obj).__name__} {name}: {error.path}: {error}") from error
@@ -210,13 +210,13 @@ def _applied(snapshot: Snapshot, brought: Sequence[ApiObject]) -> Snapshot:
     for obj in brought:
         builder.add(obj)
     added, stored = builder.build(), snapshot.objects
-    by_type = {cls: _over(stored.of(cls), objects) for cls, objects in added.objects.by_type.items()}
+    by_type = {cls: _over(stored.all_of(cls), objects) for cls, objects in added.objects.by_type.items()}
     unknown = {type(obj).__name__ for obj in brought if not stored.knows(type(obj))}
     objects = replace(stored, by_type={**stored.by_type, **by_type}, partly_known=stored.partly_known | unknown)
-    before = {id(claim) for claim in stored.of(PersistentVolumeClaim)}
-    for claim in objects.of(PersistentVolumeClaim):
+    before = {id(claim) for claim in stored.all_of(PersistentVolumeClaim)}
+    for claim in objects.all_of(PersistentVolumeClaim):
         if id(claim) not in before:
-            default_storage_class(claim, objects.of(StorageClass))
+            default_storage_class(claim, objects.all_of(StorageClass))
     return replace(snapshot, nodes=_over(snapshot.nodes, added.nodes), objects=reconcile(stored, objects))
 
 
@@ -243,9 +243,9 @@ def with_companions(objects: ClusterObjects, companions: Sequence[ApiObject]) ->
     """
     for cls in SELECTING_CONTROLLERS.values():
         own = [obj for obj in companions if isinstance(obj, cls)]
-        objects = objects.with_all(cls, _newest(own, objects.of(cls)))
+        objects = objects.with_all(cls, _newest(own, objects.all_of(cls)))
     claims = [obj for obj in companions if isinstance(obj, PersistentVolumeClaim)]
-    stored = objects.of(PersistentVolumeClaim)
+    stored = objects.all_of(PersistentVolumeClaim)
     with_claims = objects.with_some(PersistentVolumeClaim, (*stored, *_claims_to_come(objects, claims)))
     return reconcile(objects, with_claims)
 
@@ -260,7 +260,7 @@ def _newest(added: Sequence[T], stored: Sequence[T]) -> tuple[T, ...]:
 def _claims_to_come(
     objects: ClusterObjects, claims: Iterable[PersistentVolumeClaim]
 ) -> Iterator[PersistentVolumeClaim]:
-    stored = set(map(_key, objects.of(PersistentVolumeClaim)))
+    stored = set(map(_key, objects.all_of(PersistentVolumeClaim)))
     for claim in admitted_claims((claim for claim in claims if _key(claim) not in stored), objects):
         if _key(claim) not in stored:
             stored.add(_key(claim))

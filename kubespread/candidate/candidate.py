@@ -27,7 +27,7 @@ from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.admission.gated_fields import DROPPED, drop_fields
 from kubespread.kube.admission.plugins import admit
 from kubespread.kube.api.core import Pod, PodStatus, ScheduledVolumes
-from kubespread.kube.api.decoding import decode, normalized
+from kubespread.kube.api.decoding import decode, normalize
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, alternatives, fields_of, near_miss, unknown_fields
@@ -165,7 +165,7 @@ def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surrou
         template = typed.spec.template
         template.unread = unread_of(value_at(plain, f"{row.template_path}.spec") or {}, template.metadata.annotations)
     return _from_creator(
-        place, row, typed, plain, surroundings, revision_hash(typed, surroundings.objects.of(ReplicaSet))
+        place, row, typed, plain, surroundings, revision_hash(typed, surroundings.objects.all_of(ReplicaSet))
     )
 
 
@@ -233,8 +233,8 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
     if kind.kind == "Pod":
         return from_stored_pod(_find(snapshot, snapshot.pods, kind, namespace, name), surroundings)
     workload_name = WorkloadName(kind.kind, namespace, name)
-    if kind.foreign or snapshot.objects.named(kind.cls, name, namespace) is None:
-        owner = owner_meant(workload_name, (*snapshot.pods, *snapshot.objects.of(ReplicaSet)))
+    if kind.foreign or snapshot.objects.find(kind.cls, name, namespace) is None:
+        owner = owner_meant(workload_name, (*snapshot.pods, *snapshot.objects.all_of(ReplicaSet)))
         if owner is not None:
             return _of_owner(owner, surroundings)
     if kind.foreign:
@@ -242,7 +242,7 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
         raise NotInClusterError(f'{kind.kind} "{name}" controls no pod in namespace {namespace}, {kinds}')
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
-    stored: Any = _find(snapshot, snapshot.objects.of(kind.cls), kind, namespace, name)
+    stored: Any = _find(snapshot, snapshot.objects.all_of(kind.cls), kind, namespace, name)
     changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
     with changed.blamed():
         workload: Any = _decoded(changed, kind, stored)
@@ -251,7 +251,7 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
     replicas = getattr(workload.spec, "replicas", None)
     if isinstance(workload, Deployment):
         owner = WorkloadName("Deployment", namespace, name)
-        current = new_replica_set(workload, replica_sets_of(owner, snapshot.objects.of(ReplicaSet)))
+        current = new_replica_set(workload, replica_sets_of(owner, snapshot.objects.all_of(ReplicaSet)))
         if current is not None:
             kind, workload = KEPT[ReplicaSet], current
             notes = (f"Deployment/{name}: evaluated as another pod of its ReplicaSet {current.metadata.name}",)
@@ -275,7 +275,7 @@ def _of_owner(owner: WorkloadName, surroundings: Surroundings) -> Candidate:
     """The next pod of a workload that is known only by what it controls: ReplicaSets, else pods."""
     snapshot = surroundings.snapshot
     pods = [pod for pod in snapshot.pods if pod.metadata.namespace == owner.namespace and is_active(pod)]
-    replica_sets = sorted(replica_sets_of(owner, snapshot.objects.of(ReplicaSet)), key=age_order)
+    replica_sets = sorted(replica_sets_of(owner, snapshot.objects.all_of(ReplicaSet)), key=age_order)
     if replica_sets:
         # An Argo Rollout goes from one to the next, and has replicas of both meanwhile.
         current = next((each for each in reversed(replica_sets) if each.spec.replicas), replica_sets[-1])
@@ -339,7 +339,7 @@ def _decoded(changed: Settled, kind: Kind, stored: T) -> T:
         return stored
     with _place(kind, _called(kind, stored)).decoding():
         # Amounts are not looked at by decoding alone.
-        return decode(normalized(changed.data, type(stored)), type(stored))
+        return decode(normalize(changed.data, type(stored)), type(stored))
 
 
 _READ_VOLUMES = {"name", "emptyDir", "hostPath", *ScheduledVolumes.__struct_encode_fields__}
@@ -373,7 +373,7 @@ def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings, called
     plain = msgspec.to_builtins(creator)
     with place.decoding():
         # Amounts were not looked at when it was read.
-        normalized(plain, kind.cls)
+        normalize(plain, kind.cls)
     # Made-up names depend on what is read alone.
     (value_at(plain, kind.template_path) or {}).pop("unread", None)
     return _from_creator(place, kind, creator, plain, surroundings)
@@ -396,7 +396,7 @@ def _find(snapshot: Snapshot, among: Sequence[T], kind: Kind, namespace: str, na
 
 
 def _instead(snapshot: Snapshot) -> str:
-    counts = {row.kind: len(snapshot.objects.of(row.cls)) for row in POD_CREATORS.values()}
+    counts = {row.kind: len(snapshot.objects.all_of(row.cls)) for row in POD_CREATORS.values()}
     counts["Pod"] = len(snapshot.pods)
     return f"only {', '.join(count_of(count, kind) for kind, count in counts.items() if count) or 'nodes'}"
 

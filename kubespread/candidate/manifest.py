@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.api.decoding import DecodingError, decodable, normalized
+from kubespread.kube.api.decoding import DecodingError, decodable, normalize
 from kubespread.kube.api.kinds import (
     POD_CREATORS,
     READ,
@@ -47,7 +47,7 @@ def decodable_object(data: Any, row: Kind) -> tuple[Any, list[DecodingError]]:
     """``data`` as by `decodable`; for a kind unknown to the API, its pod template alone."""
     if row.kind in POD_CREATORS:
         return decodable(data, row.kind)
-    plain = normalized(data, row.cls)
+    plain = normalize(data, row.cls)
     template = value_at(plain, row.template_path)
     if template is None:
         return plain, []

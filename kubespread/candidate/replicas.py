@@ -27,7 +27,7 @@ from kubespread.controllers.job import completed_indexes, for_index, index_of, i
 from kubespread.controllers.statefulset import first_ordinal, for_ordinal, ordinal_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import default_claim
-from kubespread.kube.admission.quota import allowance, charged
+from kubespread.kube.admission.quota import allowance, charge_quotas
 from kubespread.kube.api.cluster_objects import (
     ClusterObjects,
     HorizontalPodAutoscaler,
@@ -77,10 +77,10 @@ def _running_template(workload: WorkloadName, snapshot: Snapshot) -> PodTemplate
     row = POD_CREATORS.get(workload.kind)
     if row is None or not issubclass(row.cls, _ROLLED_OUT):
         return None
-    if (running := snapshot.objects.named(row.cls, workload.name, workload.namespace)) is not None:
+    if (running := snapshot.objects.find(row.cls, workload.name, workload.namespace)) is not None:
         return row.pod_template(running)
     if workload.kind == "Deployment":
-        newest = newest_replica_set(workload, snapshot.objects.of(ReplicaSet))
+        newest = newest_replica_set(workload, snapshot.objects.all_of(ReplicaSet))
         return newest.spec.template if newest is not None else None
     return None
 
@@ -216,7 +216,7 @@ class WorkloadAutoscaler(Struct, frozen=True):
 def autoscalers(objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
     """HorizontalPodAutoscalers, and KEDA's ScaledObjects, which make one each."""
     yield from _horizontal(objects)
-    for scaled in objects.of(ScaledObject):
+    for scaled in objects.all_of(ScaledObject):
         spec, target = scaled.spec, scaled.spec.scale_target_ref
         workload = WorkloadName(target.kind or "Deployment", scaled.metadata.namespace, target.name)
         most = _KEDA_MOST if spec.max_replica_count is None else spec.max_replica_count
@@ -227,7 +227,7 @@ def autoscalers(objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
 
 
 def _horizontal(objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
-    for autoscaler in objects.of(HorizontalPodAutoscaler):
+    for autoscaler in objects.all_of(HorizontalPodAutoscaler):
         spec, target = autoscaler.spec, autoscaler.spec.scale_target_ref
         workload = WorkloadName(target.kind, autoscaler.metadata.namespace, target.name)
         # API defaulting: minReplicas is 1.
@@ -361,7 +361,7 @@ def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator
     deployments = [candidate.object for candidate in candidates if isinstance(candidate.object, Deployment)]
     if not deployments or snapshot.objects.knows(ReplicaSet):
         return
-    labels = snapshot.known.once("labels", lambda: _labels_of_replicas(snapshot))
+    labels = snapshot.known.get_or_make("labels", lambda: _labels_of_replicas(snapshot))
     if any(_selects_any(deployment, labels.get(deployment.metadata.namespace, {})) for deployment in deployments):
         yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
 
@@ -392,29 +392,29 @@ def growths(
     Raises UsageError if a workload would not grow.
     """
     # Of one snapshot these are the same pods each time.
-    _, on_nodes = snapshot.known.once(("running", id(running)), lambda: (running, PodsByController(running)))
+    _, on_nodes = snapshot.known.get_or_make(("running", id(running)), lambda: (running, PodsByController(running)))
     waiting = waiting_pods(snapshot)
-    quotas: Quotas = snapshot.objects.of(ResourceQuota) if desired.counts_quotas else ()
+    quotas: Quotas = snapshot.objects.all_of(ResourceQuota) if desired.counts_quotas else ()
     grown = []
     for candidate in candidates:
         # Pods that wait for a node are charged already, and are among those to be placed.
         own_waiting = _replicas(candidate, waiting, snapshot)
         for pod in own_waiting:
-            quotas = charged(quotas, pod, -1)
+            quotas = charge_quotas(quotas, pod, -1)
         on_nodes_too = _replicas(candidate, on_nodes, snapshot)
         growth = _growth(candidate, desired, snapshot, on_nodes_too, own_waiting, quotas)
         growth = replace(growth, waiting=[pod for pod in own_waiting if not _is_outdated(pod, candidate)])
         for pod in growth.present if growth.is_rollout else growth.taken_away:
-            quotas = charged(quotas, pod, -1)
+            quotas = charge_quotas(quotas, pod, -1)
         if not candidate.is_stored and growth.count is not None:
-            quotas = charged(quotas, candidate.pod, growth.count)
+            quotas = charge_quotas(quotas, candidate.pod, growth.count)
         grown.append(growth)
     return grown
 
 
 def waiting_pods(snapshot: Snapshot) -> PodsByController:
     """Active pods without a node, by controller."""
-    return snapshot.known.once(
+    return snapshot.known.get_or_make(
         "waiting", lambda: PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name and is_active(pod))
     )
 
@@ -422,7 +422,7 @@ def waiting_pods(snapshot: Snapshot) -> PodsByController:
 def _replicas(candidate: Candidate, pods: PodsByController, snapshot: Snapshot) -> list[Pod]:
     if candidate.workload is None:
         return []
-    return pods_of(candidate.workload, candidate.companions, snapshot.objects.of(ReplicaSet), pods)
+    return pods_of(candidate.workload, candidate.companions, snapshot.objects.all_of(ReplicaSet), pods)
 
 
 def _growth(
@@ -461,7 +461,7 @@ def _growth(
         )
     further = None if desired.until_full else max(0, asked_for - len(present))
     for pod in taken_away:
-        quotas = charged(quotas, pod, -1)
+        quotas = charge_quotas(quotas, pod, -1)
     created = creation(candidate, quotas, further, present)
     notes: list[str] = []
     if is_other:

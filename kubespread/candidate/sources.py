@@ -107,7 +107,7 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
     A namespace that is known to be missing is reported in the API server's words; a dump without pods is no cluster
     without workloads.
     """
-    if Pod.__name__ not in snapshot.origin.listed and not any(map(snapshot.objects.of, WORKLOADS)):
+    if Pod.__name__ not in snapshot.origin.listed and not any(map(snapshot.objects.all_of, WORKLOADS)):
         unread = (gap for gap in snapshot.origin.gaps if gap.startswith("unreadable"))
         source = ", ".join(map(display_name, snapshot.files)) or snapshot.origin.source
         why = "; ".join(("no Pod objects and no workloads", *unread))
@@ -130,7 +130,7 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
     if namespace not in (namespaces := _namespaces(snapshot)):
         hint = alternatives(namespace, namespaces)
     elif not labels:
-        made = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.of(row.cls))
+        made = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.all_of(row.cls))
         if elsewhere := sorted({*made, *(pod.metadata.namespace for pod in snapshot.pods)} - {namespace}):
             hint = f"; there are some in {some_of(elsewhere, _MAX_NAMED)}: -A asks about all"
     return UsageError(f"{subject} {where}{hint}")
@@ -147,7 +147,7 @@ def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
 def missing_namespace(snapshot: Snapshot, namespace: str) -> str:
     """API server's message for a missing namespace; empty if it exists, or if namespaces were not listed."""
     objects = snapshot.objects
-    if not objects.knows(Namespace) or objects.named(Namespace, namespace) is not None:
+    if not objects.knows(Namespace) or objects.find(Namespace, namespace) is not None:
         return ""
     # Few names are not of objects; for them all that the cluster has is looked through.
     namespaces = _namespaces(snapshot)
@@ -157,7 +157,7 @@ def missing_namespace(snapshot: Snapshot, namespace: str) -> str:
 
 
 def _namespaces(snapshot: Snapshot) -> set[str]:
-    names = {_ALWAYS_THERE, *(namespace.metadata.name for namespace in snapshot.objects.of(Namespace))}
+    names = {_ALWAYS_THERE, *(namespace.metadata.name for namespace in snapshot.objects.all_of(Namespace))}
     names.update(pod.metadata.namespace for pod in snapshot.pods)
     for group in snapshot.objects.by_type.values():
         names.update(obj.metadata.namespace for obj in group if obj.metadata.namespace)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.cli.streams import ExitCode, emit, look_of_stdout, say, stderr_is_terminal, stdout_takes_tables
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.questions.commands import drawn_for, with_provenance
 from kubespread.views import lines
 from kubespread.views.formats import IN_PIPE, Format, Writer, chosen_format
@@ -123,7 +123,7 @@ class Answering(Struct, frozen=True):
         width = look.width if look.rows is not None and self.written.name == "table" else None
         said = [*self._said(parts, beside or parts, code, is_short=width is not None)]
         if width is not None and look.rows is not None and stderr_is_terminal():
-            said = [part for line in said for part in lines.folded_text(escaped(line), width)]
+            said = [part for line in said for part in lines.folded_text(escape(line), width)]
             look = replace(look, rows=max(look.rows - len(said), _LEAST_OF_ANSWER))
         emit(write(answer, look))
         for line in said:

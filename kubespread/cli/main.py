@@ -113,12 +113,12 @@ def _report_bug(error: Exception, *, in_full: bool) -> None:
     """One line, or the whole traceback; neither may hold a credential, and a bug may quote anything."""
     import traceback
 
-    from kubespread.redaction import masked
+    from kubespread.redaction import mask
 
     if in_full:
-        complain(masked("".join(traceback.format_exception(error))))
+        complain(mask("".join(traceback.format_exception(error))))
     hint = "" if in_full else " (run again with KUBESPREAD_DEBUG=1)"
-    complain(f"this is a bug in kubespread: {type(error).__name__}: {masked(' '.join(str(error).split()))}{hint}")
+    complain(f"this is a bug in kubespread: {type(error).__name__}: {mask(' '.join(str(error).split()))}{hint}")
 
 
 def _leave(code: int) -> NoReturn:

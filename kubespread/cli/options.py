@@ -173,7 +173,7 @@ def open_cluster(typed: Typed, *, quiet: bool) -> Snapshot:
     """
     edits = edits_of(typed)
     sources = typed.snapshots
-    return (loaded(sources, quiet=quiet) if sources else _connected(typed, quiet=quiet)).edited(*edits)
+    return (loaded(sources, quiet=quiet) if sources else _connected(typed, quiet=quiet)).with_edits(*edits)
 
 
 def open_cluster_if_any(typed: Typed, *, is_needed: bool, quiet: bool) -> Snapshot | None:

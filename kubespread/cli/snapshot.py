@@ -130,7 +130,7 @@ def _saved(opened: Snapshot, output: str, typed: Typed) -> Sequence[str]:
     import kubespread
     from kubespread.snapshot.save import save
 
-    opened, notes = kubespread.after_edits(opened.stamped(", ".join(typed.snapshots)))
+    opened, notes = kubespread.after_edits(opened.stamp(", ".join(typed.snapshots)))
     if typed["anonymize"]:
         from kubespread.snapshot.anonymize import anonymize
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from kubespread.errors import UsageError
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 
 if TYPE_CHECKING:
     from kubespread.views.look import Look
@@ -65,7 +65,7 @@ def say(line: str) -> None:
     """Write one line to standard error, if it is open."""
     if sys.stderr is not None:
         with suppress(OSError):
-            sys.stderr.write(f"{escaped(line)}\n")
+            sys.stderr.write(f"{escape(line)}\n")
 
 
 _NARROWEST = 20

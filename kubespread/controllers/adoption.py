@@ -39,7 +39,7 @@ class PodsByController:
                 # Pods of one template share their labels, so a selector is asked once for all of them.
                 self._orphans.setdefault(meta.namespace, {}).setdefault(id(meta.labels), []).append((position, pod))
 
-    def of(self, namespace: str, owners: Mapping[_Owner, Selector | None]) -> list[Pod]:
+    def pods_of(self, namespace: str, owners: Mapping[_Owner, Selector | None]) -> list[Pod]:
         """Pods that ``owners`` control or adopt, in listed order."""
         belonging: dict[int, Pod] = {}
         for (kind, name), selector in owners.items():
@@ -76,7 +76,7 @@ def pods_of(
     }
     if not below and workload.kind != "Deployment":
         owners = {(workload.kind, workload.name): None, **owners}
-    return pods.of(workload.namespace, owners)
+    return pods.pods_of(workload.namespace, owners)
 
 
 def _selector(selector: LabelSelector | Mapping[str, str] | None) -> Selector | None:

@@ -43,7 +43,7 @@ from kubespread.kube.api.workloads import (
 )
 from kubespread.kube.gotext import parse_int64
 from kubespread.kube.owners import WorkloadName, controls
-from kubespread.kube.quantity import IntOrString, scaled
+from kubespread.kube.quantity import IntOrString, scaled_value
 from kubespread.kube.selector import from_label_selector
 from kubespread.kube.templates import are_one_template, tree_of
 from kubespread.kube.time import format_utc
@@ -129,9 +129,9 @@ def limits(deployment: Deployment) -> Limits:
         return Limits(0, 0)
     strategy, replicas = deployment.spec.strategy, replicas_of(deployment)
     rolling = (strategy.rolling_update if strategy is not None else None) or RollingUpdate()
-    surge = scaled(_DEFAULT if rolling.max_surge is None else rolling.max_surge, replicas, round_up=True)
+    surge = scaled_value(_DEFAULT if rolling.max_surge is None else rolling.max_surge, replicas, round_up=True)
     limit = _DEFAULT if rolling.max_unavailable is None else rolling.max_unavailable
-    unavailable = scaled(limit, replicas, round_up=False)
+    unavailable = scaled_value(limit, replicas, round_up=False)
     if surge == 0 and unavailable == 0:
         # Small percentages of few replicas; the rollout could not begin.
         unavailable = 1
@@ -305,7 +305,7 @@ class _Rollout:
         )
         self._new = self.created = created.metadata.name
         self.writes.append(Write(self.created, replicas))
-        created = self._annotated(self._with_revision(created))
+        created = self._annotate(self._with_revision(created))
         self._put(created)
         return created
 
@@ -317,7 +317,7 @@ class _Rollout:
     def scale_and_annotate(self, replica_set: ReplicaSet, replicas: int) -> None:
         if replicas_of(replica_set) != replicas:
             self.writes.append(Write(replica_set.metadata.name, replicas))
-        self._put(self._annotated(replace(replica_set, spec=replace(replica_set.spec, replicas=replicas))))
+        self._put(self._annotate(replace(replica_set, spec=replace(replica_set.spec, replicas=replicas))))
 
     def delete(self, replica_set: ReplicaSet) -> None:
         self.writes.append(Write(replica_set.metadata.name, None))
@@ -326,7 +326,7 @@ class _Rollout:
     def _put(self, replica_set: ReplicaSet) -> None:
         self._replica_sets[replica_set.metadata.name] = replica_set
 
-    def _annotated(self, replica_set: ReplicaSet) -> ReplicaSet:
+    def _annotate(self, replica_set: ReplicaSet) -> ReplicaSet:
         return _with_annotations(
             replica_set, {DESIRED_REPLICAS: str(self.replicas), MAX_REPLICAS: str(self.replicas + self.max_surge)}
         )
@@ -590,19 +590,19 @@ def _roll(rollout: _Rollout, digest: str, now: datetime) -> bool:
     """Make one pass; True if there was nothing to resize. Creating does not count as resizing."""
     new = rollout.new
     if new is None:
-        new = rollout.create(_grown(rollout, 0), digest, now)
-    elif (replicas := _desired(rollout, new)) != replicas_of(new):
+        new = rollout.create(_new_size(rollout, 0), digest, now)
+    elif (replicas := _desired_replicas(rollout, new)) != replicas_of(new):
         rollout.scale(new, replicas)
         return False
     return not _shrink_old(rollout, new)
 
 
-def _desired(rollout: _Rollout, new: ReplicaSet) -> int:
+def _desired_replicas(rollout: _Rollout, new: ReplicaSet) -> int:
     present = replicas_of(new)
-    return rollout.replicas if present >= rollout.replicas else _grown(rollout, present)
+    return rollout.replicas if present >= rollout.replicas else _new_size(rollout, present)
 
 
-def _grown(rollout: _Rollout, present: int) -> int:
+def _new_size(rollout: _Rollout, present: int) -> int:
     """Size the new ReplicaSet may grow to.
 
     Source: pkg/controller/deployment/util/deployment_util.go, NewRSNewReplicas

@@ -33,7 +33,7 @@ from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_ready
-from kubespread.kube.quantity import IntOrStringError, scaled
+from kubespread.kube.quantity import IntOrStringError, scaled_value
 from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector
 from kubespread.kube.taint import DrainFlags
 from kubespread.kube.time import format_utc, instant
@@ -91,7 +91,7 @@ def plan_drain(node_name: str, pods: Sequence[Pod], daemon_sets: Sequence[Daemon
         if verdict.warning:
             warnings.setdefault(verdict.warning, []).append(f"{meta.namespace}/{meta.name}")
         if verdict.error:
-            refused.setdefault(verdict.error, []).append(NamespacedName.of(pod))
+            refused.setdefault(verdict.error, []).append(NamespacedName.from_object(pod))
     return DrainPlan(tuple(evict), _lines(warnings), dict(sorted(refused.items())))
 
 
@@ -164,7 +164,7 @@ class ClusterScales:
 
     def __init__(self, objects: ClusterObjects) -> None:
         self._workloads: dict[WorkloadName, _Scalable] = {
-            _name_of(workload): workload for kind in _GROUPS for workload in objects.of(kind)
+            _name_of(workload): workload for kind in _GROUPS for workload in objects.all_of(kind)
         }
 
     def __call__(self, controller: OwnerReference, namespace: str) -> Scale | None:
@@ -264,12 +264,12 @@ def desired_and_expected(spec: PodDisruptionBudgetSpec, matching: int, scale: in
     ``scale`` is read only if `reads_scale`. Raises IntOrStringError.
     """
     if spec.max_unavailable is not None:
-        return Expectation(scale, max(0, scale - scaled(spec.max_unavailable, scale, round_up=True)))
+        return Expectation(scale, max(0, scale - scaled_value(spec.max_unavailable, scale, round_up=True)))
     if spec.min_available is None:
         return Expectation(0, 0)
     if isinstance(spec.min_available, int):
         return Expectation(matching, spec.min_available)
-    return Expectation(scale, scaled(spec.min_available, scale, round_up=True))
+    return Expectation(scale, scaled_value(spec.min_available, scale, round_up=True))
 
 
 def disruptions_allowed(expectation: Expectation, healthy: int) -> int:
@@ -377,13 +377,13 @@ def no_such_pod(name: str) -> Eviction:
 def evict(pod: Pod, budgets: Sequence[PodDisruptionBudget], now: datetime) -> Eviction:
     """Ask at ``now`` to evict ``pod``, which ``budgets`` protect, with their last written status."""
     if _needs_no_budget(pod) or not budgets:
-        return _deleted(pod)
+        return _delete(pod)
     if len(budgets) > 1:
         return Eviction(SERVER_ERROR, SEVERAL_BUDGETS)
     (budget,) = budgets
     if not is_ready(pod) and _spares_unready(budget):
-        return _deleted(pod)
-    return _refusal(budget) or _deleted(pod, charged=_charged(budget, pod, now))
+        return _delete(pod)
+    return _refusal(budget) or _delete(pod, charged=_charge(budget, pod, now))
 
 
 def _needs_no_budget(pod: Pod) -> bool:
@@ -408,11 +408,11 @@ def _refusal(budget: PodDisruptionBudget) -> Eviction | None:
     if len(status.disrupted_pods) > _MAX_DISRUPTED_PODS:
         return _forbidden(name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
     if status.disruptions_allowed == 0:
-        return Eviction(TOO_MANY_REQUESTS, VIOLATES_BUDGET, f"The disruption budget {name} {_why(status)}")
+        return Eviction(TOO_MANY_REQUESTS, VIOLATES_BUDGET, f"The disruption budget {name} {_reason(status)}")
     return None
 
 
-def _why(status: PodDisruptionBudgetStatus) -> str:
+def _reason(status: PodDisruptionBudgetStatus) -> str:
     condition = condition_of(status)
     if condition is not None and condition.reason == SYNC_FAILED:
         return f"does not allow evicting pods currently because it failed sync: {condition.message}"
@@ -425,7 +425,7 @@ def _forbidden(budget: str, reason: str) -> Eviction:
     return Eviction(FORBIDDEN, f"poddisruptionbudget.policy {quote(budget)} is forbidden: {reason}")
 
 
-def _charged(budget: PodDisruptionBudget, pod: Pod, now: datetime) -> PodDisruptionBudget:
+def _charge(budget: PodDisruptionBudget, pod: Pod, now: datetime) -> PodDisruptionBudget:
     status = budget.status
     disrupted = {**status.disrupted_pods, pod.metadata.name: format_utc(now)}
     allowed = status.disruptions_allowed - 1
@@ -434,7 +434,7 @@ def _charged(budget: PodDisruptionBudget, pod: Pod, now: datetime) -> PodDisrupt
     return replace(budget, status=replace(after, disrupted_pods=disrupted))
 
 
-def _deleted(pod: Pod, charged: PodDisruptionBudget | None = None) -> Eviction:
+def _delete(pod: Pod, charged: PodDisruptionBudget | None = None) -> Eviction:
     """A pod without a node, or one that has ended, has no kubelet to wait for."""
     gone = not pod.spec.node_name or pod.status.phase in ENDED_PHASES
     return Eviction(LET_THROUGH, gone=gone, budget_after=charged)

@@ -25,7 +25,7 @@ from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_b
 from kubespread.controllers.replicaset import PHASE_ORDER, most_restarts, sidecar_statuses
 from kubespread.errors import SnapshotError
 from kubespread.kube import time
-from kubespread.kube.admission.defaulting import relabeled
+from kubespread.kube.admission.defaulting import relabel
 from kubespread.kube.api.core import ContainerStatus, Pod
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import CronJob, Job, UncountedTerminatedPods, WorkloadSpec
@@ -79,7 +79,7 @@ def _new_pod(creator: PodCreator[ApiObject], name: str, uid: str, spec: Workload
 def for_index(pod: Pod, index: int) -> Pod:
     """``pod`` of an Indexed Job under another index."""
     mark = {JOB_COMPLETION_INDEX: str(index)}
-    own = relabeled(pod, {**pod.metadata.labels, **mark})
+    own = relabel(pod, {**pod.metadata.labels, **mark})
     own.metadata.annotations = {**pod.metadata.annotations, **mark}
     return own
 
@@ -113,10 +113,10 @@ def _completed_indexes(text: str, completions: int) -> list[range]:
         start, end = parse_int64(first), parse_int64(last or first)
         if start is not None and end is not None:
             ranges.append(range(start, min(end + 1, completions)))
-    return _merged(ranges)
+    return _merge(ranges)
 
 
-def _merged(ranges: Iterable[range], indexes: Iterable[int] = ()) -> list[range]:
+def _merge(ranges: Iterable[range], indexes: Iterable[int] = ()) -> list[range]:
     """All of them in order, none of them twice."""
     apart: list[range] = []
     for span in sorted((*ranges, *(range(index, index + 1) for index in indexes)), key=lambda stretch: stretch.start):
@@ -169,7 +169,7 @@ def surplus(pods: Sequence[Pod], at_least: int, completions: int | None) -> Surp
     chosen = [*always, *(pod for slot in slots for pod in slot[:-1])]
     more = max(0, at_least - len(chosen))
     chosen += [slot[-1] for slot in slots[:more]]
-    tied = None if completions is not None and len(slots) <= _SORTED_BY_INSERTION else _tied(slots, key, more)
+    tied = None if completions is not None and len(slots) <= _SORTED_BY_INSERTION else _tie(slots, key, more)
     sometimes: list[Pod] = []
     for position, slot in enumerate(slots):
         is_tied = key(slot[-1]) == tied
@@ -180,7 +180,7 @@ def surplus(pods: Sequence[Pod], at_least: int, completions: int | None) -> Surp
     return Surplus(tuple(chosen), tuple(always), tuple(sometimes))
 
 
-def _tied(slots: Sequence[Sequence[Pod]], key: Callable[[Pod], _Key], more: int) -> _Key | None:
+def _tie(slots: Sequence[Sequence[Pod]], key: Callable[[Pod], _Key], more: int) -> _Key | None:
     """Key that the last pod to go and the first to stay share, where nothing decides between them."""
     if not 0 < more < len(slots):
         return None
@@ -256,7 +256,7 @@ def reconcile(job: Job, pods: Sequence[Pod], now: datetime) -> JobPass:
     true = {condition.type for condition in job.status.conditions if condition.status == "True"}
     if true & {"Complete", "Failed"} or job.spec.managed_by not in (None, _CONTROLLER):
         return JobPass()
-    progress = _Progress.of(job, pods)
+    progress = _Progress.build(job, pods)
     if true & {"SuccessCriteriaMet", "FailureTarget"} or _has_run_out(job, pods, progress.failed, now):
         return JobPass(surplus=Surplus(progress.active, progress.active))
     return _manage(job.spec, progress, now) if job.metadata.deletion_timestamp is None else JobPass()
@@ -278,7 +278,7 @@ class _Progress(Struct, frozen=True):
     succeeded_indexes: Sequence[range]
 
     @classmethod
-    def of(cls, job: Job, pods: Sequence[Pod]) -> _Progress:
+    def build(cls, job: Job, pods: Sequence[Pod]) -> _Progress:
         spec, status = job.spec, job.status
         # API defaulting: without both of them the Job is a single pod.
         completions = 1 if spec.completions is None and spec.parallelism is None else spec.completions
@@ -304,7 +304,7 @@ class _Progress(Struct, frozen=True):
 
 
 def _succeeded_indexes(completed: str, ended: Sequence[Pod], indexes: int) -> list[range]:
-    return _merged(_completed_indexes(completed, indexes), _indexes_of(ended, indexes))
+    return _merge(_completed_indexes(completed, indexes), _indexes_of(ended, indexes))
 
 
 def _indexes_of(pods: Iterable[Pod], indexes: int) -> list[int]:
@@ -364,7 +364,7 @@ def _manage(spec: WorkloadSpec, progress: _Progress, now: datetime) -> JobPass:
     active = len(progress.active)
     if spec.suspend:
         return JobPass(surplus=surplus(progress.active, active, progress.indexes))
-    desired = _desired(spec, progress)
+    desired = _desired_pods(spec, progress)
     going = surplus(progress.active, max(0, active - desired), progress.indexes)
     if going.chosen:
         return JobPass(surplus=replace(going, chosen=going.chosen[:MAX_PODS_PER_PASS]))
@@ -375,11 +375,11 @@ def _manage(spec: WorkloadSpec, progress: _Progress, now: datetime) -> JobPass:
     if progress.indexes is None:
         return JobPass(missing)
     held = _indexes_of((*progress.active, *waiting), progress.indexes)
-    pending = _first_pending(_merged(progress.succeeded_indexes, held), missing, progress.indexes)
+    pending = _first_pending(_merge(progress.succeeded_indexes, held), missing, progress.indexes)
     return JobPass(len(pending), pending)
 
 
-def _desired(spec: WorkloadSpec, progress: _Progress) -> int:
+def _desired_pods(spec: WorkloadSpec, progress: _Progress) -> int:
     """Number of pods that should be active."""
     parallelism = 1 if spec.parallelism is None else spec.parallelism
     if progress.completions is not None:
@@ -400,15 +400,15 @@ def remaining_backoff(succeeded: Sequence[Pod], failed: Sequence[Pod], now: date
 
     Failures before the last success do not count. Raises SnapshotError for a time that cannot be read.
     """
-    last_success = max(map(_finished, succeeded), default=None)
-    failures = [time for time in map(_finished, failed) if last_success is None or time > last_success]
+    last_success = max(map(_finish_time, succeeded), default=None)
+    failures = [time for time in map(_finish_time, failed) if last_success is None or time > last_success]
     if not failures:
         return timedelta(0)
     doubled = min(len(failures) - 1, _DOUBLINGS)
     return max(timedelta(0), min(LONGEST_BACKOFF, FIRST_BACKOFF * (1 << doubled)) - (now - max(failures)))
 
 
-def _finished(pod: Pod) -> datetime:
+def _finish_time(pod: Pod) -> datetime:
     """Time when its last container ended; else when it stopped being ready, was due to be deleted, or was created."""
     meta = pod.metadata
     if (ended := _containers_finished(pod)) is not None:

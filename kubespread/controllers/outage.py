@@ -23,7 +23,7 @@ from kubespread.kube.api.core import Node, NodeCondition, Pod, Taint, Toleration
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import OwnerReference
 from kubespread.kube.api.workloads import DaemonSet, Job, RollingUpdate, UpdateStrategy
-from kubespread.kube.quantity import scaled
+from kubespread.kube.quantity import scaled_value
 from kubespread.kube.taint import tolerates
 from kubespread.kube.time import format_utc
 from kubespread.kube.well_known import EXCLUDE_DISRUPTION, NOT_READY_TAINT_KEY, READY, UNREACHABLE_TAINT_KEY, zone_key
@@ -233,4 +233,4 @@ def _surges(daemon_set: DaemonSet) -> bool:
     """True if maxSurge allows a pod beside another on the same node."""
     strategy = daemon_set.spec.update_strategy or UpdateStrategy()
     surge = (strategy.rolling_update or RollingUpdate()).max_surge or 0
-    return strategy.type in ("", "RollingUpdate") and scaled(surge, 1, round_up=True) > 0
+    return strategy.type in ("", "RollingUpdate") and scaled_value(surge, 1, round_up=True) > 0

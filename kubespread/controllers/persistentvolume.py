@@ -26,7 +26,7 @@ from kubespread.kube.persistent_volumes import (
     is_delayed,
     is_provisioned,
     is_reserved_for,
-    provisioned,
+    provision,
     storage_class_name,
     suffices,
 )
@@ -46,17 +46,18 @@ def reconcile(before: api.ClusterObjects, objects: api.ClusterObjects) -> api.Cl
 
     An earlier pending claim is bound only to a new volume, or with a new class.
     """
-    old = {id(obj) for cls in _READ for obj in before.of(cls)}
-    claims = list(objects.of(api.PersistentVolumeClaim))
+    old = {id(obj) for cls in _READ for obj in before.all_of(cls)}
+    claims = list(objects.all_of(api.PersistentVolumeClaim))
     volumes = {
-        each.metadata.name: each if id(each) in old else _available(each) for each in objects.of(api.PersistentVolume)
+        each.metadata.name: each if id(each) in old else _available(each)
+        for each in objects.all_of(api.PersistentVolume)
     }
     new = {
         each.metadata.name: volumes[each.metadata.name]
-        for each in objects.of(api.PersistentVolume)
+        for each in objects.all_of(api.PersistentVolume)
         if id(each) not in old
     }
-    classes = {each.metadata.name: each for each in objects.of(api.StorageClass)}
+    classes = {each.metadata.name: each for each in objects.all_of(api.StorageClass)}
     for position, claim in enumerate(claims):
         storage_class = classes.get(storage_class_name(claim))
         is_new = id(claim) not in old or (storage_class is not None and id(storage_class) not in old)
@@ -109,7 +110,7 @@ def volume_for(
     # Drivers make no volumes for claims with a selector.
     if not makes or storage_class is None or not is_provisioned(storage_class) or claim.spec.selector is not None:
         return None
-    return provisioned(claim, storage_class, _terms(storage_class))
+    return provision(claim, storage_class, _terms(storage_class))
 
 
 def _may_be_taken(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:

@@ -88,8 +88,8 @@ def another(pod: Pod, name: str, objects: ClusterObjects) -> tuple[Pod, list[Per
     claims, volumes = list[PersistentVolumeClaim](), list[Volume]()
     for volume in pod.spec.volumes:
         source = volume.persistent_volume_claim
-        if source is not None and (own := _renamed(source.claim_name, before, name)) != source.claim_name:
-            stored = objects.named(PersistentVolumeClaim, source.claim_name, namespace)
+        if source is not None and (own := _rename(source.claim_name, before, name)) != source.claim_name:
+            stored = objects.find(PersistentVolumeClaim, source.claim_name, namespace)
             if stored is not None:
                 meta = ObjectMeta(name=own, namespace=namespace, labels=stored.metadata.labels)
                 claims.append(PersistentVolumeClaim(metadata=meta, spec=replace(stored.spec, volume_name="")))
@@ -105,6 +105,6 @@ def has_own_claims(pod: Pod) -> bool:
     return any(source is not None and f"-{pod.metadata.name}-" in f"-{source.claim_name}-" for source in sources)
 
 
-def _renamed(claim: str, before: str, name: str) -> str:
+def _rename(claim: str, before: str, name: str) -> str:
     """``data-kafka-3`` of ``data-kafka-0``, where the pod is called ``kafka-0``."""
     return f"-{claim}-".replace(f"-{before}-", f"-{name}-", 1)[1:-1]

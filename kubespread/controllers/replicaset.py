@@ -77,7 +77,7 @@ class _Standing(Struct, frozen=True):
     created: _Time
 
     @classmethod
-    def of(cls, pod: Pod, rank: int, now: datetime) -> _Standing:
+    def build(cls, pod: Pod, rank: int, now: datetime) -> _Standing:
         """Raises SnapshotError for a time that cannot be read."""
         meta, condition = pod.metadata, ready_condition(pod)
         ready_at = condition.last_transition_time if condition is not None else ""
@@ -139,7 +139,7 @@ def _by_key(pods: Pods, key: Callable[[_Standing], Any], then: _Rule) -> Mapping
     if len(pods) == 1:
         return {pods[0][0]: 0}
     after, summed = len(pods), {}
-    for alike in _alike(pods, key, in_order=True):
+    for alike in _groups(pods, key, in_order=True):
         after -= len(alike)
         summed.update({index: among + 2 * after for index, among in then(alike).items()})
     return summed
@@ -153,22 +153,22 @@ def _by_time(pods: Pods, time: Callable[[_Standing], _Time], then: _Rule) -> Map
 
     def in_one_bucket(bucket: Pods) -> Mapping[int, int]:
         uids, summed = sorted(pod.uid for _, pod in bucket), {}
-        for alike in _alike(bucket, lambda pod: time(pod).moment, in_order=False):
+        for alike in _groups(bucket, lambda pod: time(pod).moment, in_order=False):
             own, among = sorted(pod.uid for _, pod in alike), then(alike)
             for index, pod in alike:
-                summed[index] = among[index] + _before(pod.uid, uids) - _before(pod.uid, own)
+                summed[index] = among[index] + _double_rank(pod.uid, uids) - _double_rank(pod.uid, own)
         return summed
 
     return _by_key(pods, lambda pod: time(pod).place, in_one_bucket)
 
 
-def _before(uid: str, uids: Sequence[str]) -> int:
+def _double_rank(uid: str, uids: Sequence[str]) -> int:
     """Twice how many of the sorted ``uids`` are larger, and once how many are the same, itself included."""
     after = len(uids) - bisect_right(uids, uid)
     return 2 * after + bisect_right(uids, uid) - bisect_left(uids, uid)
 
 
-def _alike(pods: Pods, key: Callable[[_Standing], Any], *, in_order: bool) -> Iterable[Pods]:
+def _groups(pods: Pods, key: Callable[[_Standing], Any], *, in_order: bool) -> Iterable[Pods]:
     groups: dict[Any, list[tuple[int, _Standing]]] = {}
     for index, pod in pods:
         groups.setdefault(key(pod), []).append((index, pod))
@@ -235,7 +235,7 @@ def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime)
     A group ends where every pod before goes before every pod after. There, the standings of those before sum up to what
     the pods before win among each other and over all after them, and nowhere else.
     """
-    standing = _precedences([_Standing.of(pod, ranks.get(pod.metadata.name, 0), now) for pod in pods])
+    standing = _precedences([_Standing.build(pod, ranks.get(pod.metadata.name, 0), now) for pod in pods])
     groups: list[list[Pod]] = []
     begun, total = 0, 0
     order = sorted(range(len(pods)), key=lambda index: (-standing[index], pods[index].metadata.name))

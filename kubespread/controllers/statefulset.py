@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from kubespread.controllers.deployment import replicas_of
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
-from kubespread.kube.admission.defaulting import relabeled
+from kubespread.kube.admission.defaulting import relabel
 from kubespread.kube.api.cluster_objects import PersistentVolumeClaim
 from kubespread.kube.api.core import PersistentVolumeClaimVolumeSource, Pod, Volume
 from kubespread.kube.api.workloads import (
@@ -31,7 +31,7 @@ from kubespread.kube.api.workloads import (
     UpdateStrategy,
 )
 from kubespread.kube.owners import is_available, is_terminating, ready_condition
-from kubespread.kube.quantity import scaled
+from kubespread.kube.quantity import scaled_value
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 
@@ -87,7 +87,7 @@ def from_free_ordinal(stateful_set: StatefulSet, pods: Iterable[Pod]) -> Statefu
 def for_ordinal(pod: Pod, stateful_set: StatefulSet, ordinal: int) -> Pod:
     """``pod`` of the StatefulSet under another ordinal: name, labels and claims."""
     before, name = pod.metadata.name, f"{stateful_set.metadata.name}-{ordinal}"
-    own = relabeled(pod, {**pod.metadata.labels, POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal)})
+    own = relabel(pod, {**pod.metadata.labels, POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal)})
     own.metadata.name = name
     volumes = [_with_claim_of(volume, before, name) for volume in pod.spec.volumes]
     return replace(own, spec=replace(own.spec, volumes=volumes))
@@ -150,12 +150,12 @@ class UpdateRules(Struct, frozen=True):
     """Since 1.38 a Parallel StatefulSet deletes pods beyond its ordinals before it creates missing ones."""
 
     @classmethod
-    def of(cls, version: KubeVersion) -> UpdateRules:
+    def from_version(cls, version: KubeVersion) -> UpdateRules:
         return cls(
             version.has("MaxUnavailableStatefulSet"),
-            clears_unavailable_first=version.since(37),
-            completes_on_delete=version.since(37),
-            scales_down_first=version.since(38),
+            clears_unavailable_first=version.reaches(37),
+            completes_on_delete=version.reaches(37),
+            scales_down_first=version.reaches(38),
         )
 
 
@@ -188,8 +188,8 @@ def reconcile(
     Raises IntOrStringError for a maxUnavailable that is no percentage, SnapshotError for a pod's time that cannot be
     read.
     """
-    members = _Members.of(stateful_set, pods, revisions, now)
-    strategy = _defaulted(stateful_set.spec.update_strategy)
+    members = _Members.build(stateful_set, pods, revisions, now)
+    strategy = _default(stateful_set.spec.update_strategy)
     status = _status(members, revisions)
     actions: list[Action] = []
     if stateful_set.metadata.deletion_timestamp is None:
@@ -201,7 +201,7 @@ def reconcile(
             more, waits = then(members)
             actions += more
         if not waits and strategy.type == _ROLLING_UPDATE:
-            outdated = _outdated(members, strategy.rolling_update or RollingUpdate(), revisions.update, rules)
+            outdated = _outdated_pods(members, strategy.rolling_update or RollingUpdate(), revisions.update, rules)
             actions += outdated
             status.current_replicas -= len(outdated)
     replicas = replicas_of(stateful_set)
@@ -242,7 +242,7 @@ class _Members(Struct, frozen=True):
     """True if one waits for the other: everywhere but in a Parallel StatefulSet."""
 
     @classmethod
-    def of(cls, stateful_set: StatefulSet, pods: Sequence[Pod], revisions: Revisions, now: datetime) -> _Members:
+    def build(cls, stateful_set: StatefulSet, pods: Sequence[Pod], revisions: Revisions, now: datetime) -> _Members:
         spec, name = stateful_set.spec, stateful_set.metadata.name
         start = first_ordinal(stateful_set)
         ordinals = range(start, start + replicas_of(stateful_set))
@@ -271,7 +271,7 @@ class _Members(Struct, frozen=True):
         )
 
 
-def _defaulted(strategy: UpdateStrategy | None) -> UpdateStrategy:
+def _default(strategy: UpdateStrategy | None) -> UpdateStrategy:
     """API defaulting: a rolling update without partition, unless the type is there and nothing below it."""
     if strategy is not None and strategy.type:
         return strategy
@@ -281,7 +281,7 @@ def _defaulted(strategy: UpdateStrategy | None) -> UpdateStrategy:
 
 def _not_updated(stateful_set: StatefulSet) -> int:
     """Number of the lowest ordinals that are recreated with the current revision."""
-    strategy = _defaulted(stateful_set.spec.update_strategy)
+    strategy = _default(stateful_set.spec.update_strategy)
     if strategy.type != _ROLLING_UPDATE:
         return 0
     if strategy.rolling_update is None:
@@ -321,17 +321,17 @@ def _scale_down(members: _Members) -> tuple[list[Action], bool]:
 
 def max_unavailable(stateful_set: StatefulSet, rules: UpdateRules) -> int:
     """Most pods that a rolling update may make unavailable at once. Raises IntOrStringError for no percentage."""
-    rolling_update = _defaulted(stateful_set.spec.update_strategy).rolling_update or RollingUpdate()
+    rolling_update = _default(stateful_set.spec.update_strategy).rolling_update or RollingUpdate()
     return _limit(rolling_update, replicas_of(stateful_set), rules)
 
 
 def _limit(rolling_update: RollingUpdate, replicas: int, rules: UpdateRules) -> int:
     if not rules.max_unavailable or rolling_update.max_unavailable is None:
         return 1
-    return max(1, scaled(rolling_update.max_unavailable, replicas, round_up=False))
+    return max(1, scaled_value(rolling_update.max_unavailable, replicas, round_up=False))
 
 
-def _outdated(members: _Members, rolling_update: RollingUpdate, revision: str, rules: UpdateRules) -> list[Delete]:
+def _outdated_pods(members: _Members, rolling_update: RollingUpdate, revision: str, rules: UpdateRules) -> list[Delete]:
     """Delete what does not have the new ``revision``, from the highest ordinal down to the partition."""
     updated = members.replicas[rolling_update.partition or 0 :][::-1]
     if rules.max_unavailable:

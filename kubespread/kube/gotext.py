@@ -16,10 +16,10 @@ _ESCAPES = {char: f"\\{letter}" for char, letter in zip('"\\\a\b\f\n\r\t\v', '"\
 
 def quote(text: str) -> str:
     """Go's %q: double quotes, printable characters as they are."""
-    return f'"{"".join(map(_escaped, text))}"'
+    return f'"{"".join(map(_escape, text))}"'
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     if char in _ESCAPES or char.isprintable():
         return _ESCAPES.get(char, char)
     code = ord(char)

@@ -109,11 +109,11 @@ class NamespacedName(str):
         return type(self), (self.namespace, self.name)
 
     @classmethod
-    def of(cls, obj: ApiObject) -> NamespacedName:
+    def from_object(cls, obj: ApiObject) -> NamespacedName:
         return NamespacedName(obj.metadata.namespace, obj.metadata.name)
 
     @property
-    def called(self) -> str:
+    def short_name(self) -> str:
         """The name, with a namespace other than the default one."""
         return self.removeprefix(f"{DEFAULT_NAMESPACE}/")
 
@@ -134,7 +134,7 @@ class WorkloadName(NamespacedName):
     @property
     def without_kind(self) -> str:
         """``shop/web``, in the default namespace ``web``: usually unambiguous."""
-        return NamespacedName(self.namespace, self.name).called
+        return NamespacedName(self.namespace, self.name).short_name
 
     @property
     def labels(self) -> dict[str, str]:
@@ -142,7 +142,7 @@ class WorkloadName(NamespacedName):
         return {"namespace": self.namespace, "kind": self.kind, "name": self.name}
 
 
-class Named(Struct, frozen=True):
+class WorkloadReference(Struct, frozen=True):
     """Name of a workload, with an optional namespace."""
 
     kind: str
@@ -156,16 +156,18 @@ class Named(Struct, frozen=True):
         row = kinds.POD_CREATORS.get(self.kind)
         return f"{namespace}{(row.short if row is not None else '') or self.kind.lower()}/{self.name}"
 
-    def within(self, namespace: str) -> WorkloadName:
+    def in_namespace(self, namespace: str) -> WorkloadName:
         """The name, by default in ``namespace``."""
         return WorkloadName(self.kind, self.namespace or namespace, self.name)
 
 
-def named(workload: str | Named, suggested: Sequence[kinds.Kind] = kinds.REFERABLE) -> Named:
-    """Parse ``deploy/web`` or ``shop/deploy/web``; a Named is returned unchanged. Raises UsageError, suggesting
+def parse_reference(
+    workload: str | WorkloadReference, suggested: Sequence[kinds.Kind] = kinds.REFERABLE
+) -> WorkloadReference:
+    """Parse ``deploy/web`` or ``shop/deploy/web``; a reference is kept as it is. Raises UsageError, suggesting
     ``suggested`` kinds for an unknown one.
     """
-    if isinstance(workload, Named):
+    if isinstance(workload, WorkloadReference):
         return workload
     match = _NAMED.fullmatch(workload)
     if match is None:
@@ -175,7 +177,7 @@ def named(workload: str | Named, suggested: Sequence[kinds.Kind] = kinds.REFERAB
         meant = did_you_mean(near_miss(match["kind"], [alias for row in suggested for alias in row.aliases]))
         listed = ", ".join(row.short for row in suggested if row.kind != "Pod")
         raise UsageError(f"unknown kind {match['kind']!r}{meant or f'; KIND is one of {listed}'}")
-    return Named(kind.kind, match["name"], match["namespace"])
+    return WorkloadReference(kind.kind, match["name"], match["namespace"])
 
 
 _KIND = regex(r"[A-Za-z][A-Za-z0-9]*(?:\.[a-z0-9.-]+)?")
@@ -239,7 +241,7 @@ def find_controller(owner: OwnerReference, namespace: str, objects: ClusterObjec
     """Owner by exact apiVersion, kind and name, without its uid; None for kinds that select nothing."""
     if not selects_pods(owner):
         return None
-    return objects.named(SELECTING_CONTROLLERS[owner.api_version, owner.kind], owner.name, namespace)
+    return objects.find(SELECTING_CONTROLLERS[owner.api_version, owner.kind], owner.name, namespace)
 
 
 def static_notes(pod: Pod) -> Iterator[str]:

@@ -210,7 +210,7 @@ def provisioned_name(claim: api.PersistentVolumeClaim) -> str:
     return f"pvc-{meta.uid or f'{meta.namespace}-{meta.name}'}"
 
 
-def provisioned(
+def provision(
     claim: api.PersistentVolumeClaim, storage_class: api.StorageClass, terms: list[NodeSelectorTerm]
 ) -> api.PersistentVolume:
     """Volume that the driver of a class provisions for a claim; ``terms`` limit its nodes, none: everywhere."""

@@ -76,8 +76,8 @@ def _containers_total(pod: Pod, stand_ins: Mapping[str, Quantity], *, use_status
         )
 
     if not (use_status and has_resize_status(pod)):
-        return total(_written)
-    views = [] if resize_infeasible(pod) else [total(_written)]
+        return total(_spec_requests)
+    views = [] if resize_infeasible(pod) else [total(_spec_requests)]
     status = pod.status
     if status.allocated_resources and status.resources is not None and status.resources.requests:
         views += [amounts(status.allocated_resources), amounts(status.resources.requests)]
@@ -90,7 +90,7 @@ _View = Callable[[Container], ResourceList]
 """Requests of a container of a pod, looked at in one way."""
 
 
-def _written(container: Container) -> ResourceList:
+def _spec_requests(container: Container) -> ResourceList:
     return container.resources.requests
 
 
@@ -99,19 +99,19 @@ def _granted_views(pod: Pod) -> tuple[_View, _View]:
     statuses = {status.name: status for status in (*pod.status.init_container_statuses, *pod.status.container_statuses)}
     infeasible = resize_infeasible(pod)
 
-    def allocated(container: Container) -> ResourceList:
+    def allocated_requests(container: Container) -> ResourceList:
         status = statuses.get(container.name)
         if status is not None and status.allocated_resources:
             return status.allocated_resources
         return {} if infeasible else container.resources.requests
 
-    def actuated(container: Container) -> ResourceList:
+    def actuated_requests(container: Container) -> ResourceList:
         status = statuses.get(container.name)
         if status is not None and status.resources is not None and status.resources.requests:
             return status.resources.requests
-        return allocated(container)
+        return allocated_requests(container)
 
-    return allocated, actuated
+    return allocated_requests, actuated_requests
 
 
 def _aggregate(pod: Pod, containers: Sequence[Amounts], init_containers: Sequence[Amounts]) -> Amounts:

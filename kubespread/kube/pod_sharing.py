@@ -240,9 +240,9 @@ class PodSharing:
             key = name, self._encode(part)
         except OverflowError:
             # A quantity written as a number may be larger than any number of MessagePack; such a part has no key.
-            return _checked(name, part)
+            return _check(name, part)
         shared: T | None = self._parts.get(key)
-        return shared if shared is not None else _remember(self._parts, key, _checked(name, part))
+        return shared if shared is not None else _remember(self._parts, key, _check(name, part))
 
     def _name(self, name: str) -> str:
         return self._names.setdefault(name, name)
@@ -255,7 +255,7 @@ def _check_times(metadata: ObjectMeta) -> None:
         check_time(metadata.deletion_timestamp, "metadata.deletionTimestamp")
 
 
-def _checked(name: str, part: T) -> T:
+def _check(name: str, part: T) -> T:
     """Specs were checked before they were defaulted, and nothing else has anything to check."""
     if isinstance(part, PodStatus):
         check(part, name)

@@ -117,7 +117,7 @@ def parse(text: QuantityText | None) -> Quantity:
     return _parse(text.strip() if isinstance(text, str) else repr(text))
 
 
-def rounded(quantity: str, *, up: bool = False) -> str:
+def round_quantity(quantity: str, *, up: bool = False) -> str:
     """Quantity for people: in the largest unit it reaches, with at most one decimal, or exact below that.
 
     Rounded down, or ``up`` for needed amounts, so that too little never looks like enough.
@@ -233,7 +233,7 @@ class IntOrStringError(UsageError):
     """Text that is no percentage; the message is Kubernetes'."""
 
 
-def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
+def scaled_value(value: IntOrString, total: int, *, round_up: bool) -> int:
     """An absolute number as it is, or a percentage of ``total``. Raises IntOrStringError for other text."""
     if isinstance(value, int):
         return value

@@ -231,14 +231,14 @@ def parse_term(term: NodeSelectorTerm, prefix: str = "") -> Term:
         path = f"{prefix}.matchExpressions[{position}]"
         requirement = _node_requirement(expression)
         if expression.operator not in OPERATORS:
-            faults.append(_unsupported(path, expression.operator, OPERATORS))
+            faults.append(_unsupported_operator(path, expression.operator, OPERATORS))
         else:
             faults += requirement.faults(f"{path}.", absent_values="[]")
             labels.append(requirement)
     for position, expression in enumerate(term.match_fields):
         path = f"{prefix}.matchFields[{position}]"
         if expression.operator not in _FIELD_OPERATORS:
-            faults.append(_unsupported(path, expression.operator, _FIELD_OPERATORS))
+            faults.append(_unsupported_operator(path, expression.operator, _FIELD_OPERATORS))
         elif len(expression.values) != 1:
             faults.append(f"{path}.values: Invalid value: {compact_json(expression.values)}: must have one element")
         else:
@@ -268,5 +268,5 @@ def _node_requirement(expression: NodeSelectorRequirement) -> Requirement:
     return Requirement(expression.key, expression.operator, tuple(expression.values))
 
 
-def _unsupported(path: str, operator: str, supported: tuple[str, ...]) -> str:
+def _unsupported_operator(path: str, operator: str, supported: tuple[str, ...]) -> str:
     return f"{path}.operator: Unsupported value: {compact_json(operator)}: supported values: {quoted_list(supported)}"

@@ -56,7 +56,7 @@ def tolerates(toleration: Toleration, taint: Taint, *, compares: bool = False) -
     return toleration.operator in ("", "Equal") and toleration.value == taint.value
 
 
-def untolerated(
+def untolerated_taints(
     taints: Iterable[Taint], tolerations: Sequence[Toleration], effects: frozenset[str], *, compares: bool = False
 ) -> list[Taint]:
     """Taints with one of ``effects`` that no toleration covers, in the node's order."""
@@ -144,7 +144,7 @@ def _taint(text: str) -> Taint:
 _CORDON_TAINT = Taint(key=CORDON_TAINT_KEY, effect="NoSchedule")
 
 
-def cordoned(node: Node) -> Node:
+def cordon_node(node: Node) -> Node:
     """``node`` after a cordon, with its taint as the last one."""
     taints = node.spec.taints
     if _CORDON_TAINT not in taints:
@@ -152,7 +152,7 @@ def cordoned(node: Node) -> Node:
     return replace(node, spec=replace(node.spec, unschedulable=True, taints=taints))
 
 
-def uncordoned(node: Node) -> Node:
+def uncordon_node(node: Node) -> Node:
     return replace(node, spec=replace(node.spec, unschedulable=False, taints=_without_cordon(node.spec.taints)))
 
 

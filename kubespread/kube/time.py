@@ -59,7 +59,7 @@ def _missing_unit(text: str, rest: str) -> ValueError:
     return ValueError(f'time: missing unit in duration "{text}"' if lacks_unit else f'time: invalid duration "{text}"')
 
 
-def printed(total: int) -> str:
+def format_duration(total: int) -> str:
     """Nanoseconds as Go prints them."""
     sign, size = ("-" if total < 0 else ""), abs(total)
     if size < SECOND:

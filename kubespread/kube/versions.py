@@ -227,7 +227,7 @@ class KubeVersion(Struct, frozen=True):
         """False for a preview."""
         return self.minor <= NEWEST
 
-    def since(self, minor: int, patch: int = 0, *, picked: Sequence[Release] = ()) -> bool:
+    def reaches(self, minor: int, patch: int = 0, *, picked: Sequence[Release] = ()) -> bool:
         """True if this version is ``1.minor.patch`` or newer, or of an older minor from a patch that the change was
         ``picked`` into.
         """

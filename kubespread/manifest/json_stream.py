@@ -103,7 +103,7 @@ class JsonStream:
         """Take the next byte that is not space, one of ``expected``."""
         byte = self.peek()
         if byte not in expected:
-            raise self._malformed(f"expected {' or '.join(repr(token.decode()) for token in expected)}", self._at)
+            raise self._error(f"expected {' or '.join(repr(token.decode()) for token in expected)}", self._at)
         self._at += 1
         return byte
 
@@ -121,7 +121,7 @@ class JsonStream:
             opening = commonprefix([last or text, text[:_OPENING]])
             last, waiting = text, max(0, waiting - 1)
             if opening and not waiting:
-                following = self._alike(opening)
+                following = self._similar_elements(opening)
                 if following:
                     yield from self._with_lines(following)
                     last, wrong = following[-1], 0
@@ -143,7 +143,7 @@ class JsonStream:
             line += _line_breaks(text, 0, len(text))
         self._counted, self._at = (at, line), at
 
-    def _alike(self, opening: bytes) -> list[bytes] | None:
+    def _similar_elements(self, opening: bytes) -> list[bytes] | None:
         """The elements after the cursor, which is behind one, that end in the window; None if none was found.
 
         The last that begins like those before is taken for an element, or one before it. If all before it is an array
@@ -167,9 +167,9 @@ class JsonStream:
     def key(self) -> str:
         """Take the next key of the object at the cursor, and the colon after it."""
         if self.peek() != b'"':
-            raise self._malformed("expected '\"'", self._at)
+            raise self._error("expected '\"'", self._at)
         line = self.line
-        key = decoded(self.value(), line)
+        key = decode_json(self.value(), line)
         self.take(b":")
         return str(key)
 
@@ -177,7 +177,7 @@ class JsonStream:
         """Take the text of the next value."""
         text = self.value_in_window(_MAX_VALUE_BYTES)
         if text is None:
-            raise self._malformed(f"a value of more than {_MAX_VALUE_BYTES // 2**20} MiB", self._at)
+            raise self._error(f"a value of more than {_MAX_VALUE_BYTES // 2**20} MiB", self._at)
         return text
 
     def value_in_window(self, limit: int = _WINDOW) -> bytes | None:
@@ -201,7 +201,7 @@ class JsonStream:
         try:
             self._decoder.decode(memoryview(self._text)[self._at :])
         except RecursionError:
-            raise self._malformed(_TOO_DEEP, self._at) from None
+            raise self._error(_TOO_DEEP, self._at) from None
         except msgspec.DecodeError as error:
             message = str(error)
             if message.startswith(_FOLLOWED):
@@ -218,7 +218,7 @@ class JsonStream:
                     return self._at + end
                 if cut and not self._ended:
                     return None
-            raise self._malformed(reason, len(self._text) if offset is None else self._at + offset) from error
+            raise self._error(reason, len(self._text) if offset is None else self._at + offset) from error
         return len(self._text) if self._ended else None
 
     def _refill(self) -> bool:
@@ -231,7 +231,7 @@ class JsonStream:
         self._text, self._at = self._text[self._at :] + chunk, 0
         return True
 
-    def _malformed(self, reason: str, offset: int) -> MalformedError:
+    def _error(self, reason: str, offset: int) -> MalformedError:
         return MalformedError(f"JSON syntax: {reason}", self.line + self._text.count(b"\n", self._at, offset))
 
 
@@ -285,7 +285,7 @@ def json_documents(chunks: Iterator[bytes]) -> Iterator[Any]:
     stream = JsonStream(chunks)
     while stream.next_document():
         line = stream.line
-        yield decoded(stream.value(), line)
+        yield decode_json(stream.value(), line)
 
 
 def json_parts(chunks: Iterator[bytes]) -> Iterator[Part]:
@@ -320,12 +320,12 @@ def json_list_parts(stream: JsonStream, owner: Data) -> Iterator[Part]:
             text = stream.value()
             rest[key] = msgspec.Raw(text)
             if key in ("apiVersion", "kind"):
-                owner[key] = decoded(text, stream.line)
+                owner[key] = decode_json(text, stream.line)
         end = stream.take(b",", b"}") == b"}"
     yield Part(msgspec.json.encode(rest), line)
 
 
-def decoded(text: bytes, line: int | None) -> Any:
+def decode_json(text: bytes, line: int | None) -> Any:
     """Plain value of a well-formed text.
 
     Raises MalformedError for a number that no field of Kubernetes holds, for a key that an object has twice, which

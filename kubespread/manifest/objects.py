@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from kubespread.manifest.json_stream import JsonStream, decoded, json_documents, json_list_parts, json_parts
+from kubespread.manifest.json_stream import JsonStream, decode_json, json_documents, json_list_parts, json_parts
 from kubespread.manifest.text import ITEMS, Data, MalformedError, Part, is_list, mistaken_text
 from kubespread.wording import describe
 
@@ -81,7 +81,7 @@ class KubernetesObject(Struct):
     def data(self) -> Data:
         """The object as plain data. Raises MalformedError for a number that no field of Kubernetes holds."""
         if self._data is None:
-            self._data = {**decoded(self.json, self.line), **(self._implied or {})}
+            self._data = {**decode_json(self.json, self.line), **(self._implied or {})}
         return self._data
 
     @property
@@ -102,7 +102,7 @@ class KubernetesObject(Struct):
             text = bytes(self.head.items)
             if text.startswith(b"["):
                 return True
-            items = decoded(text, self.line) if text else None
+            items = decode_json(text, self.line) if text else None
         else:
             items = self.data.get(ITEMS)
         if items is not None and not isinstance(items, list):
@@ -188,7 +188,7 @@ def read_documents(text: bytes) -> list[Any]:
 
 def objects_in(data: Mapping[str, Any]) -> Iterator[KubernetesObject]:
     """Yield the objects in a parsed value, as `read_objects` does."""
-    return _opened(KubernetesObject(dict(data)))
+    return _open(KubernetesObject(dict(data)))
 
 
 def _in_its_format(
@@ -267,9 +267,9 @@ class _Reader:
             elif not _is_object(part.value) or not (item := self._object(part)).kind:
                 waiting.append(part)
                 continue
-            # As `_opened`, which is a generator more for each of very many items.
+            # As `_open`, which is a generator more for each of very many items.
             if is_list(item.kind):
-                yield from _opened(item)
+                yield from _open(item)
             else:
                 yield item
 
@@ -282,10 +282,10 @@ class _Reader:
             if waiting:
                 # No items of a list, but a field like any other.
                 document.data[ITEMS] = [_plain(item) for item in waiting]
-            yield from _opened(document)
+            yield from _open(document)
             return
         for item in waiting:
-            yield from _opened(self._item(item))
+            yield from _open(self._item(item))
         document.size = size
         yield document
 
@@ -305,7 +305,7 @@ class _Reader:
         return KubernetesObject(value, self._document, path, part.line, self._lines)
 
 
-def _opened(item: KubernetesObject) -> Iterator[KubernetesObject]:
+def _open(item: KubernetesObject) -> Iterator[KubernetesObject]:
     """The items of a List and the List itself; any other object unchanged."""
     if not is_list(item.kind):
         yield item
@@ -333,4 +333,4 @@ def _is_object(value: Any) -> bool:
 
 
 def _plain(part: Part) -> Any:
-    return decoded(part.value, part.line) if isinstance(part.value, bytes) else part.value
+    return decode_json(part.value, part.line) if isinstance(part.value, bytes) else part.value

@@ -26,9 +26,9 @@ from typing import IO, Any, NamedTuple
 
 from msgspec import Struct
 
-from kubespread.deadline import within
+from kubespread.deadline import run_within
 from kubespread.errors import Fault, ManifestError
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.regex import regex
 
 _STEP = regex(r"\[(?P<index>\d+)\]|\[(?P<key>[^\]]*)\]|(?P<name>[^.\[\]]+)")
@@ -153,7 +153,7 @@ PATIENCE = 1.0
 
 def display_name(path: str) -> str:
     """Path for messages and saved files, as text even if its bytes are none."""
-    return STDIN_NAME if path == STDIN else escaped(path)
+    return STDIN_NAME if path == STDIN else escape(path)
 
 
 @contextmanager
@@ -169,7 +169,7 @@ def faults_of(file: str) -> Iterator[None]:
 
 def read_file(path: str, limit: int = MAX_MANIFEST_BYTES) -> bytes:
     """Read UTF-8 bytes of ``path`` (``-`` is standard input), unzipped. Raises ManifestError."""
-    with faults_of(display_name(path)), open_binary(path) as file, unchanged(file):
+    with faults_of(display_name(path)), open_binary(path) as file, expect_unchanged(file):
         return b"".join(text_chunks(file, limit))
 
 
@@ -184,7 +184,7 @@ def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:
         file = Path(path)
         try:
             # Opening a named pipe blocks until a program opens it for writing.
-            return within(PATIENCE, lambda: file.open("rb")) if file.is_fifo() else file.open("rb")
+            return run_within(PATIENCE, lambda: file.open("rb")) if file.is_fifo() else file.open("rb")
         except ValueError as error:
             # No file can be called so: there is a NUL in it.
             raise OSError(errno.EINVAL, str(error)) from error
@@ -196,7 +196,7 @@ def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:
 
 
 @contextmanager
-def unchanged(file: IO[bytes]) -> Iterator[None]:
+def expect_unchanged(file: IO[bytes]) -> Iterator[None]:
     """Context that raises MalformedError if a file is written to while it is read."""
     before = _last_written(file)
     try:
@@ -234,15 +234,15 @@ def text_chunks(
     start = next(chunks, b"")
     chunks = chain([start], chunks)
     if start.startswith(GZIP_MAGIC):
-        chunks = _gunzipped(chunks)
+        chunks = _gunzip(chunks)
         start = next(chunks, b"")
         chunks = chain([start], chunks)
     if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         chunks = _from_utf16(chunks)
-    yield from _checked(filter(None, cut(chunks)), limit)
+    yield from _check(filter(None, cut(chunks)), limit)
 
 
-def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _gunzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Every member of a gzip file in order, skipping zero padding between and after them."""
     member = zlib.decompressobj(wbits=31)
     for data in (chunk[start : start + _ZIPPED] for chunk in chunks for start in range(0, len(chunk), _ZIPPED)):
@@ -254,13 +254,13 @@ def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
                 if not data.startswith(GZIP_MAGIC[: len(data)]):
                     raise MalformedError("something else follows the gzip data")
                 member = zlib.decompressobj(wbits=31)
-            yield from _inflated(member, data)
+            yield from _inflate(member, data)
             data = member.unused_data
     if not member.eof:
         raise MalformedError("gzip data ends early")
 
 
-def _inflated(member: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+def _inflate(member: zlib._Decompress, data: bytes) -> Iterator[bytes]:
     """Yield what ``data`` adds to one member, in chunks: a bomb must not unfold at once."""
     plain = b"-" * _CHUNK
     # A full chunk may leave output inside the decompressor though all of its input is used.
@@ -286,7 +286,7 @@ def _from_utf16(chunks: Iterator[bytes]) -> Iterator[bytes]:
         raise MalformedError(f"not UTF-16 text: {error.reason}") from error
 
 
-def _checked(chunks: Iterator[bytes], limit: int) -> Iterator[bytes]:
+def _check(chunks: Iterator[bytes], limit: int) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     offset = 0
     for position, chunk in enumerate(chunks):

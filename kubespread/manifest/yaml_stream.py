@@ -142,7 +142,7 @@ class _Builder:
         if kind is AliasEvent:
             return self._alias(event)
         if depth >= MAX_DEPTH:
-            raise _at(event, f"nested deeper than {MAX_DEPTH} levels")
+            raise _error(event, f"nested deeper than {MAX_DEPTH} levels")
         build = self._mapping if kind is MappingStartEvent else self._sequence
         if event.anchor is None:
             return build(depth + 1)
@@ -182,33 +182,33 @@ class _Builder:
         """
         kind = type(event)
         if kind is not ScalarEvent and kind is not AliasEvent:
-            raise _at(event, "a mapping key must be a scalar")
+            raise _error(event, "a mapping key must be a scalar")
         value = self._value(event, 0)
         if isinstance(value, dict | list):
-            raise _at(event, "a mapping key must be a scalar")
+            raise _error(event, "a mapping key must be a scalar")
         if value == "<<" and not getattr(event, "style", None):
             return _MERGE
         try:
             key = key_text(value)
         except TypeError as error:
-            raise _at(event, str(error)) from error
+            raise _error(event, str(error)) from error
         if key in mapping:
             if key not in merged:
-                raise _at(event, f"key {key!r} is given twice in one mapping")
+                raise _error(event, f"key {key!r} is given twice in one mapping")
             merged.discard(key)
         return key
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
-            raise _at(event, f"unknown anchor '{event.anchor}' referenced")
+            raise _error(event, f"unknown anchor '{event.anchor}' referenced")
         value, size = self._anchors[event.anchor]
         if value is _INCOMPLETE:
-            raise _at(event, f"anchor '{event.anchor}' value contains itself")
+            raise _error(event, f"anchor '{event.anchor}' value contains itself")
         self._aliased += size
         # Any container counts it as one item.
         self._values += size - 1
         if self._aliased > MAX_ALIASED_VALUES:
-            raise _at(event, f"aliases expand to more than {MAX_ALIASED_VALUES} values")
+            raise _error(event, f"aliases expand to more than {MAX_ALIASED_VALUES} values")
         return value
 
 
@@ -216,7 +216,7 @@ def _merge(event: Any, container: dict[str, Any], value: Any, inherited: set[str
     """Merge as kubectl does: values written before the ``<<`` are overwritten, in a list the first mapping wins."""
     sources = value if isinstance(value, list) else [value]
     if not all(isinstance(source, dict) for source in sources):
-        raise _at(event, "a merge key '<<' takes a mapping or a list of mappings")
+        raise _error(event, "a merge key '<<' takes a mapping or a list of mappings")
     for source in reversed(sources):
         container.update(source)
         inherited.update(source)
@@ -226,7 +226,7 @@ def _scalar(event: Any) -> Any:
     tag = event.tag
     text: str = event.value
     if tag is not None:
-        return _tagged(event, tag.removeprefix(_STANDARD_TAG), text) if tag.startswith(_STANDARD_TAG) else text
+        return _apply_tag(event, tag.removeprefix(_STANDARD_TAG), text) if tag.startswith(_STANDARD_TAG) else text
     if event.style or text in _PLAIN:
         return text
     value = resolve_plain(text)
@@ -235,26 +235,26 @@ def _scalar(event: Any) -> Any:
             _PLAIN.clear()
         _PLAIN.add(text)
     elif type(value) is float and not math.isfinite(value):
-        raise _at(event, f"{text} is not a JSON value")
+        raise _error(event, f"{text} is not a JSON value")
     return value
 
 
-def _tagged(event: Any, tag: str, text: str) -> Any:
+def _apply_tag(event: Any, tag: str, text: str) -> Any:
     if tag in ("str", "timestamp"):
         return text
     if tag == "binary":
         try:
             return base64.b64decode(text, validate=False).decode()
         except (binascii.Error, UnicodeDecodeError) as error:
-            raise _at(event, "!!binary value is not base64 of UTF-8 text") from error
+            raise _error(event, "!!binary value is not base64 of UTF-8 text") from error
     value = resolve_plain(text)
     expected = {"bool": (bool,), "int": (int,), "float": (int, float), "null": (type(None),)}.get(tag, ())
     if type(value) not in expected:
-        raise _at(event, f"cannot decode {text!r} as a !!{tag}")
+        raise _error(event, f"cannot decode {text!r} as a !!{tag}")
     return value
 
 
-def _at(event: Any, message: str) -> MalformedError:
+def _error(event: Any, message: str) -> MalformedError:
     return MalformedError(message, event.start_mark.line + 1)
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import FieldInfo, fields, replace
 
 from kubespread import __version__
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.question import MANIFESTS, Option, Question, WorkloadsQuestion, options_of
@@ -174,6 +174,6 @@ def with_provenance(answer: Any, words: Sequence[str]) -> Any:
     now = datetime.datetime.now(datetime.UTC)
     if fixed.isdecimal() and len(fixed) <= _MOST_DIGITS:
         now = datetime.datetime.fromtimestamp(int(fixed), datetime.UTC)
-    typed = escaped(without_secrets(shlex.join(["kubespread", *words])))
+    typed = escape(without_secrets(shlex.join(["kubespread", *words])))
     made = Provenance(version=__version__, command=typed, time=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
     return replace(answer, provenance=made)

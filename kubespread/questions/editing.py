@@ -50,7 +50,7 @@ def edited(
     reads_file = any(isinstance(edit, AddNode) and edit.manifest is not None for edit in snapshot.edits)
     is_kept = scheduler.config is None and not reads_file
     key = ("edited", repr(snapshot.edits), scheduler, namespace, preempts)
-    return snapshot.known.once(key, made) if is_kept else made()
+    return snapshot.known.get_or_make(key, made) if is_kept else made()
 
 
 def _edited(

@@ -45,7 +45,7 @@ _DAEMON_SET = DaemonSet.__name__
 
 def findings_in(snapshot: Snapshot) -> Sequence[SnapshotFinding]:
     """Findings that put answers from the snapshot in doubt."""
-    return snapshot.known.once("findings", lambda: tuple(findings_of(snapshot)))
+    return snapshot.known.get_or_make("findings", lambda: tuple(findings_of(snapshot)))
 
 
 def hints_in(snapshot: Snapshot) -> Sequence[str]:
@@ -134,7 +134,7 @@ def _nodes(pods: _Pods) -> Iterator[SnapshotFinding]:
 
 def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     """No pods, or those of one namespace only, on machines, each of which runs pods of its cluster's system."""
-    others = {namespace.metadata.name for namespace in snapshot.objects.of(Namespace)} - pods.namespaces
+    others = {namespace.metadata.name for namespace in snapshot.objects.all_of(Namespace)} - pods.namespaces
     is_known = snapshot.objects.knows(Namespace) and not others
     if not snapshot.pods:
         yield _found("pods", pods=0, controllers=0, names=[])
@@ -145,7 +145,7 @@ def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
 def _unseen(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     """Controllers whose status counts pods of which not one is there."""
     objects = snapshot.objects
-    counting: Iterable[ReplicaSet | StatefulSet] = chain(objects.of(ReplicaSet), objects.of(StatefulSet))
+    counting: Iterable[ReplicaSet | StatefulSet] = chain(objects.all_of(ReplicaSet), objects.all_of(StatefulSet))
     counted = {
         name: obj.status.replicas
         for obj in counting
@@ -160,7 +160,7 @@ def _daemon_pods(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     """Nodes that run none of the pods that DaemonSets of the snapshot have on every such node."""
     if not pods.number:
         return
-    daemon_sets = snapshot.objects.of(DaemonSet)
+    daemon_sets = snapshot.objects.all_of(DaemonSet)
     templates = [
         Pod(spec=with_added_tolerations(template.spec))
         for daemon_set in daemon_sets
@@ -217,7 +217,7 @@ def _claims(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     if objects.partly_known:
         return
     lists_claims = objects.knows(PersistentVolumeClaim)
-    claims = {name: objects.named(PersistentVolumeClaim, name.name, name.namespace) for name in pods.claims}
+    claims = {name: objects.find(PersistentVolumeClaim, name.name, name.namespace) for name in pods.claims}
     # With claims listed, a pod that waits may wait for its own.
     unclaimed = [
         name
@@ -228,7 +228,7 @@ def _claims(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     gone = dict[str, list[Pod]]()
     for name, claim in claims.items():
         volume = "" if claim is None else claim.spec.volume_name
-        if volume and objects.named(PersistentVolume, volume) is None:
+        if volume and objects.find(PersistentVolume, volume) is None:
             gone.setdefault(volume, []).append(pods.claims[name])
     yield from _lacking(snapshot, "volumes", gone)
 
@@ -245,7 +245,7 @@ def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     """Controllers of pods that are not there: what makes their pods again, and how many, is not known."""
     lacking = Counter[WorkloadName]()
     for name, number in pods.controllers.items():
-        found = snapshot.objects.named(POD_CREATORS[name.kind].cls, name.name, name.namespace)
+        found = snapshot.objects.find(POD_CREATORS[name.kind].cls, name.name, name.namespace)
         above = None if found is None else controller_of(found)
         if found is None:
             lacking[name] += number
@@ -253,7 +253,7 @@ def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
             above is not None
             and (row := POD_CREATORS.get(above.kind)) is not None
             and row.api_version == above.api_version
-            and snapshot.objects.named(row.cls, above.name, name.namespace) is None
+            and snapshot.objects.find(row.cls, above.name, name.namespace) is None
         ):
             lacking[WorkloadName(above.kind, name.namespace, above.name)] += number
     if lacking:
@@ -272,6 +272,6 @@ def _workload_of(snapshot: Snapshot, pod: Pod) -> WorkloadName:
         return WorkloadName("Pod", meta.namespace, meta.name)
     above = None
     if owner.kind == ReplicaSet.__name__:
-        replica_set = snapshot.objects.named(ReplicaSet, owner.name, meta.namespace)
+        replica_set = snapshot.objects.find(ReplicaSet, owner.name, meta.namespace)
         above = None if replica_set is None else controller_of(replica_set)
     return WorkloadName((above or owner).kind, meta.namespace, (above or owner).name)

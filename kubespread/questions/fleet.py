@@ -284,7 +284,7 @@ class _Asking:
         if not gc.isenabled() and self._asked % _KEPT == 0:
             gc.collect()
         try:
-            snapshot = member.opened().edited(*self._edits)
+            snapshot = member.opened().with_edits(*self._edits)
         except KubespreadError as error:
             return _Row(FleetCluster(name=member.name, error=str(error)))
         try:

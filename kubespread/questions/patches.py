@@ -101,7 +101,7 @@ def commands(change: Change, snapshot: Snapshot) -> Iterator[str]:
             case Uncordon():
                 yield f"kubectl uncordon {edit.target}"
             case RemoveTaint():
-                yield f"kubectl taint node {edit.target} {edit.described}-"
+                yield f"kubectl taint node {edit.target} {edit.mark}-"
             case SetLabel():
                 is_other = edit.key in labels.get(str(edit.target), ())
                 yield f"kubectl label node {edit.target} {edit.key}={edit.value}{' --overwrite' if is_other else ''}"

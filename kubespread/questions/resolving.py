@@ -188,7 +188,7 @@ def told_apart(
 def _counted_keys(cluster: Cluster, pods: Sequence[Pod]) -> set[str]:
     """The keys of labels that decide which pods are counted. Services do for pods without constraints of their own."""
     by_default = {pod.metadata.namespace for pod in pods if not pod.spec.topology_spread_constraints}
-    services = (service for service in cluster.objects.of(Service) if service.metadata.namespace in by_default)
+    services = (service for service in cluster.objects.all_of(Service) if service.metadata.namespace in by_default)
     keys = {key for service in services for key in service.spec.selector or ()}
     kinds = (cluster.kinds[number] for number in cluster.kinds.with_terms)
     return keys.union(*(pod.spec.counted_keys for pod in (*pods, *(kind.pod for kind in kinds))))
@@ -198,7 +198,7 @@ def cluster_of(snapshot: Snapshot, version: KubeVersion) -> Cluster:
     """The cluster of ``snapshot`` without its edits, as a scheduler of this release counts its pods, for one answer.
     Raises SnapshotError for an amount that cannot be parsed.
     """
-    made = snapshot.known.once(
+    made = snapshot.known.get_or_make(
         ("columns", str(version)),
         lambda: Cluster.build(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects),
     )

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from kubespread.deadline import Deadline
 from kubespread.errors import KubespreadError, UnansweredError, UsageError
-from kubespread.escaping import escaped
-from kubespread.kube.time import SECOND, printed
+from kubespread.escaping import escape
+from kubespread.kube.time import SECOND, format_duration
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
 from kubespread.questions.scheduler import Scheduler
@@ -111,7 +111,7 @@ class Budget(Struct):
         """Missing parts of an answer; None if nothing is missing."""
         if not missing or self.timeout is None:
             return None
-        text = printed(round(self.timeout * SECOND))
+        text = format_duration(round(self.timeout * SECOND))
         return Unfinished(timeout=text, what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
 
 
@@ -345,7 +345,7 @@ def ask(
     # What is made of finished parts takes a moment more.
     with Deadline(budget.until + _TO_CONCLUDE):
         return question.answered(scene)
-    raise UnansweredError(f"not finished within {printed(round((timeout or 0.0) * SECOND))}")
+    raise UnansweredError(f"not finished within {format_duration(round((timeout or 0.0) * SECOND))}")
 
 
 def cluster_reference(snapshot: Snapshot) -> ClusterReference:
@@ -354,7 +354,7 @@ def cluster_reference(snapshot: Snapshot) -> ClusterReference:
     return ClusterReference(
         context=origin.source.removeprefix(_CONTEXT) if origin.source.startswith(_CONTEXT) else None,
         server=origin.server or None,
-        snapshot=", ".join(map(escaped, snapshot.files)) or None,
+        snapshot=", ".join(map(escape, snapshot.files)) or None,
         time=origin.time or None,
         age_seconds=_age(origin.time),
         server_version=origin.server_version or None,

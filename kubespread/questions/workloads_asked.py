@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.owners import Named, WorkloadName, named
+from kubespread.kube.owners import WorkloadName, WorkloadReference, parse_reference
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.editing import exists, not_found
@@ -27,7 +27,7 @@ class WorkloadsAsked(Struct, frozen=True):
     text: str
     """Selector as written; empty: any labels."""
     selector: Selector
-    names: tuple[Named, ...] = ()
+    names: tuple[WorkloadReference, ...] = ()
     """Named workloads; empty: all that the other fields select."""
     default: str = DEFAULT_NAMESPACE
     """Namespace of names without one."""
@@ -45,7 +45,7 @@ class WorkloadsAsked(Struct, frozen=True):
             selector = parse_selector(text)
         except SelectorError as error:
             raise UsageError(f"invalid selector {text!r}: {error}") from error
-        return cls(namespace, text, selector, tuple(map(named, dict.fromkeys(names))), default)
+        return cls(namespace, text, selector, tuple(map(parse_reference, dict.fromkeys(names))), default)
 
     @property
     def within(self) -> str | None:
@@ -56,7 +56,7 @@ class WorkloadsAsked(Struct, frozen=True):
         """Named workloads, a Deployment's ReplicaSet as the Deployment. Raises UsageError, a line
         for each missing one.
         """
-        names = [world.resolve_name(name.within(self.default)) for name in self.names]
+        names = [world.resolve_name(name.in_namespace(self.default)) for name in self.names]
         missing = [name for name in names if not _is_there(world, name)]
         if missing:
             raise UsageError(*(str(not_found(world, name)) for name in missing))
@@ -106,7 +106,7 @@ class WorkloadsAsked(Struct, frozen=True):
         from kubespread.candidate.sources import no_workloads
 
         if self.names:
-            return UsageError(*(nothing_to_say(name.within(self.default)) for name in self.names))
+            return UsageError(*(nothing_to_say(name.in_namespace(self.default)) for name in self.names))
         return no_workloads(snapshot, self.namespace, self.text)
 
     def check_any(self, world: World, snapshot: Snapshot) -> None:
@@ -140,6 +140,6 @@ def _labels(world: World) -> Mapping[WorkloadName, Mapping[str, str]]:
     for pod in world.book:
         selectors.setdefault(workload_of(world, pod), pod.metadata.labels)
     for row in POD_CREATORS.values():
-        for obj in world.workloads.objects.of(row.cls):
+        for obj in world.workloads.objects.all_of(row.cls):
             selectors[WorkloadName(row.kind, obj.metadata.namespace, obj.metadata.name)] = obj.metadata.labels
     return selectors

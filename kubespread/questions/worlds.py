@@ -72,7 +72,7 @@ def world_of(
     surroundings = Surroundings(
         scheduler_of,
         making,
-        snapshot.known.once("time", lambda: _time(snapshot)),
+        snapshot.known.get_or_make("time", lambda: _time(snapshot)),
         version,
         preempts,
         admission=scheduler.admission_plugins(),
@@ -84,14 +84,14 @@ def world_of(
     def are_grouped() -> bool:
         return any(groups_of_others(pod) or (is_read and group_name(pod) is not None) for pod in start.pods)
 
-    if snapshot.known.once(("groups", str(version)), are_grouped):
+    if snapshot.known.get_or_make(("groups", str(version)), are_grouped):
         world.assume(["pods of a group are placed one at a time, not all or none of it (simulate --gang N does)"])
     return world
 
 
 def start_of(snapshot: Snapshot, version: KubeVersion) -> Start:
     """Start of the worlds of ``snapshot``, with pods as a scheduler of this release counts them."""
-    return snapshot.known.once(
+    return snapshot.known.get_or_make(
         ("start", str(version)),
         lambda: Start.build(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects),
     )
@@ -127,18 +127,18 @@ def objects_now(world: World) -> ClusterObjects:
     kept = {name_of(replica_set) for rollout in rollouts.values() for replica_set in rollout.replica_sets}
     deployments = (
         rollouts[name].deployment if (name := name_of(deployment)) in rollouts else deployment
-        for deployment in objects.of(Deployment)
+        for deployment in objects.all_of(Deployment)
     )
     remaining = (
         replica_set
-        for replica_set in objects.of(ReplicaSet)
+        for replica_set in objects.all_of(ReplicaSet)
         if (name := name_of(replica_set)) in kept or world.watchers.get(name) is None
     )
     return (
         objects.with_all(Deployment, deployments)
         .with_all(ReplicaSet, (_resized(world, replica_set) for replica_set in remaining))
-        .with_all(ReplicationController, (_resized(world, obj) for obj in objects.of(ReplicationController)))
-        .with_all(StatefulSet, (_resized(world, obj) for obj in objects.of(StatefulSet)))
+        .with_all(ReplicationController, (_resized(world, obj) for obj in objects.all_of(ReplicationController)))
+        .with_all(StatefulSet, (_resized(world, obj) for obj in objects.all_of(StatefulSet)))
     )
 
 

@@ -167,4 +167,4 @@ def why_waiting(report: AutoscalingReport) -> Iterator[str]:
     for kind in report.pending[:_MAX_NAMED]:
         waits = "" if report.unknown_groups else f" {count_of(len(kind.pods), 'pod')} still pending:"
         if why := some_of(list(dict.fromkeys(report.reasons(kind))), _MAX_NAMED):
-            yield f"{kind.workload.called}:{waits} {why}"
+            yield f"{kind.workload.short_name}:{waits} {why}"

@@ -33,10 +33,10 @@ KEEPING_OFF = {TAINTED: "tainted", "NodeUnschedulable": "cordoned", EXCLUDED: "e
 
 def preemption_report(preemption: Preemption, version: KubeVersion) -> PreemptionReport:
     """Report on preemption for a pod that fits nowhere."""
-    candidate, tail = preemption.candidate, (preemption.tail or None) if version.since(24) else None
+    candidate, tail = preemption.candidate, (preemption.tail or None) if version.reaches(24) else None
     if candidate is None:
         return PreemptionReport(node=None, victims=(), violations=0, tail=tail)
-    victims = tuple(map(NamespacedName.of, candidate.victims))
+    victims = tuple(map(NamespacedName.from_object, candidate.victims))
     return PreemptionReport(node=candidate.node, victims=victims, violations=candidate.violations, tail=tail)
 
 

@@ -170,7 +170,7 @@ class WorkloadChange(Report, frozen=True, gc=False):
     @property
     def figures(self) -> str:
         """``Deployment/web 1 of 3 ready``."""
-        return f"{self.workload.called} {self.ready:,} of {self.wanted:,} ready"
+        return f"{self.workload.short_name} {self.ready:,} of {self.wanted:,} ready"
 
 
 class NodeLoad(Report, frozen=True, gc=False):
@@ -351,7 +351,7 @@ def _share(change: WorkloadChange) -> tuple[float, int]:
 def said(alike: Sequence[Trouble], *, most: int = _MAX_NAMED) -> str:
     """Phrase for troubles of one kind: how many pods, and whose."""
     words = TROUBLES[alike[0].kind]
-    subjects = list(dict.fromkeys(trouble.subject.called for trouble in alike))
+    subjects = list(dict.fromkeys(trouble.subject.short_name for trouble in alike))
     number = sum(trouble.count for trouble in alike) if words.noun == "pod" else len(subjects)
     return f"{count_of(number, words.noun)} {words.says} ({some_of(subjects, most)})"
 
@@ -410,19 +410,19 @@ def uneven(rows: Sequence[Outcome]) -> Iterator[str]:
                 changes[change.workload, place] = replace(skew, before=first.before)
     for (workload, _), skew in changes.items():
         if skew.is_violated and skew.most_after > skew.before:
-            yield f"{short_key(skew.topology_key)} skew of {workload.called} {skew.figures}"
+            yield f"{short_key(skew.topology_key)} skew of {workload.short_name} {skew.figures}"
 
 
 def down_meanwhile(workloads: Iterable[WorkloadName]) -> Iterator[str]:
     """Yield a sentence on workloads temporarily without a ready pod, if any."""
-    if names := [workload.called for workload in dict.fromkeys(workloads)]:
+    if names := [workload.short_name for workload in dict.fromkeys(workloads)]:
         yield f"{some_of(names, _MAX_NAMED)} {verb_of(len(names), 'are')} down meanwhile: no other pod is ready"
 
 
 def of_unknown(*rows: Outcome) -> Iterator[str]:
     """Yield a sentence on degraded workloads that unmodeled controllers may restore, if any."""
     names = dict.fromkeys(
-        change.workload.called for row in rows for change in row.degraded if change.controller_unknown
+        change.workload.short_name for row in rows for change in row.degraded if change.controller_unknown
     )
     if names:
         yield f"whether lost pods are made again is not known for {some_of([*names], _MAX_NAMED)}"

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.owners import Named, named
+from kubespread.kube.owners import WorkloadReference, parse_reference
 from kubespread.kube.quantity import IntOrString, QuantityError, parse
 from kubespread.manifest.text import display_name
 from kubespread.scenario.document import API_VERSION, Document, Field, Fields, Holds, document_of, read_document
@@ -63,7 +63,7 @@ class Promise(Struct, frozen=True):
     """Path in the file: ``promises[0]``."""
     lines: Mapping[str, int | None] = {}
     """Lines of its fields, its own by an empty name; empty for plain data."""
-    workload: Named | None = None
+    workload: WorkloadReference | None = None
     namespace: str | None = None
     selector: str = ""
     cluster: bool = False
@@ -198,7 +198,7 @@ def _day(text: str) -> datetime.date:
 
 
 _READ: Mapping[str, Callable[[Any], Any]] = {
-    "workload": named,
+    "workload": parse_reference,
     "survives": _survives,
     "ready": _amount,
     "back": partial(_chosen, words=BACKS),

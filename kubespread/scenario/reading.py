@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.owners import Named, named
+from kubespread.kube.owners import WorkloadReference, parse_reference
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups import Autoscaler
 from kubespread.regex import regex
@@ -45,7 +45,7 @@ class Scenario(Struct, frozen=True):
     """Namespace of names without one; None for the question's."""
     preemption: bool = True
     """True if pods preempt others of lower priority."""
-    stuck: tuple[Named, ...] = ()
+    stuck: tuple[WorkloadReference, ...] = ()
     """Workloads with new pods that never become ready."""
     autoscaler: Autoscaler | None = None
     """Autoscaler that adds nodes for pending pods after each step."""
@@ -159,7 +159,7 @@ def _scenario(document: Document) -> Scenario:
         faults.add("spec.steps", "expected at least one step, found none")
     readiness = faults.checked(spec["readiness"], READINESS, "spec.readiness") if "readiness" in spec else {}
     texts = enumerate(readiness.get("stuck", ()))
-    stuck = [faults.read(f"spec.readiness.stuck[{place}]", partial(named, text)) for place, text in texts]
+    stuck = [faults.read(f"spec.readiness.stuck[{place}]", partial(parse_reference, text)) for place, text in texts]
     if faults.entries:
         raise faults.error()
     return Scenario(

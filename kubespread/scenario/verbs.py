@@ -20,7 +20,7 @@ from kubespread.candidate.settings import parse_settings
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.owners import Named, named
+from kubespread.kube.owners import WorkloadReference, parse_reference
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Form, OfNodes, Verb, parse_target, path_in
 
@@ -44,7 +44,7 @@ class StepVerb(Verb, frozen=True):
             meant = did_you_mean(near_miss(flag, cls.flags)) or f"; its flags are {', '.join(cls.flags) or 'none'}"
             raise UsageError(f"unknown flag {flag!r} of {cls.form.verb}{meant}")
         if flags.issuperset(words):
-            raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expected}")
+            raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expectation}")
         return cls.parsed([word for word in words if word not in flags], flags, directory)
 
     @classmethod
@@ -57,7 +57,7 @@ class Rollout(StepVerb, frozen=True):
     """A workload gets another template; with the workload alone it is restarted."""
 
     form: ClassVar = Form("rollout", "[NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]")
-    workload: Named
+    workload: WorkloadReference
     manifest: str | None = None
     """Path of the workload's new manifest."""
     settings: tuple[str, ...] = ()
@@ -75,13 +75,13 @@ class Rollback(StepVerb, frozen=True):
     """A Deployment goes back to the template it had before."""
 
     form: ClassVar = Form("rollback", "[NAMESPACE/]KIND/NAME")
-    workload: Named
+    workload: WorkloadReference
 
     @classmethod
     def parsed(cls, words: Sequence[str], _: Set[str], _directory: str | None, /) -> Verb:
         if len(words) > 1:
             raise UsageError(f"rollback: expected one workload, found {' '.join(words)}")
-        workload = named(words[0])
+        workload = parse_reference(words[0])
         if workload.kind in ("StatefulSet", "DaemonSet"):
             raise UsageError(
                 f"rollback {words[0]}: the ControllerRevisions of a {workload.kind} are not read; name the "
@@ -116,7 +116,7 @@ class Apply(StepVerb, frozen=True):
     def parsed(cls, words: Sequence[str], flags: Set[str], directory: str | None, /) -> Verb:
         files, settings = _manifests_and_settings(words, directory)
         if not files:
-            raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expected}")
+            raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expectation}")
         return cls(files, settings, "--create-namespaces" in flags)
 
 
@@ -124,11 +124,11 @@ class Stuck(StepVerb, frozen=True):
     """New pods of workloads do not become ready from now on."""
 
     form: ClassVar = Form("stuck", "[NAMESPACE/]KIND/NAME...")
-    workloads: tuple[Named, ...]
+    workloads: tuple[WorkloadReference, ...]
 
     @classmethod
     def parsed(cls, words: Sequence[str], _: Set[str], _directory: str | None, /) -> Verb:
-        return cls(tuple(map(named, words)))
+        return cls(tuple(map(parse_reference, words)))
 
 
 class Ready(Stuck, frozen=True):
@@ -144,8 +144,8 @@ KEYS: Mapping[str, type[Verb]] = {**VERBS, **{verb.form.name: verb for verb in _
 """Verbs by the keys of a scenario."""
 
 
-def _rolled_out(text: str, verb: str, kinds: Sequence[str]) -> Named:
-    workload = named(text)
+def _rolled_out(text: str, verb: str, kinds: Sequence[str]) -> WorkloadReference:
+    workload = parse_reference(text)
     if workload.kind not in POD_CREATORS:
         raise UsageError(f"{verb} {text}: how the controller of a {workload.kind} replaces pods is not modeled")
     if workload.kind not in kinds:

@@ -111,10 +111,10 @@ class Specification(Struct, frozen=True, kw_only=True):
 
     def points_in(self, version: KubeVersion) -> frozenset[str]:
         """Extension points that it implements in a release."""
-        return self.points if version.since(self.scores_since) else self.points - {Point.SCORE}
+        return self.points if version.reaches(self.scores_since) else self.points - {Point.SCORE}
 
     def weight_in(self, version: KubeVersion) -> int:
-        return self.weight if version.since(self.scores_since) else 0
+        return self.weight if version.reaches(self.scores_since) else 0
 
 
 MAX_NODE_SCORE = 100

@@ -40,7 +40,7 @@ from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.scene import ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
-from kubespread.redaction import masked
+from kubespread.redaction import mask
 from kubespread.snapshot.snapshot import Snapshot
 
 _MISSING = "kubespread serve needs a package that is not installed: pip install 'kubespread[serve]'"
@@ -319,7 +319,7 @@ class Working:
             return 503, _error(str(error))
         except Exception as error:  # noqa: BLE001 - the last resort: a bug ends one answer, not the server
             said = " ".join(str(error).split())
-            return 500, _error(masked(f"this is a bug in kubespread: {type(error).__name__}: {said}"))
+            return 500, _error(mask(f"this is a bug in kubespread: {type(error).__name__}: {said}"))
 
 
 def _error(message: str) -> str:

@@ -57,7 +57,7 @@ def anonymize(snapshot: Snapshot) -> tuple[Snapshot, Mapping[str, str]]:
     hidden = sorted(text for text in texts if not (text in _KEPT_WORDS or _NUMBER.fullmatch(text)))
     width = len(str(len(hidden)))
     names = {text: f"anon-{rank:0{width}}" for rank, text in enumerate(hidden)}
-    names.update(_composed(snapshot, names))
+    names.update(_composed_names(snapshot, names))
     renamed = _renamed_snapshot(snapshot, lambda text: _rename(text, names))
     return renamed, {pseudonym: text for text, pseudonym in names.items()}
 
@@ -68,12 +68,12 @@ def _rename(text: str, names: Mapping[str, str]) -> str:
     return _BETWEEN_ZONES.join(names.get(part, part) for part in text.split(_BETWEEN_ZONES))
 
 
-def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _composed_names(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Names that controllers make of other names, and take apart again: a StatefulSet's pods, and claims made for
     pods.
     """
     of_ordinals = _claims_of_ordinals(snapshot)
-    for stateful_set in snapshot.objects.of(StatefulSet):
+    for stateful_set in snapshot.objects.all_of(StatefulSet):
         meta = stateful_set.metadata
         for template in (claim.metadata.name for claim in stateful_set.spec.volume_claim_templates):
             mine = f"{names.get(template, template)}-{names.get(meta.name, meta.name)}"
@@ -101,7 +101,9 @@ def _claims_of_ordinals(snapshot: Snapshot) -> Mapping[tuple[str, str], list[str
         for volume in pod.spec.volumes
         if volume.persistent_volume_claim is not None
     )
-    stored = ((claim.metadata.namespace, claim.metadata.name) for claim in snapshot.objects.of(PersistentVolumeClaim))
+    stored = (
+        (claim.metadata.namespace, claim.metadata.name) for claim in snapshot.objects.all_of(PersistentVolumeClaim)
+    )
     for namespace, name in dict.fromkeys((*stored, *used)):
         stem, _, ordinal = name.rpartition("-")
         if ordinal.isdecimal():
@@ -220,12 +222,12 @@ _WORD = regex(r"\w+")
 
 def _words_of_selectors(objects: ClusterObjects) -> frozenset[str]:
     """Every word in a selector of a class, a claim or a template."""
-    specs = [claim.spec for claim in objects.of(devices.ResourceClaim)]
-    specs += [template.spec.spec for template in objects.of(devices.ResourceClaimTemplate)]
+    specs = [claim.spec for claim in objects.all_of(devices.ResourceClaim)]
+    specs += [template.spec.spec for template in objects.all_of(devices.ResourceClaimTemplate)]
     requests = [request for spec in specs for request in spec.devices.requests]
     alternatives = [alternative for request in requests for alternative in (request.exactly, *request.first_available)]
     selectors = [
-        selector for device_class in objects.of(devices.DeviceClass) for selector in device_class.spec.selectors
+        selector for device_class in objects.all_of(devices.DeviceClass) for selector in device_class.spec.selectors
     ]
     selectors += [selector for alternative in filter(None, alternatives) for selector in alternative.selectors]
     texts = (selector.cel.expression for selector in selectors if selector.cel is not None)

@@ -31,7 +31,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return (home / ".cache" if home.is_absolute() else Path(os.devnull)) / "kubespread"
 
 
-def recalled_bytes(file: Path, limit: int) -> bytes | None:
+def recall_bytes(file: Path, limit: int) -> bytes | None:
     """Cached content of ``file``; None unless it is a regular file that only this user may write, of at most ``limit``
     bytes.
     """
@@ -78,11 +78,11 @@ def replacing(path: Path, mode: int | None = None, *, is_lasting: bool = True) -
         # What is left of links that lead in a circle.
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if target.exists() and not target.is_file():
-        from kubespread.deadline import within
+        from kubespread.deadline import run_within
         from kubespread.manifest.text import PATIENCE
 
         try:
-            file = within(PATIENCE, lambda: target.open("wb"))
+            file = run_within(PATIENCE, lambda: target.open("wb"))
         except TimeoutError:
             raise OSError(errno.ENXIO, "a named pipe that no program has opened for reading") from None
         with file:

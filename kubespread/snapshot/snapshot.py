@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 
 from kubespread.errors import SnapshotError
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_cluster_objects, default_node
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Namespace, Node, Pod, PodTemplateSpec
@@ -107,7 +107,7 @@ _MOST_KNOWN = 12
 """Results that are kept of one snapshot: those that were needed last."""
 
 
-class Known:
+class ResultCache:
     """Cached results about the objects of one snapshot."""
 
     def __init__(self, *objects: object) -> None:
@@ -116,12 +116,12 @@ class Known:
 
     def __reduce__(self) -> tuple[object, ...]:
         # Elsewhere it is found out again.
-        return Known, ()
+        return ResultCache, ()
 
     def is_about(self, *objects: object) -> bool:
         return len(objects) == len(self._objects) and all(map(is_, objects, self._objects))
 
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+    def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
         """Cached result of ``make``, which depends on the objects and ``key`` alone."""
         # Of two threads at once both may make it.
         result = self._results.pop(key, msgspec.UNSET)
@@ -149,18 +149,18 @@ class Snapshot(Struct, frozen=True, eq=False):
     """Named kubeconfig of a running cluster."""
     edits: tuple[Edit, ...] = ()
     """Edits to be made in order before a question; the objects are without them."""
-    known: Known = field(default_factory=Known)
+    known: ResultCache = field(default_factory=ResultCache)
 
     def __post_init__(self) -> None:
         objects = self.nodes, self.pods, self.objects, self.origin
         if not self.known.is_about(*objects):
-            force_setattr(self, "known", Known(*objects))
+            force_setattr(self, "known", ResultCache(*objects))
 
     def __eq__(self, other: object) -> bool:
         """True if the clusters are equal, wherever they were read from."""
         return isinstance(other, Snapshot) and _COMPARED(self) == _COMPARED(other)
 
-    def edited(self, *edits: str | Edit) -> Snapshot:
+    def with_edits(self, *edits: str | Edit) -> Snapshot:
         """The cluster with ``edits`` to be made before a question, after earlier ones.
 
         Texts are written as on the command line: ``cordon node-7``, ``fail zone=a``, ``scale deploy/web=5``. Nodes,
@@ -173,19 +173,19 @@ class Snapshot(Struct, frozen=True, eq=False):
         parsed = (parse(edit) if isinstance(edit, str) else edit for edit in edits)
         return replace(self, edits=(*self.edits, *parsed))
 
-    def stamped(self, source: str) -> Snapshot:
+    def stamp(self, source: str) -> Snapshot:
         """The snapshot, read from ``source`` now unless it says where and when it was taken."""
         original = self.origin
         return replace(
             self,
             origin=replace(
-                original, source=original.source or escaped(source), time=original.time or format_utc(datetime.now(UTC))
+                original, source=original.source or escape(source), time=original.time or format_utc(datetime.now(UTC))
             ),
         )
 
     def of_kind(self, row: Kind) -> tuple[ApiObject, ...]:
         objects: dict[type[ApiObject], tuple[ApiObject, ...]] = {Node: self.nodes, Pod: self.pods}
-        return objects.get(row.cls) or self.objects.of(row.cls)
+        return objects.get(row.cls) or self.objects.all_of(row.cls)
 
     @classmethod
     def from_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Snapshot:
@@ -219,16 +219,16 @@ class TypedReader:
             try:
                 if cls is Pod:
                     return self._sharing.from_json(head.metadata, head.spec, head.status)
-                return self._stripped(decoder_of(cls).decode(item.json), item)
+                return self._strip(decoder_of(cls).decode(item.json), item)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 # A null, which the slow way drops, or a fault that it names.
                 pass
         obj = decode(item.data, cls)
         if isinstance(obj, Pod):
             self._sharing.share(obj)
-        return self._stripped(obj, item)
+        return self._strip(obj, item)
 
-    def _stripped(self, obj: ApiObject, item: KubernetesObject) -> ApiObject:
+    def _strip(self, obj: ApiObject, item: KubernetesObject) -> ApiObject:
         if not isinstance(obj, Pod):
             check(obj)
         meta = obj.metadata
@@ -407,7 +407,7 @@ class SnapshotBuilder:
 
     def build(self) -> Snapshot:
         """Make the snapshot, with objects defaulted as by the API server."""
-        by_type = {cls: tuple(_listed(cls, objects)) for cls, objects in self._objects.items() if objects}
+        by_type = {cls: tuple(_sort(cls, objects)) for cls, objects in self._objects.items() if objects}
         nodes, pods = by_type.pop(Node, ()), by_type.pop(Pod, ())
         for node in nodes:
             default_node(node)
@@ -428,13 +428,13 @@ class SnapshotBuilder:
             *(f"unreadable object: {fault}" for fault in faults),
         )
         skipped = skipped_gaps(self._without_pods(pods, others))
-        gaps = (*self._origin.gaps, *skipped, *unread, *_named(_DOUBLED, self._doubled))
+        gaps = (*self._origin.gaps, *skipped, *unread, *_name_list(_DOUBLED, self._doubled))
         kubelets = {self._origin.kubelet_version, *(node.status.node_info.kubelet_version for node in nodes)}
         origin = replace(
             self._origin,
             kubelet_version=max(kubelets, key=_release_order),
             listed=tuple(sorted(listed)),
-            notes=tuple(dict.fromkeys((*self._origin.notes, *_named(_REPLACED, self._replaced)))),
+            notes=tuple(dict.fromkeys((*self._origin.notes, *_name_list(_REPLACED, self._replaced)))),
             gaps=tuple(dict.fromkeys(gaps)),
         )
         return Snapshot(nodes, pods, others, dict(self._skipped), origin, faults)
@@ -442,7 +442,7 @@ class SnapshotBuilder:
     def _without_pods(self, pods: Iterable[Pod], others: ClusterObjects) -> Iterator[str]:
         """The kinds of those that hold pods and control nothing that was read."""
         if self._with_pods:
-            controlled = (*pods, *(obj for cls in WORKLOADS for obj in others.of(cls)))
+            controlled = (*pods, *(obj for cls in WORKLOADS for obj in others.all_of(cls)))
             owners = ((obj.metadata.namespace, controller_of(obj)) for obj in controlled)
             present = {
                 (full_kind(owner.api_version, owner.kind), namespace, owner.name)
@@ -501,7 +501,7 @@ def check_whole(obj: ApiObject) -> None:
             raise DamagedError("Required value", "spec.selector")
 
 
-def _listed(cls: type[ApiObject], objects: Mapping[str, Mapping[str, Any]]) -> Iterator[Any]:
+def _sort(cls: type[ApiObject], objects: Mapping[str, Mapping[str, Any]]) -> Iterator[Any]:
     """Sort objects by namespace and name, as the API server lists them, whatever order a file has: where kube-scheduler
     finds two pods equal, it takes the first. Nodes keep theirs, by which it samples them.
     """
@@ -515,7 +515,7 @@ def are_apart(one: str, other: str) -> bool:
     return first is not None and second is not None and abs(first - second) > _MOST_APART
 
 
-def _named(what: str, names: Iterable[str]) -> Iterator[str]:
+def _name_list(what: str, names: Iterable[str]) -> Iterator[str]:
     if once := tuple(dict.fromkeys(names)):
         yield f"{what}: {some_of(once, _MAX_NAMED)}"
 

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from kubespread.escaping import escaped, json_escaped
+from kubespread.escaping import escape, json_escaped
 from kubespread.reports.findings import SEVERITIES, Severity
 from kubespread.reports.parts import Finding, QuestionReport, RuleReport
 from kubespread.views.look import Look
@@ -42,11 +42,11 @@ def _command(finding: Finding) -> str:
     properties = {"file": place.file, "line": place.line, "col": place.column, "title": finding.title}
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value is not None)
     message = f"{finding.subject}: {finding.in_full}" if finding.subject else finding.in_full
-    return f"::{finding.severity} {listed}::{escaped(message.translate(_DATA))}\n"
+    return f"::{finding.severity} {listed}::{escape(message.translate(_DATA))}\n"
 
 
 def _property(value: object) -> str:
-    return escaped(str(value).translate(_PROPERTY))
+    return escape(str(value).translate(_PROPERTY))
 
 
 def junit(answer: Answer, _look: Look) -> str:
@@ -64,7 +64,7 @@ def junit(answer: Answer, _look: Look) -> str:
     unfinished = [report.unfinished.sentence for report in reports if report.unfinished is not None]
     root = Element("testsuites", _totals(findings, bar, errors=len(unfinished)))
     for name, own in suites.items():
-        suite = SubElement(root, "testsuite", {"name": escaped(name), **_totals(own, bar)})
+        suite = SubElement(root, "testsuite", {"name": escape(name), **_totals(own, bar)})
         for finding in own:
             _add_case(suite, finding, bar)
     if unfinished or not suites:
@@ -73,7 +73,7 @@ def junit(answer: Answer, _look: Look) -> str:
             SubElement(suite, "testcase", name="nothing found", classname="kubespread")
         for sentence in unfinished:
             case = SubElement(suite, "testcase", name="unfinished", classname="kubespread")
-            SubElement(case, "error", message=escaped(sentence))
+            SubElement(case, "error", message=escape(sentence))
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, "unicode")}\n'
 
@@ -90,11 +90,11 @@ def _totals(findings: Sequence[Finding], bar: Severity, errors: int = 0) -> dict
 def _add_case(suite: Element, finding: Finding, bar: Severity) -> None:
     place = finding.located
     name = " ".join(part for part in (finding.title, finding.subject, place.field) if part)
-    case = SubElement(suite, "testcase", name=escaped(name), classname=escaped(finding.subject or place.file or ""))
+    case = SubElement(suite, "testcase", name=escape(name), classname=escape(finding.subject or place.file or ""))
     position = ":".join(str(part) for part in (place.file, place.line, place.column) if part is not None)
-    text = escaped(f"{position}: {finding.in_full}" if position else finding.in_full)
+    text = escape(f"{position}: {finding.in_full}" if position else finding.in_full)
     if _fails(finding, bar):
-        SubElement(case, "failure", message=escaped(finding.text), type=finding.level).text = text
+        SubElement(case, "failure", message=escape(finding.text), type=finding.level).text = text
     else:
         SubElement(case, "system-out").text = f"{finding.level}: {text}"
 

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 
 
 class Tone(StrEnum):
@@ -51,7 +51,7 @@ class Cell(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not self.text.isprintable():
-            force_setattr(self, "text", escaped(self.text))
+            force_setattr(self, "text", escape(self.text))
 
 
 Line = Sequence[Cell]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.regex import regex
 from kubespread.views.documents import Answer
 from kubespread.views.look import Look
@@ -129,7 +129,7 @@ def _folded(summary: str, text: str) -> str:
 
 def _as_html(text: str) -> str:
     """Text in which no element and no entity is read; a ``>`` alone is none."""
-    return escaped(text).replace("&", "&amp;").replace("<", "&lt;")
+    return escape(text).replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _unlinked(text: str) -> str:

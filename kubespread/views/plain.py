@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.reports.columns import Readers
 from kubespread.views.documents import Answer
 from kubespread.views.look import Look
@@ -51,7 +51,7 @@ def _block(sheet: Sheet[Any], look: Look, readers: Readers) -> str:
 
 def columns(header: Sequence[str], rows: Iterable[Sequence[object]], *, headers: bool) -> str:
     """Rows below their header, if wanted, in columns three spaces apart; nothing is folded or cut."""
-    texts = [[escaped(str(value)) for value in row] for row in ([header, *rows] if headers else rows)]
+    texts = [[escape(str(value)) for value in row] for row in ([header, *rows] if headers else rows)]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     lines = (_GUTTER.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in texts)
     return "".join(f"{line}\n" for line in lines)
@@ -62,7 +62,7 @@ def name(answer: Answer, _look: Look) -> str:
     names = view_of(answer).names
     assert names is not None, "a view that has names"
     rows = ([name] if isinstance(name, str) else name for name in names)
-    return "".join("\t".join(map(escaped, row)) + "\n" for row in rows)
+    return "".join("\t".join(map(escape, row)) + "\n" for row in rows)
 
 
 def csv(answer: Answer, look: Look) -> str:
@@ -88,7 +88,7 @@ def _cell(value: object) -> object:
     if not isinstance(value, str):
         return "" if value is None else value
     # Tabs and line breaks at its beginning, which spreadsheets skip, are escapes by now.
-    return f"'{escaped(value)}" if value.startswith(_FORMULA_STARTS) else escaped(value)
+    return f"'{escape(value)}" if value.startswith(_FORMULA_STARTS) else escape(value)
 
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
@@ -119,4 +119,4 @@ def _value(text: str) -> str:
     escapes = text.translate(_ESCAPES)
     if escapes.isprintable():
         return escapes
-    return "".join(char if char.isprintable() else escaped(char).translate(_ESCAPES) for char in escapes)
+    return "".join(char if char.isprintable() else escape(char).translate(_ESCAPES) for char in escapes)

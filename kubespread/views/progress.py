@@ -7,7 +7,7 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.wording import age
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class _Line:
         with self._showing:
             if not self._is_over:
                 self._live = Live(
-                    get_renderable=lambda: Text(escaped(self._line())),
+                    get_renderable=lambda: Text(escape(self._line())),
                     console=Console(stderr=True),
                     refresh_per_second=5,
                     transient=True,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.regex import regex
 from kubespread.reports.columns import Fit, Readers
 from kubespread.views.lines import CUT, cut_middle, line_width, rows_of, width_of, wrapped, written
@@ -393,7 +393,7 @@ def laid_out(columns: Sequence[Laid], look: Look, noun: str = "row", gap: int = 
 def _whole(column: Column[R], rows: Sequence[R]) -> Laid:
     cells = []
     for row in rows:
-        text, tone = escaped(column.on_screen(row)), Tone.PLAIN if column.tone is None else column.tone(row)
+        text, tone = escape(column.on_screen(row)), Tone.PLAIN if column.tone is None else column.tone(row)
         # What is a warning is said in words beside it.
         cells.append(Cell(text, Tone.PLAIN if tone is Tone.WARN else tone))
     return Laid(column.short or column.header.replace("-", " "), cells, column.is_number)

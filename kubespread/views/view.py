@@ -281,7 +281,7 @@ def cluster_words(cluster: ClusterReference | None) -> tuple[str, str]:
 def workloads_phrase(report: OfWorkloads, workloads: int) -> str:
     """``Deployment shop/web``: the workloads named in the question, else their number and selection."""
     if report.asked:
-        return some_of([workload.called for workload in report.asked], _MAX_NAMED)
+        return some_of([workload.short_name for workload in report.asked], _MAX_NAMED)
     return f"{count_of(workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
 
 

@@ -52,7 +52,7 @@ def members(*ordinals: int, revision: str = NEW) -> list[Data]:
 
 def one_pass(workload: Data, pods: Sequence[Data], version: KubeVersion = V1_36) -> StatefulSetPass:
     typed = [msgspec.convert(pod, Pod) for pod in pods]
-    return reconcile(msgspec.convert(workload, StatefulSet), typed, UPDATE, NOW, UpdateRules.of(version))
+    return reconcile(msgspec.convert(workload, StatefulSet), typed, UPDATE, NOW, UpdateRules.from_version(version))
 
 
 def rolling(**fields: Any) -> Data:
@@ -131,7 +131,7 @@ def test_with_the_gate_an_ordered_one_goes_on_once_every_pod_is_available(versio
     ],
 )
 def test_the_gate_follows_the_patch(release: str, is_on: bool) -> None:
-    assert UpdateRules.of(KubeVersion.parse(release)).max_unavailable == is_on
+    assert UpdateRules.from_version(KubeVersion.parse(release)).max_unavailable == is_on
 
 
 def test_a_max_unavailable_that_is_no_percentage_is_refused() -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import kubespread
-from kubespread.kube.admission.plugins import merged, tolerate_extended_resources, tolerate_for_a_while
+from kubespread.kube.admission.plugins import merge_tolerations, tolerate_extended_resources, tolerate_for_a_while
 from kubespread.kube.api.core import Pod, PodSpec, Toleration
 from tests.builders import Data, hard, node, pod, taint
 
@@ -147,7 +147,7 @@ MERGED: dict[str, tuple[list[Data], list[Data], list[Data]]] = {
 @pytest.mark.parametrize("case", MERGED)
 def test_tolerations_of_a_runtime_class_replace_what_they_cover(case: str) -> None:
     first, second, together = MERGED[case]
-    assert merged(tolerations(first), tolerations(second)) == tolerations(together)
+    assert merge_tolerations(tolerations(first), tolerations(second)) == tolerations(together)
 
 
 ZONES = [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.kube.admission.plugins import AdmissionPlugins, Admitted, admit
+from kubespread.kube.admission.plugins import AdmissionPlugins, AdmissionResult, admit
 from kubespread.kube.versions import LATEST
 from tests.builders import hard, pod
 from tests.kube.decoding import decode_pod
@@ -24,13 +24,13 @@ LIMITS: Data = {
 HASHED: Data = pod(labels={"foo": "bar", "rev": "2"}, constraints=[hard(matchLabelKeys=["rev"])], requests={"cpu": "1"})
 
 
-def admitted(candidate: Data, *objects: Data, version: str = "") -> Admitted:
+def admitted(candidate: Data, *objects: Data, version: str = "") -> AdmissionResult:
     known = kubespread.Snapshot.from_objects(objects).objects
     release = LATEST.parse(version) if version else LATEST
     return admit(decode_pod(candidate), release, known, AdmissionPlugins())
 
 
-def requests(answer: Admitted) -> Data:
+def requests(answer: AdmissionResult) -> Data:
     return answer.pod.spec.containers[0].resources.requests
 
 

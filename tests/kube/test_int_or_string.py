@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubespread.kube.quantity import IntOrStringError, scaled
+from kubespread.kube.quantity import IntOrStringError, scaled_value
 
 SCALED: dict[str, tuple[int | str, int, bool, int]] = {
     "a number stays as it is": (7, 3, True, 7),
@@ -23,7 +23,7 @@ SCALED: dict[str, tuple[int | str, int, bool, int]] = {
 @pytest.mark.parametrize("case", SCALED)
 def test_scaled(case: str) -> None:
     value, total, round_up, expected = SCALED[case]
-    assert scaled(value, total, round_up=round_up) == expected
+    assert scaled_value(value, total, round_up=round_up) == expected
 
 
 MALFORMED = {
@@ -42,5 +42,5 @@ MALFORMED = {
 @pytest.mark.parametrize("text", MALFORMED)
 def test_what_is_no_percentage_is_refused_in_kubernetes_words(text: str) -> None:
     with pytest.raises(IntOrStringError) as refused:
-        scaled(text, 5, round_up=True)
+        scaled_value(text, 5, round_up=True)
     assert str(refused.value) == MALFORMED[text]

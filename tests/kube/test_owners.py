@@ -25,7 +25,7 @@ NAMES = {
 @pytest.mark.parametrize("case", NAMES)
 def test_a_name_is_its_text(case: str) -> None:
     name, text, called = NAMES[case]
-    assert (name, str(name), f"{name}", name.called) == (text, text, text, called)
+    assert (name, str(name), f"{name}", name.short_name) == (text, text, text, called)
     assert hash(name) == hash(text)
 
 

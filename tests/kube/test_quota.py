@@ -9,7 +9,7 @@ import pytest
 
 import kubespread
 from kubespread.kube.admission.defaulting import default_pod
-from kubespread.kube.admission.quota import Allowance, allowance, charged
+from kubespread.kube.admission.quota import Allowance, allowance, charge_quotas
 from kubespread.kube.api.core import Pod, ResourceQuota
 from tests.builders import Data, hosts, owned_by, pod
 
@@ -160,7 +160,7 @@ def test_what_is_charged_counts_as_used() -> None:
     (given,) = msgspec.convert(
         [quota({"pods": "4", "services": "1"}, {"pods": "1", "services": "1"})], list[ResourceQuota]
     )
-    (more,) = charged([given], typed(pod()), 2)
+    (more,) = charge_quotas([given], typed(pod()), 2)
     assert (more.status.used, given.status.used["pods"]) == ({"pods": "3", "services": "1"}, "1")
 
 

@@ -16,7 +16,7 @@ import yaml
 import kubespread
 from kubespread.cli.streams import complain, say
 from kubespread.errors import ApiError, Fault, ManifestError
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.snapshot.save import save
 from kubespread.views.formats import IN_PIPE
 from kubespread.views.look import Look
@@ -38,7 +38,7 @@ def explained(cluster: kubespread.Snapshot, form: str) -> str:
 
 def test_columns_stay_aligned(cluster: kubespread.Snapshot) -> None:
     lines = explained(cluster, "columns").splitlines()
-    assert {line.index("  ") for line in lines[1:]} == {len(f"n0{escaped(HOSTILE)}")}
+    assert {line.index("  ") for line in lines[1:]} == {len(f"n0{escape(HOSTILE)}")}
 
 
 def test_what_programs_read_is_what_was_there(cluster: kubespread.Snapshot) -> None:

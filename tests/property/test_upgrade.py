@@ -103,7 +103,7 @@ def applied(snapshot: Snapshot, manner: dict[str, Any], option: str) -> tuple[Sn
         if name in ("surge", "batch"):
             options[name] = int(value)
         elif value:
-            snapshot = snapshot.edited(each.strip())
+            snapshot = snapshot.with_edits(each.strip())
         else:
             options[name.replace("-", "_")] = True
     return snapshot, options

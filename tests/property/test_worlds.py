@@ -188,15 +188,17 @@ def test_every_replica_is_running_pending_or_terminating_and_none_twice(objects:
         assert waits != bool(each.spec.node_name)
         assert waits or each.spec.node_name in nodes
     now = objects_now(world)
-    for replica_set in now.of(ReplicaSet):
+    for replica_set in now.all_of(ReplicaSet):
         pods = [each for each in world.book if owner(each) == ("ReplicaSet", replica_set.metadata.name)]
         assert sum(map(is_active, pods)) == replica_set.spec.replicas
-    for deployed in now.of(Deployment):
+    for deployed in now.all_of(Deployment):
         below = [
-            each.spec.replicas for each in now.of(ReplicaSet) if owner(each) == ("Deployment", deployed.metadata.name)
+            each.spec.replicas
+            for each in now.all_of(ReplicaSet)
+            if owner(each) == ("Deployment", deployed.metadata.name)
         ]
         assert sum(each or 0 for each in below) == deployed.spec.replicas
-    for stateful in now.of(StatefulSet):
+    for stateful in now.all_of(StatefulSet):
         names = sorted(each.metadata.name for each in world.book if owner(each) == ("StatefulSet", "db"))
         wanted = [f"db-{ordinal}" for ordinal in range(stateful.spec.replicas or 0)]
         # What is missing waits for a lower one, or for one that is terminating.
@@ -271,7 +273,7 @@ def test_an_edit_is_the_same_change_made_by_hand(objects: list[Data], edit: str)
         for each in objects
         if (changed := BY_HAND[edit](each) if each["metadata"]["name"] == "n0" else each) is not None
     ]
-    edited = Snapshot.from_objects(objects).edited(edit)
+    edited = Snapshot.from_objects(objects).with_edits(edit)
     assert without_notes(answers(edited)) == without_notes(answers(Snapshot.from_objects(by_hand)))
     both = [kubespread.simulate(each, "deploy/web", 7) for each in (edited, Snapshot.from_objects(by_hand))]
     first, second = (without_notes([report.to_dict()]) for report in both)
@@ -298,7 +300,7 @@ def test_an_edited_cluster_that_was_kept_answers_as_the_edited_question(objects:
     snapshot = Snapshot.from_objects(objects)
     world = world_of(snapshot, Scheduler())
     made = played(world, edits)
-    edited = replace(snapshot, edits=()).edited(*made)
+    edited = replace(snapshot, edits=()).with_edits(*made)
     kept, _ = kubespread.after_edits(edited)
     assert kept.edits == ()
     assert without_notes(answers(edited)) == without_notes(answers(kept))

@@ -73,7 +73,7 @@ def held_clusters(draw: st.DrawFn) -> list[Data]:
 
 def with_options(snapshot: Snapshot, options: str) -> Snapshot:
     """The cluster with edits as they are printed: ``--budget web:maxUnavailable=1 --cordon n0``."""
-    return snapshot.edited(*(each.strip() for each in options.split("--")[1:]))
+    return snapshot.with_edits(*(each.strip() for each in options.split("--")[1:]))
 
 
 def snapshot_of(objects: list[Data]) -> Snapshot:
@@ -167,7 +167,7 @@ def missing(snapshot: Snapshot) -> Counter[str]:
     objects = snapshot.objects
     desired = {
         f"default/{kind}/{each.metadata.name}": each.spec.replicas or 0
-        for kind, listed in (("Deployment", objects.of(Deployment)), ("StatefulSet", objects.of(StatefulSet)))
+        for kind, listed in (("Deployment", objects.all_of(Deployment)), ("StatefulSet", objects.all_of(StatefulSet)))
         for each in listed
     }
     running = Counter(workload_of(each) for each in _there(snapshot) if each.spec.node_name)

@@ -37,7 +37,7 @@ class Restart(Question[RestartReport], frozen=True, kw_only=True):
     def answer(self, scene: Scene) -> RestartReport:
         (baseline, notes), pods = scene.settled(), dict[str, list[Pod]]()
         for pod in baseline.world.book:
-            pods.setdefault(workload_of(baseline.world, pod).called, []).append(pod)
+            pods.setdefault(workload_of(baseline.world, pod).short_name, []).append(pod)
         delete = partial(World.delete, why="restarted")
         rows = (outcome_of(Outcome, name, baseline.trial(), partial(delete, pods=own)) for name, own in pods.items())
         return RestartReport(kube_version=str(scene.release), rows=tuple(rows), notes=notes)

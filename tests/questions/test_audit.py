@@ -526,7 +526,7 @@ def test_workloads_without_a_constraint_of_their_own_are_counted() -> None:
     report = audited(
         [*THREE, *deployment("web", ("n0",), spec=spread()), *deployment("api", ("n1",)), *daemon_set("log", ("n0",))]
     )
-    assert [name.called for name in report.unconstrained] == ["Deployment/api"]
+    assert [name.short_name for name in report.unconstrained] == ["Deployment/api"]
     assert report.answer[1] == "1 of them has no spread constraint of its own: Deployment/api"
     assert audited([*THREE, *deployment("api", ("n1",))]).answer[1:2] != report.answer[1:2]
 
@@ -545,7 +545,7 @@ def test_workloads_of_several_pods_that_no_budget_selects_are_named() -> None:
     report = audited([*THREE, *workloads, *deployment("one", ("n0",), spec=spec), *budgets])
     budgets_of = {row.workload.name: row.budgets for row in report.workloads}
     assert budgets_of == {"web": ("one", "web"), "api": (), "db": (), "one": ()}
-    assert [name.called for name in report.unprotected] == ["Deployment/api", "Deployment/db"]
+    assert [name.short_name for name in report.unprotected] == ["Deployment/api", "Deployment/db"]
     said = "2 workloads have several pods and no disruption budget: Deployment/api, Deployment/db"
     assert [line for line in report.answer if "budget" in line] == [said]
     unknown = audited([*THREE, *workloads])

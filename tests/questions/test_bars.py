@@ -192,7 +192,7 @@ def test_the_pods_of_a_domain_are_those_it_counts_and_the_terminating_ones() -> 
 
 
 def test_the_answer_names_its_cluster() -> None:
-    origin = kubespread.Snapshot.from_objects([node("n")]).stamped("context prod")
+    origin = kubespread.Snapshot.from_objects([node("n")]).stamp("context prod")
     cluster = kubespread.explain(origin, pod()).cluster
     assert cluster is not None
     assert (cluster.context, cluster.server, cluster.snapshot, cluster.server_version) == ("prod", None, None, None)

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from docs.generators.scenario_schema import schema
 from kubespread.errors import ManifestError
-from kubespread.kube.owners import Named
+from kubespread.kube.owners import WorkloadReference
 from kubespread.scenario.reading import Scenario, Step, read_scenario
 from kubespread.scenario.verbs import Apply, Ready, Restore, Rollback, Rollout, Stuck
 from kubespread.snapshot.edits.registry import parse
@@ -20,7 +20,7 @@ from kubespread.snapshot.edits.verb import Target
 from tests.builders import node
 
 ROOT = Path(__file__).parents[2]
-WEB, DB = Named("Deployment", "web"), Named("StatefulSet", "db", "shop")
+WEB, DB = WorkloadReference("Deployment", "web"), WorkloadReference("StatefulSet", "db", "shop")
 SHOWN = [path for path in sorted((ROOT / "fixtures" / "scenarios").glob("*.yaml")) if not path.stem.startswith("web")]
 SCHEMA = Draft202012Validator(schema())
 

@@ -12,7 +12,7 @@ import kubespread
 from kubespread.cli.command import TYPED_ORDER, Typed
 from kubespread.cli.options import edits_of
 from kubespread.errors import UsageError
-from kubespread.kube.owners import Named
+from kubespread.kube.owners import WorkloadReference
 from kubespread.questions.calls import posed
 from kubespread.questions.plan import Plan
 from kubespread.scenario.reading import Step, parse_step, read_scenario
@@ -25,8 +25,8 @@ ROOT = Path(__file__).parents[2]
 CLUSTER = kubespread.load(ROOT / "fixtures" / "clusters" / "web-in-three-zones.yaml")
 V2 = str(ROOT / "fixtures" / "scenarios" / "web-v2.yaml")
 REFERENCE = (ROOT / "docs" / "reference" / "plan.md").read_text().replace("\\*", "*")
-WEB = Named("Deployment", "web")
-ELSEWHERE = Named("StatefulSet", "db")
+WEB = WorkloadReference("Deployment", "web")
+ELSEWHERE = WorkloadReference("StatefulSet", "db")
 
 # verb -> what stands behind it, and the steps before, without which it would change nothing
 WRITTEN: dict[str, tuple[str, list[str]]] = {
@@ -91,8 +91,8 @@ def test_a_verb_is_the_same_however_it_is_written(verb: str) -> None:
         name = verb.replace("-", "_")
         (ways["an option"],) = edits_of(Typed({name: [text], TYPED_ORDER: (name,)}))
     if verb in EDITS:
-        (ways["an edit of a snapshot"],) = CLUSTER.edited(line).edits
-        (ways["the edit as it is shown"],) = CLUSTER.edited(str(expected)).edits
+        (ways["an edit of a snapshot"],) = CLUSTER.with_edits(line).edits
+        (ways["the edit as it is shown"],) = CLUSTER.with_edits(str(expected)).edits
     assert expected is not None
     assert {way: verb for way, verb in ways.items() if verb != expected} == {}
 

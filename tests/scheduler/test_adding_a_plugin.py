@@ -62,7 +62,7 @@ class LongNamesState(ScaledToHighest, FixedState):
 
 
 def long_names(setting: Setting) -> LongNames:
-    return LongNames(least=2 if setting.version.since(36) else 3)
+    return LongNames(least=2 if setting.version.reaches(36) else 3)
 
 
 SPECIFICATION = Specification(

@@ -8,7 +8,7 @@ import pytest
 
 import kubespread
 from kubespread.errors import ManifestError
-from kubespread.kube.time import nanoseconds, printed
+from kubespread.kube.time import format_duration, nanoseconds
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.plugin import read_as
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
@@ -181,4 +181,4 @@ def test_what_is_no_duration(text: str, expected: str) -> None:
     ("text", "expected"), [("90s", "1m30s"), ("-3600s", "-1h0m0s"), ("1500us", "1.5ms"), ("0", "0s"), ("7ns", "7ns")]
 )
 def test_durations_as_go_prints_them(text: str, expected: str) -> None:
-    assert printed(nanoseconds(text)) == expected
+    assert format_duration(nanoseconds(text)) == expected

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from kubespread.snapshot.live.api import Api
-from kubespread.snapshot.live.connection import RESOURCES, Listed, lists_of, path_of
+from kubespread.snapshot.live.connection import RESOURCES, ObjectList, lists_of, path_of
 
 SPEC = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], "affinity": {"nodeAffinity": {}}}
 METADATA = {"name": "a", "labels": {"a": "b"}, "ownerReferences": [{"kind": "x"}]}
@@ -32,4 +32,4 @@ if __name__ == "__main__":
     sys.setswitchinterval(1e-6)
     api = cast("Api", SimpleNamespace(get=page, server="https://server", timeout=30.0))
     lists = lists_of(api, RESOURCES)
-    sys.stdout.write(" ".join(str(len(found.objects)) for found in lists if isinstance(found, Listed)))
+    sys.stdout.write(" ".join(str(len(found.objects)) for found in lists if isinstance(found, ObjectList)))

@@ -172,18 +172,18 @@ def test_other_code_decodes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @given(st.data())
 def test_damage_is_never_more_than_slow(data: st.DataObject) -> None:
     snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), *PODS[:3]])
-    packed = decoded._packed(snapshot)
-    assert decoded._unpacked(packed) == snapshot
+    packed = decoded._pack(snapshot)
+    assert decoded._unpack(packed) == snapshot
     at = data.draw(st.integers(0, len(packed) - 1))
     end = data.draw(st.integers(at, min(at + 4, len(packed))))
     damaged = packed[:at] + data.draw(st.binary(max_size=4)) + packed[end:]
     if damaged != packed:
         with pytest.raises(ValueError, match="damaged"):
-            decoded._unpacked(damaged)
+            decoded._unpack(damaged)
     # A checksum that fits does not help where the content does not: everything is checked like any other file.
     content = damaged[4:]
     with suppress(*decoded.UNREADABLE):
-        decoded._unpacked(zlib.crc32(content).to_bytes(4, "big") + content)
+        decoded._unpack(zlib.crc32(content).to_bytes(4, "big") + content)
 
 
 def test_it_is_for_the_user_alone(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +192,7 @@ def test_it_is_for_the_user_alone(tmp_path: Path, cache: Path, monkeypatch: pyte
     (kept,) = cache.iterdir()
     assert [oct(path.stat().st_mode & 0o777) for path in (cache, kept)] == ["0o700", "0o600"]
     kept.chmod(0o620)
-    monkeypatch.setattr(decoded, "_unpacked", refuse)
+    monkeypatch.setattr(decoded, "_unpack", refuse)
     kubespread.load(file)
     assert oct(kept.stat().st_mode & 0o777) == "0o600"
 

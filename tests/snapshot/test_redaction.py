@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubespread import redaction
-from kubespread.redaction import masked, remember_secret, shown_url, without_secrets
+from kubespread.redaction import mask, remember_secret, shown_url, without_secrets
 
 TEXTS = {
     "words stay": (
@@ -29,7 +29,7 @@ TEXTS = {
 @pytest.mark.parametrize("case", TEXTS)
 def test_masking(case: str) -> None:
     text, expected = TEXTS[case]
-    assert masked(text) == expected
+    assert mask(text) == expected
 
 
 def test_what_was_read_is_never_repeated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,10 +80,10 @@ def test_what_is_kept_and_what_is_counted() -> None:
     kept = (
         snapshot.nodes,
         snapshot.pods,
-        others.of(Service),
-        others.of(ReplicaSet),
-        others.of(StatefulSet),
-        others.of(ReplicationController),
+        others.all_of(Service),
+        others.all_of(ReplicaSet),
+        others.all_of(StatefulSet),
+        others.all_of(ReplicationController),
     )
     assert ([len(found) for found in kept], snapshot.skipped) == ([2, 2, 1, 1, 1, 1], {"ConfigMap": 1})
 
@@ -149,7 +149,7 @@ def test_what_a_later_source_replaces_is_said_of_every_answer(tmp_path: Path) ->
     assert [node.metadata.name for node in loaded.nodes] == ["n1", "n2"]
     assert (DOUBLED in str(loaded.origin.gaps), loaded.origin.notes) == (False, (said,))
     assert said in kubespread.capacity(loaded).notes
-    assert said in kubespread.capacity(loaded.edited("cordon n1")).notes
+    assert said in kubespread.capacity(loaded.with_edits("cordon n1")).notes
 
 
 def test_directories_are_walked(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_objects_that_hold_pods_and_are_not_read_are_a_gap(form: str, tmp_path: 
     file = tmp_path / f"cluster.{form}"
     file.write_text("---\n".join(map(to_yaml, objects)) if form == "yaml" else json.dumps(objects))
     snapshot = kubespread.Snapshot.from_objects(objects) if form == "at hand" else kubespread.load(file)
-    assert (snapshot.origin.gaps, snapshot.objects.of(Job)) == (SKIPPED, ())
+    assert (snapshot.origin.gaps, snapshot.objects.all_of(Job)) == (SKIPPED, ())
     assert snapshot.skipped["Job.batch.volcano.sh"] == 2
     hidden, _ = anonymize(snapshot)
     assert set(hidden.origin.gaps) == {"pods are missing"}

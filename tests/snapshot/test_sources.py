@@ -25,7 +25,7 @@ import kubespread
 from kubespread.kube.api.core import Service
 from kubespread.manifest import text as text_file
 from kubespread.snapshot.files import reader
-from kubespread.snapshot.files.reader import Recognized
+from kubespread.snapshot.files.reader import SourceFindings
 from tests.builders import Data, hosts, owner, pod
 from tests.cli.support import run
 
@@ -151,7 +151,10 @@ def test_dumps(layout: str, packing: str, tmp_path: Path) -> None:
     assert {found.metadata.name: found for found in snapshot.pods} == {
         found.metadata.name: found for found in EXPECTED.pods
     }
-    assert (snapshot.objects.of(Service), snapshot.origin.gaps) == (EXPECTED.objects.of(Service), GAPS.get(layout, ()))
+    assert (snapshot.objects.all_of(Service), snapshot.origin.gaps) == (
+        EXPECTED.objects.all_of(Service),
+        GAPS.get(layout, ()),
+    )
 
 
 @pytest.mark.parametrize("packing", ["tar.gz", "zip"])
@@ -185,7 +188,9 @@ def test_logs_are_left_out_whatever_pieces_they_come_in(before: str) -> None:
     text = f"{before}{{}}\n{LOGS}{{}}\n{LOGS}\n==== START".encode("latin-1")
     for size in (1, 2, 7, 33, 90, 10**6):
         chunks = (text[at : at + size] for at in range(0, len(text), size))
-        assert b"".join(Recognized().without_logs(chunks)).split() == f"{before}{{}} {{}} ==== START".encode().split()
+        assert (
+            b"".join(SourceFindings().without_logs(chunks)).split() == f"{before}{{}} {{}} ==== START".encode().split()
+        )
 
 
 def test_a_file_of_many_that_is_damaged_is_a_gap(tmp_path: Path) -> None:
@@ -349,14 +354,14 @@ def test_a_file_that_is_written_to_while_it_is_read(
     path.write_text(typed(NODES))
     if packing == "tar":
         path = as_tar({"cluster.json": typed(NODES)}, tmp_path, "w")
-    checked = text_file._checked
+    checked = text_file._check
 
     def meanwhile(chunks: Iterator[bytes], limit: int) -> Iterator[bytes]:
         for chunk in checked(chunks, limit):
             os.truncate(path, size)
             yield chunk
 
-    monkeypatch.setattr(text_file, "_checked", meanwhile)
+    monkeypatch.setattr(text_file, "_check", meanwhile)
     with pytest.raises(
         kubespread.KubespreadError,
         match=f"^{path}: it was written to while it was read; try again when it is complete$",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.escaping import escaped, printable
+from kubespread.escaping import escape, printable
 from kubespread.views.formats import Writer
 from kubespread.views.look import Look
 from tests.builders import hard, pod
@@ -17,8 +17,8 @@ from tests.hostile_names import COLOR, HOSTILE, ZONE, is_safe, objects
 from tests.views.writers import KINDS, writers
 
 # With as many letters and blanks as the other once that is spelled out, since lines are laid out by words.
-PLAIN = re.sub(r"\S", "x", escaped(HOSTILE))
-FORGED = escaped("\r\x7f")
+PLAIN = re.sub(r"\S", "x", escape(HOSTILE))
+FORGED = escape("\r\x7f")
 """How a line would begin if the line break in the name were one."""
 WRAPPED = ("table", "wide")
 LONG_KEY = re.compile(r"^( *)\? (.*)\n\1:(?! - )", re.MULTILINE)
@@ -39,7 +39,7 @@ def answers(name: str) -> dict[str, Any]:
         "steps": kubespread.plan(cluster, {**scenario, "spec": {"steps": steps}}),
         "survive": kubespread.survive(cluster, ["zone"]),
         "upgrade": kubespread.upgrade(cluster, "kubernetes.io/hostname"),
-        "plan": kubespread.plan(cluster.edited("cordon kubernetes.io/hostname")),
+        "plan": kubespread.plan(cluster.with_edits("cordon kubernetes.io/hostname")),
         "map": kubespread.topology_map(cluster, web),
         "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
         "fix": kubespread.explain(cluster, pod(nodeSelector={"x": "y"}), fix=True),

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 import kubespread
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.views.look import Look
 from kubespread.views.markdown import inline, markdown, paragraph
 from tests.builders import hard, node, pod
@@ -69,13 +69,13 @@ def plain(text: str) -> str:
     ],
 )
 def test_text_of_somebody_elses_is_text(text: str) -> None:
-    assert plain(inline(text)) == escaped(text)
+    assert plain(inline(text)) == escape(text)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=30))
 def test_any_text_is_text(text: str) -> None:
-    assert plain(inline(text)).split() == escaped(text).split()
+    assert plain(inline(text)).split() == escape(text).split()
 
 
 @pytest.mark.parametrize(

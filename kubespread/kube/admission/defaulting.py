@@ -40,15 +40,15 @@ def default_node(node: Node) -> None:
 def default_cluster_objects(objects: ClusterObjects) -> None:
     """Default all other objects: namespaces, the label every Namespace has, binding and volume modes."""
     for cls in NAMESPACED:
-        for obj in objects.of(cls):
+        for obj in objects.all_of(cls):
             obj.metadata.namespace = obj.metadata.namespace or DEFAULT_NAMESPACE
-    for namespace in objects.of(Namespace):
+    for namespace in objects.all_of(Namespace):
         namespace.metadata.labels["kubernetes.io/metadata.name"] = namespace.metadata.name
-    for storage_class in objects.of(StorageClass):
+    for storage_class in objects.all_of(StorageClass):
         storage_class.volume_binding_mode = storage_class.volume_binding_mode or "Immediate"
-    for volume in objects.of(PersistentVolume):
+    for volume in objects.all_of(PersistentVolume):
         volume.spec.volume_mode = volume.spec.volume_mode or "Filesystem"
-    for claim in objects.of(PersistentVolumeClaim):
+    for claim in objects.all_of(PersistentVolumeClaim):
         default_claim(claim)
 
 
@@ -112,7 +112,7 @@ def merge_label_keys(pod: Pod, version: KubeVersion) -> None:
             selector.match_expressions = [*selector.match_expressions, *added]
 
 
-def relabeled(pod: Pod, labels: dict[str, str]) -> Pod:
+def relabel(pod: Pod, labels: dict[str, str]) -> Pod:
     """``pod``, with merged label keys, with other ``labels`` and selectors to match."""
     before, spec, metadata = pod.metadata.labels, pod.spec, replace(pod.metadata, labels=labels)
     changed = {key for key, value in labels.items() if before.get(key, value) != value}

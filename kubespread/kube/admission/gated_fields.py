@@ -26,9 +26,9 @@ def _counted_per_container(pod: Pod) -> Pod:
         return pod
     infeasible, status, spec = resize_infeasible(pod), pod.status, pod.spec
 
-    def counted(containers: Sequence[Container], statuses: Sequence[ContainerStatus]) -> list[Container]:
+    def count_all(containers: Sequence[Container], statuses: Sequence[ContainerStatus]) -> list[Container]:
         granted = {status.name: status for status in statuses}
-        return [_counted(container, granted.get(container.name), infeasible=infeasible) for container in containers]
+        return [_count(container, granted.get(container.name), infeasible=infeasible) for container in containers]
 
     sidecars = {container.name for container in spec.init_containers if is_sidecar(container)}
     resources = spec.resources
@@ -41,16 +41,16 @@ def _counted_per_container(pod: Pod) -> Pod:
         pod,
         spec=replace(
             spec,
-            containers=counted(spec.containers, status.container_statuses),
-            init_containers=counted(
+            containers=count_all(spec.containers, status.container_statuses),
+            init_containers=count_all(
                 spec.init_containers, [own for own in status.init_container_statuses if own.name in sidecars]
             ),
             resources=resources,
         ),
         status=replace(
             status,
-            container_statuses=[_settled(status) for status in status.container_statuses],
-            init_container_statuses=[_settled(status) for status in status.init_container_statuses],
+            container_statuses=[_settle(status) for status in status.container_statuses],
+            init_container_statuses=[_settle(status) for status in status.init_container_statuses],
             conditions=[condition for condition in status.conditions if condition.type != RESIZE_PENDING],
             resources=None,
             allocated_resources={},
@@ -76,7 +76,7 @@ def _is_resizing(pod: Pod) -> bool:
     )
 
 
-def _counted(container: Container, status: ContainerStatus | None, *, infeasible: bool) -> Container:
+def _count(container: Container, status: ContainerStatus | None, *, infeasible: bool) -> Container:
     if status is None or status.resources is None:
         return container
     granted, requested = (status.resources.requests, status.allocated_resources), container.resources.requests
@@ -84,7 +84,7 @@ def _counted(container: Container, status: ContainerStatus | None, *, infeasible
     return replace(container, resources=replace(container.resources, requests=requests))
 
 
-def _settled(status: ContainerStatus) -> ContainerStatus:
+def _settle(status: ContainerStatus) -> ContainerStatus:
     return replace(status, resources=None, allocated_resources={})
 
 
@@ -130,15 +130,15 @@ _COUNTED = (
 
 def drop_fields(pod: Pod, version: KubeVersion) -> list[str]:
     """Remove fields that an API server of this version would not store; their descriptions."""
-    return [f"{field} is dropped: {_why(gate, version)}" for field, gate in _drop(pod, version)]
+    return [f"{field} is dropped: {_reason(gate, version)}" for field, gate in _drop(pod, version)]
 
 
 def as_counted(pods: Sequence[Pod], version: KubeVersion) -> Sequence[Pod]:
     """Pods as a scheduler of this version counts them; unchanged if it counts as the newest does."""
     off = [field for field, gate in _COUNTED if version.lacks(gate)]
     if off:
-        pods = tuple(_without(pod, off) for pod in pods)
-    return pods if version.since(37) else tuple(_before_1_37(pod) for pod in pods)
+        pods = tuple(_clear(pod, off) for pod in pods)
+    return pods if version.reaches(37) else tuple(_before_1_37(pod) for pod in pods)
 
 
 def _before_1_37(pod: Pod) -> Pod:
@@ -148,7 +148,7 @@ def _before_1_37(pod: Pod) -> Pod:
     return _counted_per_container(pod)
 
 
-def _without(pod: Pod, paths: Sequence[tuple[str, str]]) -> Pod:
+def _clear(pod: Pod, paths: Sequence[tuple[str, str]]) -> Pod:
     """``pod`` without the parts at ``paths``: a copy, since parts are shared, or itself where it has none."""
     counted = pod
     for part, field in paths:
@@ -159,7 +159,7 @@ def _without(pod: Pod, paths: Sequence[tuple[str, str]]) -> Pod:
     return counted
 
 
-def _why(gate: str, version: KubeVersion) -> str:
+def _reason(gate: str, version: KubeVersion) -> str:
     if gate in version.changed_gates:
         return f"feature gate {gate} is off"
     return f"Kubernetes {version} does not have it"

@@ -43,7 +43,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import NODE_SELECTOR, NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY
 
 
-class Admitted(Struct, frozen=True):
+class AdmissionResult(Struct, frozen=True):
     """The pod as the API server would store it, or why it would not."""
 
     pod: core.Pod
@@ -59,7 +59,7 @@ class Admitted(Struct, frozen=True):
     """API server's message if an admission plugin refuses it."""
 
 
-def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> Admitted:
+def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> AdmissionResult:
     """``pod`` as the API server would store it; ``pod`` itself is unchanged and may share its parts.
 
     A pod that already has a uid went through admission when it was stored: the plugins skip it, and its label keys are
@@ -85,19 +85,19 @@ def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins:
         if passes_plugins and not faults:
             validate(pod, version, objects, plugins)
     except ForbiddenError as error:
-        return Admitted(pod, forbidden=error.said_of(pod.metadata.name))
+        return AdmissionResult(pod, forbidden=error.said_of(pod.metadata.name))
     if faults and passes_plugins and (limit_ranges := _limit_ranges(pod, objects)):
         own = admit(original, version, objects.with_all(core.LimitRange, ()), plugins).faults
-        faults = [fault if fault in own else _blamed(fault, limit_ranges) for fault in faults]
-    return Admitted(pod, changes, dropped, faults, lacking)
+        faults = [fault if fault in own else _blame(fault, limit_ranges) for fault in faults]
+    return AdmissionResult(pod, changes, dropped, faults, lacking)
 
 
-def _blamed(fault: FieldFault, limit_ranges: Sequence[core.LimitRange]) -> FieldFault:
+def _blame(fault: FieldFault, limit_ranges: Sequence[core.LimitRange]) -> FieldFault:
     """Add the LimitRanges that filled in the faulty value."""
-    return fault._replace(message=f"{fault.message} ({', '.join(map(_called, limit_ranges))})")
+    return fault._replace(message=f"{fault.message} ({', '.join(map(_title, limit_ranges))})")
 
 
-def _called(limit_range: core.LimitRange) -> str:
+def _title(limit_range: core.LimitRange) -> str:
     return f"LimitRange {limit_range.metadata.namespace}/{limit_range.metadata.name}"
 
 
@@ -141,7 +141,7 @@ def for_extended_resources(pod: core.Pod) -> list[core.Toleration]:
     return [core.Toleration(key=name, operator="Exists", effect="NoSchedule") for name in sorted(requested)]
 
 
-def merged(first: Sequence[core.Toleration], second: Sequence[core.Toleration]) -> list[core.Toleration]:
+def merge_tolerations(first: Sequence[core.Toleration], second: Sequence[core.Toleration]) -> list[core.Toleration]:
     """Tolerations of both, without those that another one makes superfluous."""
     together = [*first, *second]
     kept: list[core.Toleration] = []
@@ -210,11 +210,11 @@ def _fill(container: core.Container, kind: str, defaults: ResourceList) -> list[
 
 def refusal(pod: core.Pod, limit_range: core.LimitRange, version: KubeVersion) -> str | None:
     """LimitRanger's message with all violations of the range, each once, as by Go's aggregates; None for none."""
-    broken = list(_broken(pod, limit_range, _exactly if version.since(38) else _as_integers))
+    broken = list(_violations(pod, limit_range, _exactly if version.reaches(38) else _as_integers))
     return aggregate(broken) if broken else None
 
 
-def _broken(pod: core.Pod, limit_range: core.LimitRange, compare: _Compare) -> Iterator[str]:
+def _violations(pod: core.Pod, limit_range: core.LimitRange, compare: _Compare) -> Iterator[str]:
     for item in limit_range.spec.limits:
         if item.type == "Container":
             for container in (*pod.spec.containers, *pod.spec.init_containers):
@@ -333,19 +333,19 @@ def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugi
     """Run the admission plugins that check a valid pod. Raises ForbiddenError."""
     for limit_range in _limit_ranges(pod, objects):
         if broken := refusal(pod, limit_range, version):
-            raise ForbiddenError(f"{broken} ({_called(limit_range)})")
+            raise ForbiddenError(f"{broken} ({_title(limit_range)})")
     name = pod.spec.runtime_class_name
     runtime_class = _runtime_class_named(name, objects) if name else None
     if pod.spec.overhead and (not name or (runtime_class is not None and runtime_class.overhead is None)):
         raise ForbiddenError("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
     _pod_security(pod, objects)
-    if plugins.resource_quota and (allowed := allowance(pod, objects.of(core.ResourceQuota))).copies == 0:
+    if plugins.resource_quota and (allowed := allowance(pod, objects.all_of(core.ResourceQuota))).copies == 0:
         raise ForbiddenError(allowed.refusal)
 
 
 def _pod_security(pod: core.Pod, objects: ClusterObjects) -> None:
     """Raises ForbiddenError for what the pod's namespace does not allow."""
-    namespace = objects.named(core.Namespace, pod.metadata.namespace)
+    namespace = objects.find(core.Namespace, pod.metadata.namespace)
     if namespace is not None and (violated := violation(pod, namespace)):
         raise ForbiddenError(f"{violated} (Namespace {namespace.metadata.name})")
 
@@ -353,7 +353,7 @@ def _pod_security(pod: core.Pod, objects: ClusterObjects) -> None:
 def _limit_ranges(pod: core.Pod, objects: ClusterObjects) -> list[core.LimitRange]:
     return [
         limit_range
-        for limit_range in objects.of(core.LimitRange)
+        for limit_range in objects.all_of(core.LimitRange)
         if limit_range.metadata.namespace == pod.metadata.namespace
     ]
 
@@ -389,15 +389,15 @@ def admitted_again(pod: core.Pod, version: KubeVersion, objects: ClusterObjects,
     before = pod_faults(pod, version) if is_other else []
     faults = [fault for fault in pod_faults(changed, version) if fault not in before] if is_other else []
     if faults:
-        raise InvalidError(aggregate([str(_blamed(fault, limit_ranges)) for fault in faults]))
+        raise InvalidError(aggregate([str(_blame(fault, limit_ranges)) for fault in faults]))
     for limit_range in limit_ranges:
         if broken := refusal(changed, limit_range, version):
-            raise ForbiddenError(f"{broken} ({_called(limit_range)})")
+            raise ForbiddenError(f"{broken} ({_title(limit_range)})")
     return changed if is_other else pod
 
 
 def _node_selector(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
-    namespace = objects.named(core.Namespace, pod.metadata.namespace)
+    namespace = objects.find(core.Namespace, pod.metadata.namespace)
     text = namespace.metadata.annotations.get(NODE_SELECTOR) if namespace is not None else None
     if not text:
         return
@@ -422,7 +422,7 @@ def _class_named(name: str, objects: ClusterObjects) -> tuple[int, str] | None:
     """
     if name in _BUILT_IN_PRIORITIES:
         return _BUILT_IN_PRIORITIES[name], _PREEMPTING
-    if (named := objects.named(PriorityClass, name) if name else None) is not None:
+    if (named := objects.find(PriorityClass, name) if name else None) is not None:
         return named.value, named.preemption_policy or _PREEMPTING
     if name and objects.knows(PriorityClass):
         raise ForbiddenError(f"no PriorityClass with name {name} was found")
@@ -433,7 +433,7 @@ def _priority(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
     """The class's priority; a class that was not listed leaves the pod as it is, since nothing is known about it."""
     spec = pod.spec
     default = min(
-        (priority_class for priority_class in objects.of(PriorityClass) if priority_class.global_default),
+        (priority_class for priority_class in objects.all_of(PriorityClass) if priority_class.global_default),
         key=lambda priority_class: priority_class.value,
         default=None,
     )
@@ -457,7 +457,7 @@ def _priority(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
 
 def _runtime_class_named(name: str, objects: ClusterObjects) -> core.RuntimeClass | None:
     """None where nothing is known about it. Raises ForbiddenError where it is known that there is none."""
-    runtime_class = objects.named(core.RuntimeClass, name)
+    runtime_class = objects.find(core.RuntimeClass, name)
     if runtime_class is None and objects.knows(core.RuntimeClass):
         raise ForbiddenError(f'pod rejected: RuntimeClass "{name}" not found')
     return runtime_class
@@ -488,7 +488,7 @@ def _runtime_class(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
             f"{', '.join(f'{k}={v}' for k, v in sorted(scheduling.node_selector.items()))}"
         )
     if scheduling.tolerations:
-        pod.spec.tolerations = merged(pod.spec.tolerations, scheduling.tolerations)
+        pod.spec.tolerations = merge_tolerations(pod.spec.tolerations, scheduling.tolerations)
         yield f"RuntimeClass {name}: tolerations {', '.join(map(_toleration, scheduling.tolerations))}"
 
 

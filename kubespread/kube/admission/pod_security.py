@@ -29,12 +29,12 @@ def violation(pod: core.Pod, namespace: core.Namespace) -> str:
     """Everything of the pod that the namespace does not allow; empty if it may pass."""
     labels = namespace.metadata.labels
     level = labels.get(ENFORCE, "")
-    broken = ", ".join(_broken(pod.spec, is_restricted=level == "restricted")) if level in _LEVELS else ""
+    broken = ", ".join(_violations(pod.spec, is_restricted=level == "restricted")) if level in _LEVELS else ""
     enforced = f"{level}:{labels.get(f'{ENFORCE}-version', 'latest')}"
     return f"violates PodSecurity {quote(enforced)}: {broken}" if broken else ""
 
 
-def _broken(spec: core.PodSpec, *, is_restricted: bool) -> Iterator[str]:
+def _violations(spec: core.PodSpec, *, is_restricted: bool) -> Iterator[str]:
     """The fields that baseline forbids, and those that restricted does too."""
     of_pod = spec.security_context or core.PodSecurityContext()
     containers = [

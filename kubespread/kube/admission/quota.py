@@ -47,17 +47,17 @@ def allowance(pod: Pod, quotas: Iterable[ResourceQuota]) -> Allowance:
     return Allowance(copies, ledger.refusal(pod) if copies is not None else "")
 
 
-def charged(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> tuple[ResourceQuota, ...]:
+def charge_quotas(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> tuple[ResourceQuota, ...]:
     """Quotas after ``copies`` more pods like ``pod``, or fewer if negative."""
     ledger = Ledger(tuple(quotas))
     ledger.charge(pod, copies)
     return ledger.quotas
 
 
-def needed(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[str, Mapping[str, str]]:
+def exceeded_quotas(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[str, Mapping[str, str]]:
     """Quotas that ``copies`` more pods like ``pod`` exceed, by name, each with the required limits."""
     exceeded: dict[str, Mapping[str, str]] = {}
-    for quota in charged(quotas, pod, copies):
+    for quota in charge_quotas(quotas, pod, copies):
         hard, used = amounts(quota.status.hard), amounts(quota.status.used)
         over = [name for name in _counted_of(pod, quota) if used.get(name, ZERO).nano > hard[name].nano]
         if over:
@@ -69,7 +69,7 @@ def enough(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> str:
     """``requests.cpu: 14 in ResourceQuota compute``: amounts that would allow so many; empty where none would."""
     return "; ".join(
         f"{', '.join(f'{name}: {amount}' for name, amount in hard.items())} in ResourceQuota {quota}"
-        for quota, hard in needed(quotas, pod, copies).items()
+        for quota, hard in exceeded_quotas(quotas, pod, copies).items()
     )
 
 
@@ -109,9 +109,9 @@ class Ledger:
     @property
     def quotas(self) -> tuple[ResourceQuota, ...]:
         """All quotas, with current usage."""
-        return tuple(map(self._updated, range(len(self._quotas))))
+        return tuple(map(self._update, range(len(self._quotas))))
 
-    def _updated(self, place: int) -> ResourceQuota:
+    def _update(self, place: int) -> ResourceQuota:
         quota, used = self._quotas[place], self._used[place]
         if not self._touched[place]:
             return quota
@@ -122,7 +122,7 @@ class Ledger:
         """Reason another pod like ``pod`` is refused; empty if all quotas allow it."""
         charge = self._charge(pod)
         return charge.fault or next(
-            (refusal for place in charge.places if (refusal := self._exceeded(place, charge))), ""
+            (refusal for place in charge.places if (refusal := self._excess(place, charge))), ""
         )
 
     def room(self, pod: Pod) -> int | None:
@@ -159,7 +159,7 @@ class Ledger:
         faults = (_fault(pod, self._quotas[place], names) for place, names in counted.items())
         return _Charge(_usage(pod), tuple(counted), next(filter(None, faults), ""))
 
-    def _exceeded(self, place: int, charge: _Charge) -> str:
+    def _excess(self, place: int, charge: _Charge) -> str:
         usage, used, hard = charge.usage, self._used[place], self._hard[place]
         before = {
             name: used.get(name, ZERO) for name in _limited_resources(self._quotas[place], usage) if usage[name].nano
@@ -186,7 +186,7 @@ class _Charge(Struct, frozen=True):
 
 def with_usage(quotas: Iterable[ResourceQuota], pods: Sequence[Pod]) -> tuple[ResourceQuota, ...]:
     """Quotas completed as by their controller: usage is counted for new and changed ones."""
-    return tuple(quota if _is_synced(quota) else _counted(quota, pods) for quota in quotas)
+    return tuple(quota if _is_synced(quota) else _recount(quota, pods) for quota in quotas)
 
 
 def _is_synced(quota: ResourceQuota) -> bool:
@@ -194,12 +194,12 @@ def _is_synced(quota: ResourceQuota) -> bool:
     return bool(recorded) and (hard in ({}, recorded) or amounts(hard) == amounts(recorded))
 
 
-def _counted(quota: ResourceQuota, pods: Iterable[Pod]) -> ResourceQuota:
+def _recount(quota: ResourceQuota, pods: Iterable[Pod]) -> ResourceQuota:
     hard = quota.spec.hard
     new = replace(quota, status=ResourceQuotaStatus(hard=hard, used=dict.fromkeys(_countable(hard), "0")))
     for pod in pods:
         if pod.status.phase not in ENDED_PHASES:
-            (new,) = charged([new], pod, 1)
+            (new,) = charge_quotas([new], pod, 1)
     return new
 
 

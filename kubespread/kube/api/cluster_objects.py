@@ -324,15 +324,15 @@ class ClusterObjects(Struct, frozen=True, dict=True):
         """Objects by name, for the types that were looked through by name."""
         return {}
 
-    def of(self, cls: type[T]) -> tuple[T, ...]:
+    def all_of(self, cls: type[T]) -> tuple[T, ...]:
         return cast("tuple[T, ...]", self.by_type.get(cls, ()))
 
-    def named(self, cls: type[T], name: str, namespace: str | None = None) -> T | None:
+    def find(self, cls: type[T], name: str, namespace: str | None = None) -> T | None:
         """The first of a type with a name, for a namespaced type in ``namespace``; None without one."""
         by_name = self._by_name.get(cls)
         if by_name is None:
             by_name = self._by_name[cls] = {}
-            for obj in self.of(cls):
+            for obj in self.all_of(cls):
                 by_name.setdefault(obj.metadata.name, []).append(obj)
         alike = cast("list[T]", by_name.get(name, ()))
         return next((obj for obj in alike if namespace in (None, obj.metadata.namespace)), None)

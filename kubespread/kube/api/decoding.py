@@ -86,10 +86,10 @@ def decode(data: Any, cls: type[T], path: str = "") -> T:
         return msgspec.convert(data, cls)
     except (msgspec.ValidationError, RecursionError):
         # Either a null that Go would skip, or something wrong: the slow walk knows which, and where.
-        return msgspec.convert(normalized(data, cls, path), cls)
+        return msgspec.convert(normalize(data, cls, path), cls)
 
 
-def normalized(data: Any, cls: type[KubeObject], path: str = "") -> Any:
+def normalize(data: Any, cls: type[KubeObject], path: str = "") -> Any:
     """``data`` without the nulls Go would skip, every known field of the right type; other fields stay unchanged.
 
     Raises DecodingError for the first value that the API server would not decode, quantities included.
@@ -171,7 +171,7 @@ class _Walk:
         if shape in _NOUNS:
             return value if _fits(value, shape) else self._wrong(value, shape, path)
         if shape in _PARSED:
-            return self._parsed(value, shape, path)
+            return self._parse(value, shape, path)
         if shape.startswith(_LIST):
             if not isinstance(value, list):
                 return self._wrong(value, shape, path)
@@ -199,7 +199,7 @@ class _Walk:
             return cleaned
         return [] if shape.startswith(_LIST) else _ZEROS.get(shape) if self._fields(shape) is None else {}
 
-    def _parsed(self, value: Any, shape: str, path: str) -> Any:
+    def _parse(self, value: Any, shape: str, path: str) -> Any:
         if shape == "Duration" and not isinstance(value, str):
             return self._wrong(value, "string", path)
         try:

@@ -59,15 +59,15 @@ def is_custom(api_version: str) -> bool:
 
 def skipped_gaps(kinds: Iterable[str]) -> list[str]:
     """Gaps for unread objects with pods, by kind."""
-    return [f"pods are missing: {skipped}" for skipped in _skipped(kinds)]
+    return [f"pods are missing: {skipped}" for skipped in _skip_notes(kinds)]
 
 
 def custom_notes(kinds: Iterable[str]) -> list[str]:
     """Notes on custom objects without pods, by kind."""
-    return [f"{skipped}: pods that its controller creates are not part of the answer" for skipped in _skipped(kinds)]
+    return [f"{skipped}: pods that its controller creates are not part of the answer" for skipped in _skip_notes(kinds)]
 
 
-def _skipped(kinds: Iterable[str]) -> list[str]:
+def _skip_notes(kinds: Iterable[str]) -> list[str]:
     return [f"skipped {count_of(count, 'object')} of {kind}" for kind, count in sorted(Counter(kinds).items())]
 
 

@@ -94,12 +94,12 @@ class FieldFault(NamedTuple):
         return f"{self.path}: {self.message}"
 
 
-def _printed(value: object) -> str:
+def _print(value: object) -> str:
     return quote(value) if isinstance(value, str) else compact_json(value)
 
 
 def invalid(path: str, value: object, detail: str) -> FieldFault:
-    return FieldFault(path, f"Invalid value: {_printed(value)}: {detail}")
+    return FieldFault(path, f"Invalid value: {_print(value)}: {detail}")
 
 
 def invalid_each(path: str, value: object, details: Iterable[str]) -> list[FieldFault]:
@@ -110,21 +110,21 @@ def required(path: str, detail: str = "") -> FieldFault:
     return FieldFault(path, f"Required value: {detail}" if detail else "Required value")
 
 
-def unsupported(path: str, value: object, supported: Iterable[str]) -> FieldFault:
-    return FieldFault(path, f"Unsupported value: {_printed(value)}: supported values: {quoted_list(supported)}")
+def not_supported(path: str, value: object, supported: Iterable[str]) -> FieldFault:
+    return FieldFault(path, f"Unsupported value: {_print(value)}: supported values: {quoted_list(supported)}")
 
 
 def one_of(path: str, value: str | None, supported: Collection[str]) -> list[FieldFault]:
     """Faults of a value that is not supported; none for an absent one."""
-    return [] if value is None or value in supported else [unsupported(path, value, supported)]
+    return [] if value is None or value in supported else [not_supported(path, value, supported)]
 
 
-def between(value: int, low: int, high: int, path: str) -> list[FieldFault]:
+def range_faults(value: int, low: int, high: int, path: str) -> list[FieldFault]:
     return [] if low <= value <= high else [invalid(path, value, f"must be between {low} and {high}, inclusive")]
 
 
 def duplicate(path: str, value: object) -> FieldFault:
-    return FieldFault(path, f"Duplicate value: {_printed(value)}")
+    return FieldFault(path, f"Duplicate value: {_print(value)}")
 
 
 def forbidden(path: str, detail: str) -> FieldFault:
@@ -132,4 +132,4 @@ def forbidden(path: str, detail: str) -> FieldFault:
 
 
 def not_found(path: str, value: object, detail: str = "") -> FieldFault:
-    return FieldFault(path, f"Not found: {_printed(value)}{detail and f': {detail}'}")
+    return FieldFault(path, f"Not found: {_print(value)}{detail and f': {detail}'}")

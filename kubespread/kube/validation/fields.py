@@ -75,7 +75,7 @@ class Field(msgspec.Struct, frozen=True):
     """Fields of the owner that the API server does not check."""
 
 
-def at(data: Data, path: str) -> Any:
+def field_at(data: Data, path: str) -> Any:
     """Field at ``path`` below an object; None without one."""
     found: Any = data
     for name in path.split("."):
@@ -115,7 +115,7 @@ def values() -> Mapping[str, tuple[Callable[[Any], bool], str]]:
     }
 
 
-def expected(noun: str, value: Any) -> str:
+def mismatch(noun: str, value: Any) -> str:
     found = str(value) if isinstance(value, int) and not isinstance(value, bool) else describe(value)
     return f"expected {noun}, found {found}"
 
@@ -133,7 +133,7 @@ _CONDITION = regex(r"(?P<path>[^=~]+)(?:=(?P<value>.*)|~(?P<pattern>.*))?")
 
 
 @cache
-def _parsed(rule: str) -> tuple[Sequence[tuple[str, str]], str, Sequence[str]]:
+def _parse(rule: str) -> tuple[Sequence[tuple[str, str]], str, Sequence[str]]:
     """The conditions of a rule, its name and its arguments."""
     words, conditions = rule.split(), []
     while words[0] in ("if", "unless"):
@@ -149,31 +149,31 @@ def _holds(condition: str, field: Field) -> bool:
     if condition[0].isupper():
         return pod.version.has(condition)
     if condition.startswith("1."):
-        return pod.version.since(int(condition.removeprefix("1.")))
+        return pod.version.reaches(int(condition.removeprefix("1.")))
     match = _CONDITION.fullmatch(condition)
     assert match is not None
     path, value, pattern = match.groups()
-    found = at(pod.spec, path[1:]) if path.startswith("/") else at(field.owner, path)
-    texts = [str(each).lower() if isinstance(each, bool) else each for each in _listed(found)]
+    found = field_at(pod.spec, path[1:]) if path.startswith("/") else field_at(field.owner, path)
+    texts = [str(each).lower() if isinstance(each, bool) else each for each in _as_list(found)]
     if pattern is not None:
         return any(re.fullmatch(pattern, text or "") for text in texts)
     return bool(found or found == {}) if value is None else value in texts
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def checked(field: Field, rule: str) -> Iterator[FieldFault]:
+def rule_faults(field: Field, rule: str) -> Iterator[FieldFault]:
     """Yield faults of a field by ``rule``, if its conditions hold."""
-    conditions, name, arguments = _parsed(rule)
+    conditions, name, arguments = _parse(rule)
     if all(_holds(condition, field) is (word == "if") for word, condition in conditions):
-        for fault in _said(field, name, arguments):
+        for fault in _apply_rule(field, name, arguments):
             said = FieldFault(field.path, fault) if isinstance(fault, str) else fault
-            yield said._replace(message=f"{said.message}{_where(conditions)}")
+            yield said._replace(message=f"{said.message}{_condition_text(conditions)}")
 
 
-def _where(conditions: Sequence[tuple[str, str]]) -> str:
+def _condition_text(conditions: Sequence[tuple[str, str]]) -> str:
     """`` where spec.hostUsers is false``: the conditions on fields."""
     shown = [
         f"{'where' if word == 'if' else 'unless'} {path.replace('/', 'spec.')} is {value or 'set'}"
@@ -186,21 +186,21 @@ def _where(conditions: Sequence[tuple[str, str]]) -> str:
     return f" {' and '.join(shown)}" if shown else ""
 
 
-def _said(field: Field, name: str, arguments: Sequence[str]) -> Faults:
+def _apply_rule(field: Field, name: str, arguments: Sequence[str]) -> Faults:
     if bounds := _RANGE.fullmatch(name):
         low, high = int(bounds[1]), int(bounds[2] or 2**31 - 1)
         noun = f"a number from {low} to {high}" if bounds[2] else f"a number from {low}"
-        return _outside(field, lambda number: low <= number <= high, noun)
+        return _value_faults(field, lambda number: low <= number <= high, noun)
     if name in values():
-        return _outside(field, *values()[name])
+        return _value_faults(field, *values()[name])
     found: Faults = globals()[name.replace("-", "_")](field, *arguments)
     return found
 
 
-def _outside(field: Field, passes: Callable[[Any], bool], noun: str) -> Iterator[FieldFault]:
+def _value_faults(field: Field, passes: Callable[[Any], bool], noun: str) -> Iterator[FieldFault]:
     for value, path in each(field) if field.value != "" else ():
         if not passes(value):
-            yield FieldFault(path, expected(noun, value))
+            yield FieldFault(path, mismatch(noun, value))
 
 
 # Rules of fields that any type may have: the functions from here on are called as the rules are.
@@ -236,19 +236,19 @@ def refused(_: Field) -> Faults:
 
 
 def begins(field: Field, prefix: str) -> Faults:
-    return _outside(field, lambda text: text.startswith(prefix), f"a text that begins with {prefix}")
+    return _value_faults(field, lambda text: text.startswith(prefix), f"a text that begins with {prefix}")
 
 
 def one_of(field: Field, *names: str) -> Faults:
-    return _outside(field, lambda value: value in ("", *names), f"one of {', '.join(names)}")
+    return _value_faults(field, lambda value: value in ("", *names), f"one of {', '.join(names)}")
 
 
 def none_of(field: Field, *names: str) -> Faults:
-    return _outside(field, lambda value: value not in names, f"none of {', '.join(names)}")
+    return _value_faults(field, lambda value: value not in names, f"none of {', '.join(names)}")
 
 
 def at_most(field: Field, size: str) -> Faults:
-    length = len(" ".join(_listed(field.value or "")).encode())
+    length = len(" ".join(_as_list(field.value or "")).encode())
     if length > int(size):
         yield f"expected at most {size} bytes, found {length}"
 
@@ -302,13 +302,13 @@ def distinct(field: Field, name: str) -> Faults:
 
 def host_processes(field: Field) -> Faults:
     """Yield a fault unless all or no containers of a Windows pod are host processes, in the host's network."""
-    of_pod = at(field.value, "securityContext.windowsOptions.hostProcess")
+    of_pod = field_at(field.value, "securityContext.windowsOptions.hostProcess")
     found = []
     for container, path in field.pod.containers():
-        own = at(container, "securityContext.windowsOptions.hostProcess")
+        own = field_at(container, "securityContext.windowsOptions.hostProcess")
         if None not in (of_pod, own) and of_pod != own:
             place = f"{field.path}.{path}.securityContext.windowsOptions.hostProcess"
-            yield FieldFault(place, expected(f"{str(of_pod).lower()} as in the pod", own))
+            yield FieldFault(place, mismatch(f"{str(of_pod).lower()} as in the pod", own))
         found.append(of_pod if own is None else own)
     if any(found) and not all(found):
         yield "expected all containers to be processes of the host, or none"
@@ -336,7 +336,7 @@ def annotation_faults(pod: Surrounding, path: str) -> Iterator[FieldFault]:
         yield FieldFault(f"{path}[{MIRROR_POD}]", "needs spec.nodeName")
     cost = pod.annotations.get(POD_DELETION_COST)
     if cost is not None and not (_CANONICAL_INT.fullmatch(cost) and -(2**31) <= int(cost) < 2**31):
-        yield FieldFault(f"{path}[{POD_DELETION_COST}]", expected("a 32-bit integer", cost))
+        yield FieldFault(f"{path}[{POD_DELETION_COST}]", mismatch("a 32-bit integer", cost))
 
 
 def distinct_names(field: Field) -> Faults:
@@ -351,13 +351,13 @@ def distinct_names(field: Field) -> Faults:
 def another_container(field: Field) -> Faults:
     names = [container.get("name") for container, path in field.pod.containers() if not path.startswith("e")]
     if field.value and field.value not in names:
-        yield expected("the name of a container", field.value)
+        yield mismatch("the name of a container", field.value)
 
 
 def ip_address(field: Field) -> Faults:
     for text, path in each(field):
         if not _is_ip(text, field.pod.version):
-            yield FieldFault(path, expected("an IP address", text))
+            yield FieldFault(path, mismatch("an IP address", text))
 
 
 def _is_ip(text: str, version: KubeVersion) -> bool:
@@ -386,7 +386,7 @@ def handlers(field: Field) -> Faults:
         if name in container and not is_dropped:
             yield FieldFault(f"{field.path}.{name}", "only app containers and sidecars may have it")
     for position, policy in enumerate(container.get("resizePolicy", ()) if is_init else ()):
-        if policy.get("restartPolicy") == "RestartContainer" and field.pod.version.since(36):
+        if policy.get("restartPolicy") == "RestartContainer" and field.pod.version.reaches(36):
             path = f"{field.path}.resizePolicy[{position}].restartPolicy"
             yield FieldFault(path, "among init containers only sidecars may have it")
 
@@ -412,15 +412,15 @@ def volume_uses(field: Field) -> Faults:
             path, name, place = f"{field.path}.{kind}[{position}]", use.get("name"), use.get(paths[kind])
             volume = field.pod.volumes.get(name)
             if volume is None:
-                yield FieldFault(f"{path}.name", expected("the name of a valid volume", name))
+                yield FieldFault(f"{path}.name", mismatch("the name of a valid volume", name))
             elif kind == "volumeDevices" and "persistentVolumeClaim" not in volume and "ephemeral" not in volume:
-                yield FieldFault(f"{path}.name", expected("the name of a claim", name))
+                yield FieldFault(f"{path}.name", mismatch("the name of a claim", name))
             if any(name == use.get("name") for use in others):
                 yield FieldFault(f"{path}.name", f"already in {other}")
             if place and place in taken:
                 yield FieldFault(f"{path}.{paths[kind]}", f"already used: {place}")
             taken.append(place)
-            is_privileged = at(field.value, "securityContext.privileged")
+            is_privileged = field_at(field.value, "securityContext.privileged")
             if use.get("mountPropagation") == "Bidirectional" and not is_privileged:
                 yield FieldFault(f"{path}.mountPropagation", "Bidirectional needs a privileged container")
 
@@ -429,7 +429,7 @@ def within_grace_period(field: Field) -> Faults:
     grace_period = field.pod.spec.get("terminationGracePeriodSeconds", 30)
     grace_period = 1 if grace_period < 0 else grace_period
     if field.value is not None and not 0 <= field.value <= grace_period:
-        yield expected(f"at most terminationGracePeriodSeconds, {grace_period}", field.value)
+        yield mismatch(f"at most terminationGracePeriodSeconds, {grace_period}", field.value)
 
 
 _SUBSCRIPTED = regex(r"(metadata\.(?:annotations|labels))\['(.*)'\]", re.DOTALL)
@@ -441,12 +441,12 @@ def field(field: Field, *supported: str) -> Faults:
     name, path = field.value.get("fieldPath", ""), f"{field.path}.fieldPath"
     match = _SUBSCRIPTED.fullmatch(name)
     if field.value.get("apiVersion", "v1") not in ("", "v1"):
-        yield FieldFault(path, expected("apiVersion v1", field.value["apiVersion"]))
+        yield FieldFault(path, mismatch("apiVersion v1", field.value["apiVersion"]))
     elif match:
         if label_key_faults(match[2].lower() if match[1] == "metadata.annotations" else match[2]):
-            yield FieldFault(path, expected("a label key", match[2]))
+            yield FieldFault(path, mismatch("a label key", match[2]))
     elif name.replace("spec.host", "spec.nodeName") not in supported and name not in supported:
-        yield FieldFault(path, expected(f"one of {', '.join(supported)}", name))
+        yield FieldFault(path, mismatch(f"one of {', '.join(supported)}", name))
 
 
 _HUGE_PAGES = ("limits.hugepages-", "requests.hugepages-")
@@ -456,7 +456,7 @@ _BYTES = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "
 def resource_field(field: Field, *resources: str) -> Faults:
     name, divisor = field.value or "", parse(field.owner.get("divisor"))
     if name and name not in resources and not name.startswith(_HUGE_PAGES):
-        yield expected(f"one of {', '.join(resources)}", name)
+        yield mismatch(f"one of {', '.join(resources)}", name)
     elif name and divisor.nano:
         units = ("1m", "1") if name.endswith(".cpu") else _BYTES
         if str(divisor) not in units:
@@ -469,7 +469,7 @@ def volume_of_files(field: Field) -> Faults:
         if volume.get("name") == field.value and ("emptyDir" in volume or len(volume) == 1):
             return
     if field.value:
-        yield expected("the name of an emptyDir", field.value)
+        yield mismatch("the name of an emptyDir", field.value)
 
 
 # Rules of volumes.
@@ -478,7 +478,7 @@ def volume_of_files(field: Field) -> Faults:
 def names_its_claim(field: Field) -> Faults:
     claim = f"{field.pod.pod_name}-{field.value}"
     if field.pod.pod_name and field.value and "ephemeral" in field.owner and subdomain_faults(claim):
-        yield expected(f"a name whose claim, {claim}, is a DNS subdomain", field.value)
+        yield mismatch(f"a name whose claim, {claim}, is a DNS subdomain", field.value)
 
 
 def portal(field: Field) -> Faults:
@@ -499,7 +499,7 @@ def distinct_files(field: Field) -> Faults:
         files = [item.get("path") for kind in kinds.values() for item in kind.get("items", ())]
         files += [kinds["podCertificate"].get(name) for name in _CERTIFICATE_FILES]
         if field.pod.version.has("ClusterTrustBundleProjection"):
-            files.append(at(source, "clusterTrustBundle.path"))
+            files.append(field_at(source, "clusterTrustBundle.path"))
         for file in filter(None, files):
             if file in taken:
                 yield f"duplicate path: {file}"
@@ -528,11 +528,11 @@ def alone(field: Field, mode: str) -> Faults:
 
 
 def size(field: Field) -> Faults:
-    size = at(field.owner, "resources.requests.storage")
+    size = field_at(field.owner, "resources.requests.storage")
     if size is None:
         yield FieldFault(f"{field.path}.requests[storage]", "required")
     elif parse(size).rounded_up().nano <= 0:
-        yield FieldFault(f"{field.path}.requests[storage]", expected("an amount above 0", size))
+        yield FieldFault(f"{field.path}.requests[storage]", mismatch("an amount above 0", size))
 
 
 def same_source(field: Field) -> Faults:
@@ -546,12 +546,12 @@ def same_source(field: Field) -> Faults:
 
 def keys(field: Field, rule: str) -> Faults:
     for key in field.value or ():
-        yield from checked(Field(key, f"{field.path}[{key}]", field.value, "", field.pod, set()), rule)
+        yield from rule_faults(Field(key, f"{field.path}[{key}]", field.value, "", field.pod, set()), rule)
 
 
 def below(field: Field, name: str, rule: str) -> Faults:
     for item, path in each(field):
-        yield from checked(Field(item.get(name), f"{path}.{name}", item, "", field.pod, set()), rule)
+        yield from rule_faults(Field(item.get(name), f"{path}.{name}", item, "", field.pod, set()), rule)
 
 
 # The walk.
@@ -594,7 +594,7 @@ def _field_faults(plain: Data, pod: Pod, inside: str, version: KubeVersion, *, i
         yield from faults
         if not faults:
             surrounding.volumes[volume.get("name", "")] = volume
-        claim = at(volume, "persistentVolumeClaim.claimName")
+        claim = field_at(volume, "persistentVolumeClaim.claimName")
         if claim in made:
             yield FieldFault(f"{place}.persistentVolumeClaim.claimName", f"{claim} is created for an ephemeral volume")
     rest = {field: value for field, value in spec.items() if field != "volumes"}
@@ -618,7 +618,7 @@ def _faults_of(data: Data, cls: str, path: str, pod: Surrounding) -> Iterator[Fi
             if name in unread:
                 break
             if word != "behind":
-                yield from checked(Field(value, place, data, cls, pod, unread), rule)
+                yield from rule_faults(Field(value, place, data, cls, pod, unread), rule)
     for name, shape in fields_of(cls).items():
         value = data.get(name)
         below = shape.removeprefix("[]")

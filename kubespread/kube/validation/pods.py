@@ -284,10 +284,10 @@ def _operator_faults(toleration: core.Toleration, path: str, *, compares: bool) 
         if value:
             yield faults.invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
     elif operator not in COMPARING_OPERATORS:
-        yield faults.unsupported(f"{path}.operator", operator, _OPERATORS)
+        yield faults.not_supported(f"{path}.operator", operator, _OPERATORS)
     elif not compares:
         # Known to the API and switched off by default, hence a list that names what it refuses.
-        yield faults.unsupported(f"{path}.operator", operator, (*_OPERATORS, *COMPARING_OPERATORS))
+        yield faults.not_supported(f"{path}.operator", operator, (*_OPERATORS, *COMPARING_OPERATORS))
     elif comparable(value) is None:
         detail = "must be a valid decimal integer in canonical form" if value else "must be non-empty"
         yield faults.invalid(f"{path}.value", value, detail)
@@ -381,9 +381,9 @@ def _port_faults(ports: Sequence[core.ContainerPort], path: str) -> Iterator[Fie
         if port.container_port == 0:
             yield faults.required(f"{field}.containerPort")
         else:
-            yield from faults.between(port.container_port, 1, 65535, f"{field}.containerPort")
+            yield from faults.range_faults(port.container_port, 1, 65535, f"{field}.containerPort")
         if port.host_port:
-            yield from faults.between(port.host_port, 1, 65535, f"{field}.hostPort")
+            yield from faults.range_faults(port.host_port, 1, 65535, f"{field}.hostPort")
         yield from faults.one_of(f"{field}.protocol", port.protocol or None, ("SCTP", "TCP", "UDP"))
 
 

@@ -135,14 +135,14 @@ def _pod_level_name_faults(name: str, path: str) -> Iterator[FieldFault]:
     found = _qualified_name_faults(name, path)
     yield from found
     if not found and not is_pod_level_resource(name):
-        yield faults.unsupported(path, name, _POD_LEVEL_RESOURCES)
+        yield faults.not_supported(path, name, _POD_LEVEL_RESOURCES)
 
 
 def _amount_faults(name: str, amount: Quantity, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     if amount.nano < 0:
         yield faults.invalid(path, str(amount), "must be greater than or equal to 0")
     # Up to 1.37 whole amounts whose thousandths are beyond an int64 pass for fractions.
-    if name_rules.is_integer(name) and (amount.nano % NANO if version.since(38) else amount.milli_value % 1000):
+    if name_rules.is_integer(name) and (amount.nano % NANO if version.reaches(38) else amount.milli_value % 1000):
         yield faults.invalid(path, str(amount), "must be an integer")
 
 

@@ -203,7 +203,7 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     @property
     def called(self) -> Annotated[str, Col(header="WORKLOAD", readers=Readers.TERMINAL, fit=Fit.NAMES)]:
         """``Deployment/web``; ``Pod/web-0 and 2 more`` of pods by themselves."""
-        name = self.workload.called
+        name = self.workload.short_name
         is_bare, others = self.workload.kind == "Pod", self.replicas - 1
         return f"{name} and {others} more" if is_bare and others else name
 
@@ -351,7 +351,7 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         yield _in_numbers(self)
         if self.unconstrained and len(self.workloads) > 1:
-            names = some_of([name.called for name in self.unconstrained], _MAX_NAMED)
+            names = some_of([name.short_name for name in self.unconstrained], _MAX_NAMED)
             have, own = ("has", "its") if len(self.unconstrained) == 1 else ("have", "their")
             yield f"{len(self.unconstrained):,} of them {have} no spread constraint of {own} own: {names}"
         yield from _finding_sentences(self)
@@ -365,7 +365,7 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
 
 
 def without_budget(workloads: Sequence[WorkloadName]) -> str:
-    names = some_of([name.called for name in workloads], _MAX_NAMED)
+    names = some_of([name.short_name for name in workloads], _MAX_NAMED)
     return f"{says(len(workloads), 'workload', 'have')} several pods and no disruption budget: {names}"
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from kubespread.controllers.statefulset import REVISION_LABEL
 from kubespread.kube.api.core import Affinity, Node, Pod, ResourceRequirements, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.owners import Named, controller_of
+from kubespread.kube.owners import WorkloadReference, controller_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.audit import AuditedConstraint, DomainPods, PlacedAfresh
 from kubespread.questions.audit.standing import OnNodes
@@ -438,7 +438,7 @@ def _uncounted(effect: Exceeded) -> Undoings:
         and constraint.selector.matches(kinds[number].labels)
     ]
     if others := _other_pods(running, running.places_of(counted), afresh.pods):
-        owners = (controller_of(pod) or Named("Pod", pod.metadata.name) for pod, _ in others)
+        owners = (controller_of(pod) or WorkloadReference("Pod", pod.metadata.name) for pod, _ in others)
         names = _named(dict.fromkeys(f"{owner.kind}/{owner.name}" for owner in owners))
         yield names, Otherwise("without counting pods of others", uncounted=others)
 

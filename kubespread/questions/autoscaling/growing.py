@@ -26,7 +26,7 @@ from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import Requirement
-from kubespread.kube.taint import uncordoned
+from kubespread.kube.taint import uncordon_node
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZONE
 from kubespread.node_groups import InstanceType, NodeGroup
 from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
@@ -35,7 +35,7 @@ from kubespread.scheduler.cluster.columns import Mask, allocatable, requests_of
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.plugin import SUCCESS, Code, SchedulingError, Status
-from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, labels_of_zone, named, node_called
+from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, labels_of_zone, node_called, rename_node
 from kubespread.snapshot.edits.verb import NodeChange, nodes_with
 from kubespread.wording import count_of
 from kubespread.world.events.controllers import follow
@@ -107,7 +107,7 @@ class ZoneGroup(Struct):
     def new_nodes(self, machines: Sequence[Machine], taken: set[str]) -> list[Node]:
         """Make nodes of these machines, with names that are not ``taken``."""
         names = (name for number in count(1) if (name := f"{self._base}-{number}") not in taken)
-        return [named(machine.node, name) for machine, name in zip(machines, names, strict=False)]
+        return [rename_node(machine.node, name) for machine, name in zip(machines, names, strict=False)]
 
     def trial(self, number: int = 0) -> Node:
         """Node of the template, for a simulation."""
@@ -119,7 +119,7 @@ class ZoneGroup(Struct):
         return [self._trial(machine.node, number) for number, machine in enumerate(self.machines)]
 
     def _trial(self, template: Node, number: int) -> Node:
-        node = named(template, f"template-node-for-{self._base}-{number}")
+        node = rename_node(template, f"template-node-for-{self._base}-{number}")
         meta = node.metadata
         return replace(node, metadata=replace(meta, labels={**meta.labels, TEMPLATE_LABEL: "true"}))
 
@@ -289,11 +289,11 @@ def _template(
         example, made_of = good, f"node {good.metadata.name}"
     elif template is not None:
         is_node = isinstance(group.template, str)
-        example = uncordoned(template) if is_node else _provided(template)
+        example = uncordon_node(template) if is_node else _provided(template)
         made_of = f"node {group.template}" if is_node else "template"
     elif members:
         # The provider's own template, which is not known, is not cordoned.
-        example, made_of = uncordoned(members[0]), f"node {members[0].metadata.name}"
+        example, made_of = uncordon_node(members[0]), f"node {members[0].metadata.name}"
     else:
         return None, "nothing"
     in_zone = {} if zone is None else {ZONE: zone}

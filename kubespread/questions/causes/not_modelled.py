@@ -56,11 +56,11 @@ def not_modelled_of(profile: Profile) -> Iterator[str]:
     """Yield names of unmodeled features of the release, its gates and the configuration that matter to any pod."""
     version = profile.version
     for name, value in version.changed_gates.items():
-        if name not in MODELLED or (name in GATES and not version.since(36)):
+        if name not in MODELLED or (name in GATES and not version.reaches(36)):
             yield f"feature gate {name}={compact_json(value)}"
     for point in profile.unread_points:
         yield f"scheduler configuration: plugins.{point}"
-    if not version.since(SCORES_SINCE):
+    if not version.reaches(SCORES_SINCE):
         yield f"scores of kube-scheduler {version}: nodes that fit are listed by name"
     if profile.has_extenders:
         yield "extenders: what they would filter or score"
@@ -84,7 +84,7 @@ def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield f"pod group {name} ({where}): pods are judged one at a time, not all or none (simulate --gang N does)"
     in_namespace = [
         pod_group.metadata.name
-        for pod_group in cluster.objects.of(PodGroup)
+        for pod_group in cluster.objects.all_of(PodGroup)
         if pod_group.metadata.namespace == meta.namespace
     ]
     if in_namespace and not named:
@@ -98,17 +98,20 @@ def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     """Yield other admission checks that such a pod passes through when it is created; none for an existing pod."""
     if pod.metadata.uid:
         return
-    namespace = objects.named(Namespace, pod.metadata.namespace)
+    namespace = objects.find(Namespace, pod.metadata.namespace)
     if namespace is not None:
         yield from _of_namespace(pod, namespace)
     webhooks = [
         (configuration, f" ({webhook.name})", webhook.rules, webhook.namespace_selector)
-        for configuration in (*objects.of(MutatingWebhookConfiguration), *objects.of(ValidatingWebhookConfiguration))
+        for configuration in (
+            *objects.all_of(MutatingWebhookConfiguration),
+            *objects.all_of(ValidatingWebhookConfiguration),
+        )
         for webhook in configuration.webhooks
     ]
     policies = [
         (policy, "", policy.spec.match_constraints.resource_rules, policy.spec.match_constraints.namespace_selector)
-        for policy in (*objects.of(MutatingAdmissionPolicy), *objects.of(ValidatingAdmissionPolicy))
+        for policy in (*objects.all_of(MutatingAdmissionPolicy), *objects.all_of(ValidatingAdmissionPolicy))
     ]
     for judge, part, rules, selector in (*webhooks, *policies):
         if _concerns(rules, selector, namespace):

@@ -94,7 +94,7 @@ class CheckFinding(Finding, frozen=True, kw_only=True, rename=_IN_JSON):
     @property
     def called(self) -> str:
         """Short name of the workload."""
-        return self.subject.called if isinstance(self.subject, WorkloadName) else self.subject
+        return self.subject.short_name if isinstance(self.subject, WorkloadName) else self.subject
 
     @property
     def position(self) -> str:

@@ -186,14 +186,14 @@ class Case(Struct, frozen=True, dict=True):
         names = {
             volume.persistent_volume_claim.claim_name for volume in pod.spec.volumes if volume.persistent_volume_claim
         }
-        shared = (objects.named(PersistentVolumeClaim, name, pod.metadata.namespace) for name in names)
+        shared = (objects.find(PersistentVolumeClaim, name, pod.metadata.namespace) for name in names)
         is_exclusive = any(claim is not None and is_for_one_pod(claim) for claim in shared)
         return IN_USE.reasons[0] if is_exclusive and self.subject.told_apart is None else ""
 
     @cached_property
     def at_most(self) -> Allowance:
         """Most of its pods that may run at once on any nodes, and why not more."""
-        allowed = allowance(self.subject.pod, self.objects.of(ResourceQuota))
+        allowed = allowance(self.subject.pod, self.objects.all_of(ResourceQuota))
         is_one = self.exclusive_claim and (allowed.copies is None or allowed.copies > 1)
         return Allowance(1, self.exclusive_claim) if is_one else allowed
 

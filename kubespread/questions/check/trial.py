@@ -15,10 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH, limits
-from kubespread.kube.admission.defaulting import relabeled
+from kubespread.kube.admission.defaulting import relabel
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.plugins import AdmissionPlugins
-from kubespread.kube.admission.quota import allowance, charged
+from kubespread.kube.admission.quota import allowance, charge_quotas
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, ResourceQuota, TopologySpreadConstraint
 from kubespread.kube.api.kinds import WORKLOADS
@@ -217,9 +217,9 @@ class ReplicaTrial:
     @cached_property
     def cluster(self) -> Cluster:
         cluster, namespace = _without_running(self._whole, [self.subject]), self.subject.name.namespace
-        quotas = freed = self._whole.objects.of(ResourceQuota)
+        quotas = freed = self._whole.objects.all_of(ResourceQuota)
         for pod in self.subject.running if any(quota.metadata.namespace == namespace for quota in quotas) else ():
-            freed = charged(freed, pod, -1)
+            freed = charge_quotas(freed, pod, -1)
         return cluster if freed is quotas else cluster.with_objects(cluster.objects.with_all(ResourceQuota, freed))
 
     @cached_property
@@ -267,7 +267,7 @@ class ReplicaTrial:
         desired, pod = subject.replicas if replicas is None else replicas, stored(subject.pod)
         if change is not unchanged and (faults := pod_faults(pod, subject.profile.version)):
             return Placed(desired, (), None, cluster, desired, faults[0].message)
-        allowed = allowance(pod, cluster.objects.of(ResourceQuota))
+        allowed = allowance(pod, cluster.objects.all_of(ResourceQuota))
         created = desired if allowed.copies is None else min(desired, allowed.copies)
         (outcome,) = place(cluster, [self._entry(stored, created)], first_in_heap)
         placed = _placed(outcome, cluster)
@@ -350,7 +350,7 @@ class ReplicaTrial:
         if not surge or unavailable:
             return None
         old, new = (_pod_of(self.subject.pod, revision) for revision in (_OLD, _NEW))
-        allowed = allowance(new, self.cluster.objects.of(ResourceQuota))
+        allowed = allowance(new, self.cluster.objects.all_of(ResourceQuota))
         if allowed.copies is not None and allowed.copies <= self.placed.count:
             return surge, allowed.refusal
         beside = self.cluster.apply(ClusterChange(come=[(old, node) for node in self.placed.nodes]))
@@ -435,7 +435,7 @@ def _revision(deployment: Deployment, revision: str) -> Deployment:
 
 def _pod_of(pod: Pod, revision: str) -> Pod:
     """The pod with the hash of ``revision`` for its own."""
-    return relabeled(pod, {**pod.metadata.labels, TEMPLATE_HASH: revision})
+    return relabel(pod, {**pod.metadata.labels, TEMPLATE_HASH: revision})
 
 
 def _making_none(name: WorkloadName, _objects: ClusterObjects) -> NewPod:

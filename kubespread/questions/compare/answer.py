@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.sources import ClusterWorkloads, PodGiven, Reference, read_once
 from kubespread.errors import KubespreadError
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
 from kubespread.questions.compare import Cell, Compare, CompareReport, Rows, SideReport, changes_between
@@ -30,7 +30,9 @@ def answer(question: Compare, _scene: Scene) -> CompareReport:
     """Ask each side by itself."""
     before, after = question.pods
     pods = _read(before)
-    is_scored = all(side.scheduler.release(side.snapshot.origin.release).since(SCORES_SINCE) for side in question.pods)
+    is_scored = all(
+        side.scheduler.release(side.snapshot.origin.release).reaches(SCORES_SINCE) for side in question.pods
+    )
     was = _answered(question, before, pods, is_scored=is_scored)
     now = _answered(question, after, pods if before.pod == after.pod else _read(after), is_scored=is_scored)
     # Where a cycle failed before any node was judged, nodes are not compared.
@@ -93,7 +95,7 @@ def _answered(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_s
             manifest=", ".join(filter(None, map(_called, given_pods(side.pod)))) or None,
             settings=tuple(side.set),
             edits=tuple(map(str, side.snapshot.edits)),
-            scheduler_config=None if side.scheduler.config is None else escaped(str(side.scheduler.config)),
+            scheduler_config=None if side.scheduler.config is None else escape(str(side.scheduler.config)),
             feature_gates=side.scheduler.feature_gates,
             kube_version=reports[0].kube_version,
             cluster=cluster_reference(side.snapshot),

@@ -195,8 +195,10 @@ def _waiting(candidate: Candidate) -> tuple[NamespacedName, ...]:
     if candidate.workload is None or candidate.is_stored:
         return ()
     waiting = waiting_pods(candidate.surroundings.snapshot)
-    replica_sets = candidate.surroundings.objects.of(ReplicaSet)
-    return tuple(map(NamespacedName.of, pods_of(candidate.workload, candidate.companions, replica_sets, waiting)))
+    replica_sets = candidate.surroundings.objects.all_of(ReplicaSet)
+    return tuple(
+        map(NamespacedName.from_object, pods_of(candidate.workload, candidate.companions, replica_sets, waiting))
+    )
 
 
 def explained(
@@ -272,7 +274,7 @@ def _who_would_make_room(evaluation: Evaluation, profile: Profile) -> Iterator[s
 def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
     """Nodes that fit, the best first; by name where scores are not modeled."""
     names = evaluation.cluster.nodes.names
-    if version.since(SCORES_SINCE):
+    if version.reaches(SCORES_SINCE):
         return tuple(names[node] for node in evaluation.ranking)
     return tuple(sorted(names[node] for node in np.flatnonzero(evaluation.feasible)))
 

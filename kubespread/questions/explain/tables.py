@@ -11,7 +11,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.questions.explain.report import ExplainReport, lacking
 from kubespread.reports.judged_nodes import (
     SPREAD_PLUGIN,
@@ -239,7 +239,7 @@ def _constraint_header(position: int, topology_key: str, spelling: Spelling) -> 
 
 def _cut_items(items: Sequence[str], width: int) -> str:
     """Join as many of ``items`` as fit, at least one, and the number of the others."""
-    items = [escaped(item) for item in items]
+    items = [escape(item) for item in items]
     if width_of(whole := SEPARATOR.join(items)) <= width:
         return whole
     for kept in range(len(items) - 1, 0, -1):
@@ -297,13 +297,13 @@ def _columns_of_nodes(rows: NodeRows, suffix: str, wide: bool, form: RowForm) ->
 
 
 def _names(rows: NodeRows, suffix: str, width: int | None) -> Laid:
-    safe = [escaped(row.node.name.removesuffix(suffix)) for row in rows.rows]
+    safe = [escape(row.node.name.removesuffix(suffix)) for row in rows.rows]
     return Laid("NODE", list(map(Cell, safe if width is None else told_apart(safe, width))))
 
 
 def _domains(rows: NodeRows, width: int | None) -> list[Laid]:
     return [
-        Laid(escaped(short_key(key).upper()), [_domain_cell(row.domains[place], width) for row in rows.rows])
+        Laid(escape(short_key(key).upper()), [_domain_cell(row.domains[place], width) for row in rows.rows])
         for place, key in enumerate(rows.domains)
     ]
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.questions.explain.report import ExplainReport, Fix, opening, summary
 from kubespread.questions.explain.tables import MAX_NODES, NodeRow, NodeRows, node_table, rows_of, shown_nodes
 from kubespread.reports.advice import Suggestion
@@ -290,7 +290,7 @@ def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Text]:
 
 def _in_sentences(report: ExplainReport) -> str:
     """A paragraph for every node of ``report``."""
-    return "\n".join("".join(f"{escaped(line)}\n" for line in _paragraph(report, node)) for node in report.nodes)
+    return "\n".join("".join(f"{escape(line)}\n" for line in _paragraph(report, node)) for node in report.nodes)
 
 
 def _state(pod: CountedPod) -> str:

@@ -125,7 +125,7 @@ def _own(candidate: Candidate, cluster: Cluster) -> list[Pod]:
     running = cluster.running.pods
     if candidate.workload is None:
         return [pod for pod in running if candidate.is_stored and key_of(pod) == key_of(candidate.pod)]
-    replica_sets = candidate.surroundings.objects.of(ReplicaSet)
+    replica_sets = candidate.surroundings.objects.all_of(ReplicaSet)
     return pods_of(candidate.workload, candidate.companions, replica_sets, PodsByController(running))
 
 
@@ -284,7 +284,7 @@ class Drawing(Struct, frozen=True):
         """NAMESPACE/name of the marked pods of each node that has any."""
         running, by_node = self.cluster.running, dict[int, list[NamespacedName]]()
         for place in self.marked.places:
-            by_node.setdefault(int(running.node[place]), []).append(NamespacedName.of(running.pods[place]))
+            by_node.setdefault(int(running.node[place]), []).append(NamespacedName.from_object(running.pods[place]))
         return {node: sorted(names) for node, names in by_node.items()}
 
 

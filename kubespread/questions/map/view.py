@@ -11,7 +11,7 @@ from itertools import zip_longest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.questions.map.report import (
     Load,
     MapDomain,
@@ -84,7 +84,7 @@ def box_of(
 ) -> Box:
     """Make a box with its heading: ``zone-a · 4−1 = 3 > 1``."""
     name = "all nodes" if levels.box is None else f"no {short_key(report.keys[levels.box])}"
-    name = escaped(name if value is None else value or EMPTY)
+    name = escape(name if value is None else value or EMPTY)
     counted = count_of(len(nodes), "node")
     if report.workload is None:
         paths = {node.path[: (levels.box or 0) + 1] for node in nodes}
@@ -230,7 +230,7 @@ class _Drawing(Struct, frozen=True, dict=True):
     @cached_property
     def columns(self) -> tuple[int, int]:
         """Number of boxes that stand side by side, and their width inside."""
-        name = min(_LEAST_NAME, max((width_of(escaped(node.name)) for node in self.report.nodes), default=0))
+        name = min(_LEAST_NAME, max((width_of(escape(node.name)) for node in self.report.nodes), default=0))
         return boxes_beside(len(self.levels.boxes), self.label_width + self._beside_name + name, aim(self.look))
 
     @cached_property
@@ -249,7 +249,7 @@ class _Drawing(Struct, frozen=True, dict=True):
     @cached_property
     def names(self) -> dict[str, str]:
         names = [node.name for node in self.report.nodes]
-        return dict(zip(names, told_apart([escaped(name) for name in names], self._name_room), strict=True))
+        return dict(zip(names, told_apart([escape(name) for name in names], self._name_room), strict=True))
 
     @property
     def _name_room(self) -> int:

@@ -82,7 +82,7 @@ class StuckGroup(Report, frozen=True):
     @property
     def sentence(self) -> str:
         """``6 pods of Deployment/web pending: maxSkew 1 over zone: fewest pods, 0, in zone c``."""
-        whose = some_of([workload.called for workload in self.workloads], _MAX_NAMED)
+        whose = some_of([workload.short_name for workload in self.workloads], _MAX_NAMED)
         return f"{count_of(len(self.pods), 'pod')} of {whose} pending: {self.why}"
 
     @property
@@ -147,11 +147,11 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
         for group in (group for group in self.groups if group.victims):
             change = "" if group.change is None else f" with {group.change.brief}"
             victims = f"{count_of(len(group.victims), 'pod')}: {some_of(group.victims, _MAX_NAMED)}"
-            whose = some_of([workload.called for workload in group.workloads], 1)
+            whose = some_of([workload.short_name for workload in group.workloads], 1)
             yield f"pods of {whose} find a node{change} by preempting {victims}"
         for unmade in self.not_made:
             enough = f"; {unmade.enough} would be enough" if unmade.enough else ""
-            more = f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called}"
+            more = f"{count_of(unmade.count, 'more pod')} of {unmade.workload.short_name}"
             yield f"{more} not created: {unmade.message}{enough}"
 
     @property

@@ -35,7 +35,7 @@ def view(report: PendingReport) -> View:
     """Causes, and the pods of each."""
     whose = chosen_from(report.namespace, report.selector)
     if report.asked:
-        whose = f" of {some_of([workload.called for workload in report.asked], _MAX_PODS)}"
+        whose = f" of {some_of([workload.short_name for workload in report.asked], _MAX_PODS)}"
     return View(
         **about(report),
         metrics=partial(_metrics, report),

@@ -72,7 +72,7 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
     if report.judged() == "yes" or not refused:
         return report
     before = Baseline.settle(scene.of(replace(scene.snapshot, edits=())).world).world
-    pods = {NamespacedName.of(pod): pod for world in (played.scene.world, before) for pod in world.book}
+    pods = {NamespacedName.from_object(pod): pod for world in (played.scene.world, before) for pod in world.book}
     changes = looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())])
     done, tried = list[PlanRemedy](), 0
     for change in changes:

@@ -28,7 +28,7 @@ from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.kinds import KEPT, NAMESPACED, WORKLOADS, of_pods
 from kubespread.kube.api.meta import ApiObject, ObjectMeta
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
-from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_active, is_ready
+from kubespread.kube.owners import NamespacedName, WorkloadName, WorkloadReference, is_active, is_ready
 from kubespread.questions.plan import OF_STEPS, PlanReport, PlanStep
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
@@ -198,14 +198,14 @@ class Playing(Struct, frozen=True):
         if isinstance(action, Rollout | Rollback):
             named.append(action.workload)
         elif isinstance(action, Scale):
-            named.append(Named(action.kind, action.name, action.namespace))
+            named.append(WorkloadReference(action.kind, action.name, action.namespace))
         self._check_workloads(named, applies=applies)
         if isinstance(action, Apply):
             self._applied(action)
-        elif isinstance(action, Rollout) and exists(self.world, action.workload.within(self.namespace)):
+        elif isinstance(action, Rollout) and exists(self.world, action.workload.in_namespace(self.namespace)):
             self._rolled_out(action)
 
-    def _check_workloads(self, workloads: Sequence[Named], *, applies: bool) -> None:
+    def _check_workloads(self, workloads: Sequence[WorkloadReference], *, applies: bool) -> None:
         if applies:
             return
         for name in self._meant(workloads):
@@ -257,8 +257,8 @@ class Playing(Struct, frozen=True):
             told = [resume(self.world, rollout) for rollout in told]
         return replace(played, failed="; ".join(failed) or None, rollouts=tuple(told))
 
-    def _meant(self, names: Iterable[Named]) -> Iterator[WorkloadName]:
-        return (self.world.resolve_name(name.within(self.namespace)) for name in names)
+    def _meant(self, names: Iterable[WorkloadReference]) -> Iterator[WorkloadName]:
+        return (self.world.resolve_name(name.in_namespace(self.namespace)) for name in names)
 
     def _switch_readiness(self, step: Stuck) -> None:
         """Switch readiness from now on. Unready pods of a workload that is no longer stuck become ready at once."""
@@ -286,7 +286,7 @@ class Playing(Struct, frozen=True):
             case Rollout():
                 return [apply_workload(world, self._rolled_out(verb))]
             case Rollback():
-                return [rolled_back(world, verb.workload.within(self.namespace))]
+                return [rolled_back(world, verb.workload.in_namespace(self.namespace))]
             case Apply():
                 return self._apply_manifests(verb, refused)
         return ()
@@ -336,7 +336,7 @@ class Playing(Struct, frozen=True):
 
     def _rolled_out(self, step: Rollout) -> AppliedWorkload:
         """The workload with the template of its manifest, with fields set, or restarted. Raises KubespreadError."""
-        now, name = self._now, step.workload.within(self.namespace)
+        now, name = self._now, step.workload.in_namespace(self.namespace)
         surroundings = self._surroundings(now, name.namespace, step.settings)
         if step.manifest is None:
             restarted_at = "" if step.settings else self.world.timestamp
@@ -381,7 +381,7 @@ class Playing(Struct, frozen=True):
             raise SnapshotError(f'{row.resource} "{name.name}" cannot be looked up: {reason}')
         if row.cls is Pod or not row.is_kept:
             raise UsageError(f"a {name.kind} cannot be applied again by name: name its manifest")
-        obj = now.objects.named(row.cls, name.name, name.namespace)
+        obj = now.objects.find(row.cls, name.name, name.namespace)
         if obj is None:
             raise not_found(self.world, name)
         candidate = revised(obj, row, surroundings, restarted_at)
@@ -402,7 +402,9 @@ def played_step(trial: Trial, number: int, name: str, event: Event, **fields: An
         has_skew=True,
         number=number,
         pods_gone=tuple(gone_pods(step.gone)),
-        pods_placed=tuple(PlacedPod(pod=NamespacedName.of(pod), node=pod.spec.node_name) for pod in step.placed),
+        pods_placed=tuple(
+            PlacedPod(pod=NamespacedName.from_object(pod), node=pod.spec.node_name) for pod in step.placed
+        ),
         **fields,
     )
 
@@ -420,7 +422,7 @@ def _sources(read: Sources, surroundings: Surroundings) -> Iterator[Source]:
 def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
     """Objects that are new or changed, except pods, nodes and workloads."""
     for cls, objects in after.objects.by_type.items():
-        unchanged = {id(obj) for obj in before.objects.of(cls)}
+        unchanged = {id(obj) for obj in before.objects.all_of(cls)}
         if cls not in WORKLOADS:
             yield from (obj for obj in objects if id(obj) not in unchanged)
 

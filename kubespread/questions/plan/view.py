@@ -112,7 +112,7 @@ def _parts(report: PlanReport, look: Look) -> Iterator[Part]:
     yield replace(steps, rows=lines, noun="step", tones=tones)
     for number, rollout in _rollouts(report):
         if rollout.passes:
-            yield passes(f"Step {number}: {rollout.workload.called}", rollout, look)
+            yield passes(f"Step {number}: {rollout.workload.short_name}", rollout, look)
 
 
 def _indented(details: Sequence[Line], look: Look) -> Iterator[Text]:
@@ -129,4 +129,4 @@ def _details(step: PlanStep) -> Iterator[Line]:
         yield [Cell(step.skew, Tone.BAD)]
     for rollout in step.rollouts:
         style = Tone.GOOD if rollout.complete else Tone.BAD
-        yield [Cell(f"{rollout.workload.called}: ", style), Cell(rollout_sentence(rollout))]
+        yield [Cell(f"{rollout.workload.short_name}: ", style), Cell(rollout_sentence(rollout))]

@@ -45,7 +45,7 @@ class EvictionStep(Report, frozen=True):
     """One eviction, to be made once the previous replacement runs."""
 
     number: Annotated[int, Col(header="STEP")]
-    pod: Annotated[NamespacedName, Col(text=lambda pod: pod.called, fit=Fit.NAMES)]
+    pod: Annotated[NamespacedName, Col(text=lambda pod: pod.short_name, fit=Fit.NAMES)]
     """NAMESPACE/name."""
     node: Annotated[str, Col(fit=Fit.NAMES)]
     """Node the pod is on."""
@@ -139,7 +139,7 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
             yield f"never evicted: {', '.join(pods)}"
         for obstacle in self.obstacles:
             tried = count_of(obstacle.tried, "eviction")
-            yield f"{', '.join(workload.called for workload in obstacle.workloads[:3])}: {tried} tried: {obstacle.why}"
+            yield f"{', '.join(name.short_name for name in obstacle.workloads[:3])}: {tried} tried: {obstacle.why}"
         if self.rounds:
             yield self._descheduler
 

@@ -148,7 +148,7 @@ def _step(start: Attempt, number: int, move: Move) -> rows.EvictionStep:
     workload = workload_of(world, move.evicted)
     return rows.EvictionStep(
         number=number,
-        pod=NamespacedName.of(move.evicted),
+        pod=NamespacedName.from_object(move.evicted),
         workload=workload,
         node=move.evicted.spec.node_name,
         lands_on=move.landed.spec.node_name,
@@ -178,8 +178,10 @@ def _rounds(attempt: Attempt, policy: Policy) -> Iterator[rows.DeschedulerRound]
         held = Counter(cycle.held)
         yield rows.DeschedulerRound(
             number=number,
-            evicted=tuple(map(NamespacedName.of, cycle.evicted)),
-            placed=tuple(PlacedPod(pod=NamespacedName.of(pod), node=pod.spec.node_name) for pod in happened.placed),
+            evicted=tuple(map(NamespacedName.from_object, cycle.evicted)),
+            placed=tuple(
+                PlacedPod(pod=NamespacedName.from_object(pod), node=pod.spec.node_name) for pod in happened.placed
+            ),
             held=tuple(rows.StayingPods(why=why, pods=held[why]) for why in sorted(held)),
             pending=len(attempt.world.queue.waiting),
             violated=attempt.violated,
@@ -210,4 +212,4 @@ def _identified(pod: Pod) -> Pod:
     """The pod with a UID, as every stored pod has one: without it the descheduler evicts nothing."""
     if pod.metadata.uid:
         return pod
-    return replace(pod, metadata=replace(pod.metadata, uid=str(NamespacedName.of(pod))))
+    return replace(pod, metadata=replace(pod.metadata, uid=str(NamespacedName.from_object(pod))))

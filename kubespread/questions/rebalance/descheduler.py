@@ -27,7 +27,7 @@ from kubespread.errors import Fault, ManifestError
 from kubespread.kube import well_known
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Namespace, Pod, PodAffinityTerm, TopologySpreadConstraint
-from kubespread.kube.api.decoding import DecodingError, decode, normalized, unexpected_fields
+from kubespread.kube.api.decoding import DecodingError, decode, normalize, unexpected_fields
 from kubespread.kube.api.meta import Int32, Int64, KubeObject, LabelSelector
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import is_terminating, priority_of
@@ -220,7 +220,7 @@ def _decoded(data: Any, cls: type[T], path: str, faults: list[_Fault]) -> T:
     """``data`` as a ``cls``; faults are appended to ``faults``."""
     join = f"{path}." if path else ""
     try:
-        clean = normalized({} if data is None else data, cls)
+        clean = normalize({} if data is None else data, cls)
     except DecodingError as error:
         faults.append((f"{join}{error.path}", str(error)))
         return cls()
@@ -364,7 +364,9 @@ def protections(view: View, args: EvictorArgs) -> dict[str, Callable[[Pod], bool
     """Tests that protect pods from eviction, by name."""
     selector, threshold = _labels(args.label_selector), args.priority_threshold.value
     siblings = Counter(owner.uid for pod in view.pods for owner in pod.metadata.owner_references)
-    budgets = [(each.metadata.namespace, selector_of(each)) for each in view.cluster.objects.of(PodDisruptionBudget)]
+    budgets = [
+        (each.metadata.namespace, selector_of(each)) for each in view.cluster.objects.all_of(PodDisruptionBudget)
+    ]
     critical = SYSTEM_CRITICAL_PRIORITY if threshold is None else min(SYSTEM_CRITICAL_PRIORITY, threshold)
 
     def lacks_budget(pod: Pod) -> bool:
@@ -570,7 +572,7 @@ class Cycle(Struct):
         """
         # The policy's own node selector is not applied here.
         nodes, selector = view.ready(parse_selector(args.node_selector)), _namespaces(args)
-        every = () if selector.is_empty else view.cluster.objects.of(Namespace)
+        every = () if selector.is_empty else view.cluster.objects.all_of(Namespace)
         namespaces = {each.metadata.name for each in every if selector.matches(each.metadata.labels)}
         for pod in chosen:
             if args.node_fit and not view.fits_other(pod, nodes):

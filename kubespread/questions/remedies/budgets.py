@@ -42,7 +42,7 @@ def looser(world: World, asked: Sequence[Edit], *refused: Sequence[Pod]) -> tupl
 
 def _meant(world: World, edit: SetBudget) -> Iterator[tuple[str | None, str]]:
     """The budgets that an edit sets, by namespace and name."""
-    for budget in world.objects.of(PodDisruptionBudget):
+    for budget in world.objects.all_of(PodDisruptionBudget):
         meta = budget.metadata
         if edit.namespace not in (None, meta.namespace):
             continue
@@ -65,7 +65,9 @@ def settled_after(world: World, change: Change) -> Baseline | None:
 
 def _for_pods(world: World, pods: Sequence[Pod]) -> Iterator[tuple[SetBudget, ...]]:
     budgets = {
-        NamespacedName.of(budget): budget for pod in pods for budget in world.budgets.protecting(pod, world.time)
+        NamespacedName.from_object(budget): budget
+        for pod in pods
+        for budget in world.budgets.protecting(pod, world.time)
     }
     kept = _one_for_each_pod(budgets, [*world.book, *pods])
     removed = [SetBudget(name.name, namespace=name.namespace) for name in budgets if name not in kept]

@@ -98,7 +98,7 @@ class EditedWorlds(Struct, dict=True):
     def consequences(self, edited: Edited) -> Iterator[str]:
         """Yield effects on others that would not occur without the edits."""
         for gone in self._gone_anew(edited):
-            name = NamespacedName.of(gone.pod)
+            name = NamespacedName.from_object(gone.pod)
             if gone.why == PREEMPTED:
                 yield f"preempting {name}"
             elif gone.why == UNSELECTED:
@@ -113,15 +113,15 @@ class EditedWorlds(Struct, dict=True):
         others = [_waiting(world, is_own) for world in (edited.world, self._left_alone.world, self.unchanged.world)]
         for gone in self._gone_anew(edited):
             if gone.why in (EVICTED, PREEMPTED) and gone.owner is None:
-                name, controller = NamespacedName.of(gone.pod), controller_of(gone.pod)
+                name, controller = NamespacedName.from_object(gone.pod), controller_of(gone.pod)
                 if controller is None:
                     yield f"{name} would be lost for good"
                 else:
                     yield f"whether {controller.kind}/{controller.name} makes {name} again is not modeled"
         for workload, number in (others[0] - (others[1] | others[2])).items():
-            yield f"{count_of(number, 'pod')} of {workload.called} would be pending"
+            yield f"{count_of(number, 'pod')} of {workload.short_name} would be pending"
         for row in unmade_pods(edited.world, difference.unmade) if edited.gone else ():
-            yield f"{count_of(row.count, 'pod')} of {row.workload.called} would not be made: {row.message}"
+            yield f"{count_of(row.count, 'pod')} of {row.workload.short_name} would not be made: {row.message}"
 
     def _gone_anew(self, edited: Edited) -> list[Departure]:
         """The pods that had to go and would not without the edits."""
@@ -255,7 +255,7 @@ class AllFreed(PlayedGoal):
 def victims_of(gone: Iterable[Departure], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
     """Pods preempted for any of ``keys``."""
     made_room = (each for each in gone if each.made_room_for is not None and key_of(each.made_room_for) in keys)
-    return tuple(NamespacedName.of(each.pod) for each in made_room)
+    return tuple(NamespacedName.from_object(each.pod) for each in made_room)
 
 
 def pod_reviser(snapshot: Snapshot, version: KubeVersion) -> RevisePod:

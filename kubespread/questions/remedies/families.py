@@ -26,7 +26,7 @@ from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.providers import owns_label, owns_taint
 from kubespread.kube.quantity import NANO, Quantity
 from kubespread.kube.selector import Requirement, parse_term, required_node_selector
-from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated_taints
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_ZONE, HOSTNAME, NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY, ZONE
 from kubespread.questions.causes.bars import closed_minimums, near_key
@@ -279,7 +279,7 @@ def more_unavailable(stuck: Stuck) -> Iterator[Ladder]:
     if older is None:
         return
     namespace, name = older.deployment.namespace, older.deployment.name
-    deployment = objects.named(Deployment, name, namespace)
+    deployment = objects.find(Deployment, name, namespace)
     if deployment is not None and strategy_of(deployment) == ROLLING_UPDATE and not deployment.spec.paused:
         more = limits(deployment).max_unavailable + 1
         what = f"maxUnavailable: {more} of deploy/{name}"
@@ -373,7 +373,7 @@ def untaints(stuck: Stuck) -> Iterator[Ladder]:
             own = (taint for taint in _unwelcome(stuck, node) if not owns_taint(taint))
             for key, effect in dict.fromkeys((taint.key, taint.effect) for taint in own):
                 edit = RemoveTaint(Target(node.metadata.name), key, effect)
-                change, taint = Change(UNTAINT, str(edit), 185, edits=(edit,)), edit.described
+                change, taint = Change(UNTAINT, str(edit), 185, edits=(edit,)), edit.mark
                 summary = f"taking {taint} off {node.metadata.name}"
                 yield _OfNode(change, summary, f"taint {{}} nodes {taint}-", f"taking {taint} off {{}} nodes")
 
@@ -389,7 +389,9 @@ def tolerations(stuck: Stuck) -> Iterator[Ladder]:
 
 def _unwelcome(stuck: Stuck, node: Node) -> list[Taint]:
     compares = stuck.version.has(COMPARISON_GATE)
-    repelling = untolerated(node.spec.taints, stuck.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+    repelling = untolerated_taints(
+        node.spec.taints, stuck.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares
+    )
     return [taint for taint in repelling if not is_state_taint(taint)]
 
 
@@ -500,7 +502,7 @@ def evictions(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def _gone(family: str, pod: Pod, what: str, summary: str, cost: int) -> Ladder:
-    name = NamespacedName.of(pod)
+    name = NamespacedName.from_object(pod)
     edit = EvictPod(pod.metadata.name, pod.metadata.namespace)
     return Ladder.of(Change(family, what.format(name), cost, edits=(edit,)), summary.format(name))
 
@@ -516,7 +518,9 @@ def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
     for pod in cluster.running.pods if evicted else ():
         if (pod.metadata.namespace, pod.metadata.name) not in evicted:
             continue
-        budgets = [budget.metadata.name for budget in cluster.objects.of(PodDisruptionBudget) if protects(budget, pod)]
+        budgets = [
+            budget.metadata.name for budget in cluster.objects.all_of(PodDisruptionBudget) if protects(budget, pod)
+        ]
         allowed = f"budget {', '.join(budgets)} allows it" if budgets else "no budget protects it"
         theirs, mine = priority_of(pod), priority_of(stuck.pod)
         compared = "the same priority" if theirs == mine else f"priority {theirs}, the pod's is {mine}"
@@ -644,7 +648,9 @@ def _beside_volumes(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
 
 def _is_open(stuck: Stuck, node: Node) -> bool:
     tolerations = stuck.pod.spec.tolerations
-    return not node.spec.unschedulable and not untolerated(node.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS)
+    return not node.spec.unschedulable and not untolerated_taints(
+        node.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS
+    )
 
 
 def _in_new_domains(template: str, key: str, most: int) -> Ladder:

@@ -108,7 +108,7 @@ class AreaLines(parts.Report, frozen=True, kw_only=True):
     @property
     def what(self) -> str:
         """``shop/Deployment/web, shop/Deployment/api``."""
-        return some_of([name.called for name in self.workloads] or self.nodes, _MAX_NAMED)
+        return some_of([name.short_name for name in self.workloads] or self.nodes, _MAX_NAMED)
 
 
 class Scorecard(OfWorkloads, frozen=True, kw_only=True):

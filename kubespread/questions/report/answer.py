@@ -98,8 +98,8 @@ def _tight_budgets(world: World, workload: WorkloadOf) -> Iterator[_TightBudget]
     for pod in world.book:
         if pod.spec.node_name and (name := workload(pod)) is not None:
             for budget in world.budgets.protecting(pod, world.time):
-                protected.setdefault(NamespacedName.of(budget), []).append((pod, name))
-    budgets = {NamespacedName.of(budget): budget for budget in world.budgets.current(world.time)}
+                protected.setdefault(NamespacedName.from_object(budget), []).append((pod, name))
+    budgets = {NamespacedName.from_object(budget): budget for budget in world.budgets.current(world.time)}
     for key in sorted(protected):
         budget, pods = budgets[key], [pod for pod, _ in protected[key]]
         status = budget.status
@@ -112,7 +112,7 @@ def _tight_budgets(world: World, workload: WorkloadOf) -> Iterator[_TightBudget]
             healthy = Expectation(status.expected_pods, status.desired_healthy)
             yield _TightBudget(
                 name=key,
-                pods=tuple(map(NamespacedName.of, pods)),
+                pods=tuple(map(NamespacedName.from_object, pods)),
                 nodes=tuple(dict.fromkeys(pod.spec.node_name for pod in pods)),
                 workloads=tuple(dict.fromkeys(workload for _, workload in protected[key])),
                 message=refused.cause or refused.message or "",
@@ -153,7 +153,7 @@ class _Asking(Inquiry):
     def _pending(self) -> Iterator[ReportLine]:
         pending = self.whole("pending", Pending(**self.shared, **self._autoscaled))
         if pending is not None:
-            pods = {NamespacedName.of(pod): pod for pod in self.scene.now.pods if not pod.spec.node_name}
+            pods = {NamespacedName.from_object(pod): pod for pod in self.scene.now.pods if not pod.spec.node_name}
             yield from self._waiting(pending, pods)
 
     def _at_maximum(self) -> Iterator[ReportLine]:
@@ -256,7 +256,7 @@ class _Asking(Inquiry):
             yield ReportLine.of(
                 "unconstrained",
                 "notice",
-                numbers={"workloads": len(free), "names": [name.called for name in free]},
+                numbers={"workloads": len(free), "names": [name.short_name for name in free]},
                 key="spread/unconstrained",
                 area="spread",
                 question="audit",
@@ -357,7 +357,7 @@ class _Asking(Inquiry):
         return ReportLine.of(
             "neverLets" if budget.is_for_good else "letsNone",
             "warning",
-            numbers={"budget": budget.name.called, "nodes": len(budget.nodes), "why": budget.message},
+            numbers={"budget": budget.name.short_name, "nodes": len(budget.nodes), "why": budget.message},
             key=f"budgets/{budget.name}",
             area="budgets",
             question="report",
@@ -374,7 +374,7 @@ class _Asking(Inquiry):
             by_cause.setdefault(node.cause, []).append(node)
         for cause, rows in by_cause.items():
             level, why = KEPT[cause]
-            nodes, pods = tuple(row.node for row in rows), [pod.called for row in rows for pod in row.pods]
+            nodes, pods = tuple(row.node for row in rows), [pod.short_name for row in rows for pod in row.pods]
             yield ReportLine.of(
                 "kept",
                 level,

@@ -9,7 +9,7 @@ from shlex import quote
 
 from kubespread.candidate.replicas import autoscalers, autoscalers_of
 from kubespread.kube.api.core import ResourceQuota
-from kubespread.kube.owners import Named, WorkloadName
+from kubespread.kube.owners import WorkloadName, WorkloadReference
 from kubespread.questions.commands import Commands
 from kubespread.questions.report import ReportLine
 from kubespread.reports.outcome import Outcome
@@ -73,7 +73,7 @@ def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int
     has_growth = baseline.grow is not None
     most_more, asked = _most_more(world, scaled, has_growth=has_growth), dict[WorkloadName, int]()
     # How many pods quotas allow is known of those that are made.
-    counted = {quota.metadata.namespace for quota in world.workloads.objects.of(ResourceQuota)}
+    counted = {quota.metadata.namespace for quota in world.workloads.objects.all_of(ResourceQuota)}
     for name, _, most in scaled:
         asked[name] = most
         if most_more is not None and name.namespace not in counted:
@@ -105,7 +105,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
             "atMaximum",
             "warning" if one.lacking else "notice",
             numbers={
-                "workload": workload.called,
+                "workload": workload.short_name,
                 "autoscaler": text,
                 "most": most,
                 "missing": _missing(one),
@@ -125,7 +125,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
             numbers={
                 "scaled": len(together.scaled),
                 "missing": _missing(together),
-                "names": [name.called for name in together.lacking],
+                "names": [name.short_name for name in together.lacking],
             },
             key="scaling/all",
             area="scaling",
@@ -148,4 +148,4 @@ def _scaling(grown: AtMaximum) -> Iterator[str]:
     """To as many replicas as were made: what more say is the same."""
     for name, _, most in grown.scaled:
         replicas = most - grown.beyond.get(name, 0)
-        yield f"--scale {quote(f'{Named(name.kind, name.name, name.namespace)}={replicas}')}"
+        yield f"--scale {quote(f'{WorkloadReference(name.kind, name.name, name.namespace)}={replicas}')}"

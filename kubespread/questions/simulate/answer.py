@@ -167,7 +167,7 @@ def pose(
         on_refused=on_refused,
     )
     snapshot, version = candidates[0].surroundings.snapshot, candidates[0].surroundings.version
-    if not version.since(SCORES_SINCE):
+    if not version.reaches(SCORES_SINCE):
         reason = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
         raise UsageError(f"kube-scheduler {version}: {reason}")
     if as_gangs is not None and as_gangs.topology_key:
@@ -326,7 +326,7 @@ def _preempted(
     for copy, victim in outcome.preempted:
         owner = controller_of(victim.pod)
         yield PreemptedPod(
-            pod=NamespacedName.of(victim.pod),
+            pod=NamespacedName.from_object(victim.pod),
             node=cluster.nodes.names[victim.node],
             owner=None if owner is None else f"{owner.kind}/{owner.name}",
             made_room_for=NamespacedName(demand.pod.metadata.namespace, placements[copy].pod),
@@ -548,7 +548,7 @@ def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> Placed
     """Report what became of the workload's pods that waited ``before`` the edits; None where none did."""
     if candidate.workload is None:
         return None
-    waited = pods_of(candidate.workload, candidate.companions, before.objects.of(ReplicaSet), waiting_pods(before))
+    waited = pods_of(candidate.workload, candidate.companions, before.objects.all_of(ReplicaSet), waiting_pods(before))
     if not waited:
         return None
     keys = set(map(key_of, waited))
@@ -571,7 +571,7 @@ def _chance(report: SimulateReport, version: KubeVersion) -> Iterator[str]:
     their victims are gone, and meanwhile spreading does not count them.
     """
     has_ties = any(placement.ties > 1 for placement in report.placements)
-    if has_ties and report.seed is None and not version.since(35):
+    if has_ties and report.seed is None and not version.reaches(35):
         yield f"kube-scheduler {version} takes any of the nodes with equal scores, at random (--seed does, too)"
     if len(report.preempted) > 1:
         yield "pods that come at once may preempt more than these, which come one after another: play a scale step"

@@ -94,7 +94,7 @@ def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersi
     if as_gangs is None:
         return
     if not has_gangs(version):
-        if version.since(35):
+        if version.reaches(35):
             yield (
                 f"kube-scheduler v{version} places gangs only with the feature gate GenericWorkload: without it each "
                 "pod is bound as soon as it has a node"
@@ -169,7 +169,7 @@ def _gang(
 
 def _not_modelled(group: Group, version: KubeVersion) -> Iterator[str]:
     yield "preemption for a pod group: its pods evict nobody"
-    if group.topology_key and version.since(37):
+    if group.topology_key and version.reaches(37):
         yield (
             "percentageOfPlacementsToScore: every domain where the group fits is scored; kube-scheduler may stop once "
             "it has found enough"
@@ -197,7 +197,7 @@ def _waiting(name: GroupName, candidates: Sequence[Candidate]) -> int:
     for candidate in candidates:
         own.add(key_of(candidate.pod))
         if candidate.workload is not None:
-            replica_sets = snapshot.objects.of(ReplicaSet)
+            replica_sets = snapshot.objects.all_of(ReplicaSet)
             own |= {
                 key_of(pod) for pod in pods_of(candidate.workload, candidate.companions, replica_sets, by_controller)
             }

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from kubespread.controllers.statefulset import POD_NAME_LABEL
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.simulate import (
     NodeReplicas,
@@ -81,7 +81,7 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
     if ties and report.seed is None:
         were = "was a tie" if ties == 1 else "were ties"
         # Older ones take any.
-        is_own = KubeVersion.parse(report.kube_version).since(35)
+        is_own = KubeVersion.parse(report.kube_version).reaches(35)
         order = "kube-scheduler's own order" if is_own else "the order of kube-scheduler 1.35"
         tied = f"{ties:,} of {report.placed:,} placements {were}, taken in {order}"
         yield folded(Cell(tied, Tone.FAINT))
@@ -145,7 +145,7 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Part]:
         return
     width = aim(look)
     columns = [
-        Laid("", [cut_middle(escaped(row.value) or EMPTY, width // _NAMES_PER_WIDTH) for row in rows]),
+        Laid("", [cut_middle(escape(row.value) or EMPTY, width // _NAMES_PER_WIDTH) for row in rows]),
         Laid("", [f"{row.before:,} → {row.after:,}" for row in rows], is_number=True),
         Laid("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
     ]
@@ -178,7 +178,7 @@ def _bars(rows: Sequence[DomainChange], width: int) -> list[Cell]:
 def _nodes(report: SimulateReport, look: Look) -> Iterator[Part]:
     """Nodes that no label groups."""
     nodes = _most_first(report.nodes)
-    phrases = [f"{escaped(node.name)} +{node.placed:,}" for node in nodes[:_MAX_NODES]]
+    phrases = [f"{escape(node.name)} +{node.placed:,}" for node in nodes[:_MAX_NODES]]
     if len(nodes) > _MAX_NODES:
         phrases.append(f"and {_counted(nodes[_MAX_NODES:])}")
     yield from flowed(phrases, look, gutter=_SEPARATOR)
@@ -258,11 +258,11 @@ def provenance(reports: Sequence[SimulateReport]) -> Line:
 def _node_cells(rows: Sequence[Sequence[NodeReplicas]], room: int) -> Sequence[str]:
     """Per row the nodes that got replicas, most first: by name if all rows fit in ``room``, else by number."""
     ordered = [_most_first(nodes) for nodes in rows]
-    names = [escaped(node.name) for nodes in ordered for node in nodes]
+    names = [escape(node.name) for nodes in ordered for node in nodes]
     for shown in (names, told_apart(names, _SHORT_NAME)):
         called = dict(zip(names, shown, strict=True))
         named = [
-            _SEPARATOR.join(f"{called[escaped(node.name)]} +{node.placed:,}" for node in nodes) for nodes in ordered
+            _SEPARATOR.join(f"{called[escape(node.name)]} +{node.placed:,}" for node in nodes) for nodes in ordered
         ]
         if all(width_of(cell) <= room for cell in named) and all(len(nodes) <= _MAX_NAMED for nodes in ordered):
             return named
@@ -352,7 +352,7 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
     yield from flowed([_totals(reports)], look, indent="")
     if look.headers:
         yield from subject([[Cell(_title(reports), Tone.STRONG)], provenance(reports)], look)
-    yield from because((escaped(names[id(report)]), why) for report in reports if (why := _cause(report)))
+    yield from because((escape(names[id(report)]), why) for report in reports if (why := _cause(report)))
     yield of_sheet(workloads, look)
     if look.headers:
         yield [Cell("-v or --name NAME: where the replicas of each land", Tone.FAINT)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.questions.survive import LostDomain, SurviveReport
 from kubespread.reports.outcome import badness
 from kubespread.views.look import Look, Sentence, Tone
@@ -63,7 +63,7 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Sentence]
     degraded = worst_changes(report.losses)
     # Why they are degraded, unless said already.
     said = " ".join(report.answer)
-    whys = ((escaped(change.workload.called), change.why) for _, change in degraded.on_screen(look))
+    whys = ((escape(change.workload.short_name), change.why) for _, change in degraded.on_screen(look))
     for why, names in together((name, why) for name, why in whys if why.rstrip(".") not in said).items():
         yield folded(f"{some_of(names, _MAX_NAMED)}: {why}", indent="")
     for text in dict.fromkeys(note for loss in report.losses for note in loss.notes):

@@ -17,7 +17,7 @@ from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.taint import DrainFlags, uncordoned
+from kubespread.kube.taint import DrainFlags, uncordon_node
 from kubespread.questions.plan import PlanRemedy, PlanReport, PlanStep
 from kubespread.questions.plan.playing import played_step
 from kubespread.questions.remedies.budgets import looser, settled_after
@@ -234,7 +234,7 @@ def _larger(world: World, stopping: Sequence[Pod]) -> Iterator[Change]:
 
 
 def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:
-    for autoscaler in world.workloads.objects.of(HorizontalPodAutoscaler):
+    for autoscaler in world.workloads.objects.all_of(HorizontalPodAutoscaler):
         target, namespace = autoscaler.spec.scale_target_ref, autoscaler.metadata.namespace
         if WorkloadName(target.kind, namespace, target.name) == workload:
             yield autoscaler.spec.max_replicas
@@ -288,10 +288,10 @@ class Pool:
 def _instead_of(node: Node, to: str, nodes: Sequence[Node]) -> AddNode:
     """The new node for ``node``: a copy, or what ``to`` says, made of nodes that may be gone by the time it joins."""
     if not to:
-        return AddNode(node.metadata.name, manifest=uncordoned(node))
+        return AddNode(node.metadata.name, manifest=uncordon_node(node))
     by, at, labels = to.partition("@")
     if ":" in by or (at and not all("=" in pair for pair in labels.split("@"))):
         raise UsageError(f"invalid --to {to!r}: expected CPUxGI, as in 8x16, or TEMPLATE, with @KEY=VALUE if needed")
     edit = parse(f"add-node {in_place_of(node, by, at + labels)}")
     assert isinstance(edit, AddNode)
-    return replace(edit, manifest=edit.manifest or uncordoned(node_called(edit.template, nodes)))
+    return replace(edit, manifest=edit.manifest or uncordon_node(node_called(edit.template, nodes)))

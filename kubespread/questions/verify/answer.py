@@ -14,8 +14,8 @@ from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
 from kubespread.kube.api.kinds import of_pods
-from kubespread.kube.owners import Named, NamespacedName, WorkloadName
-from kubespread.kube.quantity import NANO, IntOrString, parse, rounded, scaled
+from kubespread.kube.owners import NamespacedName, WorkloadName, WorkloadReference
+from kubespread.kube.quantity import NANO, IntOrString, parse, round_quantity, scaled_value
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit import Audit, AuditedWorkload, counts_text
 from kubespread.questions.audit.standing import groups
@@ -185,7 +185,7 @@ def _promised(promise: Promise, workload: WorkloadName | None) -> Iterator[_Row]
 
 def _reference(workload: WorkloadName) -> str:
     """``deploy/web``."""
-    return str(Named(workload.kind, workload.name))
+    return str(WorkloadReference(workload.kind, workload.name))
 
 
 def _judged(says: str, margin: int, promised: object, why: str = "", *, is_known: bool = True) -> _Found:
@@ -212,7 +212,7 @@ def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None
         if ready is None:
             gone = sum(trouble.count for trouble in loss.of("lost") if trouble.subject == workload)
             return -max(row.lacks, row.pending + row.unmade, gone)
-        return row.fewest_ready - scaled(ready, row.wanted, round_up=True)
+        return row.fewest_ready - scaled_value(ready, row.wanted, round_up=True)
 
     def badness(row: tuple[LostDomain, WorkloadChange]) -> tuple[bool, bool, int]:
         """Sort key: what is certain is worse than what is not known, as for survive."""
@@ -230,7 +230,7 @@ def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None
     found = _judged(
         f"losing {loss.name} leaves {left:,} of {worst.wanted:,} ready {when}",
         margin_of(loss, worst),
-        f"{worst.enough if ready is None else scaled(ready, worst.wanted, round_up=True):,}",
+        f"{worst.enough if ready is None else scaled_value(ready, worst.wanted, round_up=True):,}",
         f"{why}; {f'{safe:,}' if safe else 'none'} of {of} {'can be lost' if ready is None else 'keep it'}",
         is_known=is_at_first or not worst.controller_unknown,
     )
@@ -253,7 +253,7 @@ def _audited(key: str, workload: WorkloadName, asking: _Asking) -> AuditedWorklo
 def _ready(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Found:
     row = _audited("", workload, asking)
     ready, replicas = (0, 0) if row is None else (row.ready, row.replicas)
-    least = scaled(promised, replicas, round_up=True)
+    least = scaled_value(promised, replicas, round_up=True)
     return _judged(f"{ready:,} of {count_of(replicas, 'pod')} ready", ready - least, f"{least:,}")
 
 
@@ -307,7 +307,7 @@ def _rollout(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> 
     if not rollout.complete or rollout.stuck_runs:
         chance = f" in {rollout.stuck_runs} of {rollout.runs} runs" if rollout.may_get_stuck else ""
         return _Found("broken", f"its rollout does not get done{chance}: {rollout.wedged_on or rollout.stuck_on}")
-    least, fewest = scaled(promised, rollout.replicas, round_up=True), rollout.fewest_ready
+    least, fewest = scaled_value(promised, rollout.replicas, round_up=True), rollout.fewest_ready
     says = f"{fewest:,} of {count_of(rollout.replicas, 'pod')} ready at worst while it is rolled out"
     return _judged(says, fewest - least, f"{least:,}")
 
@@ -320,7 +320,10 @@ def _drain(workload: WorkloadName, asking: _Asking) -> _Found:
     if not asking.world.objects.knows(PodDisruptionBudget):
         return _Found("unknown", "no PodDisruptionBudget objects: whether one keeps its pods is not known")
     pods = [pod for pod in asking.settled.book if workload_of(asking.settled, pod) == workload]
-    own, nodes = {workload, *map(NamespacedName.of, pods)}, {pod.spec.node_name for pod in pods if pod.spec.node_name}
+    own, nodes = (
+        {workload, *map(NamespacedName.from_object, pods)},
+        {pod.spec.node_name for pod in pods if pod.spec.node_name},
+    )
     rows = [row for row in report.rows if row.name in nodes]
     held = [(row, trouble) for row in rows for trouble in row.troubles if trouble.subject in own]
     of, bad = f"{count_of(len(nodes), 'node')} with its pods", {row.name for row, _ in held}
@@ -341,10 +344,10 @@ def _room(resource: str, promised: str, asking: _Asking) -> _Found:
     if row is None or not whole.nano:
         return _Found("broken", f"no node has any {resource}")
     usable = sum((parse(part.amount) for part in row.stranded if part.tolerable), parse(row.usable))
-    left = rounded(str(usable))
+    left = round_quantity(str(usable))
     if promised.endswith("%"):
         margin = 100 * usable.nano - int(promised[:-1]) * whole.nano
-        says = f"{100 * usable.nano / whole.nano:.1f} % left ({left} of {rounded(row.allocatable)})"
+        says = f"{100 * usable.nano / whole.nano:.1f} % left ({left} of {round_quantity(row.allocatable)})"
         return _judged(says, margin, promised)._replace(margin=round(margin / whole.nano, 1))
     margin = usable.nano - parse(promised).nano
     return _judged(f"{left} left", margin, promised)._replace(margin=margin / NANO)

@@ -263,7 +263,7 @@ class Cluster:
 
     def _volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         attached: dict[int, dict[str, str]] = {}
-        for attachment in self.objects.of(VolumeAttachment):
+        for attachment in self.objects.all_of(VolumeAttachment):
             volume = self.storage.volumes.get(attachment.spec.source.persistent_volume_name)
             node = self.nodes.index.get(attachment.spec.node_name)
             if node is not None and attachment.spec.attacher and volume is not None and volume.spec.csi is not None:

@@ -67,17 +67,17 @@ class StorageIndex:
 
     def __init__(self, objects: ClusterObjects) -> None:
         self.claims: Mapping[ClaimKey, api.PersistentVolumeClaim] = {
-            key_of(claim): claim for claim in objects.of(api.PersistentVolumeClaim)
+            key_of(claim): claim for claim in objects.all_of(api.PersistentVolumeClaim)
         }
         self.volumes: Mapping[str, api.PersistentVolume] = {
-            volume.metadata.name: volume for volume in objects.of(api.PersistentVolume)
+            volume.metadata.name: volume for volume in objects.all_of(api.PersistentVolume)
         }
-        self.capacities: tuple[api.CSIStorageCapacity, ...] = objects.of(api.CSIStorageCapacity)
+        self.capacities: tuple[api.CSIStorageCapacity, ...] = objects.all_of(api.CSIStorageCapacity)
         self._for_claims = _by_claimant({}, self.volumes.values())
         self.classes: Mapping[str, api.StorageClass] = {
-            storage_class.metadata.name: storage_class for storage_class in objects.of(api.StorageClass)
+            storage_class.metadata.name: storage_class for storage_class in objects.all_of(api.StorageClass)
         }
-        self.csi_nodes: Mapping[str, api.CSINode] = {node.metadata.name: node for node in objects.of(api.CSINode)}
+        self.csi_nodes: Mapping[str, api.CSINode] = {node.metadata.name: node for node in objects.all_of(api.CSINode)}
         self.attach_limits: dict[str, dict[str, int]] = {}
         """Per node with limits how many volumes it takes, by driver; drivers without a limit are not there."""
         for name, node in self.csi_nodes.items():

@@ -25,7 +25,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import Int32
 from kubespread.kube.owners import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.kube.validation.faults import FieldFault, between
+from kubespread.kube.validation.faults import FieldFault, range_faults
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BY_SCHEDULER, DISRUPTION_TARGET
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -71,7 +71,7 @@ class DefaultPreemptionArgs(Args):
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
         percentage, absolute = self.min_candidate_nodes_percentage, self.min_candidate_nodes_absolute
-        yield from between(percentage, 0, 100, f"{path}.minCandidateNodesPercentage")
+        yield from range_faults(percentage, 0, 100, f"{path}.minCandidateNodesPercentage")
         if absolute < 0:
             yield FieldFault(f"{path}.minCandidateNodesAbsolute", "must not be negative")
         if percentage == 0 and absolute == 0:
@@ -317,7 +317,7 @@ def _first_start(candidate: PreemptionCandidate) -> str:
 
 
 def _make(setting: Setting) -> DefaultPreemption:
-    return DefaultPreemption(read_as(DefaultPreemptionArgs, setting.args), setting.version.since(38))
+    return DefaultPreemption(read_as(DefaultPreemptionArgs, setting.args), setting.version.reaches(38))
 
 
 DEFAULT_PREEMPTION = Specification(

@@ -17,7 +17,7 @@ from msgspec import field
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.meta import Int32
-from kubespread.kube.validation.faults import FieldFault, between
+from kubespread.kube.validation.faults import FieldFault, range_faults
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, by_place, name_of
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -61,7 +61,7 @@ class InterPodAffinityArgs(Args):
     ignore_preferred_terms_of_existing_pods: bool = False
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-        yield from between(self.hard_pod_affinity_weight, 0, 100, f"{path}.hardPodAffinityWeight")
+        yield from range_faults(self.hard_pod_affinity_weight, 0, 100, f"{path}.hardPodAffinityWeight")
 
 
 AFFINITY = Status(Code.UNRESOLVABLE, ("node(s) didn't match pod affinity rules",))
@@ -371,7 +371,7 @@ class TermMatcher:
 
     def __init__(self, objects: ClusterObjects, pod: Pod) -> None:
         self._pod, self._objects = pod, objects
-        own = objects.named(Namespace, pod.metadata.namespace)
+        own = objects.find(Namespace, pod.metadata.namespace)
         self._namespace_labels: Labels = {} if own is None else own.metadata.labels
 
     @property
@@ -385,7 +385,7 @@ class TermMatcher:
         empty label set: a selector made only of NotIn and DoesNotExist reaches every namespace.
         """
         if not term.namespace_selector.matches({}) and namespace not in term.namespaces:
-            named = self._objects.named(Namespace, namespace)
+            named = self._objects.find(Namespace, namespace)
             if named is None or not term.namespace_selector.matches(named.metadata.labels):
                 return False
         return term.selector.matches(labels)

@@ -227,12 +227,12 @@ def _node_affinity(setting: Setting) -> NodeAffinity:
         # Names in the terms leave nodes out in PreFilter; without it Filter looks at each node.
         return NodeAffinity(added, narrows=False)
     version = setting.version
-    narrows = version.since(24)
+    narrows = version.reaches(24)
     return NodeAffinity(
         added,
-        one_conflict_rejects=not version.since(27),
+        one_conflict_rejects=not version.reaches(27),
         narrows=narrows,
-        needs_all_named=narrows and not version.since(30, picked=((27, 14), (28, 10), (29, 5))),
+        needs_all_named=narrows and not version.reaches(30, picked=((27, 14), (28, 10), (29, 5))),
     )
 
 

@@ -86,18 +86,18 @@ def default_plugins(version: KubeVersion) -> Specifications:
         for plugin in REGISTRY
         if plugin.is_default and (not plugin.gate or version.has(plugin.gate))
     }
-    if version.since(20):
+    if version.reaches(20):
         return plugins
-    spreading = _SPREADING_SINCE_1_19 if version.since(19) else reversed(_SPREADING_SINCE_1_19)
+    spreading = _SPREADING_SINCE_1_19 if version.reaches(19) else reversed(_SPREADING_SINCE_1_19)
     last = (*_ORDER_BEFORE_1_20, *spreading)
     return {name: plugins[name] for name in (*(name for name in plugins if name not in last), *last)}
 
 
 def known_plugins(version: KubeVersion) -> Specifications:
     """Plugins that a release's profiles may name, enabled or not."""
-    return {plugin.name: plugin for plugin in REGISTRY if version.since(plugin.since)}
+    return {plugin.name: plugin for plugin in REGISTRY if version.reaches(plugin.since)}
 
 
 def removed_plugins(version: KubeVersion) -> frozenset[str]:
     """Plugins that are refused by name since 1.31."""
-    return CLOUD_LIMITS if version.since(31) else frozenset()
+    return CLOUD_LIMITS if version.reaches(31) else frozenset()

@@ -18,12 +18,12 @@ from typing import Any, TypeVar
 from msgspec import field, structs
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
-from kubespread.kube.api.decoding import DecodingError, decode, normalized, unexpected_fields
+from kubespread.kube.api.decoding import DecodingError, decode, normalize, unexpected_fields
 from kubespread.kube.api.meta import Duration, Int32, Int64, KubeObject
 from kubespread.kube.api.unknown_fields import did_you_mean
 from kubespread.kube.name_rules import is_extended, label_key_faults
 from kubespread.kube.time import nanoseconds
-from kubespread.kube.validation.faults import FieldFault, between, one_of
+from kubespread.kube.validation.faults import FieldFault, one_of, range_faults
 from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.scheduler.plugin import INTERFACES, Args, Point, read_as
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
@@ -193,7 +193,7 @@ def decode_configuration(
 def _decode(data: Any, cls: type[T], path: str, unknown: list[FieldFault]) -> T:
     """``data``, standing at ``path``, as a ``cls``; unknown fields are added. Raises ConfigurationError."""
     try:
-        clean = normalized(data, cls, path)
+        clean = normalize(data, cls, path)
     except DecodingError as error:
         raise ConfigurationError(FieldFault(error.path, str(error))) from error
     fields = unexpected_fields(data, cls, path)
@@ -204,7 +204,7 @@ def _decode(data: Any, cls: type[T], path: str, unknown: list[FieldFault]) -> T:
 def _points_not_yet_known(data: dict[str, Any], version: KubeVersion) -> Iterator[FieldFault]:
     for position, profile in enumerate(data.get("profiles") or ()):
         for point, since in _POINTS_SINCE.items():
-            if point in ((profile or {}).get("plugins") or {}) and not version.since(since):
+            if point in ((profile or {}).get("plugins") or {}) and not version.reaches(since):
                 yield FieldFault(f"profiles[{position}].plugins.{point}", f"unknown field; known since 1.{since}")
 
 
@@ -300,7 +300,7 @@ def _in_order(point_set: PluginSet) -> tuple[list[Plugin], list[str]]:
 
 
 def _percentage_faults(percentage: int | None, path: str) -> list[FieldFault]:
-    return [] if percentage is None else between(percentage, 0, 100, path)
+    return [] if percentage is None else range_faults(percentage, 0, 100, path)
 
 
 def _backoff_faults(configuration: KubeSchedulerConfiguration) -> Iterator[FieldFault]:
@@ -355,7 +355,7 @@ def _check_version(data: Any, version: KubeVersion) -> dict[str, Any]:
     for name, expected in (("kind", KIND), ("apiVersion", _V1)):
         if (stated := data.get(name, "")) != expected:
             raise ConfigurationError(FieldFault(name, f"expected {expected}, found {stated}"))
-    if not version.since(_SINCE):
+    if not version.reaches(_SINCE):
         raise ConfigurationError(
             FieldFault("apiVersion", f"{_V1} is not read by Kubernetes {version}, since 1.{_SINCE} it is")
         )

@@ -226,8 +226,8 @@ def framework(profile: Profile) -> Framework:
             profile.percentage_of_nodes_to_score, takes_first=not profile.scores and not profile.has_extenders
         ),
         messages=MessageRules(
-            counts_excluded_nodes=version.since(32),
-            counts_rejection_per_node=not version.since(26),
+            counts_excluded_nodes=version.reaches(32),
+            counts_rejection_per_node=not version.reaches(26),
             older_reasons=older_reasons(version.release),
         ),
         skipped_scores={
@@ -306,8 +306,8 @@ def post_filters(profile: Profile) -> PostFilters:
     chosen = (plugins.get(name) for name in profile.post_filters)
     return PostFilters(
         [plugin for plugin in chosen if isinstance(plugin, PostFilterPlugin)],
-        ends_twice=version.since(26) and not version.since(29),
-        names_placement=version.since(37),
+        ends_twice=version.reaches(26) and not version.reaches(29),
+        names_placement=version.reaches(37),
     )
 
 

@@ -21,14 +21,14 @@ from msgspec.structs import replace
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import default_node
 from kubespread.kube.api.core import Node, NodeCondition, Taint
-from kubespread.kube.api.decoding import DecodingError, decode, normalized
+from kubespread.kube.api.decoding import DecodingError, decode, normalize
 from kubespread.kube.api.kinds import full_kind
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.unknown_fields import alternatives, unknown_fields
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.quantity import NANO, parse
-from kubespread.kube.taint import cordoned, uncordoned
+from kubespread.kube.taint import cordon_node, uncordon_node
 from kubespread.kube.validation.pods import node_faults
 from kubespread.kube.well_known import (
     BETA_INSTANCE_TYPE,
@@ -78,7 +78,7 @@ def checked_node(data: Mapping[str, Any], path: str = "", name: str = "") -> tup
     Raises DecodingError.
     """
     # Decoding alone does not look at amounts.
-    node = decode(normalized(data, Node, path), Node, path)
+    node = decode(normalize(data, Node, path), Node, path)
     node.metadata.name = node.metadata.name or name
     inside = f"{path}." if path else ""
     faults = [(field.path, str(field)) for field in unknown_fields(data, "Node", path)]
@@ -144,7 +144,7 @@ class AddNode(Edit, frozen=True):
     """CPUs and GiB of memory, ``8x16``, with as much reserved as on the template; empty for the template's size."""
 
     @classmethod
-    def parsed(cls, text: str, directory: str | None, /) -> Edit | None:
+    def parse(cls, text: str, directory: str | None, /) -> Edit | None:
         match = _TEMPLATE.fullmatch(text)
         if match is None or (not is_file(match["template"]) and subdomain_faults(match["template"])):
             return None
@@ -173,13 +173,13 @@ class AddNode(Edit, frozen=True):
         """
         # Of a Node manifest a cordon is meant; the machine that a node of the cluster is copied to is new.
         copied = self.manifest or node_called(self.template, nodes)
-        template = self.manifest or uncordoned(copied)
+        template = self.manifest or uncordon_node(copied)
         changed = {full_topology_key(key, nodes): value for key, value in self.labels}
         along = going_along(template, changed, nodes)
-        first = as_new_node(_resized(template, self.size), {**along, **changed})
+        first = as_new_node(_resize(template, self.size), {**along, **changed})
         taken = {node.metadata.name for node in nodes}
         names = (name for number in count(1) if (name := f"{template.metadata.name}-{number}") not in taken)
-        added = tuple(named(first, name) for name in islice(names, self.count))
+        added = tuple(rename_node(first, name) for name in islice(names, self.count))
         notes = (
             *_template_notes(copied, changed, along, is_manifest=self.manifest is not None),
             *(_size_notes(template, changed) if self.size else ()),
@@ -211,7 +211,7 @@ def check_size(size: str, text: str) -> None:
         raise UsageError(f"invalid edit '{text}': expected CPUs and GiB as in 8x16, found {size!r}")
 
 
-def _resized(template: Node, size: str) -> Node:
+def _resize(template: Node, size: str) -> Node:
     """The template as a machine of another size, and so of another type; what it has besides stays."""
     if not size:
         return template
@@ -269,10 +269,10 @@ def as_new_node(template: Node, labels: Mapping[str, str]) -> Node:
         spec=replace(template.spec, taints=[taint for taint in template.spec.taints if not is_state_taint(taint)]),
         status=replace(template.status, images=[], conditions=[NodeCondition(type=READY, status="True")]),
     )
-    return cordoned(copied) if copied.spec.unschedulable else copied
+    return cordon_node(copied) if copied.spec.unschedulable else copied
 
 
-def named(node: Node, name: str) -> Node:
+def rename_node(node: Node, name: str) -> Node:
     """``node`` renamed, with its hostname label to match."""
     meta = node.metadata
     return replace(node, metadata=replace(meta, name=name, labels={**meta.labels, HOSTNAME: name}))
@@ -333,7 +333,7 @@ def going_along(template: Node, labels: Mapping[str, str], nodes: Sequence[Node]
 
 def _go_together(key: str, other: str, nodes: Sequence[Node]) -> bool:
     """True if both labels say the same on every node that has them; where that is one and the same, by their names."""
-    pairs = {(node.metadata.labels[key], node.metadata.labels[other]) for node in _with(nodes, key, other)}
+    pairs = {(node.metadata.labels[key], node.metadata.labels[other]) for node in _with_labels(nodes, key, other)}
     if any(one != another for one, another in pairs):
         return False
     return len(pairs) > 1 or short_key(key) == short_key(other)
@@ -351,11 +351,13 @@ def _of_the_zone(key: str, zone: str, own: Mapping[str, str], nodes: Sequence[No
     """Find the labels that all nodes of the zone agree on."""
     labels = {}
     for other in own.keys() & _OF_A_ZONE:
-        values = {node.metadata.labels[other] for node in _with(nodes, key, other) if node.metadata.labels[key] == zone}
+        values = {
+            node.metadata.labels[other] for node in _with_labels(nodes, key, other) if node.metadata.labels[key] == zone
+        }
         if len(values) == 1:
             labels[other] = values.pop()
     return labels
 
 
-def _with(nodes: Sequence[Node], *keys: str) -> list[Node]:
+def _with_labels(nodes: Sequence[Node], *keys: str) -> list[Node]:
     return [node for node in nodes if all(key in node.metadata.labels for key in keys)]

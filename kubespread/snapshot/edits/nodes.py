@@ -11,7 +11,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import alternatives, did_you_mean, near_miss
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import subdomain_faults
-from kubespread.kube.taint import DrainFlags, TaintError, cordoned, parse_taint, uncordoned
+from kubespread.kube.taint import DrainFlags, TaintError, cordon_node, parse_taint, uncordon_node
 from kubespread.kube.validation.faults import labels_faults
 from kubespread.snapshot.edits.verb import FLAG, Edit, Form, NodeChange, NodesEdit, nodes_of_target, parse_target
 from kubespread.snapshot.topology_keys import full_topology_key
@@ -35,7 +35,7 @@ class NodeTaint(NodesEdit, frozen=True):
     )
 
     @classmethod
-    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+    def parse(cls, text: str, _: str | None, /) -> Edit | None:
         nodes, mark = _nodes_and_mark(text)
         if not nodes or not mark:
             return None
@@ -53,9 +53,9 @@ class AddTaint(NodeTaint, frozen=True):
     taint: Taint
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        return self.replaced(self._tainted, nodes)
+        return self.replace_nodes(self._taint_node, nodes)
 
-    def _tainted(self, node: Node) -> Node:
+    def _taint_node(self, node: Node) -> Node:
         """``kubectl taint --overwrite`` writes the new taint before the others."""
         taint, taints = self.taint, node.spec.taints
         others = [other for other in taints if (other.key, other.effect) != (taint.key, taint.effect)]
@@ -74,7 +74,7 @@ class RemoveTaint(NodeTaint, frozen=True):
     """Empty for any effect."""
 
     @property
-    def described(self) -> str:
+    def mark(self) -> str:
         """``key`` or ``key:effect``."""
         return f"{self.key}:{self.effect}" if self.effect else self.key
 
@@ -83,11 +83,11 @@ class RemoveTaint(NodeTaint, frozen=True):
         if not any(map(self._is_meant, taints)):
             taint_names = (f"{taint.key}:{taint.effect}" if self.effect else taint.key for taint in taints)
             raise UsageError(
-                f"taint {quote(self.described)} not found on {self.target}{alternatives(self.described, taint_names)}"
+                f"taint {quote(self.mark)} not found on {self.target}{alternatives(self.mark, taint_names)}"
             )
-        return self.replaced(self._untainted, nodes)
+        return self.replace_nodes(self._untaint_node, nodes)
 
-    def _untainted(self, node: Node) -> Node:
+    def _untaint_node(self, node: Node) -> Node:
         taints = [taint for taint in node.spec.taints if not self._is_meant(taint)]
         return replace(node, spec=replace(node.spec, taints=taints))
 
@@ -95,7 +95,7 @@ class RemoveTaint(NodeTaint, frozen=True):
         return taint.key == self.key and self.effect in ("", taint.effect)
 
     def __str__(self) -> str:
-        return f"taint {self.target} {self.described}-"
+        return f"taint {self.target} {self.mark}-"
 
 
 class NodeLabel(NodesEdit, frozen=True):
@@ -110,7 +110,7 @@ class NodeLabel(NodesEdit, frozen=True):
     brings_nodes: ClassVar = True
 
     @classmethod
-    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+    def parse(cls, text: str, _: str | None, /) -> Edit | None:
         nodes, label = _nodes_and_mark(text)
         key, equals, value = label.partition("=")
         if not nodes or not key:
@@ -134,7 +134,7 @@ class SetLabel(NodeLabel, frozen=True):
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         label = {full_topology_key(self.key, nodes): self.value}
-        return self.replaced(lambda node: _labeled(node, {**node.metadata.labels, **label}), nodes)
+        return self.replace_nodes(lambda node: _label(node, {**node.metadata.labels, **label}), nodes)
 
     def __str__(self) -> str:
         return f"label {self.target} {self.key}={self.value}"
@@ -150,9 +150,8 @@ class RemoveLabel(NodeLabel, frozen=True):
         full = full_topology_key(self.key, nodes)
         if full not in label_names:
             raise UsageError(f"label {quote(self.key)} not found on {self.target}{alternatives(self.key, label_names)}")
-        return self.replaced(
-            lambda node: _labeled(node, {key: value for key, value in node.metadata.labels.items() if key != full}),
-            nodes,
+        return self.replace_nodes(
+            lambda node: _label(node, {key: value for key, value in node.metadata.labels.items() if key != full}), nodes
         )
 
     def __str__(self) -> str:
@@ -174,7 +173,7 @@ def _nodes_and_mark(text: str) -> tuple[str, str]:
     return "" if subdomain_faults(name) else name, mark
 
 
-def _labeled(node: Node, labels: dict[str, str]) -> Node:
+def _label(node: Node, labels: dict[str, str]) -> Node:
     return replace(node, metadata=replace(node.metadata, labels=labels))
 
 
@@ -186,7 +185,7 @@ class Cordon(NodesEdit, frozen=True):
     )
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        return self.replaced(cordoned, nodes)
+        return self.replace_nodes(cordon_node, nodes)
 
 
 class Uncordon(NodesEdit, frozen=True):
@@ -195,7 +194,7 @@ class Uncordon(NodesEdit, frozen=True):
     form: ClassVar = Form("uncordon", "NODES", _USAGE, metavar="NODES", option="Uncordon nodes.")
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
-        return self.replaced(uncordoned, nodes)
+        return self.replace_nodes(uncordon_node, nodes)
 
 
 class Drain(NodesEdit, frozen=True):
@@ -212,7 +211,7 @@ class Drain(NodesEdit, frozen=True):
     flags: DrainFlags = DrainFlags()
 
     @classmethod
-    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+    def parse(cls, text: str, _: str | None, /) -> Edit | None:
         flags = DrainFlags()
         for flag in FLAG.findall(text):
             # kubectl's own way to say no: --ignore-daemonsets=false.
@@ -227,7 +226,7 @@ class Drain(NodesEdit, frozen=True):
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         # A drained node may well be cordoned already: there is more to a drain.
-        return replace(self.replaced(cordoned, nodes), notes=())
+        return replace(self.replace_nodes(cordon_node, nodes), notes=())
 
     def __str__(self) -> str:
         default = DrainFlags()

@@ -32,16 +32,16 @@ class DeletePods(Edit, frozen=True):
     """None for the question's."""
 
     @classmethod
-    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+    def parse(cls, text: str, _: str | None, /) -> Edit | None:
         match = _NAMESPACE.fullmatch(text)
         namespace, labels = (None, text) if match is None else (match["namespace"], match["labels"])
         try:
-            return cls(labels, parse_selector(labels), _checked(namespace))
+            return cls(labels, parse_selector(labels), _check_namespace(namespace))
         except SelectorError as error:
             raise UsageError(f"invalid labels {labels!r}: {error}") from error
 
     def __str__(self) -> str:
-        return f"delete-pods {_within(self.namespace)}{self.text}"
+        return f"delete-pods {_prefix(self.namespace)}{self.text}"
 
 
 class EvictPod(Edit, frozen=True):
@@ -55,14 +55,14 @@ class EvictPod(Edit, frozen=True):
     """None for the question's."""
 
     @classmethod
-    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+    def parse(cls, text: str, _: str | None, /) -> Edit | None:
         match = _POD.fullmatch(text)
         if match is None or subdomain_faults(match["name"]):
             return None
-        return cls(match["name"], _checked(match["namespace"]))
+        return cls(match["name"], _check_namespace(match["namespace"]))
 
     def __str__(self) -> str:
-        return f"evict {_within(self.namespace)}{self.name}"
+        return f"evict {_prefix(self.namespace)}{self.name}"
 
 
 class Scale(Edit, frozen=True):
@@ -83,20 +83,20 @@ class Scale(Edit, frozen=True):
     """None for the question's."""
 
     @classmethod
-    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+    def parse(cls, text: str, _: str | None, /) -> Edit | None:
         # All types of the API, which no other edit and no help needs.
         from kubespread.kube.api.kinds import of_pods
-        from kubespread.kube.owners import named
+        from kubespread.kube.owners import parse_reference
 
         match = _SCALED.fullmatch(text)
         if match is None:
             return None
-        workload = named(match["workload"], suggested=_scalable())
+        workload = parse_reference(match["workload"], suggested=_scalable())
         check_scalable(of_pods(workload.kind))
-        return cls(workload.kind, workload.name, int(match["replicas"]), _checked(workload.namespace))
+        return cls(workload.kind, workload.name, int(match["replicas"]), _check_namespace(workload.namespace))
 
     def __str__(self) -> str:
-        return f"scale {_within(self.namespace)}{self.kind}/{self.name}={self.replicas}"
+        return f"scale {_prefix(self.namespace)}{self.kind}/{self.name}={self.replicas}"
 
 
 class SetMaxUnavailable(Edit, frozen=True):
@@ -141,10 +141,10 @@ class SetBudget(Edit, frozen=True):
     """None for the question's."""
 
     @classmethod
-    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+    def parse(cls, text: str, _: str | None, /) -> Edit | None:
         # All types of the API, which no other edit and no help needs.
         from kubespread.kube.api.kinds import kind_called
-        from kubespread.kube.owners import named
+        from kubespread.kube.owners import parse_reference
 
         match = _BUDGET.fullmatch(text)
         if match is None:
@@ -153,7 +153,7 @@ class SetBudget(Edit, frozen=True):
         limit = int(value) if value.isdigit() else value
         whose, _slash, name = match["budget"].rpartition("/")
         if "/" in whose or kind_called(whose) is not None:
-            workload = named(match["budget"])
+            workload = parse_reference(match["budget"])
             return cls(workload.name, workload.kind, field, limit, workload.namespace)
         if faults := [*subdomain_faults(name), *(dns_label_faults(whose) if whose else ())]:
             raise UsageError(f"invalid edit {f'budget {text}'!r}: {faults[0]}")
@@ -189,9 +189,9 @@ class Spread(Edit, frozen=True):
     """None for the question's."""
 
     @classmethod
-    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+    def parse(cls, text: str, _: str | None, /) -> Edit | None:
         # All types of the API, which no other edit and no help needs.
-        from kubespread.kube.owners import named
+        from kubespread.kube.owners import parse_reference
         from kubespread.kube.validation.pods import spread_faults
 
         match = _SPREAD.fullmatch(text)
@@ -202,7 +202,7 @@ class Spread(Edit, frozen=True):
             raise UsageError(*(f"invalid edit {f'spread {text}'!r}: {fault.path}: {fault.message}" for fault in faults))
         if match["workload"] is None:
             return cls(match["constraint"])
-        workload = named(match["workload"])
+        workload = parse_reference(match["workload"])
         return cls(match["constraint"], workload.kind, workload.name, workload.namespace)
 
     def __str__(self) -> str:
@@ -223,11 +223,11 @@ def check_scalable(kind: Kind) -> None:
         raise UsageError(f"a {kind.kind} has no replicas to scale; KIND is one of {kinds}")
 
 
-def _within(namespace: str | None) -> str:
+def _prefix(namespace: str | None) -> str:
     return f"{namespace}/" if namespace else ""
 
 
-def _checked(namespace: str | None) -> str | None:
+def _check_namespace(namespace: str | None) -> str | None:
     if namespace is not None and (faults := dns_label_faults(namespace)):
         raise UsageError(f"invalid namespace {namespace!r}: {faults[0]}")
     return namespace

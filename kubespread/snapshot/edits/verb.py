@@ -134,7 +134,7 @@ class Form(Struct, frozen=True):
     """Help of the option; empty for a step of a plan that is no option."""
 
     @property
-    def expected(self) -> str:
+    def expectation(self) -> str:
         return f"expected {self.verb} {self.usage or self.text}"
 
 
@@ -177,12 +177,12 @@ class Edit(Verb, frozen=True):
         text = text.strip()
         if not cls.takes_flags and (flags := FLAG.findall(text)):
             raise UsageError(f"{cls.form.verb} takes no flags, found {flags[0]}")
-        if text and (edit := cls.parsed(text, directory)) is not None:
+        if text and (edit := cls.parse(text, directory)) is not None:
             return edit
-        raise UsageError(f"invalid edit {f'{cls.form.verb} {text}'.rstrip()!r}: {cls.form.expected}")
+        raise UsageError(f"invalid edit {f'{cls.form.verb} {text}'.rstrip()!r}: {cls.form.expectation}")
 
     @classmethod
-    def parsed(cls, text: str, directory: str | None, /) -> Edit | None:
+    def parse(cls, text: str, directory: str | None, /) -> Edit | None:
         """Parse the edit; None for another form. Raises what `read` raises."""
         raise NotImplementedError
 
@@ -203,10 +203,10 @@ class NodesEdit(OfNodes, Edit, frozen=True):
     """An edit of nodes."""
 
     @classmethod
-    def parsed(cls, text: str, _: str | None, /) -> Edit | None:
+    def parse(cls, text: str, _: str | None, /) -> Edit | None:
         return cls(parse_target(text))
 
-    def replaced(self, changed: Callable[[Node], Node], nodes: Sequence[Node]) -> NodeChange:
+    def replace_nodes(self, changed: Callable[[Node], Node], nodes: Sequence[Node]) -> NodeChange:
         """Change that applies ``changed`` to each targeted node."""
         pairs = [(node, changed(node)) for node in nodes_of_target(self.target, nodes)]
         replaced = {old.metadata.name: new for old, new in pairs if new != old}

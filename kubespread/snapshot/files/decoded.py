@@ -26,7 +26,7 @@ from kubespread.kube.api.core import Node, Pod, PodSpec, PodStatus
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, KubeObject, ObjectMeta
 from kubespread.kube.pod_sharing import META_COLLECTIONS, SPEC_COLLECTIONS, PodSharing
-from kubespread.snapshot.cache import cache_folder, make_folder, recalled_bytes, remember
+from kubespread.snapshot.cache import cache_folder, make_folder, recall_bytes, remember
 from kubespread.snapshot.snapshot import Origin, Snapshot
 
 _MAX_BYTES = 512 * 2**20
@@ -51,7 +51,7 @@ T = TypeVar("T", bound=KubeObject)
 V = TypeVar("V")
 
 
-class _Kept(msgspec.Struct, array_like=True):
+class _StoredSnapshot(msgspec.Struct, array_like=True):
     """A snapshot. What is of pods are tables, with the position in them of what each pod has."""
 
     origin: Origin
@@ -76,7 +76,7 @@ class _Kept(msgspec.Struct, array_like=True):
 
 
 # Made here and not where they are used: decoders must exist before threads decode (see snapshot.py).
-_DECODER = msgspec.msgpack.Decoder(_Kept)
+_DECODER = msgspec.msgpack.Decoder(_StoredSnapshot)
 _OBJECTS = {cls: msgspec.msgpack.Decoder(list[cls]) for cls in KEPT if cls is not Pod}  # type: ignore[valid-type]  # a value
 _NODE = ("node_name",)
 
@@ -91,13 +91,13 @@ class DecodedFile:
         self._path, self._before = path, Path(path).stat()
         self._kept = folder / f"{_key(path)}.msgpack"
 
-    def recalled(self) -> Snapshot | None:
+    def load(self) -> Snapshot | None:
         """Cached snapshot of the file; None without one."""
-        content = recalled_bytes(self._kept, _MAX_BYTES)
+        content = recall_bytes(self._kept, _MAX_BYTES)
         if content is None:
             return None
         try:
-            snapshot = _unpacked(content)
+            snapshot = _unpack(content)
         except UNREADABLE:
             return None
         # The files used last are those that stay.
@@ -109,7 +109,7 @@ class DecodedFile:
         """Cache the snapshot, unless the file may have changed meanwhile."""
         try:
             now = Path(self._path).stat()
-            content = _packed(snapshot)
+            content = _pack(snapshot)
         except (OSError, OverflowError, ValueError):
             # A quantity written as a number may be larger than any number of MessagePack.
             return
@@ -150,7 +150,7 @@ def _forget_old(folder: Path) -> None:
                 file.unlink(missing_ok=True)
 
 
-def _numbered(keys: Iterable[Hashable], values: Sequence[V]) -> tuple[list[V], bytes]:
+def _number(keys: Iterable[Hashable], values: Sequence[V]) -> tuple[list[V], bytes]:
     """A value for each different key, and the position of each key's."""
     number: dict[Hashable, int] = {}
     codes = array(_CODE, [number.setdefault(key, len(number)) for key in keys])
@@ -161,33 +161,33 @@ def _numbered(keys: Iterable[Hashable], values: Sequence[V]) -> tuple[list[V], b
     return table, codes.tobytes()
 
 
-def _chosen(table: Sequence[V], codes: bytes) -> Iterator[V]:
+def _choose(table: Sequence[V], codes: bytes) -> Iterator[V]:
     """Raises ValueError and IndexError for codes that are none."""
     numbers = array(_CODE)
     numbers.frombytes(codes)
     return map(table.__getitem__, numbers)
 
 
-def _packed(snapshot: Snapshot) -> bytes:
+def _pack(snapshot: Snapshot) -> bytes:
     """Raises OverflowError, and ValueError for text that is not Unicode."""
     metadata, specs = [pod.metadata for pod in snapshot.pods], [pod.spec for pod in snapshot.pods]
     statuses = [pod.status for pod in snapshot.pods]
     objects: dict[type[ApiObject], Sequence[ApiObject]] = {Node: snapshot.nodes, **snapshot.objects.by_type}
-    templates, metadata_codes = _numbered(_identities(metadata, ObjectMeta, _UNSHARED), metadata)
-    spec_templates, spec_codes = _numbered(_identities(specs, PodSpec, _NODE), specs)
+    templates, metadata_codes = _number(_identities(metadata, ObjectMeta, _UNSHARED), metadata)
+    spec_templates, spec_codes = _number(_identities(specs, PodSpec, _NODE), specs)
     nodes, times = [spec.node_name for spec in specs], [meta.creation_timestamp for meta in metadata]
     content = _encode(
-        _Kept(
+        _StoredSnapshot(
             snapshot.origin,
             dict(snapshot.skipped),
             {cls.__name__: msgspec.Raw(_encode(those)) for cls, those in objects.items()},
-            _without(templates, ObjectMeta, _UNSHARED),
+            _clear(templates, ObjectMeta, _UNSHARED),
             metadata_codes,
-            _without(spec_templates, PodSpec, _NODE),
+            _clear(spec_templates, PodSpec, _NODE),
             spec_codes,
-            *_numbered(map(id, statuses), statuses),
-            *_numbered(nodes, nodes),
-            *_numbered(times, times),
+            *_number(map(id, statuses), statuses),
+            *_number(nodes, nodes),
+            *_number(times, times),
             [[getattr(meta, name) for meta in metadata] for name in _OWN],
         )
     )
@@ -200,14 +200,14 @@ def _identities(objects: Sequence[T], cls: type[T], own: Sequence[str]) -> Itera
     return (tuple(map(id, parts(obj))) for obj in objects)
 
 
-def _without(objects: Sequence[T], cls: type[T], own: Sequence[str]) -> list[T]:
+def _clear(objects: Sequence[T], cls: type[T], own: Sequence[str]) -> list[T]:
     """The objects without what is their ``own``."""
     unset = {name: getattr(cls(), name) for name in own}
     return [replace(obj, **unset) for obj in objects]
 
 
-def _unpacked(content: bytes) -> Snapshot:
-    """Raises ValueError and LookupError for what `_packed` does not write."""
+def _unpack(content: bytes) -> Snapshot:
+    """Raises ValueError and LookupError for what `_pack` does not write."""
     view = memoryview(content)[_CHECKSUM:]
     if zlib.crc32(view) != int.from_bytes(content[:_CHECKSUM], "big"):
         raise ValueError("damaged")
@@ -226,17 +226,17 @@ def _unpacked(content: bytes) -> Snapshot:
     )
 
 
-def _pods(kept: _Kept, sharing: PodSharing) -> tuple[Pod, ...]:
+def _pods(kept: _StoredSnapshot, sharing: PodSharing) -> tuple[Pod, ...]:
     for templates, collections in ((kept.metadata, META_COLLECTIONS), (kept.specs, SPEC_COLLECTIONS)):
         for template in templates:
             for name in collections:
                 setattr(template, name, sharing.part(name, getattr(template, name)))
     tables = zip(
-        _chosen(kept.metadata, kept.metadata_codes),
-        _chosen(kept.times, kept.time_codes),
-        _chosen(kept.specs, kept.spec_codes),
-        _chosen(kept.nodes, kept.node_codes),
-        _chosen(kept.statuses, kept.status_codes),
+        _choose(kept.metadata, kept.metadata_codes),
+        _choose(kept.times, kept.time_codes),
+        _choose(kept.specs, kept.spec_codes),
+        _choose(kept.nodes, kept.node_codes),
+        _choose(kept.statuses, kept.status_codes),
         *kept.own,
         strict=True,
     )

@@ -32,9 +32,9 @@ from kubespread.manifest.text import (
     STDIN,
     MalformedError,
     display_name,
+    expect_unchanged,
     open_binary,
     text_chunks,
-    unchanged,
 )
 from kubespread.regex import regex
 from kubespread.snapshot.snapshot import LIST_COMMAND, DamagedError, Snapshot, SnapshotBuilder, check_whole, object_name
@@ -75,11 +75,11 @@ def entries(path: str) -> Iterator[Entry]:
         yield from _in_directory(Path(path))
         return
     name = display_name(path)
-    with open_binary(path) as opened, unchanged(opened), archive_errors(name, *_UNREADABLE):
+    with open_binary(path) as opened, expect_unchanged(opened), archive_errors(name, *_UNREADABLE):
         file = opened if isinstance(opened, io.BufferedReader) else io.BufferedReader(opened)  # type: ignore[type-var]  # raw streams
         start = file.peek(_TAR_BLOCK)
         if start.startswith(_ZIP_MAGIC):
-            yield from _in_zip(name, file if file.seekable() else io.BytesIO(_bounded(file)))
+            yield from _in_zip(name, file if file.seekable() else io.BytesIO(_read_bounded(file)))
         elif _is_tar(start):
             yield from _in_tar(name, file)
         else:
@@ -168,7 +168,7 @@ class _Budget:
             raise SnapshotError(f"{self._archive}: unpacks to more than {MAX_CLUSTER_BYTES // 2**30} GiB")
 
 
-def _bounded(file: IO[bytes]) -> bytes:
+def _read_bounded(file: IO[bytes]) -> bytes:
     raw = file.read(MAX_CLUSTER_BYTES + 1)
     if len(raw) > MAX_CLUSTER_BYTES:
         raise MalformedError(f"more than {MAX_CLUSTER_BYTES // 2**30} GiB")
@@ -207,7 +207,7 @@ _LACKING = (
 )
 
 
-class Recognized(Struct):
+class SourceFindings(Struct):
     """Findings about one source so far, by its paths."""
 
     is_dump: bool = False
@@ -309,7 +309,7 @@ def load(paths: Sequence[str]) -> Snapshot:
         raise UsageError("the path of a snapshot is empty")
     decoded = _decoded_file(paths)
     with collector_paused():
-        recalled = None if decoded is None else decoded.recalled()
+        recalled = None if decoded is None else decoded.load()
         if recalled is not None:
             return recalled
         snapshot, is_whole = _read(paths)
@@ -334,8 +334,8 @@ def _decoded_file(paths: Sequence[str]) -> DecodedFile | None:
     return None
 
 
-def _collected(paths: Sequence[str]) -> tuple[SnapshotBuilder, Recognized]:
-    builder, recognized = SnapshotBuilder(), Recognized()
+def _collect(paths: Sequence[str]) -> tuple[SnapshotBuilder, SourceFindings]:
+    builder, recognized = SnapshotBuilder(), SourceFindings()
     for path in paths:
         builder.begin_source()
         try:
@@ -352,7 +352,7 @@ def _collected(paths: Sequence[str]) -> tuple[SnapshotBuilder, Recognized]:
 
 def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
     """One snapshot of all ``paths``, and whether everything in them could be read."""
-    builder, recognized = _collected(paths)
+    builder, recognized = _collect(paths)
     for gap in recognized.gaps:
         builder.note_gap(gap)
     for message in recognized.errors:
@@ -371,10 +371,10 @@ def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
     return snapshot, not builder.has_faults
 
 
-def _read_entry(entry: Entry, builder: SnapshotBuilder, recognized: Recognized) -> None:
+def _read_entry(entry: Entry, builder: SnapshotBuilder, recognized: SourceFindings) -> None:
     """One file that was asked for must be readable; of many, those that are not are named."""
     try:
-        with unchanged(entry.file):
+        with expect_unchanged(entry.file):
             _read_text(entry, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognized.plain), builder)
     except MalformedError as error:
         if entry.is_alone:

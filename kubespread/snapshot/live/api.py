@@ -22,12 +22,12 @@ from urllib.parse import unquote
 import msgspec
 
 from kubespread import __version__
-from kubespread.deadline import within
+from kubespread.deadline import run_within
 from kubespread.errors import ApiError, KubespreadError, NoClusterError, SnapshotError, UsageError
-from kubespread.redaction import masked, remember_secret, shown_url, without_secrets
+from kubespread.redaction import mask, remember_secret, shown_url, without_secrets
 from kubespread.regex import regex
 from kubespread.snapshot.live.credential_plugin import plugin_name, run_plugin
-from kubespread.snapshot.live.kubeconfig import AuthInfo, Named
+from kubespread.snapshot.live.kubeconfig import AuthInfo, NamedEntry
 
 if TYPE_CHECKING:
     from urllib3 import HTTPResponse
@@ -61,7 +61,7 @@ class Api:
     Raises UsageError and SnapshotError before the first request.
     """
 
-    def __init__(self, target: Named | None, connections: int, timeout: float) -> None:
+    def __init__(self, target: NamedEntry | None, connections: int, timeout: float) -> None:
         if target is None and "KUBERNETES_SERVICE_HOST" not in os.environ:
             raise NoClusterError(
                 "no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT; there is no "
@@ -98,7 +98,7 @@ class Api:
             seconds = max(0.001, deadline - monotonic())
             try:
                 # A socket's timeout restarts with every byte, and does not cover looking up a host's name.
-                return within(seconds, partial(self._receive, path, query, seconds, deadline))
+                return run_within(seconds, partial(self._receive, path, query, seconds, deadline))
             except Exception as error:  # noqa: BLE001 - which kinds there are only the client knows
                 failure = self._failure(error, path)
             pause = max(next(pauses, math.inf), failure.pause) if isinstance(failure, _PassingError) else math.inf
@@ -187,7 +187,7 @@ class Api:
             return _PassingError(f"{self.server}{path}: the connection broke off: {reason}; try again")
         return error
 
-    def _log_in(self, config: Any, target: Named | None) -> None:
+    def _log_in(self, config: Any, target: NamedEntry | None) -> None:
         """Fill the client's configuration. Whatever the client says may hold credentials."""
         try:
             if target is None:
@@ -196,7 +196,7 @@ class Api:
                 self._login = f"the credentials of context {target.name}"
                 self._impersonate(target.user)
                 config.load_kube_config_from_dict(
-                    self._chosen(target), client_configuration=self._configuration, persist_config=False
+                    self._kubeconfig_for(target), client_configuration=self._configuration, persist_config=False
                 )
         except (config.ConfigException, OSError, ValueError) as error:
             place = "service account" if target is None else "kubeconfig"
@@ -211,7 +211,7 @@ class Api:
                 sent = name.encode(errors="surrogateescape").decode("latin-1")
                 self._headers.add(f"Impersonate-{header}", sent)
 
-    def _chosen(self, target: Named) -> dict[str, Any]:
+    def _kubeconfig_for(self, target: NamedEntry) -> dict[str, Any]:
         """A kubeconfig with nothing else in it, for the client to load. Runs the credential plugin, once."""
         user, url = target.user, self._urllib3.util.parse_url(target.cluster.server)
         if not user.username:
@@ -274,4 +274,4 @@ def _reason(error: BaseException) -> str:
         return error.verify_message
     if isinstance(error, OSError) and error.strerror and not isinstance(error, ssl.SSLError):
         return error.strerror.lower()
-    return masked(_one_line(str(error))) or type(error).__name__
+    return mask(_one_line(str(error))) or type(error).__name__

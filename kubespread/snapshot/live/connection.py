@@ -52,14 +52,14 @@ OnPage = Callable[[str, int, int], object]
 """Function called for each page, from several threads, with its resource, number of objects and of bytes."""
 
 
-class Listed(Struct):
+class ObjectList(Struct):
     """Objects of one kind, and their resourceVersion."""
 
     objects: list[ApiObject]
     resource_version: str
 
 
-def list_all(api: Api, resource: Kind, on_page: OnPage | None) -> Listed:
+def list_all(api: Api, resource: Kind, on_page: OnPage | None) -> ObjectList:
     """List all objects of ``resource``; a list that expires midway (410) starts over. Raises ApiError and
     SnapshotError.
     """
@@ -75,7 +75,7 @@ def list_all(api: Api, resource: Kind, on_page: OnPage | None) -> Listed:
     )
 
 
-def _all_pages(api: Api, resource: Kind, on_page: OnPage | None) -> Listed:
+def _all_pages(api: Api, resource: Kind, on_page: OnPage | None) -> ObjectList:
     name, reader, token = f"{api.server}{path_of(resource)}", TypedReader(), None
     # Pods that have ended take no part in anything.
     selected = ",".join(f"status.phase!={phase}" for phase in ENDED_PHASES) if resource.cls is Pod else None
@@ -90,7 +90,7 @@ def _all_pages(api: Api, resource: Kind, on_page: OnPage | None) -> Listed:
             on_page(resource.plural, len(page), len(body))
         token = meta.continue_
         if not token:
-            return Listed(objects, meta.resource_version)
+            return ObjectList(objects, meta.resource_version)
         if size > MAX_CLUSTER_BYTES:
             break
     raise SnapshotError(
@@ -142,14 +142,14 @@ def load_cluster(access: Access, on_page: OnPage | None = None) -> Snapshot:
         if why_unknown:
             builder.note_gap(why_unknown, SERVER_VERSION)
         for resource, listed in zip(LISTED, lists_of(api, LISTED, on_page), strict=True):
-            if isinstance(listed, Listed):
+            if isinstance(listed, ObjectList):
                 for obj in listed.objects:
                     builder.add(obj)
                 if resource.cls is Pod:
                     resource_version = listed.resource_version
             elif listed:
                 builder.note_gap(listed, resource.kind)
-            if isinstance(listed, Listed) or (resource is OPTIONAL and not listed):
+            if isinstance(listed, ObjectList) or (resource is OPTIONAL and not listed):
                 complete.append(resource.kind)
         builder.came_from(
             Origin(
@@ -161,10 +161,10 @@ def load_cluster(access: Access, on_page: OnPage | None = None) -> Snapshot:
                 listed=tuple(complete),
             )
         )
-        return builder.build().stamped(api.server)
+        return builder.build().stamp(api.server)
 
 
-def lists_of(api: Api, resources: Sequence[Kind], on_page: OnPage | None = None) -> list[Listed | str]:
+def lists_of(api: Api, resources: Sequence[Kind], on_page: OnPage | None = None) -> list[ObjectList | str]:
     """List each of ``resources``, or say why it may not be read; empty if nothing is missing without it.
 
     The first error ends it, and the other lists are abandoned: an executor would wait for its threads at exit.
@@ -190,7 +190,7 @@ def lists_of(api: Api, resources: Sequence[Kind], on_page: OnPage | None = None)
     return lists
 
 
-def _list_or_why(api: Api, resource: Kind, on_page: OnPage | None) -> Listed | str:
+def _list_or_why(api: Api, resource: Kind, on_page: OnPage | None) -> ObjectList | str:
     """The list, of an optional resource in the newest version that is served; or why it may not be read, empty if
     nothing is missing without it.
     """

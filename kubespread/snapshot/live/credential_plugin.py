@@ -22,9 +22,9 @@ from typing import IO, Annotated, Any
 
 import msgspec
 
-from kubespread.deadline import within
+from kubespread.deadline import run_within
 from kubespread.errors import SnapshotError
-from kubespread.redaction import masked, remember_secret
+from kubespread.redaction import mask, remember_secret
 from kubespread.snapshot.live.kubeconfig import AuthInfo, Cluster, ExecConfig
 
 TIME_LIMIT = 60.0
@@ -94,7 +94,7 @@ def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
     """Run the plugin for what it prints. Whatever goes wrong, nothing of it is left running."""
     plugin = _Plugin()
     try:
-        return within(TIME_LIMIT, lambda: plugin.run(command, environment))
+        return run_within(TIME_LIMIT, lambda: plugin.run(command, environment))
     except BaseException as error:
         plugin.end()
         if not isinstance(error, TimeoutError):
@@ -159,7 +159,7 @@ class _Plugin:
         """The first line of it, without what could be a credential."""
         lines = (" ".join(line.split()) for line in bytes(self._complaint).decode(errors="replace").splitlines())
         first = next(filter(None, lines), "")
-        return f": {masked(first)[:_MAX_LINE]}" if first else ""
+        return f": {mask(first)[:_MAX_LINE]}" if first else ""
 
 
 def _status(config: ExecConfig, output: bytes) -> _Status:

@@ -84,7 +84,7 @@ class Context(KubeObject):
     namespace: str = ""
 
 
-class Named(KubeObject):
+class NamedEntry(KubeObject):
     """A named entry of a list, or a context with its cluster and user."""
 
     name: str = ""
@@ -97,28 +97,28 @@ class Config(KubeObject, rename="kebab"):
     """Content of several files in order: the first to name something wins."""
 
     current_context: str = ""
-    clusters: list[Named] = field(default_factory=list)
-    contexts: list[Named] = field(default_factory=list)
-    users: list[Named] = field(default_factory=list)
+    clusters: list[NamedEntry] = field(default_factory=list)
+    contexts: list[NamedEntry] = field(default_factory=list)
+    users: list[NamedEntry] = field(default_factory=list)
 
 
-def choose(access: Access, environment: Mapping[str, str]) -> Named | None:
+def choose(access: Access, environment: Mapping[str, str]) -> NamedEntry | None:
     """Context of the kubeconfig, with its cluster and user; None without a kubeconfig. Raises UsageError and
     ManifestError.
     """
     files = list(_files(access, environment))
     if not files:
         return None
-    config = _merged(files)
+    config = _merge(files)
     name = access.context or config.current_context
     if not name:
         raise UsageError(
             f"{', '.join(map(str, files))}: no current-context in the kubeconfig; choose one of "
             f"{_names(config.contexts)} with --context, or another kubeconfig with --kubeconfig or KUBECONFIG"
         )
-    context = _named("context", config.contexts, name).context
-    cluster = _named("cluster", config.clusters, context.cluster).cluster
-    user = _named("user", config.users, context.user).user if context.user else AuthInfo()
+    context = _find("context", config.contexts, name).context
+    cluster = _find("cluster", config.clusters, context.cluster).cluster
+    user = _find("user", config.users, context.user).user if context.user else AuthInfo()
     if not cluster.server:
         raise UsageError(f'cluster "{context.cluster}" of the kubeconfig has no server')
     if user.auth_provider is not None:
@@ -130,12 +130,12 @@ def choose(access: Access, environment: Mapping[str, str]) -> Named | None:
     if user.token_file:
         # The line break at the end of a file is not part of a token.
         user.token = read_file(user.token_file, _MAX_TOKEN).decode().strip()
-    return Named(name=name, cluster=cluster, context=context, user=user)
+    return NamedEntry(name=name, cluster=cluster, context=context, user=user)
 
 
-def contexts(access: Access, environment: Mapping[str, str]) -> Sequence[Named]:
+def contexts(access: Access, environment: Mapping[str, str]) -> Sequence[NamedEntry]:
     """Contexts of all files, including hidden namesakes. Raises UsageError and ManifestError."""
-    return _merged(_files(access, environment)).contexts
+    return _merge(_files(access, environment)).contexts
 
 
 def _files(access: Access, environment: Mapping[str, str]) -> Iterator[Path]:
@@ -153,7 +153,7 @@ def _files(access: Access, environment: Mapping[str, str]) -> Iterator[Path]:
             raise UsageError(f"{path}: {error.strerror}") from error
 
 
-def _merged(files: Iterable[Path]) -> Config:
+def _merge(files: Iterable[Path]) -> Config:
     merged = Config()
     for config in map(_read, files):
         merged.current_context = merged.current_context or config.current_context
@@ -182,24 +182,24 @@ def _read(file: Path) -> Config:
 def _resolve(config: Config, directory: Path) -> None:
     """Make paths absolute: they are relative to their own file."""
 
-    def resolved(path: str) -> str:
+    def absolute(path: str) -> str:
         return str(directory / path) if path else ""
 
     for cluster in (each.cluster for each in config.clusters):
-        cluster.certificate_authority = resolved(cluster.certificate_authority)
+        cluster.certificate_authority = absolute(cluster.certificate_authority)
     for user in (each.user for each in config.users):
-        user.client_certificate, user.client_key = resolved(user.client_certificate), resolved(user.client_key)
-        user.token_file = resolved(user.token_file)
+        user.client_certificate, user.client_key = absolute(user.client_certificate), absolute(user.client_key)
+        user.token_file = absolute(user.token_file)
         if user.exec is not None and os.sep in user.exec.command:
-            user.exec.command = resolved(user.exec.command)
+            user.exec.command = absolute(user.exec.command)
 
 
-def _named(kind: str, entries: Sequence[Named], name: str) -> Named:
+def _find(kind: str, entries: Sequence[NamedEntry], name: str) -> NamedEntry:
     found = next((entry for entry in entries if entry.name == name), None)
     if found is None:
         raise UsageError(f'{kind} "{name}" does not exist in the kubeconfig; it has {_names(entries)}')
     return found
 
 
-def _names(entries: Sequence[Named]) -> str:
+def _names(entries: Sequence[NamedEntry]) -> str:
     return ", ".join(sorted({entry.name for entry in entries})) or "none"

@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kubespread.escaping import escaped
+from kubespread.escaping import escape
 from kubespread.regex import regex
 from kubespread.views.sheet import Drawn, Row, Table, is_numeric
 from kubespread.views.view import Bar, Bars, Tile, View
@@ -22,7 +22,7 @@ _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 def text(value: object) -> str:
     """Escaped ``value`` for elements and quoted attributes, including characters that hide or reorder text."""
-    return html.escape(escaped(str(value)))
+    return html.escape(escape(str(value)))
 
 
 _PARTS = regex(r"(?<=[./_=:,])|(?<=[a-z0-9]-)(?=[a-z0-9])|(?<=[a-z])(?=[A-Z])")
@@ -45,9 +45,9 @@ def data(value: Any) -> str:
 def shown(value: Any) -> Any:
     """Plain data with escaped texts, for a script to find and to show."""
     if isinstance(value, str):
-        return escaped(value)
+        return escape(value)
     if isinstance(value, dict):
-        return {escaped(key): shown(item) for key, item in value.items()}
+        return {escape(key): shown(item) for key, item in value.items()}
     return [shown(item) for item in value] if isinstance(value, list | tuple) else value
 
 

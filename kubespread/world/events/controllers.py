@@ -26,7 +26,7 @@ from kubespread.controllers.replicaset import victims
 from kubespread.controllers.statefulset import reconcile as stateful_set_pass
 from kubespread.deadline import check
 from kubespread.errors import KubespreadError
-from kubespread.kube.admission.defaulting import relabeled
+from kubespread.kube.admission.defaulting import relabel
 from kubespread.kube.api import workloads as api
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
@@ -57,7 +57,10 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
     # Whoever is ready is available: no time passes between.
     spec = replace(rollout.stateful_set.spec, replicas=owner.replicas, min_ready_seconds=0)
     stateful_set = replace(rollout.stateful_set, spec=spec)
-    rules, start = statefulset.UpdateRules.of(world.surroundings.version), statefulset.first_ordinal(stateful_set)
+    rules, start = (
+        statefulset.UpdateRules.from_version(world.surroundings.version),
+        statefulset.first_ordinal(stateful_set),
+    )
     made = stateful_set_pass(stateful_set, list(pods.values()), rollout.revisions, world.time, rules)
     rollout.stateful_set = replace(stateful_set, status=made.status)
     current = made.status.current_revision or rollout.revisions.current
@@ -127,7 +130,7 @@ def _of_revision(pod: Pod, revision: str) -> Pod:
     """With the name that the cluster gave the revision: the hash of a pod that is made up here is another."""
     others = {key: value for key, value in pod.metadata.labels.items() if key != statefulset.REVISION_LABEL}
     labels = {**others, statefulset.REVISION_LABEL: revision} if revision else others
-    return relabeled(pod, labels)
+    return relabel(pod, labels)
 
 
 def _stateful_set(world: Store, name: WorkloadName) -> api.StatefulSet:

@@ -16,7 +16,7 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
 from kubespread.kube.owners import WorkloadName, is_active, is_kept, is_ready
-from kubespread.kube.taint import DrainFlags, cordoned
+from kubespread.kube.taint import DrainFlags, cordon_node
 from kubespread.kube.well_known import zone_key
 from kubespread.scheduler.cluster.memo import Memo
 from kubespread.snapshot.edits.verb import NodeChange
@@ -202,7 +202,7 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
 def cordon(world: World, nodes: Sequence[str]) -> None:
     """Keep new pods off the nodes."""
     old = {name: world.living.nodes[name] for name in nodes}
-    if replaced := {name: new for name, node in old.items() if (new := cordoned(node)) != node}:
+    if replaced := {name: new for name, node in old.items() if (new := cordon_node(node)) != node}:
         world.change_nodes(NodeChange(replaced=replaced))
 
 
@@ -256,7 +256,7 @@ def _daemon_sets(world: World, pods: Iterable[Pod]) -> Sequence[DaemonSet]:
     """All that exist; if they were not listed, those that ``pods`` name as their controllers."""
     objects = world.workloads.objects
     if objects.knows(DaemonSet):
-        return objects.of(DaemonSet)
+        return objects.all_of(DaemonSet)
     owners = dict.fromkeys(owner for pod in pods if (owner := world.book.owner_of(pod)) is not None)
     names = [name for name in owners if name.kind == "DaemonSet"]
     return [DaemonSet(metadata=ObjectMeta(name=name.name, namespace=name.namespace)) for name in names]

@@ -118,11 +118,11 @@ def _change_specs(world: Store, change: ChangePod, names: Set[WorkloadName] | No
         if row.template_path:
             after = {
                 id(obj): templates.object(obj)
-                for obj in objects.of(row.cls)
+                for obj in objects.all_of(row.cls)
                 if is_meant(name_of(obj)) and row.pod_template(obj) is not None
             }
             changed += after.values()
-            objects = objects.with_all(row.cls, (after.get(id(obj), obj) for obj in objects.of(row.cls)))
+            objects = objects.with_all(row.cls, (after.get(id(obj), obj) for obj in objects.all_of(row.cls)))
     if changed:
         world.use_objects(objects, changed)
     pods = [
@@ -189,7 +189,7 @@ def _with_makers(world: Store, name: WorkloadName) -> set[WorkloadName]:
     makers = {
         name_of(obj)
         for cls in (ReplicaSet, Job)
-        for obj in world.objects.of(cls)
+        for obj in world.objects.all_of(cls)
         if (owner := controller_of(obj)) is not None
         and WorkloadName(owner.kind, obj.metadata.namespace, owner.name) == name
     }
@@ -249,7 +249,7 @@ def _set_max_unavailable(world: World, edit: SetMaxUnavailable) -> None:
 
 
 def _set_budget(world: World, edit: SetBudget, namespace: str) -> None:
-    budgets = world.objects.of(PodDisruptionBudget)
+    budgets = world.objects.all_of(PodDisruptionBudget)
     if edit.kind:
         template = _template_of(world, WorkloadName(edit.kind, namespace, edit.name))
         meant = [budget for budget in budgets if protects(budget, template)]
@@ -291,7 +291,7 @@ def _template_of(world: World, name: WorkloadName) -> Pod:
         if pods := world.book.pods_of(owner):
             return pods[0]
     row = POD_CREATORS.get(name.kind)
-    obj = None if row is None else world.objects.named(row.cls, name.name, name.namespace)
+    obj = None if row is None else world.objects.find(row.cls, name.name, name.namespace)
     template = None if row is None or obj is None else row.pod_template(obj)
     if template is None:
         raise not_found(world, name)
@@ -301,7 +301,7 @@ def _template_of(world: World, name: WorkloadName) -> Pod:
 def _selector_of(world: Store, name: WorkloadName, pod: Pod) -> LabelSelector:
     """The workload's own; where it has none, the labels that all its pods have, of any revision."""
     row = POD_CREATORS.get(name.kind)
-    obj = None if row is None else world.objects.named(row.cls, name.name, name.namespace)
+    obj = None if row is None else world.objects.find(row.cls, name.name, name.namespace)
     own = getattr(getattr(obj, "spec", None), "selector", None)
     if own is not None:
         return own if isinstance(own, LabelSelector) else LabelSelector(match_labels=own)

@@ -386,7 +386,7 @@ class _StatefulSetRollout(_Rollout):
 
     @property
     def limits(self) -> tuple[int, int]:
-        rules = UpdateRules.of(self.world.surroundings.version)
+        rules = UpdateRules.from_version(self.world.surroundings.version)
         sized = replace(self._stateful_set.spec, replicas=self.replicas)
         return 0, max_unavailable(replace(self._stateful_set, spec=sized), rules)
 

@@ -41,10 +41,10 @@ def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
         if gone.made_room_for is not None:
             owner = controller_of(gone.pod)
             yield PreemptedPod(
-                pod=NamespacedName.of(gone.pod),
+                pod=NamespacedName.from_object(gone.pod),
                 node=gone.pod.spec.node_name,
                 owner=None if owner is None else f"{owner.kind}/{owner.name}",
-                made_room_for=NamespacedName.of(gone.made_room_for),
+                made_room_for=NamespacedName.from_object(gone.made_room_for),
                 broken_budgets=gone.broken_budgets,
             )
 
@@ -52,11 +52,13 @@ def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
 def gone_pods(gone: Iterable[Departure]) -> Iterator[reports.GonePod]:
     for gone_pod in gone:
         yield reports.GonePod(
-            pod=NamespacedName.of(gone_pod.pod),
+            pod=NamespacedName.from_object(gone_pod.pod),
             node=gone_pod.pod.spec.node_name or None,
             why=gone_pod.why,
             lost_for_good=gone_pod.is_lost_for_good,
-            made_room_for=None if gone_pod.made_room_for is None else NamespacedName.of(gone_pod.made_room_for),
+            made_room_for=None
+            if gone_pod.made_room_for is None
+            else NamespacedName.from_object(gone_pod.made_room_for),
             broken_budgets=gone_pod.broken_budgets,
         )
 

@@ -17,7 +17,7 @@ from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import controller_of
 from kubespread.kube.quantity import IntOrStringError
 from kubespread.kube.selector import Selector
-from kubespread.kube.taint import cordoned
+from kubespread.kube.taint import cordon_node
 from kubespread.kube.well_known import HOSTNAME, SCHEDULE_ANYWAY
 from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding
@@ -90,7 +90,7 @@ class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.W
 def _protecting(case: Case) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
     """The budgets of its namespace that select its pods, each with its selector."""
     labels = case.subject.labels
-    for budget in case.objects.of(PodDisruptionBudget):
+    for budget in case.objects.all_of(PodDisruptionBudget):
         written = budget.spec.selector
         if budget.metadata.namespace != case.subject.name.namespace or written is None:
             continue
@@ -193,7 +193,7 @@ class _Drains(Struct, frozen=True):
         missing than may be. A successor that finds a node is ready at once, and the next replica may go.
         """
         cluster = self.trial.cluster
-        bare = cluster.apply(ClusterChange(replaced={node: cordoned(cluster.nodes.objects[node])}))
+        bare = cluster.apply(ClusterChange(replaced={node: cordon_node(cluster.nodes.objects[node])}))
         staying = [position for position in placed.nodes if position != node]
         before = remaining = placed.count - len(staying)
         waiting, message = 0, None

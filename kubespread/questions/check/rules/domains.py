@@ -20,7 +20,7 @@ from kubespread.kube.api.core import (
 )
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.providers import PROVIDERS
-from kubespread.kube.taint import uncordoned
+from kubespread.kube.taint import uncordon_node
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, SCHEDULE_ANYWAY, ZONE
 from kubespread.questions.causes.bars import meant_key, near_key
 from kubespread.questions.check import Remedy, Severity
@@ -301,7 +301,7 @@ def _policy_text(changed: FieldChange) -> str:
 def _uncordoning(closed: _Closed, _others: Sequence[_Closed], trial: ReplicaTrial) -> tuple[None, Placed, Remedy]:
     """Remedy that remains for nodes that are cordoned and carry no taint."""
     nodes = {position: trial.cluster.nodes.objects[position] for position in closed.nodes}
-    change = ClusterChange(replaced={position: uncordoned(node) for position, node in nodes.items()})
+    change = ClusterChange(replaced={position: uncordon_node(node) for position, node in nodes.items()})
     placed = trial.placed_with(cluster=trial.cluster.apply(change))
     names = [node.metadata.name for node in nodes.values()]
     edits, outcome = tuple(f"uncordon {name}" for name in names), placed.outcome(closed.declared.key)

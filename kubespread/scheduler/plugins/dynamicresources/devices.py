@@ -78,20 +78,20 @@ class Rules(Struct, frozen=True):
         return cls(
             provides_resources=has("DRAExtendedResource"),
             taints_count=has("DRADeviceTaints"),
-            taint_rules_count=has("DRADeviceTaintRules") and version.since(37),
-            owner_kind="Pod" if version.since(36) else "pod",
-            bare_taint_rules_count=not version.since(37, 1),
-            bad_pools_end_the_search=not version.since(38),
-            shares_bar_alone=version.since(38),
-            capacity_names_are_one=version.since(38),
-            distinct_forgets=not version.since(37),
+            taint_rules_count=has("DRADeviceTaintRules") and version.reaches(37),
+            owner_kind="Pod" if version.reaches(36) else "pod",
+            bare_taint_rules_count=not version.reaches(37, 1),
+            bad_pools_end_the_search=not version.reaches(38),
+            shares_bar_alone=version.reaches(38),
+            capacity_names_are_one=version.reaches(38),
+            distinct_forgets=not version.reaches(37),
             alternatives_count=has("DRAPrioritizedList"),
             admin_access_counts=has("DRAAdminAccess"),
             partitions_count=has("DRAPartitionableDevices"),
             shares_count=has("DRAConsumableCapacity"),
             bindings_count=has("DRADeviceBindingConditions") and has("DRAResourceClaimDeviceStatus"),
             fractions_count=has("DRAFractionalCapacityRange"),
-            miscounts=not version.since(37),
+            miscounts=not version.reaches(37),
         )
 
 
@@ -496,31 +496,31 @@ class Facts:
 
     @cached_property
     def classes(self) -> Mapping[str, api.DeviceClass]:
-        return {device_class.metadata.name: device_class for device_class in self.objects.of(api.DeviceClass)}
+        return {device_class.metadata.name: device_class for device_class in self.objects.all_of(api.DeviceClass)}
 
     @cached_property
     def by_resource(self) -> Mapping[str, api.DeviceClass]:
         """The class behind each resource that stands for devices."""
-        return api.extended_resources(self.objects.of(api.DeviceClass))
+        return api.extended_resources(self.objects.all_of(api.DeviceClass))
 
     @cached_property
     def claims(self) -> Mapping[ClaimKey, api.ResourceClaim]:
         return {
             ClaimKey(claim.metadata.namespace, claim.metadata.name): claim
-            for claim in self.objects.of(api.ResourceClaim)
+            for claim in self.objects.all_of(api.ResourceClaim)
         }
 
     @cached_property
     def templates(self) -> Mapping[ClaimKey, api.ResourceClaimTemplate]:
         return {
             ClaimKey(template.metadata.namespace, template.metadata.name): template
-            for template in self.objects.of(api.ResourceClaimTemplate)
+            for template in self.objects.all_of(api.ResourceClaimTemplate)
         }
 
     def inventory(self, rules: Rules) -> Inventory:
         """The devices as a release with these rules sees them."""
         if rules not in self._inventories:
-            slices, taint_rules = self.objects.of(api.ResourceSlice), self.objects.of(api.DeviceTaintRule)
+            slices, taint_rules = self.objects.all_of(api.ResourceSlice), self.objects.all_of(api.DeviceTaintRule)
             self._inventories[rules] = Inventory(slices, self.nodes, taint_rules, rules)
         return self._inventories[rules]
 

@@ -446,7 +446,7 @@ def _may_need_devices(pod: Pod) -> bool:
 def _make(setting: Setting) -> DynamicResources:
     version = setting.version
     return DynamicResources(
-        Rules.from_version(version), is_filtering=Point.FILTER in setting.points, names_claims=not version.since(37)
+        Rules.from_version(version), is_filtering=Point.FILTER in setting.points, names_claims=not version.reaches(37)
     )
 
 

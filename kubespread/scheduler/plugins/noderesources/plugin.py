@@ -92,9 +92,12 @@ class NodeResourcesBalancedAllocation(Plugin, frozen=True):
 
     def _device_classes(self, cluster: Cluster, pod: Pod) -> list[DeviceClass]:
         """The classes behind the scored resources that the pod requests."""
-        if self.devices is None or not cluster.objects.of(DeviceClass):
+        if self.devices is None or not cluster.objects.all_of(DeviceClass):
             return []
-        classes, requested = extended_resources(cluster.objects.of(DeviceClass)), scheduler_amounts(pod_requests(pod))
+        classes, requested = (
+            extended_resources(cluster.objects.all_of(DeviceClass)),
+            scheduler_amounts(pod_requests(pod)),
+        )
         scored = [resource.name for resource in self.resources if requested.get(resource.name)]
         return [classes[name] for name in scored if name in classes]
 
@@ -165,8 +168,8 @@ BALANCED_ALLOCATION = Specification(
     points=RANKS,
     make=lambda setting: NodeResourcesBalancedAllocation(
         read_as(scoring.NodeResourcesBalancedAllocationArgs, setting.args).weighted_resources,
-        scores_improvement=setting.version.since(36),
-        skips_best_effort=setting.version.since(33),
+        scores_improvement=setting.version.reaches(36),
+        skips_best_effort=setting.version.reaches(33),
         devices=Rules.from_version(setting.version) if setting.version.has("DRAExtendedResource") else None,
     ),
     args=scoring.NodeResourcesBalancedAllocationArgs,
@@ -195,14 +198,14 @@ class NodeResourcesFit(Plugin, frozen=True):
 
     def signs(self, cluster: Cluster, pod: Pod) -> bool:
         requested = scheduler_amounts(pod_requests(pod)) if self.delegates else {}
-        return not any(requested.get(name) for name in extended_resources(cluster.objects.of(DeviceClass)))
+        return not any(requested.get(name) for name in extended_resources(cluster.objects.all_of(DeviceClass)))
 
     def signature(self, pod: Pod) -> Hashable:
         return tuple(self._compared_requests(pod).items()), tuple(sorted(scored_requests(pod).items()))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
         # Nodes that have none of these themselves are left to DynamicResources.
-        delegated = frozenset(extended_resources(cluster.objects.of(DeviceClass)) if self.delegates else ())
+        delegated = frozenset(extended_resources(cluster.objects.all_of(DeviceClass)) if self.delegates else ())
         return NodeResourcesFitState(self, self._compared_requests(pod), scored_requests(pod), delegated)
 
     def _compared_requests(self, pod: Pod) -> dict[str, int]:
@@ -318,8 +321,8 @@ def _node_resources_fit(setting: Setting) -> NodeResourcesFit:
         args.scoring,
         frozenset(args.ignored_resources),
         frozenset(args.ignored_resource_groups),
-        reports_unresolvable=version.since(34),
-        checks_zero_requests=not version.since(28),
+        reports_unresolvable=version.reaches(34),
+        checks_zero_requests=not version.reaches(28),
         delegates=version.has("DRAExtendedResource"),
         devices=Rules.from_version(version),
     )

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from kubespread.kube.api.meta import Int32, Int64, KubeObject
 from kubespread.kube.name_rules import is_scalar, label_key_faults
-from kubespread.kube.validation.faults import FieldFault, between, invalid_each, one_of
+from kubespread.kube.validation.faults import FieldFault, invalid_each, one_of, range_faults
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Counts, Integers, LabelColumn, divide, round_half_away, wrap
@@ -265,13 +265,13 @@ class NodeResourcesFitArgs(Args):
 def _strategy_faults(strategy: ScoringStrategy, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     yield from one_of(f"{path}.type", strategy.type, STRATEGIES)
     for position, resource in enumerate(strategy.resources):
-        yield from between(resource.weight, 0, 100, f"{path}.resources[{position}].weight")
+        yield from range_faults(resource.weight, 0, 100, f"{path}.resources[{position}].weight")
     ratio, field = strategy.requested_to_capacity_ratio, f"{path}.requestedToCapacityRatio"
     if strategy.type == _RATIO and ratio is None:
         yield FieldFault(field, f"required where type is {_RATIO}")
     elif ratio is not None and strategy.type == _RATIO:
         yield from shape_faults(ratio.shape, f"{field}.shape")
-    elif ratio is not None and version.since(36):
+    elif ratio is not None and version.reaches(36):
         yield FieldFault(field, f"only allowed where type is {_RATIO}")
 
 
@@ -284,8 +284,8 @@ def shape_faults(shape: Sequence[UtilizationShapePoint], path: str) -> Iterator[
             yield FieldFault(f"{path}[{position}].utilization", "must be greater than that of the point before")
             break
     for position, point in enumerate(shape):
-        yield from between(point.utilization, 0, 100, f"{path}[{position}].utilization")
-        yield from between(point.score, 0, 10, f"{path}[{position}].score")
+        yield from range_faults(point.utilization, 0, 100, f"{path}[{position}].utilization")
+        yield from range_faults(point.score, 0, 10, f"{path}[{position}].score")
 
 
 class NodeResourcesBalancedAllocationArgs(Args):
@@ -301,7 +301,7 @@ class NodeResourcesBalancedAllocationArgs(Args):
             if resource.name in seen:
                 yield FieldFault(f"{path}.resources[{position}].name", f"duplicate: {resource.name}")
             seen.add(resource.name)
-            yield from between(resource.weight, 0, 1, f"{path}.resources[{position}].weight")
+            yield from range_faults(resource.weight, 0, 1, f"{path}.resources[{position}].weight")
 
 
 def _weigh(resources: Sequence[ResourceSpec]) -> tuple[WeightedResource, ...]:

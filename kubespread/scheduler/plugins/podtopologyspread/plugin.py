@@ -406,12 +406,12 @@ class SpreadState(CountingState):
 def _pod_topology_spread(setting: Setting) -> PodTopologySpread:
     version = setting.version
     rules = SpreadRules(
-        empty_selector_counts=not version.since(27) or version.since(38),
-        counts_ineligible_nodes=version.since(19) and not version.since(24),
-        passes_without_domains=not version.since(20, picked=((18, 11), (19, 4))),
-        missing_label_is_resolvable=not version.since(19),
+        empty_selector_counts=not version.reaches(27) or version.reaches(38),
+        counts_ineligible_nodes=version.reaches(19) and not version.reaches(24),
+        passes_without_domains=not version.reaches(20, picked=((18, 11), (19, 4))),
+        missing_label_is_resolvable=not version.reaches(19),
         compares_tolerations=version.has(COMPARISON_GATE),
-        derives_selectors_otherwise=not version.since(22),
+        derives_selectors_otherwise=not version.reaches(22),
     )
     return PodTopologySpread(read_as(PodTopologySpreadArgs, setting.args).defaults(version), rules)
 

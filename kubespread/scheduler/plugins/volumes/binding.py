@@ -30,7 +30,7 @@ from kubespread.kube.persistent_volumes import (
     capacity,
     driver_of,
     is_bound,
-    provisioned,
+    provision,
     requested_storage,
     storage_class_name,
 )
@@ -84,7 +84,7 @@ def bound_on(
     for claim in to_provision:
         storage_class = cluster.storage.classes[storage_class_name(claim)]
         reached = _same_topology(cluster, node, driver_of(storage_class))
-        pairs.append((claim, provisioned(claim, storage_class, reached)))
+        pairs.append((claim, provision(claim, storage_class, reached)))
         if matching.counts_capacity(cluster, storage_class, claim):
             capacities |= _less(cluster, node, claim, capacities)
     return storage_index.StorageChange(
