@@ -126,7 +126,7 @@ def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[
     """
     if autoscaler is not Autoscaler.KARPENTER:
         raise UsageError(f"--autoscaler {autoscaler} needs --node-groups FILE")
-    groups = tuple(map(node_pool_group, objects.all_of(NodePool)))
+    groups = tuple(map(node_pool_group, objects.get(NodePool)))
     if not groups:
         reason = objects.unread.get("NodePool") or "the cluster's source has no NodePool that may grow"
         raise UsageError(f"--autoscaler {autoscaler} needs --node-groups FILE: {reason}")
@@ -135,7 +135,7 @@ def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[
 
 def uncounted_groups(objects: ClusterObjects) -> Iterator[str]:
     """``new nodes of NodePool default are not counted: add --autoscaler karpenter``, where it may get some."""
-    names = [pool.metadata.name for pool in objects.all_of(NodePool) if pool.spec.replicas is None]
+    names = [pool.metadata.name for pool in objects.get(NodePool) if pool.spec.replicas is None]
     if names:
         kind = f"NodePool{'s' if len(names) > 1 else ''}"
         yield f"new nodes of {kind} {some_of(names, 3)} are not counted: add --autoscaler karpenter"

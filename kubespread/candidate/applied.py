@@ -167,7 +167,7 @@ def with_manifest_objects(
             listed = ", ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
             notes.append(f"taken to be in the cluster, since {manifest.file} brings it: {listed}")
     _check_amounts(snapshot.objects)
-    quotas = with_usage(snapshot.objects.all_of(ResourceQuota), snapshot.pods)
+    quotas = with_usage(snapshot.objects.get(ResourceQuota), snapshot.pods)
     objects = snapshot.objects.with_all(ResourceQuota, quotas)
     # What is known of a snapshot stays known where nothing is added to it.
     snapshot = snapshot if objects == snapshot.objects else replace(snapshot, objects=objects)
@@ -197,7 +197,7 @@ def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
 
 
 def _check_amounts(objects: ClusterObjects) -> None:
-    for obj in (*objects.all_of(LimitRange), *objects.all_of(ResourceQuota), *objects.all_of(RuntimeClass)):
+    for obj in (*objects.get(LimitRange), *objects.get(ResourceQuota), *objects.get(RuntimeClass)):
         try:
             normalize(msgspec.to_builtins(obj), type(obj))
         except DecodingError as error:
@@ -210,13 +210,13 @@ def _applied(snapshot: Snapshot, brought: Sequence[ApiObject]) -> Snapshot:
     for obj in brought:
         builder.add(obj)
     added, stored = builder.build(), snapshot.objects
-    by_type = {cls: _over(stored.all_of(cls), objects) for cls, objects in added.objects.by_type.items()}
+    by_type = {cls: _over(stored.get(cls), objects) for cls, objects in added.objects.by_type.items()}
     unknown = {type(obj).__name__ for obj in brought if not stored.knows(type(obj))}
     objects = replace(stored, by_type={**stored.by_type, **by_type}, partly_known=stored.partly_known | unknown)
-    before = {id(claim) for claim in stored.all_of(PersistentVolumeClaim)}
-    for claim in objects.all_of(PersistentVolumeClaim):
+    before = {id(claim) for claim in stored.get(PersistentVolumeClaim)}
+    for claim in objects.get(PersistentVolumeClaim):
         if id(claim) not in before:
-            default_storage_class(claim, objects.all_of(StorageClass))
+            default_storage_class(claim, objects.get(StorageClass))
     return replace(snapshot, nodes=_over(snapshot.nodes, added.nodes), objects=reconcile(stored, objects))
 
 
@@ -243,9 +243,9 @@ def with_companions(objects: ClusterObjects, companions: Sequence[ApiObject]) ->
     """
     for cls in SELECTING_CONTROLLERS.values():
         own = [obj for obj in companions if isinstance(obj, cls)]
-        objects = objects.with_all(cls, _newest(own, objects.all_of(cls)))
+        objects = objects.with_all(cls, _newest(own, objects.get(cls)))
     claims = [obj for obj in companions if isinstance(obj, PersistentVolumeClaim)]
-    stored = objects.all_of(PersistentVolumeClaim)
+    stored = objects.get(PersistentVolumeClaim)
     with_claims = objects.with_some(PersistentVolumeClaim, (*stored, *_claims_to_come(objects, claims)))
     return reconcile(objects, with_claims)
 
@@ -260,7 +260,7 @@ def _newest(added: Sequence[T], stored: Sequence[T]) -> tuple[T, ...]:
 def _claims_to_come(
     objects: ClusterObjects, claims: Iterable[PersistentVolumeClaim]
 ) -> Iterator[PersistentVolumeClaim]:
-    stored = set(map(_key, objects.all_of(PersistentVolumeClaim)))
+    stored = set(map(_key, objects.get(PersistentVolumeClaim)))
     for claim in admitted_claims((claim for claim in claims if _key(claim) not in stored), objects):
         if _key(claim) not in stored:
             stored.add(_key(claim))

@@ -165,7 +165,7 @@ def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surrou
         template = typed.spec.template
         template.unread = unread_of(value_at(plain, f"{row.template_path}.spec") or {}, template.metadata.annotations)
     return _from_creator(
-        place, row, typed, plain, surroundings, revision_hash(typed, surroundings.objects.all_of(ReplicaSet))
+        place, row, typed, plain, surroundings, revision_hash(typed, surroundings.objects.get(ReplicaSet))
     )
 
 
@@ -234,7 +234,7 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
         return from_stored_pod(_find(snapshot, snapshot.pods, kind, namespace, name), surroundings)
     workload_name = WorkloadName(kind.kind, namespace, name)
     if kind.foreign or snapshot.objects.find(kind.cls, name, namespace) is None:
-        owner = owner_meant(workload_name, (*snapshot.pods, *snapshot.objects.all_of(ReplicaSet)))
+        owner = owner_meant(workload_name, (*snapshot.pods, *snapshot.objects.get(ReplicaSet)))
         if owner is not None:
             return _of_owner(owner, surroundings)
     if kind.foreign:
@@ -242,7 +242,7 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
         raise NotInClusterError(f'{kind.kind} "{name}" controls no pod in namespace {namespace}, {kinds}')
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
-    stored: Any = _find(snapshot, snapshot.objects.all_of(kind.cls), kind, namespace, name)
+    stored: Any = _find(snapshot, snapshot.objects.get(kind.cls), kind, namespace, name)
     changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
     with changed.blamed():
         workload: Any = _decoded(changed, kind, stored)
@@ -251,7 +251,7 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
     replicas = getattr(workload.spec, "replicas", None)
     if isinstance(workload, Deployment):
         owner = WorkloadName("Deployment", namespace, name)
-        current = new_replica_set(workload, replica_sets_of(owner, snapshot.objects.all_of(ReplicaSet)))
+        current = new_replica_set(workload, replica_sets_of(owner, snapshot.objects.get(ReplicaSet)))
         if current is not None:
             kind, workload = KEPT[ReplicaSet], current
             notes = (f"Deployment/{name}: evaluated as another pod of its ReplicaSet {current.metadata.name}",)
@@ -275,7 +275,7 @@ def _of_owner(owner: WorkloadName, surroundings: Surroundings) -> Candidate:
     """The next pod of a workload that is known only by what it controls: ReplicaSets, else pods."""
     snapshot = surroundings.snapshot
     pods = [pod for pod in snapshot.pods if pod.metadata.namespace == owner.namespace and is_active(pod)]
-    replica_sets = sorted(replica_sets_of(owner, snapshot.objects.all_of(ReplicaSet)), key=age_order)
+    replica_sets = sorted(replica_sets_of(owner, snapshot.objects.get(ReplicaSet)), key=age_order)
     if replica_sets:
         # An Argo Rollout goes from one to the next, and has replicas of both meanwhile.
         current = next((each for each in reversed(replica_sets) if each.spec.replicas), replica_sets[-1])
@@ -396,7 +396,7 @@ def _find(snapshot: Snapshot, among: Sequence[T], kind: Kind, namespace: str, na
 
 
 def _instead(snapshot: Snapshot) -> str:
-    counts = {row.kind: len(snapshot.objects.all_of(row.cls)) for row in POD_CREATORS.values()}
+    counts = {row.kind: len(snapshot.objects.get(row.cls)) for row in POD_CREATORS.values()}
     counts["Pod"] = len(snapshot.pods)
     return f"only {', '.join(count_of(count, kind) for kind, count in counts.items() if count) or 'nodes'}"
 

@@ -80,7 +80,7 @@ def _running_template(workload: WorkloadName, snapshot: Snapshot) -> PodTemplate
     if (running := snapshot.objects.find(row.cls, workload.name, workload.namespace)) is not None:
         return row.pod_template(running)
     if workload.kind == "Deployment":
-        newest = newest_replica_set(workload, snapshot.objects.all_of(ReplicaSet))
+        newest = newest_replica_set(workload, snapshot.objects.get(ReplicaSet))
         return newest.spec.template if newest is not None else None
     return None
 
@@ -216,7 +216,7 @@ class WorkloadAutoscaler(Struct, frozen=True):
 def autoscalers(objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
     """HorizontalPodAutoscalers, and KEDA's ScaledObjects, which make one each."""
     yield from _horizontal(objects)
-    for scaled in objects.all_of(ScaledObject):
+    for scaled in objects.get(ScaledObject):
         spec, target = scaled.spec, scaled.spec.scale_target_ref
         workload = WorkloadName(target.kind or "Deployment", scaled.metadata.namespace, target.name)
         most = _KEDA_MOST if spec.max_replica_count is None else spec.max_replica_count
@@ -227,7 +227,7 @@ def autoscalers(objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
 
 
 def _horizontal(objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
-    for autoscaler in objects.all_of(HorizontalPodAutoscaler):
+    for autoscaler in objects.get(HorizontalPodAutoscaler):
         spec, target = autoscaler.spec, autoscaler.spec.scale_target_ref
         workload = WorkloadName(target.kind, autoscaler.metadata.namespace, target.name)
         # API defaulting: minReplicas is 1.
@@ -394,7 +394,7 @@ def growths(
     # Of one snapshot these are the same pods each time.
     _, on_nodes = snapshot.known.get_or_make(("running", id(running)), lambda: (running, PodsByController(running)))
     waiting = waiting_pods(snapshot)
-    quotas: Quotas = snapshot.objects.all_of(ResourceQuota) if desired.counts_quotas else ()
+    quotas: Quotas = snapshot.objects.get(ResourceQuota) if desired.counts_quotas else ()
     grown = []
     for candidate in candidates:
         # Pods that wait for a node are charged already, and are among those to be placed.
@@ -422,7 +422,7 @@ def waiting_pods(snapshot: Snapshot) -> PodsByController:
 def _replicas(candidate: Candidate, pods: PodsByController, snapshot: Snapshot) -> list[Pod]:
     if candidate.workload is None:
         return []
-    return pods_of(candidate.workload, candidate.companions, snapshot.objects.all_of(ReplicaSet), pods)
+    return pods_of(candidate.workload, candidate.companions, snapshot.objects.get(ReplicaSet), pods)
 
 
 def _growth(

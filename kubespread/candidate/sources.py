@@ -107,7 +107,7 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
     A namespace that is known to be missing is reported in the API server's words; a dump without pods is no cluster
     without workloads.
     """
-    if Pod.__name__ not in snapshot.origin.listed and not any(map(snapshot.objects.all_of, WORKLOADS)):
+    if Pod.__name__ not in snapshot.origin.listed and not any(map(snapshot.objects.get, WORKLOADS)):
         unread = (gap for gap in snapshot.origin.gaps if gap.startswith("unreadable"))
         source = ", ".join(map(display_name, snapshot.files)) or snapshot.origin.source
         why = "; ".join(("no Pod objects and no workloads", *unread))
@@ -130,7 +130,7 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
     if namespace not in (namespaces := _namespaces(snapshot)):
         hint = alternatives(namespace, namespaces)
     elif not labels:
-        made = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.all_of(row.cls))
+        made = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.get(row.cls))
         if elsewhere := sorted({*made, *(pod.metadata.namespace for pod in snapshot.pods)} - {namespace}):
             hint = f"; there are some in {some_of(elsewhere, _MAX_NAMED)}: -A asks about all"
     return UsageError(f"{subject} {where}{hint}")
@@ -157,7 +157,7 @@ def missing_namespace(snapshot: Snapshot, namespace: str) -> str:
 
 
 def _namespaces(snapshot: Snapshot) -> set[str]:
-    names = {_ALWAYS_THERE, *(namespace.metadata.name for namespace in snapshot.objects.all_of(Namespace))}
+    names = {_ALWAYS_THERE, *(namespace.metadata.name for namespace in snapshot.objects.get(Namespace))}
     names.update(pod.metadata.namespace for pod in snapshot.pods)
     for group in snapshot.objects.by_type.values():
         names.update(obj.metadata.namespace for obj in group if obj.metadata.namespace)

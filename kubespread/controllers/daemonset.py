@@ -15,7 +15,7 @@ from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_b
 from kubespread.kube.api import core
 from kubespread.kube.api.workloads import DaemonSet
 from kubespread.kube.selector import NODE_NAME_FIELD, from_map, parse_term, required_node_selector
-from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated_taints
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 
 _TOLERATED = (
     ("not-ready", "NoExecute"),
@@ -79,7 +79,7 @@ def _selects(pod: core.Pod, node: core.Node) -> bool:
 
 
 def _tolerates(pod: core.Pod, node: core.Node, effects: frozenset[str], *, compares: bool) -> bool:
-    return not untolerated_taints(node.spec.taints, pod.spec.tolerations, effects, compares=compares)
+    return not untolerated(node.spec.taints, pod.spec.tolerations, effects, compares=compares)
 
 
 def pinned_to(pod: core.Pod, node: str) -> core.Pod:

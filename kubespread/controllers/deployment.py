@@ -139,7 +139,6 @@ def limits(deployment: Deployment) -> Limits:
 
 
 def replica_sets_of(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
-    """ReplicaSets of all revisions of ``deployment``."""
     return [
         replica_set
         for replica_set in replica_sets

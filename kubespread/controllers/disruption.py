@@ -32,7 +32,7 @@ from kubespread.kube.api.kinds import KEPT, KINDS, group_of
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_ready
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, full_name, is_ready
 from kubespread.kube.quantity import IntOrStringError, scaled_value
 from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector
 from kubespread.kube.taint import DrainFlags
@@ -91,7 +91,7 @@ def plan_drain(node_name: str, pods: Sequence[Pod], daemon_sets: Sequence[Daemon
         if verdict.warning:
             warnings.setdefault(verdict.warning, []).append(f"{meta.namespace}/{meta.name}")
         if verdict.error:
-            refused.setdefault(verdict.error, []).append(NamespacedName.from_object(pod))
+            refused.setdefault(verdict.error, []).append(full_name(pod))
     return DrainPlan(tuple(evict), _lines(warnings), dict(sorted(refused.items())))
 
 
@@ -164,7 +164,7 @@ class ClusterScales:
 
     def __init__(self, objects: ClusterObjects) -> None:
         self._workloads: dict[WorkloadName, _Scalable] = {
-            _name_of(workload): workload for kind in _GROUPS for workload in objects.all_of(kind)
+            _name_of(workload): workload for kind in _GROUPS for workload in objects.get(kind)
         }
 
     def __call__(self, controller: OwnerReference, namespace: str) -> Scale | None:

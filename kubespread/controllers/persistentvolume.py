@@ -46,18 +46,17 @@ def reconcile(before: api.ClusterObjects, objects: api.ClusterObjects) -> api.Cl
 
     An earlier pending claim is bound only to a new volume, or with a new class.
     """
-    old = {id(obj) for cls in _READ for obj in before.all_of(cls)}
-    claims = list(objects.all_of(api.PersistentVolumeClaim))
+    old = {id(obj) for cls in _READ for obj in before.get(cls)}
+    claims = list(objects.get(api.PersistentVolumeClaim))
     volumes = {
-        each.metadata.name: each if id(each) in old else _available(each)
-        for each in objects.all_of(api.PersistentVolume)
+        each.metadata.name: each if id(each) in old else _available(each) for each in objects.get(api.PersistentVolume)
     }
     new = {
         each.metadata.name: volumes[each.metadata.name]
-        for each in objects.all_of(api.PersistentVolume)
+        for each in objects.get(api.PersistentVolume)
         if id(each) not in old
     }
-    classes = {each.metadata.name: each for each in objects.all_of(api.StorageClass)}
+    classes = {each.metadata.name: each for each in objects.get(api.StorageClass)}
     for position, claim in enumerate(claims):
         storage_class = classes.get(storage_class_name(claim))
         is_new = id(claim) not in old or (storage_class is not None and id(storage_class) not in old)

@@ -42,7 +42,7 @@ def admitted_claims(claims: Iterable[PersistentVolumeClaim], objects: ClusterObj
     admitted = list(claims)
     for claim in admitted:
         default_claim(claim)
-        default_storage_class(claim, objects.all_of(StorageClass))
+        default_storage_class(claim, objects.get(StorageClass))
     return admitted
 
 

@@ -94,7 +94,6 @@ def for_ordinal(pod: Pod, stateful_set: StatefulSet, ordinal: int) -> Pod:
 
 
 def claims_of(stateful_set: StatefulSet, ordinal: int) -> list[PersistentVolumeClaim]:
-    """Claims of the pod of an ordinal."""
     meta = stateful_set.metadata
     return [
         _claim(template, f"{meta.name}-{ordinal}", meta.namespace)

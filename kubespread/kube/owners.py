@@ -108,14 +108,14 @@ class NamespacedName(str):
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.namespace, self.name)
 
-    @classmethod
-    def from_object(cls, obj: ApiObject) -> NamespacedName:
-        return NamespacedName(obj.metadata.namespace, obj.metadata.name)
-
     @property
     def short_name(self) -> str:
         """The name, with a namespace other than the default one."""
         return self.removeprefix(f"{DEFAULT_NAMESPACE}/")
+
+
+def full_name(obj: ApiObject) -> NamespacedName:
+    return NamespacedName(obj.metadata.namespace, obj.metadata.name)
 
 
 class WorkloadName(NamespacedName):
@@ -157,7 +157,6 @@ class WorkloadReference(Struct, frozen=True):
         return f"{namespace}{(row.short if row is not None else '') or self.kind.lower()}/{self.name}"
 
     def in_namespace(self, namespace: str) -> WorkloadName:
-        """The name, by default in ``namespace``."""
         return WorkloadName(self.kind, self.namespace or namespace, self.name)
 
 

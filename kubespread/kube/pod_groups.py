@@ -37,11 +37,8 @@ class Group(Struct, frozen=True):
 
 def has_gangs(version: KubeVersion) -> bool:
     """True if kube-scheduler places pods of a PodGroup together: GangScheduling went into GenericWorkload in 1.37."""
-    return (
-        version.reaches(36)
-        and version.has("GenericWorkload")
-        and (version.reaches(37) or version.has("GangScheduling"))
-    )
+    is_on = version.reaches(36) and version.has("GenericWorkload")
+    return is_on and (version.reaches(37) or version.has("GangScheduling"))
 
 
 def group_name(pod: Pod) -> GroupName | None:
@@ -52,7 +49,7 @@ def group_name(pod: Pod) -> GroupName | None:
 
 def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion) -> Group:
     """The group as the release reads it."""
-    for pod_group in objects.all_of(PodGroup):
+    for pod_group in objects.get(PodGroup):
         policy, meta = pod_group.spec.scheduling_policy, pod_group.metadata
         # Namesakes of other schedulers have no such policy.
         if (meta.namespace, meta.name) == name and policy is not None:

@@ -117,7 +117,7 @@ def parse(text: QuantityText | None) -> Quantity:
     return _parse(text.strip() if isinstance(text, str) else repr(text))
 
 
-def round_quantity(quantity: str, *, up: bool = False) -> str:
+def shorten(quantity: str, *, up: bool = False) -> str:
     """Quantity for people: in the largest unit it reaches, with at most one decimal, or exact below that.
 
     Rounded down, or ``up`` for needed amounts, so that too little never looks like enough.

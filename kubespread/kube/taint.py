@@ -56,7 +56,7 @@ def tolerates(toleration: Toleration, taint: Taint, *, compares: bool = False) -
     return toleration.operator in ("", "Equal") and toleration.value == taint.value
 
 
-def untolerated_taints(
+def untolerated(
     taints: Iterable[Taint], tolerations: Sequence[Toleration], effects: frozenset[str], *, compares: bool = False
 ) -> list[Taint]:
     """Taints with one of ``effects`` that no toleration covers, in the node's order."""

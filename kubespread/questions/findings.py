@@ -134,7 +134,7 @@ def _nodes(pods: _Pods) -> Iterator[SnapshotFinding]:
 
 def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     """No pods, or those of one namespace only, on machines, each of which runs pods of its cluster's system."""
-    others = {namespace.metadata.name for namespace in snapshot.objects.all_of(Namespace)} - pods.namespaces
+    others = {namespace.metadata.name for namespace in snapshot.objects.get(Namespace)} - pods.namespaces
     is_known = snapshot.objects.knows(Namespace) and not others
     if not snapshot.pods:
         yield _found("pods", pods=0, controllers=0, names=[])
@@ -145,7 +145,7 @@ def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
 def _unseen(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     """Controllers whose status counts pods of which not one is there."""
     objects = snapshot.objects
-    counting: Iterable[ReplicaSet | StatefulSet] = chain(objects.all_of(ReplicaSet), objects.all_of(StatefulSet))
+    counting: Iterable[ReplicaSet | StatefulSet] = chain(objects.get(ReplicaSet), objects.get(StatefulSet))
     counted = {
         name: obj.status.replicas
         for obj in counting
@@ -160,7 +160,7 @@ def _daemon_pods(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     """Nodes that run none of the pods that DaemonSets of the snapshot have on every such node."""
     if not pods.number:
         return
-    daemon_sets = snapshot.objects.all_of(DaemonSet)
+    daemon_sets = snapshot.objects.get(DaemonSet)
     templates = [
         Pod(spec=with_added_tolerations(template.spec))
         for daemon_set in daemon_sets

@@ -188,7 +188,7 @@ def told_apart(
 def _counted_keys(cluster: Cluster, pods: Sequence[Pod]) -> set[str]:
     """The keys of labels that decide which pods are counted. Services do for pods without constraints of their own."""
     by_default = {pod.metadata.namespace for pod in pods if not pod.spec.topology_spread_constraints}
-    services = (service for service in cluster.objects.all_of(Service) if service.metadata.namespace in by_default)
+    services = (service for service in cluster.objects.get(Service) if service.metadata.namespace in by_default)
     keys = {key for service in services for key in service.spec.selector or ()}
     kinds = (cluster.kinds[number] for number in cluster.kinds.with_terms)
     return keys.union(*(pod.spec.counted_keys for pod in (*pods, *(kind.pod for kind in kinds))))

@@ -140,6 +140,6 @@ def _labels(world: World) -> Mapping[WorkloadName, Mapping[str, str]]:
     for pod in world.book:
         selectors.setdefault(workload_of(world, pod), pod.metadata.labels)
     for row in POD_CREATORS.values():
-        for obj in world.workloads.objects.all_of(row.cls):
+        for obj in world.workloads.objects.get(row.cls):
             selectors[WorkloadName(row.kind, obj.metadata.namespace, obj.metadata.name)] = obj.metadata.labels
     return selectors

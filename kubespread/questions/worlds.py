@@ -127,18 +127,18 @@ def objects_now(world: World) -> ClusterObjects:
     kept = {name_of(replica_set) for rollout in rollouts.values() for replica_set in rollout.replica_sets}
     deployments = (
         rollouts[name].deployment if (name := name_of(deployment)) in rollouts else deployment
-        for deployment in objects.all_of(Deployment)
+        for deployment in objects.get(Deployment)
     )
     remaining = (
         replica_set
-        for replica_set in objects.all_of(ReplicaSet)
+        for replica_set in objects.get(ReplicaSet)
         if (name := name_of(replica_set)) in kept or world.watchers.get(name) is None
     )
     return (
         objects.with_all(Deployment, deployments)
         .with_all(ReplicaSet, (_resized(world, replica_set) for replica_set in remaining))
-        .with_all(ReplicationController, (_resized(world, obj) for obj in objects.all_of(ReplicationController)))
-        .with_all(StatefulSet, (_resized(world, obj) for obj in objects.all_of(StatefulSet)))
+        .with_all(ReplicationController, (_resized(world, obj) for obj in objects.get(ReplicationController)))
+        .with_all(StatefulSet, (_resized(world, obj) for obj in objects.get(StatefulSet)))
     )
 
 

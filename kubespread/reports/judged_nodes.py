@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from kubespread.kube.owners import NamespacedName, controller_of
+from kubespread.kube.owners import controller_of, full_name
 from kubespread.kube.versions import KubeVersion
 from kubespread.reports.parts import ConstraintReport, CountedPod, Domain, PreemptionReport, Report
 from kubespread.scheduler.causes import Causes, CordonDetail, TaintDetail
@@ -36,7 +36,7 @@ def preemption_report(preemption: Preemption, version: KubeVersion) -> Preemptio
     candidate, tail = preemption.candidate, (preemption.tail or None) if version.reaches(24) else None
     if candidate is None:
         return PreemptionReport(node=None, victims=(), violations=0, tail=tail)
-    victims = tuple(map(NamespacedName.from_object, candidate.victims))
+    victims = tuple(map(full_name, candidate.victims))
     return PreemptionReport(node=candidate.node, victims=victims, violations=candidate.violations, tail=tail)
 
 

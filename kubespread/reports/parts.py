@@ -46,7 +46,6 @@ def skew_of(matching: Sequence[int], constraint: ConstraintReport) -> int:
 
 
 def skew_now(constraint: ConstraintReport) -> int:
-    """Current skew of a constraint."""
     return skew_of([domain.matching for domain in constraint.domains], constraint)
 
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 import msgspec
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.quantity import round_quantity
+from kubespread.kube.quantity import shorten
 from kubespread.kube.selector import Requirement, Selector
 from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME
 from kubespread.wording import short_key, some_of
@@ -40,8 +40,8 @@ class ResourceDetail(_Cause, frozen=True, tag="resource"):
 
     @property
     def short(self) -> str:
-        needs = round_quantity(self.requested, up=True)
-        return f"{self.resource} needs {needs}, free {round_quantity(self.free)} of {round_quantity(self.allocatable)}"
+        needs = shorten(self.requested, up=True)
+        return f"{self.resource} needs {needs}, free {shorten(self.free)} of {shorten(self.allocatable)}"
 
 
 class PodCountDetail(_Cause, frozen=True, tag="podCount"):

@@ -379,7 +379,7 @@ def preempt(
 ) -> Preemption:
     """Predict preemption for a pod that fits nowhere; ``budgets`` default to the cluster's."""
     if budgets is None:
-        budgets = evaluation.cluster.objects.all_of(PodDisruptionBudget)
+        budgets = evaluation.cluster.objects.get(PodDisruptionBudget)
     answer = _first_help(evaluation, post_filters.plugins, budgets, turns)
     if (candidate := answer.candidate) is not None:
         # Always in the plural, for one victim too.

@@ -73,7 +73,7 @@ def _composed_names(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tu
     pods.
     """
     of_ordinals = _claims_of_ordinals(snapshot)
-    for stateful_set in snapshot.objects.all_of(StatefulSet):
+    for stateful_set in snapshot.objects.get(StatefulSet):
         meta = stateful_set.metadata
         for template in (claim.metadata.name for claim in stateful_set.spec.volume_claim_templates):
             mine = f"{names.get(template, template)}-{names.get(meta.name, meta.name)}"
@@ -101,9 +101,7 @@ def _claims_of_ordinals(snapshot: Snapshot) -> Mapping[tuple[str, str], list[str
         for volume in pod.spec.volumes
         if volume.persistent_volume_claim is not None
     )
-    stored = (
-        (claim.metadata.namespace, claim.metadata.name) for claim in snapshot.objects.all_of(PersistentVolumeClaim)
-    )
+    stored = ((claim.metadata.namespace, claim.metadata.name) for claim in snapshot.objects.get(PersistentVolumeClaim))
     for namespace, name in dict.fromkeys((*stored, *used)):
         stem, _, ordinal = name.rpartition("-")
         if ordinal.isdecimal():
@@ -222,12 +220,12 @@ _WORD = regex(r"\w+")
 
 def _words_of_selectors(objects: ClusterObjects) -> frozenset[str]:
     """Every word in a selector of a class, a claim or a template."""
-    specs = [claim.spec for claim in objects.all_of(devices.ResourceClaim)]
-    specs += [template.spec.spec for template in objects.all_of(devices.ResourceClaimTemplate)]
+    specs = [claim.spec for claim in objects.get(devices.ResourceClaim)]
+    specs += [template.spec.spec for template in objects.get(devices.ResourceClaimTemplate)]
     requests = [request for spec in specs for request in spec.devices.requests]
     alternatives = [alternative for request in requests for alternative in (request.exactly, *request.first_available)]
     selectors = [
-        selector for device_class in objects.all_of(devices.DeviceClass) for selector in device_class.spec.selectors
+        selector for device_class in objects.get(devices.DeviceClass) for selector in device_class.spec.selectors
     ]
     selectors += [selector for alternative in filter(None, alternatives) for selector in alternative.selectors]
     texts = (selector.cel.expression for selector in selectors if selector.cel is not None)

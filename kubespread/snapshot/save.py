@@ -74,7 +74,7 @@ def _write_out(parts: Iterable[bytes]) -> None:
 
 def _objects(snapshot: Snapshot) -> Iterator[ApiObject]:
     """Everything that scheduling may read; pods that have ended are left out."""
-    others = (snapshot.objects.all_of(cls) for cls in KEPT)
+    others = (snapshot.objects.get(cls) for cls in KEPT)
     pods = (pod for pod in snapshot.pods if pod.status.phase not in ENDED_PHASES)
     return chain(snapshot.nodes, chain.from_iterable(others), pods)
 

@@ -185,7 +185,7 @@ class Snapshot(Struct, frozen=True, eq=False):
 
     def of_kind(self, row: Kind) -> tuple[ApiObject, ...]:
         objects: dict[type[ApiObject], tuple[ApiObject, ...]] = {Node: self.nodes, Pod: self.pods}
-        return objects.get(row.cls) or self.objects.all_of(row.cls)
+        return objects.get(row.cls) or self.objects.get(row.cls)
 
     @classmethod
     def from_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Snapshot:
@@ -442,7 +442,7 @@ class SnapshotBuilder:
     def _without_pods(self, pods: Iterable[Pod], others: ClusterObjects) -> Iterator[str]:
         """The kinds of those that hold pods and control nothing that was read."""
         if self._with_pods:
-            controlled = (*pods, *(obj for cls in WORKLOADS for obj in others.all_of(cls)))
+            controlled = (*pods, *(obj for cls in WORKLOADS for obj in others.get(cls)))
             owners = ((obj.metadata.namespace, controller_of(obj)) for obj in controlled)
             present = {
                 (full_kind(owner.api_version, owner.kind), namespace, owner.name)

@@ -157,7 +157,7 @@ def test_a_value_of_the_wrong_type_is_named_with_its_line(tmp_path: Path) -> Non
 def test_the_snapshot_is_left_as_it_is() -> None:
     cluster = kubespread.Snapshot.from_objects(NODES)
     kubespread.explain(cluster, listed(owner("Service", "s", {"foo": "bar"}, api_version="v1"), node("n9"), pod()))
-    assert (len(cluster.nodes), cluster.objects.all_of(Service)) == (3, ())
+    assert (len(cluster.nodes), cluster.objects.get(Service)) == (3, ())
 
 
 def test_a_job_beside_its_service_is_spread_by_it() -> None:

@@ -46,15 +46,15 @@ def resolved(asked: list[Data | str]) -> ClusterObjects:
 def test_each_object_stands_once(case: str) -> None:
     objects = resolved(ASKED[case])
     kept = (
-        objects.all_of(ReplicaSet),
-        objects.all_of(ReplicationController),
-        objects.all_of(StatefulSet),
-        objects.all_of(PersistentVolumeClaim),
+        objects.get(ReplicaSet),
+        objects.get(ReplicationController),
+        objects.get(StatefulSet),
+        objects.get(PersistentVolumeClaim),
     )
     assert [[found.metadata.name for found in each] for each in kept] == [["web-1"], ["rc"], ["db"], ["data-db-0"]]
 
 
 def test_a_claim_of_two_that_ask_for_it_stands_once() -> None:
-    assert [claim.metadata.name for claim in resolved(["sts/db", STATEFUL_SET]).all_of(PersistentVolumeClaim)] == [
+    assert [claim.metadata.name for claim in resolved(["sts/db", STATEFUL_SET]).get(PersistentVolumeClaim)] == [
         "data-db-0"
     ]

@@ -124,20 +124,20 @@ def after(before: list[Data], come: list[Data]) -> ClusterObjects:
     stored, added = objects_of(before), objects_of(come)
     objects = stored
     for cls, new in added.by_type.items():
-        objects = objects.with_all(cls, (*stored.all_of(cls), *new))
+        objects = objects.with_all(cls, (*stored.get(cls), *new))
     return reconcile(stored, objects)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_which_volume_a_claim_is_bound_to(name: str) -> None:
     case = CASES[name]
-    claims = after(case.before, case.come).all_of(PersistentVolumeClaim)
+    claims = after(case.before, case.come).get(PersistentVolumeClaim)
     assert {each.metadata.name: each.spec.volume_name if is_bound(each) else "" for each in claims} == case.bound
 
 
 def test_a_volume_that_is_made_is_reached_where_its_class_allows() -> None:
     made = storage_class("made", "d.csi", "Immediate", allowedTopologies=IN_A_OR_B)
-    (volume,) = after([made], [claim("c", storage_class="made")]).all_of(PersistentVolume)
+    (volume,) = after([made], [claim("c", storage_class="made")]).get(PersistentVolume)
     assert volume.spec.node_affinity is not None
     assert volume.spec.node_affinity.required is not None
     ((requirement,),) = (term.match_expressions for term in volume.spec.node_affinity.required.node_selector_terms)
@@ -162,8 +162,8 @@ def test_claims_share_no_volume_and_none_stays_unbound_beside_one(
         for at, (own, size, name) in enumerate(claims)
     ]
     objects = after([LOCAL, WAITS, *there], come)
-    stored = {each.metadata.name: each for each in objects.all_of(PersistentVolume)}
-    taken = [each for each in objects.all_of(PersistentVolumeClaim) if is_bound(each)]
+    stored = {each.metadata.name: each for each in objects.get(PersistentVolume)}
+    taken = [each for each in objects.get(PersistentVolumeClaim) if is_bound(each)]
     assert len({each.spec.volume_name for each in taken}) == len(taken)
     for each in taken:
         own = stored[each.spec.volume_name]
@@ -171,7 +171,7 @@ def test_claims_share_no_volume_and_none_stays_unbound_beside_one(
         assert own.spec.claim_ref.name == each.metadata.name
         assert capacity(own).nano >= requested_storage(each).nano
         assert storage_class_name(own) == storage_class_name(each)
-    for each in objects.all_of(PersistentVolumeClaim):
+    for each in objects.get(PersistentVolumeClaim):
         if is_bound(each) or each.spec.volume_name or storage_class_name(each) == "waits":
             continue
         of_class = [own for own in stored.values() if storage_class_name(own) == storage_class_name(each)]

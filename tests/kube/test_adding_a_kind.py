@@ -32,7 +32,7 @@ KEPT = """
 import sys, kubespread
 from kubespread.kube.api.leases import Lease
 objects = kubespread.load(sys.argv[1]).objects
-print([(each.metadata.namespace, each.spec.hard) for each in objects.all_of(Lease)], objects.knows(Lease))
+print([(each.metadata.namespace, each.spec.hard) for each in objects.get(Lease)], objects.knows(Lease))
 """
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -113,7 +113,7 @@ def _down(snapshot: Snapshot, node: str) -> set[str]:
     """Workloads with ready pods on the node alone, of which a budget does not make some wait for successors."""
     every = ready(snapshot)
     here = Counter(workload_of(one) for one in snapshot.pods if one.spec.node_name == node)
-    rules = {budget.metadata.name: budget.spec for budget in snapshot.objects.all_of(PodDisruptionBudget)}
+    rules = {budget.metadata.name: budget.spec for budget in snapshot.objects.get(PodDisruptionBudget)}
     down = set()
     for name in here:
         rule, desired = rules.get(name.rpartition("/")[2]), every[name] + missing(snapshot)[name]

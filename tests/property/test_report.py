@@ -153,7 +153,7 @@ def _movable(snapshot: Snapshot) -> list[Pod]:
 def _tight(snapshot: Snapshot) -> dict[str, int]:
     """By budget that lets none of its pods go, how many it protects."""
     held: dict[str, int] = {}
-    for budget in snapshot.objects.all_of(PodDisruptionBudget):
+    for budget in snapshot.objects.get(PodDisruptionBudget):
         app, spec = budget.metadata.name, budget.spec
         placed = [one for one in _movable(snapshot) if one.metadata.labels.get("app") == app]
         owners = {workload_of(one) for one in snapshot.pods if one.metadata.labels.get("app") == app}
@@ -166,7 +166,7 @@ def _tight(snapshot: Snapshot) -> dict[str, int]:
 
 def _unprotected(snapshot: Snapshot) -> dict[str, int]:
     """How many workloads of several pods no budget is over, where one is known."""
-    protected = {budget.metadata.name for budget in snapshot.objects.all_of(PodDisruptionBudget)}
+    protected = {budget.metadata.name for budget in snapshot.objects.get(PodDisruptionBudget)}
     apps = {
         workload_of(one): one.metadata.labels.get("app")
         for one in snapshot.pods
@@ -196,7 +196,7 @@ def _kept(snapshot: Snapshot) -> dict[str, set[str]]:
 def _beyond(snapshot: Snapshot, most: dict[str, int]) -> dict[str, int]:
     """What lacks a node with each autoscaled workload at its maximum, and with all of them."""
     before = after(snapshot)
-    desired = {each.metadata.name: each.spec.replicas or 0 for each in snapshot.objects.all_of(Deployment)}
+    desired = {each.metadata.name: each.spec.replicas or 0 for each in snapshot.objects.get(Deployment)}
     steps = {name: f"scale default/deploy/{name}={most[name]}" for name in sorted(most) if most[name] > desired[name]}
     played = {f"default/Deployment/{name}": [step] for name, step in steps.items()}
     if len(steps) > 1:

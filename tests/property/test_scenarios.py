@@ -117,11 +117,11 @@ def test_every_replica_that_is_to_be_is_placed_pending_or_not_made(case: tuple[S
     for name in WORKLOADS:
         app = {"Deployment/web": "web-5d6", "Deployment/api": "api-5d6"}.get(name)
         if app is None:
-            (stateful_set,) = (each for each in after.objects.all_of(StatefulSet) if each.metadata.name == "db")
+            (stateful_set,) = (each for each in after.objects.get(StatefulSet) if each.metadata.name == "db")
             ordinals = {f"db-{ordinal}" for ordinal in range(stateful_set.spec.replicas or 0)}
             desired, there = len(ordinals), sum(each.metadata.name in ordinals for each in pods)
         else:
-            controllers = [each for each in after.objects.all_of(ReplicaSet) if owner(each) == tuple(name.split("/"))]
+            controllers = [each for each in after.objects.get(ReplicaSet) if owner(each) == tuple(name.split("/"))]
             desired = sum(each.spec.replicas or 0 for each in controllers)
             own = {each.metadata.name for each in controllers}
             there = sum(owner(each)[0] == "ReplicaSet" and owner(each)[1] in own for each in pods)
@@ -133,7 +133,7 @@ def test_every_replica_that_is_to_be_is_placed_pending_or_not_made(case: tuple[S
 @settings(max_examples=20, deadline=None)
 def test_no_step_exceeds_a_quota(case: tuple[Snapshot, Data]) -> None:
     snapshot, scenario = case
-    quotas_there = snapshot.objects.all_of(ResourceQuota)
+    quotas_there = snapshot.objects.get(ResourceQuota)
     assume(quotas_there)
     hard: dict[str, Any] = quotas_there[0].spec.hard
     for step in range(len(scenario["spec"]["steps"]) + 1):

@@ -83,7 +83,7 @@ def _moments(snapshot: Snapshot, before: Snapshot, zone: str, names: list[str]) 
 def _desired(snapshot: Snapshot, name: str) -> int:
     _, kind, own = name.split("/")
     cls = Deployment if kind == "Deployment" else StatefulSet
-    return next(each.spec.replicas or 0 for each in snapshot.objects.all_of(cls) if each.metadata.name == own)
+    return next(each.spec.replicas or 0 for each in snapshot.objects.get(cls) if each.metadata.name == own)
 
 
 @settings(max_examples=8, deadline=None)

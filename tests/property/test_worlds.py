@@ -188,17 +188,15 @@ def test_every_replica_is_running_pending_or_terminating_and_none_twice(objects:
         assert waits != bool(each.spec.node_name)
         assert waits or each.spec.node_name in nodes
     now = objects_now(world)
-    for replica_set in now.all_of(ReplicaSet):
+    for replica_set in now.get(ReplicaSet):
         pods = [each for each in world.book if owner(each) == ("ReplicaSet", replica_set.metadata.name)]
         assert sum(map(is_active, pods)) == replica_set.spec.replicas
-    for deployed in now.all_of(Deployment):
+    for deployed in now.get(Deployment):
         below = [
-            each.spec.replicas
-            for each in now.all_of(ReplicaSet)
-            if owner(each) == ("Deployment", deployed.metadata.name)
+            each.spec.replicas for each in now.get(ReplicaSet) if owner(each) == ("Deployment", deployed.metadata.name)
         ]
         assert sum(each or 0 for each in below) == deployed.spec.replicas
-    for stateful in now.all_of(StatefulSet):
+    for stateful in now.get(StatefulSet):
         names = sorted(each.metadata.name for each in world.book if owner(each) == ("StatefulSet", "db"))
         wanted = [f"db-{ordinal}" for ordinal in range(stateful.spec.replicas or 0)]
         # What is missing waits for a lower one, or for one that is terminating.

@@ -167,7 +167,7 @@ def missing(snapshot: Snapshot) -> Counter[str]:
     objects = snapshot.objects
     desired = {
         f"default/{kind}/{each.metadata.name}": each.spec.replicas or 0
-        for kind, listed in (("Deployment", objects.all_of(Deployment)), ("StatefulSet", objects.all_of(StatefulSet)))
+        for kind, listed in (("Deployment", objects.get(Deployment)), ("StatefulSet", objects.get(StatefulSet)))
         for each in listed
     }
     running = Counter(workload_of(each) for each in _there(snapshot) if each.spec.node_name)

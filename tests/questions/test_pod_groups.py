@@ -251,7 +251,7 @@ def test_what_places_pods_of_a_group_one_at_a_time_says_so(running: Data, by: ku
 def test_a_group_keeps_its_members_under_pseudonyms() -> None:
     snapshot = kubespread.Snapshot.from_objects([*NODES, pod_group(min_count=13), member("a", "n0")])
     hidden, _ = anonymize(snapshot)
-    (group,), *others = hidden.objects.all_of(PodGroup), hidden.pods[0].spec.scheduling_group
+    (group,), *others = hidden.objects.get(PodGroup), hidden.pods[0].spec.scheduling_group
     assert [other and other.pod_group_name for other in others] == [group.metadata.name]
     assert group.spec.scheduling_policy is not None
     assert group.spec.scheduling_policy.gang == GangSchedulingPolicy(min_count=13)

@@ -117,7 +117,7 @@ def _run_out(path: str, *asked: str) -> None:
 
 def test_what_is_printed_of_what_ifs_of_a_cloud_s_cluster_runs(path: str) -> None:
     snapshot = kubespread.load(path)
-    first, web = snapshot.nodes[0].metadata, snapshot.objects.all_of(Deployment)[0].metadata
+    first, web = snapshot.nodes[0].metadata, snapshot.objects.get(Deployment)[0].metadata
     workload = f"deploy/{web.name} -n {web.namespace}"
     _run_out(
         path,

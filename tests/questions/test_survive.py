@@ -377,7 +377,9 @@ def test_a_zone_that_is_lost_already_is_not_counted_as_one_that_can_be_lost() ->
         "zone a is lost already",
         f"not known for StatefulSet/db: {NONE_READY}",
     )
-    everything = kubespread.survive(Snapshot.from_objects([*hosts("a"), *deployment("web", ("n0",))]).edited("fail n0"))
+    everything = kubespread.survive(
+        Snapshot.from_objects([*hosts("a"), *deployment("web", ("n0",))]).with_edits("fail n0")
+    )
     assert (everything.verdict, everything.answer[-1]) == ("no", f"not known for Deployment/web: {NONE_READY}")
 
 

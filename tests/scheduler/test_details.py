@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.kube.quantity import parse, round_quantity
+from kubespread.kube.quantity import parse, shorten
 from kubespread.scheduler.causes import Cause, Causes, PodCountDetail, ResourceDetail
 from kubespread.scheduler.evaluation import evaluate, evaluate_prepared
 from kubespread.scheduler.framework import Framework
@@ -38,7 +38,7 @@ Data = dict[str, Any]
     ],
 )
 def test_amounts_for_people_never_flatter(quantity: str, down: str, up: str) -> None:
-    assert (round_quantity(quantity), round_quantity(quantity, up=True)) == (down, up)
+    assert (shorten(quantity), shorten(quantity, up=True)) == (down, up)
 
 
 WITHOUT_DETAILS = {"PodTopologySpread"}

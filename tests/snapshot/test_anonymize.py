@@ -123,9 +123,9 @@ def test_a_claim_that_outlived_its_pod_is_still_found_by_the_next_one() -> None:
     metadata = {"name": "acme-data-acme-shop-7", "namespace": "acme"}
     left = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": {}}
     hidden, _ = anonymize(kubespread.Snapshot.from_objects([*acme(), left]))
-    (stateful,) = hidden.objects.all_of(StatefulSet)
+    (stateful,) = hidden.objects.get(StatefulSet)
     template = stateful.spec.volume_claim_templates[0].metadata.name
-    names = [each.metadata.name for each in hidden.objects.all_of(PersistentVolumeClaim)]
+    names = [each.metadata.name for each in hidden.objects.get(PersistentVolumeClaim)]
     assert names == [f"{template}-{stateful.metadata.name}-{ordinal}" for ordinal in (0, 7)]
 
 
@@ -133,9 +133,9 @@ def test_what_belongs_together_stays_together() -> None:
     hidden, names = anonymize(kubespread.Snapshot.from_objects(acme()))
     (running,), (stateful,), (claim,), (volume,) = (
         hidden.pods,
-        hidden.objects.all_of(StatefulSet),
-        hidden.objects.all_of(PersistentVolumeClaim),
-        hidden.objects.all_of(PersistentVolume),
+        hidden.objects.get(StatefulSet),
+        hidden.objects.get(PersistentVolumeClaim),
+        hidden.objects.get(PersistentVolume),
     )
     node = hidden.nodes[0]
     template = stateful.spec.volume_claim_templates[0].metadata.name
@@ -152,7 +152,7 @@ def test_what_belongs_together_stays_together() -> None:
     assert running.spec.containers[0].image in node.status.images[0].names
     zones = [found.metadata.labels["topology.kubernetes.io/zone"] for found in hidden.nodes]
     assert volume.metadata.labels["topology.kubernetes.io/zone"] == "__".join(zones)
-    annotation = hidden.objects.all_of(Namespace)[0].metadata.annotations["scheduler.alpha.kubernetes.io/node-selector"]
+    annotation = hidden.objects.get(Namespace)[0].metadata.annotations["scheduler.alpha.kubernetes.io/node-selector"]
     assert annotation == f"zone={zones[0]}"
     assert (running.metadata.labels["tier"], running.spec.tolerations[0].value) == ("3", node.spec.taints[0].value)
 

@@ -54,10 +54,10 @@ def server() -> Iterator[FakeApi]:
 def test_pages_of_any_size_give_the_same_cluster(chunk_size: int, server: FakeApi, tmp_path: Path) -> None:
     snapshot = read(server, tmp_path, chunk_size=chunk_size)
     from_file = kubespread.Snapshot.from_objects(OBJECTS)
-    assert (snapshot.nodes, snapshot.pods, snapshot.objects.all_of(Service)) == (
+    assert (snapshot.nodes, snapshot.pods, snapshot.objects.get(Service)) == (
         from_file.nodes,
         from_file.pods,
-        from_file.objects.all_of(Service),
+        from_file.objects.get(Service),
     )
     origin = snapshot.origin
     assert (origin.source, origin.server_version, origin.resource_version, origin.gaps) == (
@@ -569,7 +569,7 @@ def test_pod_groups_are_listed_in_the_newest_version_that_is_served(
     snapshot = read(server, tmp_path)
     assert [
         (each.metadata.name, each.spec.scheduling_policy and each.spec.scheduling_policy.gang)
-        for each in snapshot.objects.all_of(PodGroup)
+        for each in snapshot.objects.get(PodGroup)
     ] == [("train", GangSchedulingPolicy(min_count=3))]
     assert _groups_asked_for(server) == PROBED[: PROBED.index(f"{GROUP}/{versions[-1]}/podgroups") + 1]
     assert "PodGroup" in snapshot.objects.listed

@@ -148,7 +148,7 @@ def test_that_a_drain_would_lose_local_data_is_saved_and_nothing_more(tmp_path: 
     workload["spec"]["template"] = template
     snapshot = kubespread.Snapshot.from_objects([node("n"), pod("p", "n", volumes=volumes), workload])
     again = saved(snapshot, tmp_path / "saved.json")
-    found = again.objects.all_of(Deployment)[0].spec.template
+    found = again.objects.get(Deployment)[0].spec.template
     assert found is not None
     kept = [{"name": "cache", "emptyDir": {}}]
     specs = [*(each.spec for each in (*snapshot.pods, *again.pods)), found.spec]

@@ -80,10 +80,10 @@ def test_what_is_kept_and_what_is_counted() -> None:
     kept = (
         snapshot.nodes,
         snapshot.pods,
-        others.all_of(Service),
-        others.all_of(ReplicaSet),
-        others.all_of(StatefulSet),
-        others.all_of(ReplicationController),
+        others.get(Service),
+        others.get(ReplicaSet),
+        others.get(StatefulSet),
+        others.get(ReplicationController),
     )
     assert ([len(found) for found in kept], snapshot.skipped) == ([2, 2, 1, 1, 1, 1], {"ConfigMap": 1})
 
@@ -270,7 +270,7 @@ def test_objects_that_hold_pods_and_are_not_read_are_a_gap(form: str, tmp_path: 
     file = tmp_path / f"cluster.{form}"
     file.write_text("---\n".join(map(to_yaml, objects)) if form == "yaml" else json.dumps(objects))
     snapshot = kubespread.Snapshot.from_objects(objects) if form == "at hand" else kubespread.load(file)
-    assert (snapshot.origin.gaps, snapshot.objects.all_of(Job)) == (SKIPPED, ())
+    assert (snapshot.origin.gaps, snapshot.objects.get(Job)) == (SKIPPED, ())
     assert snapshot.skipped["Job.batch.volcano.sh"] == 2
     hidden, _ = anonymize(snapshot)
     assert set(hidden.origin.gaps) == {"pods are missing"}

@@ -34,7 +34,7 @@ def test_what_is_not_there(edit: str, message: str) -> None:
 def test_a_new_budget_selects_as_its_workload_does() -> None:
     edited = world(WEB)
     apply(edited, parse("budget deploy/web:minAvailable=1"), "default")
-    (made,) = edited.objects.all_of(PodDisruptionBudget)
+    (made,) = edited.objects.get(PodDisruptionBudget)
     assert made.spec.selector is not None
     assert (made.metadata.name, made.spec.selector.match_labels, made.status.expected_pods) == (
         "web",

@@ -202,7 +202,7 @@ def test_what_quotas_count_goes_on_from_an_edited_cluster() -> None:
     objects = [*NODES, *full(3, deployment("web", ("n0", "n1")))]
     edited = Snapshot.from_objects(objects).with_edits("scale deploy/web=3")
     after, _ = kubespread.after_edits(edited)
-    assert [each.status.used for each in after.objects.all_of(ResourceQuota)] == [{"pods": "3"}]
+    assert [each.status.used for each in after.objects.get(ResourceQuota)] == [{"pods": "3"}]
     report = kubespread.simulate(edited, "deploy/web", 5)
     assert (report.placed, report.created) == (0, 3)
 

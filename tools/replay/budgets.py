@@ -46,7 +46,7 @@ class _Replay:
     def __init__(self, case: Data) -> None:
         snapshot = kubespread.Snapshot.from_objects([*case["objects"], *case["podDisruptionBudgets"], *case["pods"]])
         self.pods: list[Pod] = list(snapshot.pods)
-        self.budgets: Sequence[PodDisruptionBudget] = snapshot.objects.all_of(PodDisruptionBudget)
+        self.budgets: Sequence[PodDisruptionBudget] = snapshot.objects.get(PodDisruptionBudget)
         self._scales = _Scales(snapshot.objects, case["objects"])
         self._now = datetime.fromisoformat(case["now"])
         self._resync = case["resync"]

@@ -28,7 +28,7 @@ def step_differences(recorded: Recorded, _kube_version: str | None = None) -> It
 
 def _one_pass(case: Data) -> Data:
     snapshot = _snapshot(case)
-    (deployment,), replica_sets = snapshot.objects.all_of(Deployment), snapshot.objects.all_of(ReplicaSet)
+    (deployment,), replica_sets = snapshot.objects.get(Deployment), snapshot.objects.get(ReplicaSet)
     found = reconcile(deployment, replica_sets, snapshot.pods, new_hash="created", now=_BEGIN)
     new, created = new_replica_set(deployment, replica_sets), found.created
     kept = [each for each in found.replica_sets if created is None or each.metadata.name != created.metadata.name]
@@ -73,8 +73,8 @@ class _Replay:
     def __init__(self, case: Data) -> None:
         snapshot = _snapshot(case)
         self._case = case
-        (self._deployment,) = snapshot.objects.all_of(Deployment)
-        self._replica_sets = snapshot.objects.all_of(ReplicaSet)
+        (self._deployment,) = snapshot.objects.get(Deployment)
+        self._replica_sets = snapshot.objects.get(ReplicaSet)
         self._now = _BEGIN
         self._passes: list[Data] = []
         self._available_after: list[int] = []

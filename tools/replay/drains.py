@@ -26,7 +26,7 @@ def ours(case: Data, snapshot: kubespread.Snapshot) -> DrainPlan:
         for pod in snapshot.pods
         if selector.matches(pod.metadata.labels) and not (timeout and _overdue(pod) > timeout)
     ]
-    return plan_drain(case["node"], pods, snapshot.objects.all_of(DaemonSet), DrainFlags(**flags))
+    return plan_drain(case["node"], pods, snapshot.objects.get(DaemonSet), DrainFlags(**flags))
 
 
 def _overdue(pod: Pod) -> int:

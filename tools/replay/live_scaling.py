@@ -23,7 +23,7 @@ def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterato
     """
     case = recorded.case
     world = _scaled(case)
-    sizes = {each.metadata.name: each.spec.replicas for each in objects_now(world).all_of(ReplicaSet)}
+    sizes = {each.metadata.name: each.spec.replicas for each in objects_now(world).get(ReplicaSet)}
     ours = {key: sizes[key] for key in case["replicaSetsAfter"]}
     if ours != case["replicaSetsAfter"]:
         yield Difference(recorded.name, "sizes", case["replicaSetsAfter"], ours)

@@ -42,7 +42,7 @@ def active_pods_of(replica_set: ReplicaSet, pods: Sequence[Pod]) -> list[Pod]:
 def _ours(case: Data) -> Data:
     pods = [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in case["pods"]]
     snapshot = kubespread.Snapshot.from_objects([*case["replicaSets"], *pods])
-    shrinking = next(each for each in snapshot.objects.all_of(ReplicaSet) if each.metadata.name == case["replicaSet"])
+    shrinking = next(each for each in snapshot.objects.get(ReplicaSet) if each.metadata.name == case["replicaSet"])
     active = active_pods_of(shrinking, snapshot.pods)
     world = world_of(snapshot, Scheduler())
     related = related_pods(world, WorkloadName("ReplicaSet", shrinking.metadata.namespace, shrinking.metadata.name))

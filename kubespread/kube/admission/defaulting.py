@@ -40,15 +40,15 @@ def default_node(node: Node) -> None:
 def default_cluster_objects(objects: ClusterObjects) -> None:
     """Default all other objects: namespaces, the label every Namespace has, binding and volume modes."""
     for cls in NAMESPACED:
-        for obj in objects.all_of(cls):
+        for obj in objects.get(cls):
             obj.metadata.namespace = obj.metadata.namespace or DEFAULT_NAMESPACE
-    for namespace in objects.all_of(Namespace):
+    for namespace in objects.get(Namespace):
         namespace.metadata.labels["kubernetes.io/metadata.name"] = namespace.metadata.name
-    for storage_class in objects.all_of(StorageClass):
+    for storage_class in objects.get(StorageClass):
         storage_class.volume_binding_mode = storage_class.volume_binding_mode or "Immediate"
-    for volume in objects.all_of(PersistentVolume):
+    for volume in objects.get(PersistentVolume):
         volume.spec.volume_mode = volume.spec.volume_mode or "Filesystem"
-    for claim in objects.all_of(PersistentVolumeClaim):
+    for claim in objects.get(PersistentVolumeClaim):
         default_claim(claim)
 
 

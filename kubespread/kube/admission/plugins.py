@@ -339,7 +339,7 @@ def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugi
     if pod.spec.overhead and (not name or (runtime_class is not None and runtime_class.overhead is None)):
         raise ForbiddenError("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
     _pod_security(pod, objects)
-    if plugins.resource_quota and (allowed := allowance(pod, objects.all_of(core.ResourceQuota))).copies == 0:
+    if plugins.resource_quota and (allowed := allowance(pod, objects.get(core.ResourceQuota))).copies == 0:
         raise ForbiddenError(allowed.refusal)
 
 
@@ -353,7 +353,7 @@ def _pod_security(pod: core.Pod, objects: ClusterObjects) -> None:
 def _limit_ranges(pod: core.Pod, objects: ClusterObjects) -> list[core.LimitRange]:
     return [
         limit_range
-        for limit_range in objects.all_of(core.LimitRange)
+        for limit_range in objects.get(core.LimitRange)
         if limit_range.metadata.namespace == pod.metadata.namespace
     ]
 
@@ -433,7 +433,7 @@ def _priority(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
     """The class's priority; a class that was not listed leaves the pod as it is, since nothing is known about it."""
     spec = pod.spec
     default = min(
-        (priority_class for priority_class in objects.all_of(PriorityClass) if priority_class.global_default),
+        (priority_class for priority_class in objects.get(PriorityClass) if priority_class.global_default),
         key=lambda priority_class: priority_class.value,
         default=None,
     )

@@ -54,7 +54,7 @@ def charge_quotas(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> tup
     return ledger.quotas
 
 
-def exceeded_quotas(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[str, Mapping[str, str]]:
+def overruns(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[str, Mapping[str, str]]:
     """Quotas that ``copies`` more pods like ``pod`` exceed, by name, each with the required limits."""
     exceeded: dict[str, Mapping[str, str]] = {}
     for quota in charge_quotas(quotas, pod, copies):
@@ -69,7 +69,7 @@ def enough(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> str:
     """``requests.cpu: 14 in ResourceQuota compute``: amounts that would allow so many; empty where none would."""
     return "; ".join(
         f"{', '.join(f'{name}: {amount}' for name, amount in hard.items())} in ResourceQuota {quota}"
-        for quota, hard in exceeded_quotas(quotas, pod, copies).items()
+        for quota, hard in overruns(quotas, pod, copies).items()
     )
 
 

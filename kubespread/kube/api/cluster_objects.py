@@ -324,7 +324,7 @@ class ClusterObjects(Struct, frozen=True, dict=True):
         """Objects by name, for the types that were looked through by name."""
         return {}
 
-    def all_of(self, cls: type[T]) -> tuple[T, ...]:
+    def get(self, cls: type[T]) -> tuple[T, ...]:
         return cast("tuple[T, ...]", self.by_type.get(cls, ()))
 
     def find(self, cls: type[T], name: str, namespace: str | None = None) -> T | None:
@@ -332,7 +332,7 @@ class ClusterObjects(Struct, frozen=True, dict=True):
         by_name = self._by_name.get(cls)
         if by_name is None:
             by_name = self._by_name[cls] = {}
-            for obj in self.all_of(cls):
+            for obj in self.get(cls):
                 by_name.setdefault(obj.metadata.name, []).append(obj)
         alike = cast("list[T]", by_name.get(name, ()))
         return next((obj for obj in alike if namespace in (None, obj.metadata.namespace)), None)

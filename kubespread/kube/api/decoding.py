@@ -115,7 +115,6 @@ def unexpected_fields(data: Any, cls: type[KubeObject], path: str = "") -> Itera
 
 
 def _fields(cls: type[KubeObject], name: str) -> Mapping[str, str]:
-    """The fields of a type that ``cls`` is made of."""
     return _shapes(_classes(cls)[name]) if name in _classes(cls) else {}
 
 

@@ -179,7 +179,6 @@ class Kind(Struct, frozen=True):
         return self.cls is core.Pod or bool(self.template_path)
 
     def pod_template(self, obj: ApiObject) -> core.PodTemplateSpec | None:
-        """Pod template in an object of this kind; None without one."""
         template: core.PodTemplateSpec | None = attrgetter(self.template_attribute or self.template_path)(obj)
         return template
 

@@ -94,7 +94,7 @@ class _Auditing:
         self._revisions_of = RevisionsOf(world)
         self._outlook = Outlook(world, self._revisions_of)
         self.groups = list(groups(world, selected.those_in(world)))
-        budgets = world.objects.all_of(PodDisruptionBudget)
+        budgets = world.objects.get(PodDisruptionBudget)
         self._budgets = [(each.metadata, selector_of(each)) for each in budgets]
 
     @classmethod

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
-from kubespread.kube.owners import NamespacedName
-from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated_taints
+from kubespread.kube.owners import full_name
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.node_groups import (
     DEFAULT_EXPANDERS,
@@ -245,7 +245,7 @@ def _may_take(group: ZoneGroup, pods: Alike) -> bool:
     """True if some machine of a group may take the pods, by the taints and labels that all its nodes have."""
     spec, zone = pods.pod.spec, {} if group.zone is None else {ZONE: group.zone}
     labels = {**zone, **group.group.labels}
-    is_tolerated = not untolerated_taints(group.group.taints or (), spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)
+    is_tolerated = not untolerated(group.group.taints or (), spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)
     return is_tolerated and all(labels.get(key, value) == value for key, value in spec.node_selector.items())
 
 
@@ -294,7 +294,7 @@ def _unhelped(
     for pods in pod_groups(world):
         yield UnhelpedPods(
             workload=workload_of(world, pods.waiting[0].pod),
-            pods=tuple(NamespacedName.from_object(waiting.pod) for waiting in pods.waiting),
+            pods=tuple(full_name(waiting.pod) for waiting in pods.waiting),
             message=world.message(pods.waiting[0]),
             groups=(*(verdict(group, pods) for group in groups), *barred),
         )

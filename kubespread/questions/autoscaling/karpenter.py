@@ -45,7 +45,7 @@ from kubespread.kube.api.core import (
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import Requirement, from_map, parse_term, required_node_selector
-from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated_taints
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
 from kubespread.node_groups import NodeGroup
 from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, Machine, ZoneGroup, grown_by
@@ -264,7 +264,7 @@ def _possible(pod: Pod, constraint: Constraint, templates: Sequence[Node]) -> It
     """The domains of nodes that could be made; with nodeTaintsPolicy Honor the pod has to tolerate their taints."""
     for node in templates:
         domain = node.metadata.labels.get(constraint.topology_key)
-        is_left_out = constraint.honors_taints and untolerated_taints(
+        is_left_out = constraint.honors_taints and untolerated(
             node.spec.taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS
         )
         if domain is not None and not is_left_out:
@@ -497,7 +497,7 @@ class _Round:
 
     def _takes(self, group: ZoneGroup, kind: _PodKind, pod: Pod) -> bool:
         trial = group.trial()
-        if untolerated_taints(trial.spec.taints, pod.spec.tolerations, _PREFERRED_AWAY):
+        if untolerated(trial.spec.taints, pod.spec.tolerations, _PREFERRED_AWAY):
             return False
         growing = GrowingCluster(self._growing.cluster, self._daemons)
         node = growing.add(trial)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Literal
 
-from kubespread.kube.quantity import parse, round_quantity
+from kubespread.kube.quantity import parse, shorten
 from kubespread.questions.question import Option, Question
 from kubespread.reports.columns import Col, Fit, Readers
 from kubespread.reports.parts import ClusterReport, Judgment, Report
@@ -32,13 +32,13 @@ class ResourceAmounts(Report, frozen=True, gc=False):
 
     resource: Annotated[str, Col(fit=Fit.NAMES)]
     """Name of the resource in Kubernetes; ``pods`` counts pods against the kubelet's limit."""
-    allocatable: Annotated[str, Col(value=round_quantity, is_number=True)]
+    allocatable: Annotated[str, Col(value=shorten, is_number=True)]
     """Allocatable amount of all the nodes."""
-    requested: Annotated[str, Col(value=partial(round_quantity, up=True), is_number=True)]
+    requested: Annotated[str, Col(value=partial(shorten, up=True), is_number=True)]
     """Amount that pods request, as NodeResourcesFit counts: with init containers, pod-level resources, overhead."""
     utilization: Annotated[float | None, Col(header="USED", value=_percent)]
     """Requested amount in percent of the allocatable one, to one decimal; null if nothing is allocatable."""
-    free: Annotated[str, Col(value=round_quantity, is_number=True)]
+    free: Annotated[str, Col(value=shorten, is_number=True)]
     """Sum over the nodes that have any left; overcommitment of one node is not subtracted from another."""
 
 
@@ -62,7 +62,7 @@ class Stranded(Report, frozen=True):
 
     def __str__(self) -> str:
         """``4 on 2 cordoned nodes``; what pods can tolerate is reserved for those that do."""
-        amount, nodes = round_quantity(self.amount), count_of(self.nodes, "node")
+        amount, nodes = shorten(self.amount), count_of(self.nodes, "node")
         if self.tolerable:
             return f"{amount} on {nodes} reserved by taint {self.detail}"
         match self.cause:
@@ -80,7 +80,7 @@ class Stranded(Report, frozen=True):
 
 
 class ResourceCapacity(ResourceAmounts, frozen=True, gc=False):
-    usable: Annotated[str, Col(value=round_quantity, is_number=True)]
+    usable: Annotated[str, Col(value=shorten, is_number=True)]
     """Free amount that is not stranded; with a request, what the pods that fit would take."""
     stranded: tuple[Stranded, ...]
     """The largest amount first."""
@@ -158,10 +158,7 @@ _NONE = "<none>"
 def _sentences(report: CapacityReport) -> Iterator[str]:
     """Say how many of a request fit where, or what is usable; then what bars pods, and what is stranded."""
     if report.request is None or report.fits is None:
-        usable = (
-            f"{row.resource} {round_quantity(row.usable)} of {round_quantity(row.free)} free"
-            for row in report.resources[:2]
-        )
+        usable = (f"{row.resource} {shorten(row.usable)} of {shorten(row.free)} free" for row in report.resources[:2])
         yield f"usable: {', '.join(usable)}"
     else:
         pods = f"{count_of(report.fits, 'pod')} of {request_text(report.request)} {verb_of(report.fits, 'fit')}"
@@ -182,15 +179,15 @@ def _short_of(report: CapacityReport) -> Iterator[str]:
     """
     free = {resource.resource: resource.free for resource in report.resources}
     for name, amount in (report.request or {}).items():
-        most, available = (report.most_on_one_node or {})[name], round_quantity(free[name])
+        most, available = (report.most_on_one_node or {})[name], shorten(free[name])
         machines = (_allocatable(node, name) for node in report.node_rows)
         largest = max(machines, key=lambda text: parse(text).nano, default="0")
         if parse(largest).nano < parse(amount).nano:
-            yield f"no node has that much {name}: {round_quantity(largest)} at most"
+            yield f"no node has that much {name}: {shorten(largest)} at most"
         elif parse(free[name]).nano < parse(amount).nano:
             yield f"{name} is short: {available} left in all"
         elif parse(most).nano < parse(amount).nano:
-            yield f"{name} is fragmented: {available} left in all, {round_quantity(most)} at most on one node"
+            yield f"{name} is fragmented: {available} left in all, {shorten(most)} at most on one node"
 
 
 def _allocatable(node: NodeCapacity, resource: str) -> str:
@@ -209,7 +206,7 @@ def _where(report: CapacityReport) -> str:
 
 def request_text(requests: Mapping[str, str]) -> str:
     """``cpu 2, memory 4Gi``, rounded up."""
-    return ", ".join(f"{name} {round_quantity(amount, up=True)}" for name, amount in requests.items())
+    return ", ".join(f"{name} {shorten(amount, up=True)}" for name, amount in requests.items())
 
 
 class Capacity(Question[CapacityReport], frozen=True, kw_only=True):

@@ -19,13 +19,7 @@ from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.name_rules import allows_overcommit
 from kubespread.kube.pod_requests import amounts
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.taint import (
-    COMPARISON_GATE,
-    DO_NOT_SCHEDULE_EFFECTS,
-    TaintError,
-    parse_toleration,
-    untolerated_taints,
-)
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, TaintError, parse_toleration, untolerated
 from kubespread.kube.validation.resources import resource_faults
 from kubespread.kube.well_known import NOT_READY_TAINT_KEY, READY, ZONE
 from kubespread.questions.capacity import (
@@ -199,7 +193,7 @@ def _each_by_itself(cluster: Cluster, plugins: Framework, pod: Pod) -> Counts | 
 def _tolerable(cluster: Cluster, pod: Pod, *, compares: bool) -> Iterator[int]:
     """Nodes that only taints close which pods may tolerate. ``compares``: as of `kube.taint.tolerates`."""
     for node, obj in enumerate(cluster.nodes.objects):
-        taints = untolerated_taints(obj.spec.taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+        taints = untolerated(obj.spec.taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
         if taints and not any(map(is_state_taint, taints)) and not _is_not_ready(obj):
             yield node
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from kubespread.kube.quantity import parse, round_quantity
+from kubespread.kube.quantity import parse, shorten
 from kubespread.questions.capacity import (
     CapacityReport,
     DomainCapacity,
@@ -120,7 +120,7 @@ def _used(name: str, row: _Place) -> str:
 
 
 def _free(name: str, row: _Place) -> str:
-    return round_quantity(_of(row.resources, name).free)
+    return shorten(_of(row.resources, name).free)
 
 
 def _tone_of(name: str, row: _Place) -> Tone:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.api.unknown_fields import did_you_mean
 from kubespread.kube.selector import Selector, from_map, parse_term, required_node_selector
-from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated_taints
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.questions.causes.own_pods import OF_VOLUMES, claims_at_fault, older_revision, placed_volumes
 from kubespread.regex import regex
@@ -88,7 +88,7 @@ def taints_of(evaluation: Evaluation, node: int) -> list[Taint]:
     spec, tolerations = evaluation.cluster.nodes.objects[node].spec, evaluation.pod.spec.tolerations
     return [
         taint
-        for taint in untolerated_taints(spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS)
+        for taint in untolerated(spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS)
         if taint.key != CORDON_TAINT_KEY
     ]
 
@@ -339,7 +339,7 @@ def _of_cordon(evaluation: Evaluation) -> Mask | None:
     tolerations = evaluation.pod.spec.tolerations
     nodes = evaluation.cluster.nodes
     foreign = [
-        sum(taint.key != CORDON_TAINT_KEY for taint in untolerated_taints(taints, tolerations, DO_NOT_SCHEDULE_EFFECTS))
+        sum(taint.key != CORDON_TAINT_KEY for taint in untolerated(taints, tolerations, DO_NOT_SCHEDULE_EFFECTS))
         for taints in nodes.taint_lists
     ]
     is_alone: Mask = nodes.per_taint_list(foreign) == 0

@@ -84,7 +84,7 @@ def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield f"pod group {name} ({where}): pods are judged one at a time, not all or none (simulate --gang N does)"
     in_namespace = [
         pod_group.metadata.name
-        for pod_group in cluster.objects.all_of(PodGroup)
+        for pod_group in cluster.objects.get(PodGroup)
         if pod_group.metadata.namespace == meta.namespace
     ]
     if in_namespace and not named:
@@ -103,15 +103,12 @@ def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
         yield from _of_namespace(pod, namespace)
     webhooks = [
         (configuration, f" ({webhook.name})", webhook.rules, webhook.namespace_selector)
-        for configuration in (
-            *objects.all_of(MutatingWebhookConfiguration),
-            *objects.all_of(ValidatingWebhookConfiguration),
-        )
+        for configuration in (*objects.get(MutatingWebhookConfiguration), *objects.get(ValidatingWebhookConfiguration))
         for webhook in configuration.webhooks
     ]
     policies = [
         (policy, "", policy.spec.match_constraints.resource_rules, policy.spec.match_constraints.namespace_selector)
-        for policy in (*objects.all_of(MutatingAdmissionPolicy), *objects.all_of(ValidatingAdmissionPolicy))
+        for policy in (*objects.get(MutatingAdmissionPolicy), *objects.get(ValidatingAdmissionPolicy))
     ]
     for judge, part, rules, selector in (*webhooks, *policies):
         if _concerns(rules, selector, namespace):

@@ -75,7 +75,7 @@ class OlderRevision(Struct, frozen=True):
 def older_revision(evaluation: Evaluation) -> OlderRevision | None:
     """The old pods of a Deployment that keep its newest pod off all nodes; None if others do."""
     pod, cluster = evaluation.pod, evaluation.cluster
-    namespace, replica_sets = pod.metadata.namespace, cluster.objects.all_of(ReplicaSet)
+    namespace, replica_sets = pod.metadata.namespace, cluster.objects.get(ReplicaSet)
     owner = controller_of(pod)
     own = cluster.objects.find(ReplicaSet, owner.name, namespace) if owner and owner.kind == "ReplicaSet" else None
     above = controller_of(own) if own is not None else None

@@ -193,7 +193,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def at_most(self) -> Allowance:
         """Most of its pods that may run at once on any nodes, and why not more."""
-        allowed = allowance(self.subject.pod, self.objects.all_of(ResourceQuota))
+        allowed = allowance(self.subject.pod, self.objects.get(ResourceQuota))
         is_one = self.exclusive_claim and (allowed.copies is None or allowed.copies > 1)
         return Allowance(1, self.exclusive_claim) if is_one else allowed
 

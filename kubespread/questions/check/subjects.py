@@ -317,7 +317,7 @@ class Gatherer:
         if candidate.workload is None:
             same = (pod for pod in self._snapshot.pods if key_of(pod) == key_of(candidate.pod))
             return [pod for pod in same if pod.status.phase not in ENDED_PHASES]
-        return pods_of(candidate.workload, candidate.companions, self._snapshot.objects.all_of(ReplicaSet), owned)
+        return pods_of(candidate.workload, candidate.companions, self._snapshot.objects.get(ReplicaSet), owned)
 
 
 def _nowhere(_field: str) -> Place:

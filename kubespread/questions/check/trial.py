@@ -217,7 +217,7 @@ class ReplicaTrial:
     @cached_property
     def cluster(self) -> Cluster:
         cluster, namespace = _without_running(self._whole, [self.subject]), self.subject.name.namespace
-        quotas = freed = self._whole.objects.all_of(ResourceQuota)
+        quotas = freed = self._whole.objects.get(ResourceQuota)
         for pod in self.subject.running if any(quota.metadata.namespace == namespace for quota in quotas) else ():
             freed = charge_quotas(freed, pod, -1)
         return cluster if freed is quotas else cluster.with_objects(cluster.objects.with_all(ResourceQuota, freed))
@@ -267,7 +267,7 @@ class ReplicaTrial:
         desired, pod = subject.replicas if replicas is None else replicas, stored(subject.pod)
         if change is not unchanged and (faults := pod_faults(pod, subject.profile.version)):
             return Placed(desired, (), None, cluster, desired, faults[0].message)
-        allowed = allowance(pod, cluster.objects.all_of(ResourceQuota))
+        allowed = allowance(pod, cluster.objects.get(ResourceQuota))
         created = desired if allowed.copies is None else min(desired, allowed.copies)
         (outcome,) = place(cluster, [self._entry(stored, created)], first_in_heap)
         placed = _placed(outcome, cluster)
@@ -350,7 +350,7 @@ class ReplicaTrial:
         if not surge or unavailable:
             return None
         old, new = (_pod_of(self.subject.pod, revision) for revision in (_OLD, _NEW))
-        allowed = allowance(new, self.cluster.objects.all_of(ResourceQuota))
+        allowed = allowance(new, self.cluster.objects.get(ResourceQuota))
         if allowed.copies is not None and allowed.copies <= self.placed.count:
             return surge, allowed.refusal
         beside = self.cluster.apply(ClusterChange(come=[(old, node) for node in self.placed.nodes]))

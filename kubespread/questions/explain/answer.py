@@ -17,7 +17,7 @@ from kubespread.controllers.adoption import pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.owners import NamespacedName
+from kubespread.kube.owners import NamespacedName, full_name
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
@@ -195,10 +195,8 @@ def _waiting(candidate: Candidate) -> tuple[NamespacedName, ...]:
     if candidate.workload is None or candidate.is_stored:
         return ()
     waiting = waiting_pods(candidate.surroundings.snapshot)
-    replica_sets = candidate.surroundings.objects.all_of(ReplicaSet)
-    return tuple(
-        map(NamespacedName.from_object, pods_of(candidate.workload, candidate.companions, replica_sets, waiting))
-    )
+    replica_sets = candidate.surroundings.objects.get(ReplicaSet)
+    return tuple(map(full_name, pods_of(candidate.workload, candidate.companions, replica_sets, waiting)))
 
 
 def explained(
@@ -241,7 +239,7 @@ def explained(
     except SchedulingError as error:
         return report(message=str(error), notes=tuple(notes), gaps=gaps())
     rows, details = _constraint_rows(evaluation, pods=pods), evaluation.causes()
-    is_scored = version.since(SCORES_SINCE) and evaluation.error is None
+    is_scored = version.reaches(SCORES_SINCE) and evaluation.error is None
     scores = _scores(evaluation) if is_scored else None
     nodes = (_node_report(evaluation, rows, details, node, scores) for node in range(len(cluster)))
     return report(

@@ -21,13 +21,13 @@ from kubespread.candidate.replicas import creation
 from kubespread.candidate.settings import Operation, operations
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.admission.quota import enough, exceeded_quotas
+from kubespread.kube.admission.quota import enough, overruns
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, ResourceQuota
 from kubespread.kube.api.kinds import Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.gotext import compact_json
-from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, priority_of
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, full_name, priority_of
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.causes.own_pods import claims_at_fault
@@ -121,7 +121,7 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
     goal = OnePod(pod, cluster, plugins, reviser(candidate), worlds)
     workload = None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
     with_notes = partial(Tried, goal=goal, notes=candidate.notes)
-    created = creation(candidate, cluster.objects.all_of(ResourceQuota) if scene.scheduler.admission else (), 1, ())
+    created = creation(candidate, cluster.objects.get(ResourceQuota) if scene.scheduler.admission else (), 1, ())
     try:
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError:
@@ -135,10 +135,7 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
         return with_notes(Fix(workload))
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
         return with_notes(
-            Fix(
-                workload,
-                victims=tuple(NamespacedName.from_object(gone.pod) for gone in placed.gone if gone.why == PREEMPTED),
-            )
+            Fix(workload, victims=tuple(full_name(gone.pod) for gone in placed.gone if gone.why == PREEMPTED))
         )
     return with_notes(Fix(workload), stuck=Stuck(evaluation, profile.version, asked=asked))
 
@@ -269,9 +266,7 @@ class Replicas(PlayedGoal):
             count = self.replicas - played.report.pending - played.report.not_created
             return PlacedReplicas(count, outcome, tuple(victim.pod for victim in played.preempted))
         count = len(demand.present) - len(outcome.lost) + len(outcome.choices)
-        return PlacedReplicas(
-            count, outcome, tuple(NamespacedName.from_object(victim.pod) for _, victim in outcome.preempted)
-        )
+        return PlacedReplicas(count, outcome, tuple(full_name(victim.pod) for _, victim in outcome.preempted))
 
     def awaited(self, demand: Demand, version: KubeVersion) -> AllFreed:
         """Goal that the new pods of a waiting rollout find nodes, while its old pods may run on."""
@@ -326,11 +321,9 @@ def _quotas_raised(
     """Quotas that would let so many more pods be created, which then fit ``nodes``, or of which ``placed`` find a node;
     None and 0 where that does not do.
     """
-    quotas, namespace = objects.all_of(ResourceQuota), pod.metadata.namespace
+    quotas, namespace = objects.get(ResourceQuota), pod.metadata.namespace
     change = enough(quotas, pod, copies) or "set what the quota requires of containers"
-    patches = {
-        name: compact_json({"spec": {"hard": hard}}) for name, hard in exceeded_quotas(quotas, pod, copies).items()
-    }
+    patches = {name: compact_json({"spec": {"hard": hard}}) for name, hard in overruns(quotas, pod, copies).items()}
     commands = tuple(
         f"kubectl patch resourcequota {name} -n {namespace} --type=merge -p {quote(patch)}"
         for name, patch in patches.items()

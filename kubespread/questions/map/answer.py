@@ -16,7 +16,7 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.owners import NamespacedName, is_active
+from kubespread.kube.owners import NamespacedName, full_name, is_active
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.kube.taint import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
@@ -125,7 +125,7 @@ def _own(candidate: Candidate, cluster: Cluster) -> list[Pod]:
     running = cluster.running.pods
     if candidate.workload is None:
         return [pod for pod in running if candidate.is_stored and key_of(pod) == key_of(candidate.pod)]
-    replica_sets = candidate.surroundings.objects.all_of(ReplicaSet)
+    replica_sets = candidate.surroundings.objects.get(ReplicaSet)
     return pods_of(candidate.workload, candidate.companions, replica_sets, PodsByController(running))
 
 
@@ -284,7 +284,7 @@ class Drawing(Struct, frozen=True):
         """NAMESPACE/name of the marked pods of each node that has any."""
         running, by_node = self.cluster.running, dict[int, list[NamespacedName]]()
         for place in self.marked.places:
-            by_node.setdefault(int(running.node[place]), []).append(NamespacedName.from_object(running.pods[place]))
+            by_node.setdefault(int(running.node[place]), []).append(full_name(running.pods[place]))
         return {node: sorted(names) for node, names in by_node.items()}
 
 

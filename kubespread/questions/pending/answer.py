@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.quantity import round_quantity
+from kubespread.kube.owners import NamespacedName, WorkloadName, full_name
+from kubespread.kube.quantity import shorten
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.causes import bars
 from kubespread.questions.causes.own_pods import claims_at_fault, older_revision
@@ -201,13 +201,13 @@ def _of_resource(resource: str, others: Sequence[bars.BarringReason], evaluation
         [np.zeros(len(evaluation.cluster), dtype=np.bool_), *(other.rejected for other in others)]
     )
     available, request = free(evaluation.cluster, resource), requests_of(evaluation.pod)[0].get(resource, 0)
-    needs = round_quantity(canonical(resource, request), up=True)
-    hole = round_quantity(canonical(resource, int((available[is_open] if is_open.any() else available).max())))
+    needs = shorten(canonical(resource, request), up=True)
+    hole = shorten(canonical(resource, int((available[is_open] if is_open.any() else available).max())))
     sentence = f"needs {needs} {resource} on one node; most free on one: {hole}"
     elsewhere = ~is_open & (available >= request)
     if not is_open.any() or not elsewhere.any():
         return sentence
-    most = round_quantity(canonical(resource, int(available[elsewhere].max())))
+    most = shorten(canonical(resource, int(available[elsewhere].max())))
     return f"{sentence}, but {most} on {_where(evaluation, elsewhere, others)}"
 
 
@@ -298,7 +298,7 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Co
 
 def _waiting_in(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[NamespacedName]:
     waiting = (waiting.pod for waiting in world.waiting)
-    return (NamespacedName.from_object(pod) for pod in waiting if is_asked(workload_of(world, pod)))
+    return (full_name(pod) for pod in waiting if is_asked(workload_of(world, pod)))
 
 
 def _not_made(
@@ -426,15 +426,13 @@ class _Freeing(Struct, dict=True):
             cause=waits.cause,
             why=waits.why,
             message=waits.message,
-            pods=tuple(map(NamespacedName.from_object, pods)),
+            pods=tuple(map(full_name, pods)),
             workloads=tuple(workloads),
             change=None if best is None else self._suggestion(best, alike[0], len(pods), tuple(workloads)),
             fitting=sum(stuck.fitting for stuck in alike),
             victims=tuple(dict.fromkeys((*(pod for stuck in alike for pod in stuck.waits.victims), *victims))),
             no_change=no_change,
-            command=""
-            if best is None
-            else self._command(best.change, next(iter(workloads)), NamespacedName.from_object(pods[0])),
+            command="" if best is None else self._command(best.change, next(iter(workloads)), full_name(pods[0])),
         )
 
     def _command(self, change: Change, workload: WorkloadName, pod: NamespacedName) -> str:

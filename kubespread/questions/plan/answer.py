@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.owners import NamespacedName
+from kubespread.kube.owners import full_name
 from kubespread.manifest.text import STDIN, STDIN_NAME
 from kubespread.node_groups import asked_autoscaler
 from kubespread.questions.plan import Plan, PlanRemedy, PlanReport
@@ -72,7 +72,7 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
     if report.judged() == "yes" or not refused:
         return report
     before = Baseline.settle(scene.of(replace(scene.snapshot, edits=())).world).world
-    pods = {NamespacedName.from_object(pod): pod for world in (played.scene.world, before) for pod in world.book}
+    pods = {full_name(pod): pod for world in (played.scene.world, before) for pod in world.book}
     changes = looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())])
     done, tried = list[PlanRemedy](), 0
     for change in changes:

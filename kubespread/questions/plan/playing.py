@@ -28,7 +28,7 @@ from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.kinds import KEPT, NAMESPACED, WORKLOADS, of_pods
 from kubespread.kube.api.meta import ApiObject, ObjectMeta
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
-from kubespread.kube.owners import NamespacedName, WorkloadName, WorkloadReference, is_active, is_ready
+from kubespread.kube.owners import WorkloadName, WorkloadReference, full_name, is_active, is_ready
 from kubespread.questions.plan import OF_STEPS, PlanReport, PlanStep
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
@@ -402,9 +402,7 @@ def played_step(trial: Trial, number: int, name: str, event: Event, **fields: An
         has_skew=True,
         number=number,
         pods_gone=tuple(gone_pods(step.gone)),
-        pods_placed=tuple(
-            PlacedPod(pod=NamespacedName.from_object(pod), node=pod.spec.node_name) for pod in step.placed
-        ),
+        pods_placed=tuple(PlacedPod(pod=full_name(pod), node=pod.spec.node_name) for pod in step.placed),
         **fields,
     )
 
@@ -422,7 +420,7 @@ def _sources(read: Sources, surroundings: Surroundings) -> Iterator[Source]:
 def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
     """Objects that are new or changed, except pods, nodes and workloads."""
     for cls, objects in after.objects.by_type.items():
-        unchanged = {id(obj) for obj in before.objects.all_of(cls)}
+        unchanged = {id(obj) for obj in before.objects.get(cls)}
         if cls not in WORKLOADS:
             yield from (obj for obj in objects if id(obj) not in unchanged)
 

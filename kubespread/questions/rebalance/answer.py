@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubespread.controllers.disruption import LET_THROUGH
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.owners import WorkloadName, full_name
 from kubespread.questions import patches
 from kubespread.questions import rebalance as rows
 from kubespread.questions.rebalance import Rebalance
@@ -148,7 +148,7 @@ def _step(start: Attempt, number: int, move: Move) -> rows.EvictionStep:
     workload = workload_of(world, move.evicted)
     return rows.EvictionStep(
         number=number,
-        pod=NamespacedName.from_object(move.evicted),
+        pod=full_name(move.evicted),
         workload=workload,
         node=move.evicted.spec.node_name,
         lands_on=move.landed.spec.node_name,
@@ -178,10 +178,8 @@ def _rounds(attempt: Attempt, policy: Policy) -> Iterator[rows.DeschedulerRound]
         held = Counter(cycle.held)
         yield rows.DeschedulerRound(
             number=number,
-            evicted=tuple(map(NamespacedName.from_object, cycle.evicted)),
-            placed=tuple(
-                PlacedPod(pod=NamespacedName.from_object(pod), node=pod.spec.node_name) for pod in happened.placed
-            ),
+            evicted=tuple(map(full_name, cycle.evicted)),
+            placed=tuple(PlacedPod(pod=full_name(pod), node=pod.spec.node_name) for pod in happened.placed),
             held=tuple(rows.StayingPods(why=why, pods=held[why]) for why in sorted(held)),
             pending=len(attempt.world.queue.waiting),
             violated=attempt.violated,
@@ -212,4 +210,4 @@ def _identified(pod: Pod) -> Pod:
     """The pod with a UID, as every stored pod has one: without it the descheduler evicts nothing."""
     if pod.metadata.uid:
         return pod
-    return replace(pod, metadata=replace(pod.metadata, uid=str(NamespacedName.from_object(pod))))
+    return replace(pod, metadata=replace(pod.metadata, uid=str(full_name(pod))))

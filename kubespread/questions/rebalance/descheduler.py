@@ -364,9 +364,7 @@ def protections(view: View, args: EvictorArgs) -> dict[str, Callable[[Pod], bool
     """Tests that protect pods from eviction, by name."""
     selector, threshold = _labels(args.label_selector), args.priority_threshold.value
     siblings = Counter(owner.uid for pod in view.pods for owner in pod.metadata.owner_references)
-    budgets = [
-        (each.metadata.namespace, selector_of(each)) for each in view.cluster.objects.all_of(PodDisruptionBudget)
-    ]
+    budgets = [(each.metadata.namespace, selector_of(each)) for each in view.cluster.objects.get(PodDisruptionBudget)]
     critical = SYSTEM_CRITICAL_PRIORITY if threshold is None else min(SYSTEM_CRITICAL_PRIORITY, threshold)
 
     def lacks_budget(pod: Pod) -> bool:
@@ -572,7 +570,7 @@ class Cycle(Struct):
         """
         # The policy's own node selector is not applied here.
         nodes, selector = view.ready(parse_selector(args.node_selector)), _namespaces(args)
-        every = () if selector.is_empty else view.cluster.objects.all_of(Namespace)
+        every = () if selector.is_empty else view.cluster.objects.get(Namespace)
         namespaces = {each.metadata.name for each in every if selector.matches(each.metadata.labels)}
         for pod in chosen:
             if args.node_fit and not view.fits_other(pod, nodes):

@@ -12,7 +12,7 @@ from kubespread.controllers.disruption import protects
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, is_active, is_ready
+from kubespread.kube.owners import NamespacedName, full_name, is_active, is_ready
 from kubespread.questions.remedies.change import Change
 from kubespread.snapshot.edits.pods import MAX_UNAVAILABLE, MIN_AVAILABLE, SetBudget
 from kubespread.snapshot.edits.verb import Edit
@@ -42,7 +42,7 @@ def looser(world: World, asked: Sequence[Edit], *refused: Sequence[Pod]) -> tupl
 
 def _meant(world: World, edit: SetBudget) -> Iterator[tuple[str | None, str]]:
     """The budgets that an edit sets, by namespace and name."""
-    for budget in world.objects.all_of(PodDisruptionBudget):
+    for budget in world.objects.get(PodDisruptionBudget):
         meta = budget.metadata
         if edit.namespace not in (None, meta.namespace):
             continue
@@ -64,11 +64,7 @@ def settled_after(world: World, change: Change) -> Baseline | None:
 
 
 def _for_pods(world: World, pods: Sequence[Pod]) -> Iterator[tuple[SetBudget, ...]]:
-    budgets = {
-        NamespacedName.from_object(budget): budget
-        for pod in pods
-        for budget in world.budgets.protecting(pod, world.time)
-    }
+    budgets = {full_name(budget): budget for pod in pods for budget in world.budgets.protecting(pod, world.time)}
     kept = _one_for_each_pod(budgets, [*world.book, *pods])
     removed = [SetBudget(name.name, namespace=name.namespace) for name in budgets if name not in kept]
     # Where one of several lets a pod go, it is enough to remove the others.

@@ -18,7 +18,7 @@ from kubespread.candidate.settings import parse_settings
 from kubespread.candidate.sources import Surroundings
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, full_name
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.remedies.change import Answer, Change, Goal
 from kubespread.snapshot.edits.verb import Edit
@@ -98,7 +98,7 @@ class EditedWorlds(Struct, dict=True):
     def consequences(self, edited: Edited) -> Iterator[str]:
         """Yield effects on others that would not occur without the edits."""
         for gone in self._gone_anew(edited):
-            name = NamespacedName.from_object(gone.pod)
+            name = full_name(gone.pod)
             if gone.why == PREEMPTED:
                 yield f"preempting {name}"
             elif gone.why == UNSELECTED:
@@ -113,7 +113,7 @@ class EditedWorlds(Struct, dict=True):
         others = [_waiting(world, is_own) for world in (edited.world, self._left_alone.world, self.unchanged.world)]
         for gone in self._gone_anew(edited):
             if gone.why in (EVICTED, PREEMPTED) and gone.owner is None:
-                name, controller = NamespacedName.from_object(gone.pod), controller_of(gone.pod)
+                name, controller = full_name(gone.pod), controller_of(gone.pod)
                 if controller is None:
                     yield f"{name} would be lost for good"
                 else:
@@ -255,7 +255,7 @@ class AllFreed(PlayedGoal):
 def victims_of(gone: Iterable[Departure], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
     """Pods preempted for any of ``keys``."""
     made_room = (each for each in gone if each.made_room_for is not None and key_of(each.made_room_for) in keys)
-    return tuple(NamespacedName.from_object(each.pod) for each in made_room)
+    return tuple(full_name(each.pod) for each in made_room)
 
 
 def pod_reviser(snapshot: Snapshot, version: KubeVersion) -> RevisePod:

@@ -21,12 +21,12 @@ from kubespread.controllers.disruption import protects
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.api.workloads import Deployment
-from kubespread.kube.owners import NamespacedName, priority_of
+from kubespread.kube.owners import full_name, priority_of
 from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.providers import owns_label, owns_taint
 from kubespread.kube.quantity import NANO, Quantity
 from kubespread.kube.selector import Requirement, parse_term, required_node_selector
-from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated_taints
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_ZONE, HOSTNAME, NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY, ZONE
 from kubespread.questions.causes.bars import closed_minimums, near_key
@@ -389,9 +389,7 @@ def tolerations(stuck: Stuck) -> Iterator[Ladder]:
 
 def _unwelcome(stuck: Stuck, node: Node) -> list[Taint]:
     compares = stuck.version.has(COMPARISON_GATE)
-    repelling = untolerated_taints(
-        node.spec.taints, stuck.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares
-    )
+    repelling = untolerated(node.spec.taints, stuck.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
     return [taint for taint in repelling if not is_state_taint(taint)]
 
 
@@ -502,7 +500,7 @@ def evictions(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def _gone(family: str, pod: Pod, what: str, summary: str, cost: int) -> Ladder:
-    name = NamespacedName.from_object(pod)
+    name = full_name(pod)
     edit = EvictPod(pod.metadata.name, pod.metadata.namespace)
     return Ladder.of(Change(family, what.format(name), cost, edits=(edit,)), summary.format(name))
 
@@ -518,9 +516,7 @@ def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
     for pod in cluster.running.pods if evicted else ():
         if (pod.metadata.namespace, pod.metadata.name) not in evicted:
             continue
-        budgets = [
-            budget.metadata.name for budget in cluster.objects.all_of(PodDisruptionBudget) if protects(budget, pod)
-        ]
+        budgets = [budget.metadata.name for budget in cluster.objects.get(PodDisruptionBudget) if protects(budget, pod)]
         allowed = f"budget {', '.join(budgets)} allows it" if budgets else "no budget protects it"
         theirs, mine = priority_of(pod), priority_of(stuck.pod)
         compared = "the same priority" if theirs == mine else f"priority {theirs}, the pod's is {mine}"
@@ -648,9 +644,7 @@ def _beside_volumes(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
 
 def _is_open(stuck: Stuck, node: Node) -> bool:
     tolerations = stuck.pod.spec.tolerations
-    return not node.spec.unschedulable and not untolerated_taints(
-        node.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS
-    )
+    return not node.spec.unschedulable and not untolerated(node.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS)
 
 
 def _in_new_domains(template: str, key: str, most: int) -> Ladder:

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from kubespread.controllers.disruption import DrainPlan
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.owners import NamespacedName, is_active, is_kept
-from kubespread.kube.quantity import round_quantity
+from kubespread.kube.owners import full_name, is_active, is_kept
+from kubespread.kube.quantity import shorten
 from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.remedies.budgets import looser, settled_after
@@ -179,7 +179,7 @@ class _Removing:
         for domain in self._domains.lost(self.baseline.world, [node.metadata.name]):
             yield Remark(kind="lastOfDomain", detail=domain)
         pods = tuple(
-            NamespacedName.from_object(pod)
+            full_name(pod)
             for pod in plan.evict
             if is_active(pod) and any(volume.empty_dir is not None for volume in pod.spec.volumes)
         )
@@ -348,9 +348,6 @@ class Asks:
             demand, free_then = self._of(resource, first, count)
             needed, remaining = demand.item(-1), free_then.item(-1)
             if needed > remaining:
-                amounts = (
-                    round_quantity(canonical(resource, needed), up=True),
-                    round_quantity(canonical(resource, remaining)),
-                )
+                amounts = (shorten(canonical(resource, needed), up=True), shorten(canonical(resource, remaining)))
                 return f"{resource}: its pods ask for {amounts[0]}, the nodes that stay have {amounts[1]} left"
         return ""

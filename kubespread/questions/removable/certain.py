@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, priority_of
+from kubespread.kube.owners import NamespacedName, WorkloadName, full_name, is_active, priority_of
 from kubespread.kube.taint import DrainFlags, cordon_node
 from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.reports.outcome import TroubleKind
@@ -208,12 +208,12 @@ def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
     """Yield every node with each reason, in the cluster's order."""
     for node in world.living.nodes.objects:
         name = node.metadata.name
-        pods = {NamespacedName.from_object(pod): pod for pod in world.book.pods_on(name) if workload(pod) is not None}
+        pods = {full_name(pod): pod for pod in world.book.pods_on(name) if workload(pod) is not None}
         refused: dict[Cause, list[NamespacedName]] = {}
         for trouble in refusals(drain_plan(world, name, _ASKING)):
             if trouble.subject in pods:
                 refused.setdefault(trouble.kind, []).append(trouble.subject)
-        refused["blocked"] = [NamespacedName.from_object(pod) for pod in refused_pods(world, workload, name)]
+        refused["blocked"] = [full_name(pod) for pod in refused_pods(world, workload, name)]
         yield from (KeptNode(cause, name, tuple(held)) for cause, held in refused.items() if held)
         yield from _kept_by_autoscalers(node, pods)
 

@@ -16,7 +16,7 @@ from kubespread.controllers.disruption import LET_THROUGH, Expectation, disrupti
 from kubespread.controllers.outage import is_silent
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
+from kubespread.kube.owners import NamespacedName, WorkloadName, full_name, is_active
 from kubespread.kube.providers import POOLS
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions import audit as audits
@@ -98,8 +98,8 @@ def _tight_budgets(world: World, workload: WorkloadOf) -> Iterator[_TightBudget]
     for pod in world.book:
         if pod.spec.node_name and (name := workload(pod)) is not None:
             for budget in world.budgets.protecting(pod, world.time):
-                protected.setdefault(NamespacedName.from_object(budget), []).append((pod, name))
-    budgets = {NamespacedName.from_object(budget): budget for budget in world.budgets.current(world.time)}
+                protected.setdefault(full_name(budget), []).append((pod, name))
+    budgets = {full_name(budget): budget for budget in world.budgets.current(world.time)}
     for key in sorted(protected):
         budget, pods = budgets[key], [pod for pod, _ in protected[key]]
         status = budget.status
@@ -112,7 +112,7 @@ def _tight_budgets(world: World, workload: WorkloadOf) -> Iterator[_TightBudget]
             healthy = Expectation(status.expected_pods, status.desired_healthy)
             yield _TightBudget(
                 name=key,
-                pods=tuple(map(NamespacedName.from_object, pods)),
+                pods=tuple(map(full_name, pods)),
                 nodes=tuple(dict.fromkeys(pod.spec.node_name for pod in pods)),
                 workloads=tuple(dict.fromkeys(workload for _, workload in protected[key])),
                 message=refused.cause or refused.message or "",
@@ -153,7 +153,7 @@ class _Asking(Inquiry):
     def _pending(self) -> Iterator[ReportLine]:
         pending = self.whole("pending", Pending(**self.shared, **self._autoscaled))
         if pending is not None:
-            pods = {NamespacedName.from_object(pod): pod for pod in self.scene.now.pods if not pod.spec.node_name}
+            pods = {full_name(pod): pod for pod in self.scene.now.pods if not pod.spec.node_name}
             yield from self._waiting(pending, pods)
 
     def _at_maximum(self) -> Iterator[ReportLine]:

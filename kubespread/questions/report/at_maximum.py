@@ -73,7 +73,7 @@ def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int
     has_growth = baseline.grow is not None
     most_more, asked = _most_more(world, scaled, has_growth=has_growth), dict[WorkloadName, int]()
     # How many pods quotas allow is known of those that are made.
-    counted = {quota.metadata.namespace for quota in world.workloads.objects.all_of(ResourceQuota)}
+    counted = {quota.metadata.namespace for quota in world.workloads.objects.get(ResourceQuota)}
     for name, _, most in scaled:
         asked[name] = most
         if most_more is not None and name.namespace not in counted:

@@ -22,7 +22,7 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.owners import NamespacedName, controller_of
+from kubespread.kube.owners import NamespacedName, controller_of, full_name
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.manifest.text import STDIN
@@ -326,7 +326,7 @@ def _preempted(
     for copy, victim in outcome.preempted:
         owner = controller_of(victim.pod)
         yield PreemptedPod(
-            pod=NamespacedName.from_object(victim.pod),
+            pod=full_name(victim.pod),
             node=cluster.nodes.names[victim.node],
             owner=None if owner is None else f"{owner.kind}/{owner.name}",
             made_room_for=NamespacedName(demand.pod.metadata.namespace, placements[copy].pod),
@@ -548,7 +548,7 @@ def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> Placed
     """Report what became of the workload's pods that waited ``before`` the edits; None where none did."""
     if candidate.workload is None:
         return None
-    waited = pods_of(candidate.workload, candidate.companions, before.objects.all_of(ReplicaSet), waiting_pods(before))
+    waited = pods_of(candidate.workload, candidate.companions, before.objects.get(ReplicaSet), waiting_pods(before))
     if not waited:
         return None
     keys = set(map(key_of, waited))

@@ -197,7 +197,7 @@ def _waiting(name: GroupName, candidates: Sequence[Candidate]) -> int:
     for candidate in candidates:
         own.add(key_of(candidate.pod))
         if candidate.workload is not None:
-            replica_sets = snapshot.objects.all_of(ReplicaSet)
+            replica_sets = snapshot.objects.get(ReplicaSet)
             own |= {
                 key_of(pod) for pod in pods_of(candidate.workload, candidate.companions, replica_sets, by_controller)
             }

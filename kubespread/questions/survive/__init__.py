@@ -129,7 +129,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         if dips := [(loss, change) for loss, change in changes if change.fewest_ready < change.ready]:
             loss, change = min(dips, key=lambda dip: dip[1].fewest_ready)
             left = f"{change.fewest_ready:,} of {change.wanted:,} ready at first"
-            yield f"losing {loss.name} leaves {left} ({workload.called})"
+            yield f"losing {loss.name} leaves {left} ({workload.short_name})"
 
     @property
     def needs_tests(self) -> bool:
@@ -139,7 +139,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     @property
     def not_tested(self) -> str:
         """Sentence on workloads that no loss tests."""
-        names = some_of([name.called for name in self.untested], _MAX_NAMED)
+        names = some_of([name.short_name for name in self.untested], _MAX_NAMED)
         return f"not known for {names}: {NONE_READY}"
 
     def worst_of(self, standing: Sequence[LostDomain]) -> str:

@@ -234,7 +234,7 @@ def _larger(world: World, stopping: Sequence[Pod]) -> Iterator[Change]:
 
 
 def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:
-    for autoscaler in world.workloads.objects.all_of(HorizontalPodAutoscaler):
+    for autoscaler in world.workloads.objects.get(HorizontalPodAutoscaler):
         target, namespace = autoscaler.spec.scale_target_ref, autoscaler.metadata.namespace
         if WorkloadName(target.kind, namespace, target.name) == workload:
             yield autoscaler.spec.max_replicas

@@ -14,8 +14,8 @@ from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
 from kubespread.kube.api.kinds import of_pods
-from kubespread.kube.owners import NamespacedName, WorkloadName, WorkloadReference
-from kubespread.kube.quantity import NANO, IntOrString, parse, round_quantity, scaled_value
+from kubespread.kube.owners import WorkloadName, WorkloadReference, full_name
+from kubespread.kube.quantity import NANO, IntOrString, parse, scaled_value, shorten
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit import Audit, AuditedWorkload, counts_text
 from kubespread.questions.audit.standing import groups
@@ -320,10 +320,7 @@ def _drain(workload: WorkloadName, asking: _Asking) -> _Found:
     if not asking.world.objects.knows(PodDisruptionBudget):
         return _Found("unknown", "no PodDisruptionBudget objects: whether one keeps its pods is not known")
     pods = [pod for pod in asking.settled.book if workload_of(asking.settled, pod) == workload]
-    own, nodes = (
-        {workload, *map(NamespacedName.from_object, pods)},
-        {pod.spec.node_name for pod in pods if pod.spec.node_name},
-    )
+    own, nodes = ({workload, *map(full_name, pods)}, {pod.spec.node_name for pod in pods if pod.spec.node_name})
     rows = [row for row in report.rows if row.name in nodes]
     held = [(row, trouble) for row in rows for trouble in row.troubles if trouble.subject in own]
     of, bad = f"{count_of(len(nodes), 'node')} with its pods", {row.name for row, _ in held}
@@ -344,10 +341,10 @@ def _room(resource: str, promised: str, asking: _Asking) -> _Found:
     if row is None or not whole.nano:
         return _Found("broken", f"no node has any {resource}")
     usable = sum((parse(part.amount) for part in row.stranded if part.tolerable), parse(row.usable))
-    left = round_quantity(str(usable))
+    left = shorten(str(usable))
     if promised.endswith("%"):
         margin = 100 * usable.nano - int(promised[:-1]) * whole.nano
-        says = f"{100 * usable.nano / whole.nano:.1f} % left ({left} of {round_quantity(row.allocatable)})"
+        says = f"{100 * usable.nano / whole.nano:.1f} % left ({left} of {shorten(row.allocatable)})"
         return _judged(says, margin, promised)._replace(margin=round(margin / whole.nano, 1))
     margin = usable.nano - parse(promised).nano
     return _judged(f"{left} left", margin, promised)._replace(margin=margin / NANO)

@@ -177,7 +177,6 @@ class Cluster:
         return users.add(uses, self.nodes, self.results)
 
     def moves(self, change: ClusterChange) -> Moves:
-        """Pods that ``change`` moves in this cluster."""
         number_of = self.kinds.number_of
         leaving = [(number_of(pod), node, -1) for pod, node in change.gone]
         return Moves.from_tuples([*leaving, *((number_of(pod), node, 1) for pod, node in change.come)])
@@ -263,7 +262,7 @@ class Cluster:
 
     def _volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         attached: dict[int, dict[str, str]] = {}
-        for attachment in self.objects.all_of(VolumeAttachment):
+        for attachment in self.objects.get(VolumeAttachment):
             volume = self.storage.volumes.get(attachment.spec.source.persistent_volume_name)
             node = self.nodes.index.get(attachment.spec.node_name)
             if node is not None and attachment.spec.attacher and volume is not None and volume.spec.csi is not None:

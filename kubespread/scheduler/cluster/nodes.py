@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Node, NodeSelector, Pod, Taint, Toleration
 from kubespread.kube.selector import NODE_NAME_FIELD, Requirement, Term, from_map, parse_term, required_node_selector
-from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated_taints
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import zone_key
 from kubespread.scheduler.cluster.columns import (
     Amounts,
@@ -267,7 +267,6 @@ class Nodes:
 
     @cached_property
     def visiting_rank(self) -> Order:
-        """Rank of each node in that order."""
         rank = np.empty(len(self), dtype=np.intp)
         rank[self.visiting] = np.arange(len(self))
         return rank
@@ -381,7 +380,7 @@ def count_untolerated(
 ) -> Counts:
     """Number of untolerated taints with one of ``effects`` on each node."""
     return nodes.per_taint_list(
-        [len(untolerated_taints(taints, tolerations, effects, compares=compares)) for taints in nodes.taint_lists]
+        [len(untolerated(taints, tolerations, effects, compares=compares)) for taints in nodes.taint_lists]
     )
 
 

@@ -54,12 +54,12 @@ class ClaimUsers(Struct, frozen=True, eq=False):
 
     @classmethod
     def build(cls, objects: ClusterObjects) -> Self:
-        return cls(objects, frozenset(extended_resources(objects.all_of(DeviceClass))))
+        return cls(objects, frozenset(extended_resources(objects.get(DeviceClass))))
 
     @property
     def can_be_any(self) -> bool:
         """True if some pod may use a claim that was ever allocated."""
-        return bool(self.provided or self.objects.all_of(ResourceClaim) or self.happened)
+        return bool(self.provided or self.objects.get(ResourceClaim) or self.happened)
 
     def add(self, uses: Sequence[Use], nodes: Nodes, results: Results) -> ClaimUsers:
         """The history with further uses."""

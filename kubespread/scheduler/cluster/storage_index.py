@@ -67,17 +67,17 @@ class StorageIndex:
 
     def __init__(self, objects: ClusterObjects) -> None:
         self.claims: Mapping[ClaimKey, api.PersistentVolumeClaim] = {
-            key_of(claim): claim for claim in objects.all_of(api.PersistentVolumeClaim)
+            key_of(claim): claim for claim in objects.get(api.PersistentVolumeClaim)
         }
         self.volumes: Mapping[str, api.PersistentVolume] = {
-            volume.metadata.name: volume for volume in objects.all_of(api.PersistentVolume)
+            volume.metadata.name: volume for volume in objects.get(api.PersistentVolume)
         }
-        self.capacities: tuple[api.CSIStorageCapacity, ...] = objects.all_of(api.CSIStorageCapacity)
+        self.capacities: tuple[api.CSIStorageCapacity, ...] = objects.get(api.CSIStorageCapacity)
         self._for_claims = _by_claimant({}, self.volumes.values())
         self.classes: Mapping[str, api.StorageClass] = {
-            storage_class.metadata.name: storage_class for storage_class in objects.all_of(api.StorageClass)
+            storage_class.metadata.name: storage_class for storage_class in objects.get(api.StorageClass)
         }
-        self.csi_nodes: Mapping[str, api.CSINode] = {node.metadata.name: node for node in objects.all_of(api.CSINode)}
+        self.csi_nodes: Mapping[str, api.CSINode] = {node.metadata.name: node for node in objects.get(api.CSINode)}
         self.attach_limits: dict[str, dict[str, int]] = {}
         """Per node with limits how many volumes it takes, by driver; drivers without a limit are not there."""
         for name, node in self.csi_nodes.items():
@@ -103,7 +103,6 @@ class StorageIndex:
         return other
 
     def changes_since(self, before: StorageIndex) -> StorageChange:
-        """Change that makes this index of ``before``."""
         return StorageChange(
             [claim for key, claim in self.claims.items() if before.claims.get(key) is not claim],
             [volume for name, volume in self.volumes.items() if before.volumes.get(name) is not volume],

@@ -30,13 +30,7 @@ from msgspec import Struct
 from kubespread.kube.admission.plugins import for_extended_resources
 from kubespread.kube.api.core import Container, Node, Pod, Taint
 from kubespread.kube.name_rules import normalized_image
-from kubespread.kube.taint import (
-    COMPARISON_GATE,
-    DO_NOT_SCHEDULE_EFFECTS,
-    PREFER_NO_SCHEDULE,
-    tolerates,
-    untolerated_taints,
-)
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, tolerates, untolerated
 from kubespread.kube.versions import older_reasons
 from kubespread.kube.well_known import CORDON_TAINT_KEY
 from kubespread.scheduler.causes import (
@@ -286,9 +280,7 @@ class TaintToleration(Plugin, frozen=True):
         keeping = {
             taint.key
             for taints in (cluster.nodes.taint_lists if tolerated else ())
-            for taint in untolerated_taints(
-                taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares
-            )
+            for taint in untolerated(taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
             if taint.key in tolerated and tolerates(tolerated[taint.key], taint)
         }
         for key in sorted(keeping):
@@ -310,7 +302,7 @@ class TaintTolerationState(Struct, ScaledToHighest, FixedState, dict=True):
     compares: bool
 
     def _untolerated_taints(self, taints: Sequence[Taint]) -> list[Taint]:
-        return untolerated_taints(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
+        return untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
 
     def filter(self) -> Verdicts:
         if not self.naming:

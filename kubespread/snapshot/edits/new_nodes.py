@@ -333,7 +333,7 @@ def going_along(template: Node, labels: Mapping[str, str], nodes: Sequence[Node]
 
 def _go_together(key: str, other: str, nodes: Sequence[Node]) -> bool:
     """True if both labels say the same on every node that has them; where that is one and the same, by their names."""
-    pairs = {(node.metadata.labels[key], node.metadata.labels[other]) for node in _with_labels(nodes, key, other)}
+    pairs = {(node.metadata.labels[key], node.metadata.labels[other]) for node in _select(nodes, key, other)}
     if any(one != another for one, another in pairs):
         return False
     return len(pairs) > 1 or short_key(key) == short_key(other)
@@ -351,13 +351,12 @@ def _of_the_zone(key: str, zone: str, own: Mapping[str, str], nodes: Sequence[No
     """Find the labels that all nodes of the zone agree on."""
     labels = {}
     for other in own.keys() & _OF_A_ZONE:
-        values = {
-            node.metadata.labels[other] for node in _with_labels(nodes, key, other) if node.metadata.labels[key] == zone
-        }
+        labels_of = (node.metadata.labels for node in _select(nodes, key, other))
+        values = {own_labels[other] for own_labels in labels_of if own_labels[key] == zone}
         if len(values) == 1:
             labels[other] = values.pop()
     return labels
 
 
-def _with_labels(nodes: Sequence[Node], *keys: str) -> list[Node]:
+def _select(nodes: Sequence[Node], *keys: str) -> list[Node]:
     return [node for node in nodes if all(key in node.metadata.labels for key in keys)]

@@ -57,10 +57,8 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
     # Whoever is ready is available: no time passes between.
     spec = replace(rollout.stateful_set.spec, replicas=owner.replicas, min_ready_seconds=0)
     stateful_set = replace(rollout.stateful_set, spec=spec)
-    rules, start = (
-        statefulset.UpdateRules.from_version(world.surroundings.version),
-        statefulset.first_ordinal(stateful_set),
-    )
+    rules = statefulset.UpdateRules.from_version(world.surroundings.version)
+    start = statefulset.first_ordinal(stateful_set)
     made = stateful_set_pass(stateful_set, list(pods.values()), rollout.revisions, world.time, rules)
     rollout.stateful_set = replace(stateful_set, status=made.status)
     current = made.status.current_revision or rollout.revisions.current

@@ -256,7 +256,7 @@ def _daemon_sets(world: World, pods: Iterable[Pod]) -> Sequence[DaemonSet]:
     """All that exist; if they were not listed, those that ``pods`` name as their controllers."""
     objects = world.workloads.objects
     if objects.knows(DaemonSet):
-        return objects.all_of(DaemonSet)
+        return objects.get(DaemonSet)
     owners = dict.fromkeys(owner for pod in pods if (owner := world.book.owner_of(pod)) is not None)
     names = [name for name in owners if name.kind == "DaemonSet"]
     return [DaemonSet(metadata=ObjectMeta(name=name.name, namespace=name.namespace)) for name in names]

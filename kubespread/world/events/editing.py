@@ -118,11 +118,11 @@ def _change_specs(world: Store, change: ChangePod, names: Set[WorkloadName] | No
         if row.template_path:
             after = {
                 id(obj): templates.object(obj)
-                for obj in objects.all_of(row.cls)
+                for obj in objects.get(row.cls)
                 if is_meant(name_of(obj)) and row.pod_template(obj) is not None
             }
             changed += after.values()
-            objects = objects.with_all(row.cls, (after.get(id(obj), obj) for obj in objects.all_of(row.cls)))
+            objects = objects.with_all(row.cls, (after.get(id(obj), obj) for obj in objects.get(row.cls)))
     if changed:
         world.use_objects(objects, changed)
     pods = [
@@ -189,7 +189,7 @@ def _with_makers(world: Store, name: WorkloadName) -> set[WorkloadName]:
     makers = {
         name_of(obj)
         for cls in (ReplicaSet, Job)
-        for obj in world.objects.all_of(cls)
+        for obj in world.objects.get(cls)
         if (owner := controller_of(obj)) is not None
         and WorkloadName(owner.kind, obj.metadata.namespace, owner.name) == name
     }
@@ -249,7 +249,7 @@ def _set_max_unavailable(world: World, edit: SetMaxUnavailable) -> None:
 
 
 def _set_budget(world: World, edit: SetBudget, namespace: str) -> None:
-    budgets = world.objects.all_of(PodDisruptionBudget)
+    budgets = world.objects.get(PodDisruptionBudget)
     if edit.kind:
         template = _template_of(world, WorkloadName(edit.kind, namespace, edit.name))
         meant = [budget for budget in budgets if protects(budget, template)]

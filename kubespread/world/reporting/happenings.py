@@ -8,7 +8,7 @@ from kubespread.controllers.disruption import LET_THROUGH, evict
 from kubespread.kube.admission import quota
 from kubespread.kube.api.core import Pod
 from kubespread.kube.gotext import parse_int64
-from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active
+from kubespread.kube.owners import WorkloadName, controller_of, full_name, is_active
 from kubespread.kube.well_known import DESIRED_REPLICAS
 from kubespread.reports import outcome as reports
 from kubespread.reports.parts import PreemptedPod, SkewChange, skew_now
@@ -41,10 +41,10 @@ def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
         if gone.made_room_for is not None:
             owner = controller_of(gone.pod)
             yield PreemptedPod(
-                pod=NamespacedName.from_object(gone.pod),
+                pod=full_name(gone.pod),
                 node=gone.pod.spec.node_name,
                 owner=None if owner is None else f"{owner.kind}/{owner.name}",
-                made_room_for=NamespacedName.from_object(gone.made_room_for),
+                made_room_for=full_name(gone.made_room_for),
                 broken_budgets=gone.broken_budgets,
             )
 
@@ -52,13 +52,11 @@ def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
 def gone_pods(gone: Iterable[Departure]) -> Iterator[reports.GonePod]:
     for gone_pod in gone:
         yield reports.GonePod(
-            pod=NamespacedName.from_object(gone_pod.pod),
+            pod=full_name(gone_pod.pod),
             node=gone_pod.pod.spec.node_name or None,
             why=gone_pod.why,
             lost_for_good=gone_pod.is_lost_for_good,
-            made_room_for=None
-            if gone_pod.made_room_for is None
-            else NamespacedName.from_object(gone_pod.made_room_for),
+            made_room_for=None if gone_pod.made_room_for is None else full_name(gone_pod.made_room_for),
             broken_budgets=gone_pod.broken_budgets,
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kubespread.controllers.disruption import LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainPlan
 from kubespread.controllers.outage import is_silent
-from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, is_kept
+from kubespread.kube.owners import NamespacedName, WorkloadName, full_name, is_active, is_kept
 from kubespread.reports.outcome import NodeLoad, NodesChange, Outcome, Trouble, TroubleKind, WorkloadChange
 from kubespread.reports.parts import SkewChange, closing_states
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -87,7 +87,7 @@ def outcome(
         workloads=tuple(_workloads(difference, of, skew_changes(world, before, step, of) if has_skew else {})),
         placed=sum(of(pod) is not None for pod in step.placed),
         gone=len(gone),
-        lost=tuple(NamespacedName.from_object(each.pod) for each in gone if each.is_lost_for_good),
+        lost=tuple(full_name(each.pod) for each in gone if each.is_lost_for_good),
         preempted=tuple(preempted_pods(step)),
         down=tuple(filter(difference.counts, dict.fromkeys(step.down))),
         nodes=_nodes(before, world.cluster),
@@ -113,7 +113,7 @@ def staying(blocked: Iterable[BlockedPod]) -> Iterator[Trouble]:
     for each in sorted(blocked, key=lambda each: is_kept(each.pod)):
         kind: TroubleKind = "finalizer" if is_kept(each.pod) else "blocked"
         why = f"{each.message} {each.cause}".strip()
-        yield Trouble(kind=kind, subject=NamespacedName.from_object(each.pod), why=why, certain=kind == "blocked")
+        yield Trouble(kind=kind, subject=full_name(each.pod), why=why, certain=kind == "blocked")
 
 
 def _troubles(difference: Difference) -> Iterator[Trouble]:

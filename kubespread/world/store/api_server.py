@@ -31,8 +31,8 @@ from kubespread.world.store.pod_book import PodKey, key_of
 def budget_gaps_of(objects: ClusterObjects) -> Iterator[str]:
     """Yield gaps that matter to evictions: missing budgets, and replicas of the workloads they protect."""
     yield from budget_gaps(objects)
-    owners = (owner for replica_set in objects.all_of(ReplicaSet) if (owner := controller_of(replica_set)) is not None)
-    if any(reads_scale(budget.spec) for budget in objects.all_of(PodDisruptionBudget)) and any(
+    owners = (owner for replica_set in objects.get(ReplicaSet) if (owner := controller_of(replica_set)) is not None)
+    if any(reads_scale(budget.spec) for budget in objects.get(PodDisruptionBudget)) and any(
         owner.kind == Deployment.__name__ for owner in owners
     ):
         yield from objects.gap(Deployment, "budgets go by the replicas of their ReplicaSets")
@@ -92,7 +92,6 @@ class Budgets:
         return [self._sync(place, now) for place in self._places(pod)]
 
     def current(self, now: datetime) -> list[PodDisruptionBudget]:
-        """All budgets as they are now."""
         return [self._sync(place, now) for place in range(len(self._budgets))]
 
     def _sync(self, place: int, now: datetime) -> PodDisruptionBudget:
@@ -141,7 +140,7 @@ class ApiServer(Forking):
         self._admitted: dict[int, tuple[Pod, Pod | ForbiddenError]] = {}
         """By template, which is kept for that, what is stored, or why nothing is. Forks share it."""
         self._has_quotas = plugins.enabled and plugins.resource_quota
-        self._ledger = Ledger(with_usage(objects.all_of(ResourceQuota), pods) if self._has_quotas else ())
+        self._ledger = Ledger(with_usage(objects.get(ResourceQuota), pods) if self._has_quotas else ())
         self._uncharged = {key_of(pod) for pod in pods if not is_charged(pod, time)} if self._ledger else set[PodKey]()
         """Pods that are there and that quotas do not count any more."""
 
@@ -158,7 +157,7 @@ class ApiServer(Forking):
         """Note changed objects other than pods and nodes; ``added`` are the new or different ones."""
         self._objects, self._admitted, self._is_noted = objects, {}, False
         if self._has_quotas and any(isinstance(obj, ResourceQuota) for obj in added):
-            self._ledger = Ledger(objects.all_of(ResourceQuota))
+            self._ledger = Ledger(objects.get(ResourceQuota))
             for refused in self.refused.values():
                 refused.may_retry = True
 

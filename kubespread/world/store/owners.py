@@ -130,7 +130,7 @@ def _by_name(cls: type[T]) -> cached_property[Mapping[WorkloadName, T]]:
     """All objects of one kind."""
 
     def by_name(workloads: Workloads) -> Mapping[WorkloadName, T]:
-        return {name_of(obj): obj for obj in workloads.objects.all_of(cls)}
+        return {name_of(obj): obj for obj in workloads.objects.get(cls)}
 
     return cached_property(by_name)
 
@@ -191,7 +191,7 @@ class Workloads:
     def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
         """Yield those of ``objects`` without an existing namesake of the same kind."""
         for obj in objects:
-            if not any(are_namesakes(stored, obj) for stored in self.objects.all_of(type(obj))):
+            if not any(are_namesakes(stored, obj) for stored in self.objects.get(type(obj))):
                 yield obj
 
     def top_owner(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
@@ -228,7 +228,7 @@ class Adopters:
     def __call__(self, pod: Pod) -> WorkloadName | None:
         meta = pod.metadata
         # Pods of one template share their labels.
-        ordinal = meta.name if self._objects.all_of(StatefulSet) else ""
+        ordinal = meta.name if self._objects.get(StatefulSet) else ""
         key = meta.namespace, id(meta.labels), ordinal
         if key not in self._adopters:
             names = (
@@ -244,9 +244,9 @@ class Adopters:
     def _selectors(self) -> Mapping[str, list[tuple[WorkloadName, Selector]]]:
         objects, by_namespace = self._objects, dict[str, list[tuple[WorkloadName, Selector]]]()
         adopting: Sequence[ReplicaSet | ReplicationController | StatefulSet] = (
-            *objects.all_of(ReplicaSet),
-            *objects.all_of(ReplicationController),
-            *objects.all_of(StatefulSet),
+            *objects.get(ReplicaSet),
+            *objects.get(ReplicationController),
+            *objects.get(StatefulSet),
         )
         for obj in adopting:
             label_selector = obj.spec.selector

@@ -195,7 +195,7 @@ class Store(Forking):
         if self._budgets is None:
             objects = self.workloads.objects
             self.assume(budget_gaps_of(objects))
-            self._budgets = Budgets(objects.all_of(PodDisruptionBudget), self._scale, self.book)
+            self._budgets = Budgets(objects.get(PodDisruptionBudget), self._scale, self.book)
         return self._budgets
 
     @property
@@ -619,6 +619,6 @@ class Store(Forking):
 def with_objects(stored: ClusterObjects, objects: Iterable[ApiObject]) -> ClusterObjects:
     """``stored`` with ``objects`` added, in place of their namesakes."""
     for obj in objects:
-        others = (other for other in stored.all_of(type(obj)) if not are_namesakes(other, obj))
+        others = (other for other in stored.get(type(obj)) if not are_namesakes(other, obj))
         stored = stored.with_all(type(obj), (*others, obj))
     return stored

@@ -90,7 +90,7 @@ class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.W
 def _protecting(case: Case) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
     """The budgets of its namespace that select its pods, each with its selector."""
     labels = case.subject.labels
-    for budget in case.objects.all_of(PodDisruptionBudget):
+    for budget in case.objects.get(PodDisruptionBudget):
         written = budget.spec.selector
         if budget.metadata.namespace != case.subject.name.namespace or written is None:
             continue

@@ -101,7 +101,7 @@ class Refused(FaultRule, code="KS002", name="refused", severity=Severity.ERROR):
             return None
         for cls, (words, field) in _NAMED.items():
             if match := words.search(fault.message):
-                names = [obj.metadata.name for obj in refused.objects.all_of(cls)]
+                names = [obj.metadata.name for obj in refused.objects.get(cls)]
                 return Remedy(text=f"change {field}{alternatives(match['name'], names)}")
         if not fault.field:
             return Remedy(text="change what is refused")

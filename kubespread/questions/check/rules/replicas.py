@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.controllers.deployment import limits
-from kubespread.kube.admission.quota import allowance, enough, exceeded_quotas
+from kubespread.kube.admission.quota import allowance, enough, overruns
 from kubespread.kube.api.cluster_objects import ClusterObjects, NodePool
 from kubespread.kube.api.core import Container, LimitRange, Node, NodeSpec, NodeStatus, Pod, ResourceQuota, Taint
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.quantity import NANO, IntOrStringError, QuantityError, parse
-from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated_taints
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups import NODE_POOL_LABEL
 from kubespread.questions.causes.own_pods import claims_at_fault
@@ -123,7 +123,7 @@ class QuotaRefuses(Rule, code="KS305", name="quota-refuses", severity=Severity.E
             replicas, refused, refusal = trial.placed.desired, trial.placed.refused, trial.placed.refusal
         # On how many nodes a DaemonSet runs only a cluster tells.
         elif not case.subject.is_daemon:
-            allowed = allowance(case.subject.pod, case.objects.all_of(ResourceQuota))
+            allowed = allowance(case.subject.pod, case.objects.get(ResourceQuota))
             refused = 0 if allowed.copies is None else max(0, replicas - allowed.copies)
             refusal = allowed.refusal
         if refused:
@@ -140,8 +140,8 @@ def _raising(case: Case, replicas: int) -> Remedy:
         with suppress(IntOrStringError):
             surge = limits(deployment).max_surge
     objects = case.objects if trial is None else trial.cluster.objects
-    quotas = objects.all_of(ResourceQuota)
-    more = exceeded_quotas(quotas, case.subject.pod, replicas + surge)
+    quotas = objects.get(ResourceQuota)
+    more = overruns(quotas, case.subject.pod, replicas + surge)
     if not more:
         return Remedy(text="set the requests or limits that the quota requires of containers")
     amounts = enough(quotas, case.subject.pod, replicas + surge)
@@ -161,7 +161,7 @@ def _raising(case: Case, replicas: int) -> Remedy:
 
 def _by_limit_range(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     subject, template = case.subject, case.subject.template
-    all_ranges = (limit_range.metadata for limit_range in case.objects.all_of(LimitRange))
+    all_ranges = (limit_range.metadata for limit_range in case.objects.get(LimitRange))
     ranges = [meta.name for meta in all_ranges if meta.namespace == subject.name.namespace]
     if not ranges or template is None or trial.placed.count:
         return
@@ -211,7 +211,7 @@ class ScaledToZero(ClusterRule, code="KS208", name="scaled-to-zero", severity=Se
 
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, calPreFilterState"""
-        if case.subject.replicas < 2 or not case.objects.all_of(NodePool):
+        if case.subject.replicas < 2 or not case.objects.get(NodePool):
             return
         for declared, hard in case.hard(trial):
             eligible, constraint = domains(hard), declared.constraint
@@ -426,7 +426,7 @@ def without_nodes(key: str, present: Collection[str], case: Case, trial: Replica
             status=NodeStatus(capacity=_LARGE, allocatable=_LARGE),
         )
         if matches_required_node_affinity(Nodes((node,)), pod).all():
-            kept_off = untolerated_taints(taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)
+            kept_off = untolerated(taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)
             if value not in possible or not kept_off:
                 possible[value] = Possible(group, node, kept_off[0] if kept_off else None)
     return dict(sorted(possible.items()))
@@ -436,7 +436,7 @@ def _groups(
     key: str, pod: Pod, objects: ClusterObjects, nodes: Nodes
 ) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
     """Each group with the labels and taints of its nodes, once per value that it may give ``key``."""
-    for pool in objects.all_of(NodePool):
+    for pool in objects.get(NodePool):
         if _has_room(pool, nodes):
             yield from _of_node_pool(key, pod, pool)
 

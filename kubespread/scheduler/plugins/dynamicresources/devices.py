@@ -496,31 +496,31 @@ class Facts:
 
     @cached_property
     def classes(self) -> Mapping[str, api.DeviceClass]:
-        return {device_class.metadata.name: device_class for device_class in self.objects.all_of(api.DeviceClass)}
+        return {device_class.metadata.name: device_class for device_class in self.objects.get(api.DeviceClass)}
 
     @cached_property
     def by_resource(self) -> Mapping[str, api.DeviceClass]:
         """The class behind each resource that stands for devices."""
-        return api.extended_resources(self.objects.all_of(api.DeviceClass))
+        return api.extended_resources(self.objects.get(api.DeviceClass))
 
     @cached_property
     def claims(self) -> Mapping[ClaimKey, api.ResourceClaim]:
         return {
             ClaimKey(claim.metadata.namespace, claim.metadata.name): claim
-            for claim in self.objects.all_of(api.ResourceClaim)
+            for claim in self.objects.get(api.ResourceClaim)
         }
 
     @cached_property
     def templates(self) -> Mapping[ClaimKey, api.ResourceClaimTemplate]:
         return {
             ClaimKey(template.metadata.namespace, template.metadata.name): template
-            for template in self.objects.all_of(api.ResourceClaimTemplate)
+            for template in self.objects.get(api.ResourceClaimTemplate)
         }
 
     def inventory(self, rules: Rules) -> Inventory:
         """The devices as a release with these rules sees them."""
         if rules not in self._inventories:
-            slices, taint_rules = self.objects.all_of(api.ResourceSlice), self.objects.all_of(api.DeviceTaintRule)
+            slices, taint_rules = self.objects.get(api.ResourceSlice), self.objects.get(api.DeviceTaintRule)
             self._inventories[rules] = Inventory(slices, self.nodes, taint_rules, rules)
         return self._inventories[rules]
 

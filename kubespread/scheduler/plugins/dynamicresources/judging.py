@@ -293,7 +293,7 @@ class _DeviceOffer:
         self.capacity: Counts = np.zeros(len(facts.nodes), dtype=np.int64)
         self._nodes: dict[DeviceID, Mask] = {}
         is_failing = nowhere(facts.nodes)
-        for part in facts.objects.all_of(api.ResourceSlice):
+        for part in facts.objects.get(api.ResourceSlice):
             for device, nodes in _offered_on(part, facts.nodes):
                 offered = OfferedDevice(DeviceID(part.spec.driver, part.spec.pool.name, device.name), device, part)
                 try:
@@ -415,7 +415,7 @@ def written_back(
     rules = next((rules for rules, _ in reversed(users.ledgers)), None)
     ledger = ledger_of(cluster, rules if isinstance(rules, Rules) else Rules())
     updated = tuple(_with_statuses(pod, ledger) for pod in pods)
-    claims = [_as_it_is(claim, ledger, updated) for claim in objects.all_of(api.ResourceClaim)]
+    claims = [_as_it_is(claim, ledger, updated) for claim in objects.get(api.ResourceClaim)]
     made = [_object(holder, claim) for holder, claims_made in ledger.claims_made.items() for claim in claims_made]
     return objects.with_all(api.ResourceClaim, (*claims, *made)), updated
 

@@ -92,12 +92,9 @@ class NodeResourcesBalancedAllocation(Plugin, frozen=True):
 
     def _device_classes(self, cluster: Cluster, pod: Pod) -> list[DeviceClass]:
         """The classes behind the scored resources that the pod requests."""
-        if self.devices is None or not cluster.objects.all_of(DeviceClass):
+        if self.devices is None or not (listed := cluster.objects.get(DeviceClass)):
             return []
-        classes, requested = (
-            extended_resources(cluster.objects.all_of(DeviceClass)),
-            scheduler_amounts(pod_requests(pod)),
-        )
+        classes, requested = extended_resources(listed), scheduler_amounts(pod_requests(pod))
         scored = [resource.name for resource in self.resources if requested.get(resource.name)]
         return [classes[name] for name in scored if name in classes]
 
@@ -198,14 +195,14 @@ class NodeResourcesFit(Plugin, frozen=True):
 
     def signs(self, cluster: Cluster, pod: Pod) -> bool:
         requested = scheduler_amounts(pod_requests(pod)) if self.delegates else {}
-        return not any(requested.get(name) for name in extended_resources(cluster.objects.all_of(DeviceClass)))
+        return not any(requested.get(name) for name in extended_resources(cluster.objects.get(DeviceClass)))
 
     def signature(self, pod: Pod) -> Hashable:
         return tuple(self._compared_requests(pod).items()), tuple(sorted(scored_requests(pod).items()))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
         # Nodes that have none of these themselves are left to DynamicResources.
-        delegated = frozenset(extended_resources(cluster.objects.all_of(DeviceClass)) if self.delegates else ())
+        delegated = frozenset(extended_resources(cluster.objects.get(DeviceClass)) if self.delegates else ())
         return NodeResourcesFitState(self, self._compared_requests(pod), scored_requests(pod), delegated)
 
     def _compared_requests(self, pod: Pod) -> dict[str, int]:

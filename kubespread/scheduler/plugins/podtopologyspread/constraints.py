@@ -206,7 +206,7 @@ def default_selector(pod: Pod, objects: ClusterObjects) -> Selector:
     """
     namespace, labels = pod.metadata.namespace, pod.metadata.labels
     merged: dict[str, str] = {}
-    for service in objects.all_of(Service):
+    for service in objects.get(Service):
         service_labels = service.spec.selector
         if (
             service.metadata.namespace == namespace

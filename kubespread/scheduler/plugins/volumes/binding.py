@@ -414,7 +414,6 @@ class StorageUse:
 
     @property
     def anything(self) -> Mask:
-        """Nodes with any use."""
         mask = nowhere(self._cluster.nodes)
         for nodes in self._used.values():
             mask |= nodes

@@ -221,7 +221,7 @@ class NodeVolumeLimits(VolumePlugin, frozen=True):
 
     def _lacking(self, cluster: Cluster, pod: Pod) -> Sequence[tuple[str, Mask]]:
         """The drivers of the pod's volumes that a node must have installed, each with the nodes that do not."""
-        drivers = cluster.objects.all_of(CSIDriver)
+        drivers = cluster.objects.get(CSIDriver)
         asking = {driver.metadata.name for driver in drivers if driver.spec.prevent_pod_scheduling_if_missing}
         if not (self.requires_drivers and asking):
             return ()

@@ -118,8 +118,7 @@ def _provisioning_gaps(cluster: Cluster, unbound: Iterable[api.PersistentVolumeC
         return
     yield from objects.gap(api.CSIDriver, "storage capacity is not evaluated")
     if any(
-        driver.spec.storage_capacity and driver.metadata.name in provisioners
-        for driver in objects.all_of(api.CSIDriver)
+        driver.spec.storage_capacity and driver.metadata.name in provisioners for driver in objects.get(api.CSIDriver)
     ):
         yield from objects.gap(api.CSIStorageCapacity, "every node counts as without storage capacity")
 
@@ -357,7 +356,7 @@ def counts_capacity(cluster: Cluster, storage_class: api.StorageClass, claim: ap
     """True if the class's driver reports its capacity, and the claim its size."""
     return "storage" in claim.spec.resources.requests and any(
         driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity
-        for driver in cluster.objects.all_of(api.CSIDriver)
+        for driver in cluster.objects.get(api.CSIDriver)
     )
 
 

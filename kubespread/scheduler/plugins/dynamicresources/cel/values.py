@@ -321,7 +321,6 @@ def is_comparable(value: Value) -> bool:
 
 
 def key_text(value: Value) -> str:
-    """Text of a key in errors."""
     if type(value) is bool:
         return "true" if value else "false"
     return general(value) if isinstance(value, float) else str(value)
