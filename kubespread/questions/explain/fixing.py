@@ -137,7 +137,7 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
         return with_notes(
             Fix(workload, victims=tuple(full_name(gone.pod) for gone in placed.gone if gone.why == PREEMPTED))
         )
-    return with_notes(Fix(workload), stuck=Stuck(evaluation, profile.version, asked=asked))
+    return with_notes(Fix(workload), stuck=Stuck(evaluation, profile.version, asked=asked, rivals=goal.rivals))
 
 
 @dataclass
@@ -286,7 +286,7 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Tried:
     (demand,) = posed.demands
     as_it_is = replicas.placed(posed)
     placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
-    goal: Goal = replicas
+    goal: PlayedGoal = replicas
     wanted, started = replicas.replicas, placed or demand.change.played is not None
     if demand.growth.outdated:
         goal = awaited = replicas.awaited(demand, posed.surroundings.version)
@@ -311,7 +311,7 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Tried:
     if evaluation is None or not growth.further or claims_at_fault(evaluation):
         return lacking()
     most, told_apart = None if started else wanted, demand.told_apart is not None
-    stuck = Stuck(evaluation, demand.profile.version, wanted - placed, placed, most, asked, told_apart)
+    stuck = Stuck(evaluation, demand.profile.version, wanted - placed, placed, most, asked, goal.rivals, told_apart)
     return lacking(stuck=stuck)
 
 

@@ -395,7 +395,9 @@ class _Freeing(Struct, dict=True):
         several = len(goal) if len(goal) > 1 else None
         fitting = sum(stuck.fitting for stuck in alike)
         asked = QuestionEdits(self.edits, workload=workload_of(self.world, ranked[0].kind.pod))
-        stuck_there = Stuck(evaluation, self.version, several, fitting, None if fitting else several, asked)
+        stuck_there = Stuck(
+            evaluation, self.version, several, fitting, None if fitting else several, asked, goal.rivals
+        )
         trials = Attempts.of(goal, stuck_there, max(0, most_trials(stuck_there) - self._tried) // 2)
         # The cheapest change that frees all of them, else the cheapest of those that free most of them.
         best = least_change(stuck_there, trials, FAMILIES, _OF_A_FAMILY) or trials.best_of_those_that_help()

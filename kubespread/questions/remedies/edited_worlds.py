@@ -143,6 +143,11 @@ class PlayedGoal(Goal):
         """True for one of these pods."""
         raise NotImplementedError
 
+    @property
+    def rivals(self) -> int:
+        """Number of other pending pods."""
+        return sum(not self.is_own(waiting.pod) for waiting in self.worlds.unchanged.world.waiting)
+
     def answered(self, edited: Edited | None, count: int, needed: int = 1, harm: Sequence[str] = ()) -> Answer:
         """Answer that ``count`` find a node, with the effects of ``edited`` on others; None without edits."""
         if edited is None:

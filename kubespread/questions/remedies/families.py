@@ -100,6 +100,8 @@ class Stuck(Struct, frozen=True, dict=True):
     """
     asked: QuestionEdits = QuestionEdits()
     """Edits of the question itself, which no remedy may undo."""
+    rivals: int = 0
+    """Number of other pending pods, which may take new nodes first."""
     told_apart: bool = False
     """True if they are not copies: each is judged by itself."""
 
@@ -660,15 +662,16 @@ def _in_new_domains(template: str, key: str, most: int) -> Ladder:
 
 
 def _most(stuck: Stuck) -> int:
-    """One pod needs one more node, or as many as a constraint over hosts needs domains; copies at most one each."""
-    if stuck.lacking is not None:
-        return min(stuck.lacking, _MOST_COPIES * 10)
-    zones = [
+    """One pod needs one more node, or as many as a constraint over hosts needs domains; copies, and other pods that
+    may take the nodes first, at most one each.
+    """
+    hosts = [
         (own.counted.constraint.min_domains or 1) - len(own.counted.column.values)
         for own in stuck.own_constraints
         if own.counted.constraint.topology_key == HOSTNAME
     ]
-    return max(1, min(_MOST_COPIES, max(zones, default=1)))
+    own = stuck.lacking or max(1, min(_MOST_COPIES, max(hosts, default=1)))
+    return min(own + stuck.rivals, _MOST_COPIES * 10)
 
 
 def _missing_domains(stuck: Stuck) -> Iterator[tuple[str, int]]:

@@ -169,6 +169,20 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
             "needs 2 cpu on one node; most free on one: 1; 1 cordoned, 1 tainted | 1 | web | --set cpu=1 --uncordon a | 1"
         ],
     ),
+    "pods that each need a node of their own, and take it in turn": (
+        [
+            node("a", cpu="4"),
+            pod("all", "a", requests={"cpu": "4"}),
+            *(each for cpu in "234" for each in waiting(1, f"of-{cpu}", requests={"cpu": cpu})),
+            *waiting(1, "gated", schedulingGates=[{"name": "quota"}]),
+        ],
+        [
+            "needs 2 cpu on one node; most free on one: 0 | 1 | of-2 | --add-node a | 1",
+            "needs 3 cpu on one node; most free on one: 0 | 1 | of-3 | --add-node a:2 | 1",
+            "needs 4 cpu on one node; most free on one: 0 | 1 | of-4 | --add-node a:3 | 1",
+            "waits behind scheduling gates: quota | 1 | gated | none | 0",
+        ],
+    ),
     "fewer fit together than each by itself": (
         [*(node(name, zone=name) for name in "abc"), *waiting(4, constraints=[hard(minDomains=4)])],
         ["3 of 4 fit; maxSkew 1 over zone: 3 zones, minDomains 4 | 4 | web | --set minDomains[zone]=3 | 4"],
