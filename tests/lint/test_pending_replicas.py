@@ -18,6 +18,7 @@ from kubespread.questions import tasks
 from kubespread.questions.remedies import search
 from tests.builders import Data, hard, hosts, owned_by, pod, taint
 from tests.lint.test_engine import codes, web
+from tests.world.clusters import deployment
 
 CASES = Path(__file__).parents[2] / "fixtures" / "cases"
 ZONE = "topology.kubernetes.io/zone"
@@ -254,16 +255,31 @@ def test_a_quota_stops_a_rollout_that_is_too_large_to_rehearse(monkeypatch: pyte
     assert found(quota("0", pods="3"), manifest=rolled()) == []
 
 
-def test_a_quota_is_raised_for_all_replicas_and_the_surge() -> None:
+def test_a_quota_is_raised_for_all_replicas_of_its_workloads() -> None:
     (finding,) = found(quota("1", pods="2"), manifest=rolled(replicas=3))
     assert finding.text.startswith("the namespace's quotas allow 1 of 3 replicas: exceeded quota: q, ")
-    assert finding.remedy.text == "pods: 5 in ResourceQuota q: enough for 3 replicas and 1 pod more in a rollout"
+    assert finding.remedy.text == "pods: 4 in ResourceQuota q would be enough"
     assert finding.remedy.outcome == "3 of 3 replicas fit"
     assert found(quota("1", pods="5"), manifest=rolled(replicas=3)) == []
     (short,) = found(quota("1", pods="4"), manifest=rolled(replicas=3))
     assert short.code == "KS406"
     (static,) = kubespread.check(None, [rolled(replicas=3), quota("1", pods="2")]).findings
     assert (static.remedy.text, static.remedy.outcome) == (finding.remedy.text, None)
+
+
+def test_what_a_quota_needs_is_the_same_whoever_is_asked() -> None:
+    """All that its workloads lack: two of four pods of the one, two of three of the other."""
+    workloads = [*deployment("web", ("n0", "n1"), replicas=4), *deployment("api", ("n0",), replicas=3)]
+    own = {**quota("3", pods="3"), "metadata": {"name": "q", "namespace": "default"}}
+    snapshot = Snapshot.from_objects([*hosts("a", "b"), own, *workloads])
+    change = "pods: 7 in ResourceQuota q"
+    assert [row.enough for row in kubespread.pending(snapshot).not_made] == [change, change]
+    for asked in "deploy/web", "deploy/api":
+        advice = kubespread.explain(snapshot, asked, fix=True).advice
+        assert advice is not None
+        assert [each.change for each in advice.enough] == [change]
+    refused = [each for each in kubespread.check(snapshot).findings if each.code == "KS305"]
+    assert [each.remedy.text for each in refused] == [f"{change} would be enough"] * 2
 
 
 WAYS_OUT: dict[str, tuple[Data, str, tuple[str, ...], tuple[str, ...]]] = {

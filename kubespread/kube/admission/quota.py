@@ -54,10 +54,17 @@ def charge_quotas(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> tup
     return ledger.quotas
 
 
-def overruns(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[str, Mapping[str, str]]:
-    """Quotas that ``copies`` more pods like ``pod`` exceed, by name, each with the required limits."""
+Lacking = Iterable[tuple[Pod, int]]
+"""Pods that are to be created, each with its number of copies."""
+
+
+def overruns(quotas: Iterable[ResourceQuota], pod: Pod, lacking: Lacking) -> Mapping[str, Mapping[str, str]]:
+    """Quotas of ``pod`` that it and all others ``lacking`` exceed, by name, each with the required limits."""
     exceeded: dict[str, Mapping[str, str]] = {}
-    for quota in charge_quotas(quotas, pod, copies):
+    ledger = Ledger(tuple(quotas))
+    for other, copies in lacking:
+        ledger.charge(other, copies)
+    for quota in ledger.quotas:
         hard, used = amounts(quota.status.hard), amounts(quota.status.used)
         over = [name for name in _counted_of(pod, quota) if used.get(name, ZERO).nano > hard[name].nano]
         if over:
@@ -65,11 +72,11 @@ def overruns(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[
     return exceeded
 
 
-def enough(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> str:
-    """``requests.cpu: 14 in ResourceQuota compute``: amounts that would allow so many; empty where none would."""
+def enough(quotas: Iterable[ResourceQuota], pod: Pod, lacking: Lacking) -> str:
+    """``requests.cpu: 14 in ResourceQuota compute``: amounts that would allow them; empty where none would."""
     return "; ".join(
         f"{', '.join(f'{name}: {amount}' for name, amount in hard.items())} in ResourceQuota {quota}"
-        for quota, hard in overruns(quotas, pod, copies).items()
+        for quota, hard in overruns(quotas, pod, lacking).items()
     )
 
 

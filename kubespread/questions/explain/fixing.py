@@ -65,8 +65,9 @@ from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.events.world import World, unmade
+from kubespread.world.reporting.difference import Baseline
+from kubespread.world.reporting.happenings import lacking_pods, workload_of
 from kubespread.world.store.chance import Chance
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import PodKey, key_of
@@ -129,7 +130,7 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
         return with_notes(Fix(workload))
     if created.copies == 0:
         nodes = int(evaluation.feasible.sum()) if evaluation.error is None else 0
-        raised = _quotas_raised(cluster.objects, pod, 1, nodes=nodes)
+        raised = _quotas_raised(cluster.objects, pod, 1, goal, nodes=nodes)
         return with_notes(Fix(workload), message=created.refusal, advice=raised)
     if claims_at_fault(evaluation) or (evaluation.error is None and evaluation.feasible.any()):
         return with_notes(Fix(workload))
@@ -305,7 +306,7 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Tried:
         allowed = pose(replicas.question, replicas.snapshot, replicas.scheduler, counts_quotas=False)
         then = replicas.placed(allowed).count
         raised = _quotas_raised(
-            posed.cluster.objects, demand.pod, growth.further, placed=then if then >= wanted else None
+            posed.cluster.objects, demand.pod, growth.further, goal, placed=then if then >= wanted else None
         )
         return lacking(message=growth.created.refusal, advice=raised)
     if evaluation is None or not growth.further or claims_at_fault(evaluation):
@@ -316,14 +317,23 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Tried:
 
 
 def _quotas_raised(
-    objects: ClusterObjects, pod: Pod, copies: int, *, nodes: int | None = None, placed: int | None = None
+    objects: ClusterObjects,
+    pod: Pod,
+    copies: int,
+    goal: PlayedGoal,
+    *,
+    nodes: int | None = None,
+    placed: int | None = None,
 ) -> Advice:
-    """Quotas that would let so many more pods be created, which then fit ``nodes``, or of which ``placed`` find a node;
-    None and 0 where that does not do.
+    """Quotas that would let so many more pods be created, and those that other workloads lack, which then fit
+    ``nodes``, or of which ``placed`` find a node; None and 0 where that does not do.
     """
-    quotas, namespace = objects.get(ResourceQuota), pod.metadata.namespace
-    change = enough(quotas, pod, copies) or "set what the quota requires of containers"
-    patches = {name: compact_json({"spec": {"hard": hard}}) for name, hard in overruns(quotas, pod, copies).items()}
+    quotas, namespace, world = objects.get(ResourceQuota), pod.metadata.namespace, goal.worlds.unchanged.world.fork()
+    Baseline.settle(world)
+    refused = lacking_pods(world, list(unmade(world))).values()
+    lacking = [(pod, copies), *((other, count) for other, count in refused if not goal.is_own(other))]
+    change = enough(quotas, pod, lacking) or "set what the quota requires of containers"
+    patches = {name: compact_json({"spec": {"hard": hard}}) for name, hard in overruns(quotas, pod, lacking).items()}
     commands = tuple(
         f"kubectl patch resourcequota {name} -n {namespace} --type=merge -p {quote(patch)}"
         for name, patch in patches.items()

@@ -307,12 +307,12 @@ def _not_made(
     """Pods that the API server will refuse once their controllers make them, and those of stuck workloads that do not
     even exist.
     """
-    missing = [row for row in unmade_pods(world, unmade(world)) if is_asked(row.workload)]
+    missing = [row for row in unmade_pods(world, list(unmade(world))) if is_asked(row.workload)]
     if not missing:
         return
     after, stuck = world.fork(), {workload for group in groups for workload in group.workloads}
     Baseline.settle(after)
-    refused = {row.workload: row for row in unmade_pods(after, (row for row in unmade(after) if row.is_refused))}
+    refused = {row.workload: row for row in unmade_pods(after, [row for row in unmade(after) if row.is_refused])}
     yield from (refused.get(row.workload, row) for row in missing if row.workload in refused.keys() | stuck)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from kubespread.controllers.disruption import LET_THROUGH, evict
 from kubespread.kube.admission import quota
@@ -69,17 +69,23 @@ def workload_of(world: World, pod: Pod) -> WorkloadName:
     return world.workloads.top_owner(owner, [pod])
 
 
-def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[reports.UnmadePods]:
+def unmade_pods(world: World, missing: Collection[Unmade]) -> Iterator[reports.UnmadePods]:
     """Yield desired pods that do not exist, by workload."""
     groups: dict[WorkloadName, list[Unmade]] = {}
     for row in missing:
         groups.setdefault(world.top_owner(row.owner), []).append(row)
+    lacking = lacking_pods(world, missing)
     for workload, rows in sorted(groups.items(), key=lambda group: in_order(group[0])):
-        count = sum(pods.count for pods in rows)
-        refused = world.api_server.refused.get(rows[0].owner)
-        pods = [] if refused is None else [pod for pod, _ in refused.pods]
-        allowing = quota.enough(world.api_server.quotas, pods[0], count) if pods else ""
+        count, owner = sum(pods.count for pods in rows), rows[0].owner
+        quotas = world.api_server.quotas
+        allowing = quota.enough(quotas, lacking[owner][0], lacking.values()) if owner in lacking else ""
         yield reports.UnmadePods(workload=workload, count=count, message=rows[0].message, enough=allowing)
+
+
+def lacking_pods(world: World, missing: Iterable[Unmade]) -> dict[WorkloadName, tuple[Pod, int]]:
+    """A pod of each owner that the API server refuses, and the number of ``missing`` ones."""
+    refused = {owner: tried.pods for owner, tried in world.api_server.refused.items() if tried.pods}
+    return {row.owner: (refused[row.owner][0][0], row.count) for row in missing if row.owner in refused}
 
 
 def skew_changes(

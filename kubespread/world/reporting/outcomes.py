@@ -167,7 +167,7 @@ def _node_prefix(difference: Difference, daemon_set: WorkloadName) -> str:
 
 def lacking_now(world: World, counts: WorkloadFilter = everything) -> Iterator[Trouble]:
     """Yield pods pending or not created in a settled world, by workload."""
-    for row in unmade_pods(world, unmade(world)):
+    for row in unmade_pods(world, list(unmade(world))):
         if counts(row.workload):
             yield Trouble(kind="unmade", subject=row.workload, count=row.count, why=row.message)
     of = CountedWorkloads(world, counts)

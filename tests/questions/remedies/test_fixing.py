@@ -322,7 +322,13 @@ QUOTAS: dict[str, tuple[str | Data, dict[str, Any], str, str, int | None]] = {
         "all 2 replicas find a node: no change is needed",
         None,
     ),
-    "a pod": (pod(requests={"cpu": "1"}), {}, "yes", "the pod fits with " + RAISED.format(5), 3),
+    "a pod, beside three that a Deployment lacks": (
+        pod(requests={"cpu": "1"}),
+        {},
+        "yes",
+        "the pod fits with " + RAISED.format(11),
+        3,
+    ),
 }
 
 

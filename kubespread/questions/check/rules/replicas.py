@@ -10,13 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.candidate.replicas import autoscalers_of
-from kubespread.controllers.deployment import limits
 from kubespread.kube.admission.quota import allowance, enough, overruns
 from kubespread.kube.api.cluster_objects import ClusterObjects, NodePool
 from kubespread.kube.api.core import Container, LimitRange, Node, NodeSpec, NodeStatus, Pod, ResourceQuota, Taint
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
-from kubespread.kube.api.workloads import Deployment
-from kubespread.kube.quantity import NANO, IntOrStringError, QuantityError, parse
+from kubespread.kube.quantity import NANO, QuantityError, parse
+from kubespread.kube.selector import Selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups import NODE_POOL_LABEL
@@ -111,7 +110,7 @@ class QuotaRefuses(Rule, code="KS305", name="quota-refuses", severity=Severity.E
     spec: {hard: {requests.cpu: "2"}}
     ```
 
-    Remedy: a quota for all replicas, those of a rollout's surge included; requests in the containers themselves.
+    Remedy: a quota for all replicas of its workloads; requests in the containers themselves.
     """
 
     def check(self, case: Case) -> Iterator[RuleFinding]:
@@ -134,19 +133,17 @@ class QuotaRefuses(Rule, code="KS305", name="quota-refuses", severity=Severity.E
 
 
 def _raising(case: Case, replicas: int) -> Remedy:
-    """Quotas for all replicas, and for those that a rollout makes beside them."""
-    trial, deployment, surge = case.trial, case.subject.object, 0
-    if isinstance(deployment, Deployment):
-        with suppress(IntOrStringError):
-            surge = limits(deployment).max_surge
+    """Quotas for all replicas, and for those that the other workloads lack."""
+    trial, pod = case.trial, case.subject.pod
     objects = case.objects if trial is None else trial.cluster.objects
     quotas = objects.get(ResourceQuota)
-    more = overruns(quotas, case.subject.pod, replicas + surge)
+    others = (other for other in case.company.counted_beside(case.subject, Selector()) if not other.is_daemon)
+    beside = [(other.pod, other.replicas - len(other.running)) for other in others]
+    lacking = [(pod, replicas), *((other, count) for other, count in beside if count > 0)]
+    more = overruns(quotas, pod, lacking)
     if not more:
         return Remedy(text="set the requests or limits that the quota requires of containers")
-    amounts = enough(quotas, case.subject.pod, replicas + surge)
-    beside = f" and {count_of(surge, 'pod')} more in a rollout" if surge else ""
-    text, outcome = f"{amounts}: enough for {count_of(replicas, 'replica')}{beside}", None
+    text, outcome = f"{enough(quotas, pod, lacking)} would be enough", None
     if trial is not None:
         raised = [
             replace(quota, status=replace(quota.status, hard={**quota.status.hard, **more[quota.metadata.name]}))
