@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.scheduler import Scheduler
 from kubespread.snapshot.edits.new_nodes import AddNode
-from kubespread.snapshot.edits.pods import Scale
+from kubespread.snapshot.edits.pods import Scale, Spread
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.files.reader import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
@@ -57,31 +58,39 @@ def _edited(
     snapshot: Snapshot, scheduler: Scheduler, namespace: str | None, *, preempts: bool
 ) -> tuple[Snapshot, tuple[str, ...]]:
     # A world with its controllers costs a tenth of a small question, and few questions edit anything.
+    from kubespread.questions.remedies.spreading import spread
     from kubespread.questions.worlds import as_snapshot, start_of, world_of
 
-    world = world_of(snapshot, scheduler, preempts=preempts)
-    notes, undone = [*scheduler.notes(snapshot.origin)], list[str]()
-    has_happened, where = False, namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-    for edit, (told, happened) in zip(snapshot.edits, played(world, snapshot.edits, where), strict=True):
-        notes += told
-        has_happened |= bool(happened.gone or happened.placed)
-        if happened.blocked or happened.refused:
-            undone.append(str(edit))
-    after = as_snapshot(world, snapshot)
-    if has_happened:
-        notes.append(NO_TIME)
-    else:
-        after = replace(after, pods=tuple(_as_listed(after.pods, start_of(snapshot, world.surroundings.version))))
+    notes, undone, assumed = [*scheduler.notes(snapshot.origin)], list[str](), dict[str, None]()
+    after, where = snapshot, namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
+    for _, group in groupby(snapshot.edits, lambda edit: edit if isinstance(edit, Spread) else None):
+        before, edits = after, [*group]
+        world, has_happened = world_of(before, scheduler, preempts=preempts), False
+        if isinstance(edits[0], Spread):
+            after, told = spread(world, before, edits[0], where)
+            notes += told
+            continue
+        for edit, (told, happened) in zip(edits, played(world, edits, where), strict=True):
+            notes += told
+            has_happened |= bool(happened.gone or happened.placed)
+            if happened.blocked or happened.refused:
+                undone.append(str(edit))
+        after = as_snapshot(world, before)
+        if has_happened:
+            notes += [] if NO_TIME in notes else [NO_TIME]
+            assumed |= world.assumed
+        else:
+            after = replace(after, pods=tuple(_as_listed(after.pods, start_of(before, world.surroundings.version))))
     made = "; ".join(map(str, snapshot.edits))
-    before = snapshot.origin
+    origin = snapshot.origin
     # It must not pass for the cluster as it was.
-    origin = msgspec.structs.replace(
-        before,
-        source=f"{before.source}, after {made}" if before.source else f"after {made}",
-        gaps=tuple(dict.fromkeys((*before.gaps, *(world.assumed if has_happened else ())))),
-        undone=(*before.undone, *undone),
+    origin = replace(
+        origin,
+        source=f"{origin.source}, after {made}" if origin.source else f"after {made}",
+        gaps=tuple(dict.fromkeys((*origin.gaps, *assumed))),
+        undone=(*origin.undone, *undone),
     )
-    return replace(after, origin=origin), tuple(notes)
+    return replace(after, origin=origin, edits=()), tuple(notes)
 
 
 def played(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tuple[Sequence[str], Happenings]]:

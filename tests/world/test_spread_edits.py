@@ -155,7 +155,7 @@ def test_the_same_by_hand_in_the_manifests_gives_the_same_reports(
         made = [*deployment("web", web, cpu="2", spec=spec("web")), *stateful_set("db", db, spec=spec("db"))]
         return Snapshot.from_objects([*hosts("a", "b", "b"), *made, *daemon_set("agent", ("n0", "n1", "n2"))])
 
-    # What has the constraint stays as it is, but what waits is placed before, as with any other edit.
+    # What has the constraint stays as it is.
     edited, hand = (
         cluster(by_hand=by_hand).with_edits(f"spread {key}:{skew}{':soft' if is_soft else ''}")
         for by_hand in (False, True)

@@ -44,6 +44,8 @@ from kubespread.reports.outcome import (
 )
 from kubespread.reports.parts import Judgment, Range, Report, ScheduledReport, preempted_pods
 from kubespread.reports.rollout import RolloutReport
+from kubespread.snapshot.edits.pods import Spread
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import count_of, says, some_of, verb_of
 
 if TYPE_CHECKING:
@@ -345,10 +347,10 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
 
     Steps can scale, roll out or apply workloads; drain, cordon, taint, label, fail, restore, add, replace or delete
     nodes; and delete pods. After each the controllers and kube-scheduler run until nothing changes anymore. They happen
-    one after another: new nodes, manifests (-f), edits in their order, the steps, autoscaled workloads at their
-    maximum. The answer says whether each step is done, whether every pod finds a node, which workloads are worse than
-    before, and shows rollouts pass by pass. With --autoscaler nodes are added after each step. Before the first
-    step, what is under way is completed.
+    one after another: constraints (--spread), new nodes, manifests (-f), edits in their order, the steps, autoscaled
+    workloads at their maximum. The answer says whether each step is done, whether every pod finds a node, which
+    workloads are worse than before, and shows rollouts pass by pass. With --autoscaler nodes are added after each step.
+    Before the first step, what is under way is completed.
 
     \b
     Examples:
@@ -438,9 +440,14 @@ def next_of(report: PlanReport, commands: Commands) -> str:
     options = [option_of(step.name) for step in steps]
     waiting = next((trouble.subject for trouble in report.whole.of("pending")), None)
     if commands.cluster is not None and all(options):
-        before = replace(commands, cluster=replace(commands.cluster, edits=()))
+        before = replace(commands, cluster=replace(commands.cluster, edits=before_all(commands.cluster.edits)))
         if refused is not None and refused.name.startswith("drain "):
             return before.of_nodes("removable", quote(refused.name.split(" ", 1)[1].partition(" --")[0]), *options)
         if refused is None and isinstance(waiting, WorkloadName):
             return before.of_workload("explain", waiting, *options)
     return ""
+
+
+def before_all(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Edits that are no steps: constraints, which workloads have from the beginning."""
+    return tuple(edit for edit in edits if isinstance(edit, Spread))

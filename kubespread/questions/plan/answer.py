@@ -18,7 +18,7 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import full_name
 from kubespread.manifest.text import STDIN, STDIN_NAME
 from kubespread.node_groups import asked_autoscaler
-from kubespread.questions.plan import Plan, PlanRemedy, PlanReport
+from kubespread.questions.plan import Plan, PlanRemedy, PlanReport, before_all
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.report.at_maximum import growing
@@ -27,7 +27,7 @@ from kubespread.reports.outcome import in_brief
 from kubespread.scenario.reading import Scenario, Step
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.edits.new_nodes import AddNode
-from kubespread.snapshot.edits.pods import Scale
+from kubespread.snapshot.edits.pods import Scale, Spread
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.world.reporting.difference import Baseline
 
@@ -54,7 +54,7 @@ class _Played(Struct, frozen=True):
 
 def _played(question: Plan, scene: Scene) -> _Played:
     """Raises UsageError where there is nothing to play."""
-    unedited = scene.of(replace(scene.snapshot, edits=()))
+    unedited = scene.of(replace(scene.snapshot, edits=before_all(scene.snapshot.edits)))
     steps = planned(question, unedited, scene.snapshot.edits)
     if not steps:
         raise UsageError("no autoscaler may ask for more than its workload has" if question.hpa_max else _NOTHING)
@@ -71,7 +71,7 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
     refused = {trouble.subject for trouble in report.whole.of("blocked")}
     if report.judged() == "yes" or not refused:
         return report
-    before = Baseline.settle(scene.of(replace(scene.snapshot, edits=())).world).world
+    before = Baseline.settle(scene.of(replace(scene.snapshot, edits=before_all(scene.snapshot.edits))).world).world
     pods = {full_name(pod): pod for world in (played.scene.world, before) for pod in world.book}
     changes = looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())])
     done, tried = list[PlanRemedy](), 0
@@ -103,7 +103,7 @@ def planned(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Sequence[Ste
 
     The cluster of ``scene`` is without the edits. Raises UsageError and ManifestError.
     """
-    edited = [Step(str(edit), edit) for edit in edits]
+    edited = [Step(str(edit), edit) for edit in edits if not isinstance(edit, Spread)]
     steps = [*takewhile(lambda step: isinstance(step.action, AddNode), edited)]
     first = len(steps)
     if question.manifests:

@@ -33,16 +33,16 @@ from kubespread.questions.plan import OF_STEPS, PlanReport, PlanStep
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import as_snapshot
-from kubespread.reports.outcome import Outcome, PlacedPod
+from kubespread.reports.outcome import GonePod, Outcome, PlacedPod
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scenario.reading import Scenario, ScenarioGiven, Step, read_scenario
-from kubespread.scenario.verbs import Apply, Ready, Restore, Rollback, Rollout, Stuck
+from kubespread.scenario.verbs import Apply, Ready, Restore, Rollout, Stuck
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb, nodes_of_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
-from kubespread.world.events.applying import AppliedWorkload, apply_workload, rolled_back
+from kubespread.world.events.applying import AppliedWorkload, apply_workload
 from kubespread.world.events.controllers import rollout_of_cluster
 from kubespread.world.events.draining import restore
 from kubespread.world.events.editing import apply as edit
@@ -50,13 +50,13 @@ from kubespread.world.events.editing import exists, not_found
 from kubespread.world.events.rollouts import resume
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Difference, Event, Grow, Trial
-from kubespread.world.reporting.happenings import gone_pods
 from kubespread.world.reporting.outcomes import lacking_now, outcome
-from kubespread.world.store.chance import Chance, check_runs, notes_on_runs, runs_worth, seeds
-from kubespread.world.store.happenings import Happenings
+from kubespread.world.store.chance import Chance, notes_on_runs, runs_worth, seeds
+from kubespread.world.store.happenings import Departure, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import on_node, running_since
 
+_MAX_RUNS = 10_000
 _PARTLY_KNOWN = (
     "the snapshot does not say what its template holds beside what scheduling reads (saved by an older kubespread, or "
     "anonymized): taken to be unchanged, and not rolled out"
@@ -91,7 +91,8 @@ class Steps(Struct, frozen=True):
         """Play the steps in the scene's world, which is then as after the last one. Raises UsageError, ManifestError
         and SnapshotError before anything is played.
         """
-        check_runs(self.runs)
+        if self.runs is not None and not 1 <= self.runs <= _MAX_RUNS:
+            raise UsageError(f"runs must be from 1 to {_MAX_RUNS}, not {self.runs}")
         since = monotonic()
         playing = Playing.of(self, scene)
         took = monotonic() - since
@@ -195,7 +196,7 @@ class Playing(Struct, frozen=True):
         elif isinstance(action, OfNodes) and not brings_nodes:
             nodes_of_target(action.target, nodes)
         named = [*action.workloads] if isinstance(action, Stuck) else []
-        if isinstance(action, Rollout | Rollback):
+        if isinstance(action, Rollout):
             named.append(action.workload)
         elif isinstance(action, Scale):
             named.append(WorkloadReference(action.kind, action.name, action.namespace))
@@ -285,8 +286,6 @@ class Playing(Struct, frozen=True):
                 restore(world, _nodes(world, verb))
             case Rollout():
                 return [apply_workload(world, self._rolled_out(verb))]
-            case Rollback():
-                return [rolled_back(world, verb.workload.in_namespace(self.namespace))]
             case Apply():
                 return self._apply_manifests(verb, refused)
         return ()
@@ -401,10 +400,23 @@ def played_step(trial: Trial, number: int, name: str, event: Event, **fields: An
         before,
         has_skew=True,
         number=number,
-        pods_gone=tuple(gone_pods(step.gone)),
+        pods_gone=tuple(_gone_pods(step.gone)),
         pods_placed=tuple(PlacedPod(pod=full_name(pod), node=pod.spec.node_name) for pod in step.placed),
         **fields,
     )
+
+
+def _gone_pods(gone: Iterable[Departure]) -> Iterator[GonePod]:
+    """Yield pods that left, for a report."""
+    for gone_pod in gone:
+        yield GonePod(
+            pod=full_name(gone_pod.pod),
+            node=gone_pod.pod.spec.node_name or None,
+            why=gone_pod.why,
+            lost_for_good=gone_pod.is_lost_for_good,
+            made_room_for=None if gone_pod.made_room_for is None else full_name(gone_pod.made_room_for),
+            broken_budgets=gone_pod.broken_budgets,
+        )
 
 
 def _nodes(world: World, verb: OfNodes) -> list[str]:

@@ -19,10 +19,12 @@ from kubespread.candidate.replicas import Desired, Growth, growth_gaps, growths,
 from kubespread.candidate.sources import Surroundings, read_once
 from kubespread.controllers.adoption import pods_of
 from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.api.cluster_objects import PersistentVolumeClaim
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import NamespacedName, controller_of, full_name
+from kubespread.kube.persistent_volumes import driver_of, is_provisioned, storage_class_name
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.manifest.text import STDIN
@@ -68,13 +70,14 @@ from kubespread.reports.parts import (
 )
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import ABSENT
+from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.evaluation import has_lower, preempt
+from kubespread.scheduler.plugins.volumes.matching import counts_capacity
 from kubespread.scheduler.profile.profile import framework, post_filters
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import NOTHING_LOST
-from kubespread.world.store import claims
 from kubespread.world.store.chance import Chance, notes_on_runs, runs_worth, seeds
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import as_template, copy_of, key_of, on_node, reuse_if_alike, running_since
@@ -306,9 +309,9 @@ def _not_modelled(cluster: Cluster, demand: Demand, outcome: ScheduleResult, *, 
     if demand.gang is not None and stuck is not None and has_lower(stuck.cluster, demand.pod):
         yield "preemption by pods of a group"
     if demand.workload is None:
-        yield from claims.of_pods_by_themselves(cluster, demand.pod)
+        yield from _claims_of_pods(cluster, demand.pod)
     else:
-        yield from claims.of_replicas(cluster, demand.pod, has_own=bool(next(demand.replicas()).claims))
+        yield from _claims_of_replicas(cluster, demand.pod, has_own=bool(next(demand.replicas()).claims))
     if is_sampled:
         yield (
             "sampling: kube-scheduler's parallel workers look at some nodes more than it needs, so that the next "
@@ -316,6 +319,35 @@ def _not_modelled(cluster: Cluster, demand: Demand, outcome: ScheduleResult, *, 
         )
     if is_sampled and demand.change.played is not None:
         yield "sampling: rollouts are played with all nodes that fit scored"
+
+
+def _unbound_claims(cluster: Cluster, pod: Pod) -> list[PersistentVolumeClaim]:
+    """Claims of the pod that placing it binds."""
+    claims = (cluster.storage.claim(pod, name) for name in claim_names(pod))
+    return [
+        claim
+        for claim in claims
+        if claim is not None and not claim.spec.volume_name and cluster.storage.is_delayed(claim)
+    ]
+
+
+def _claims_of_pods(cluster: Cluster, pod: Pod) -> Iterator[str]:
+    """Yield what is unknown about claims of a bare pod that is placed several times."""
+    if _unbound_claims(cluster, pod):
+        yield "claims of a pod by itself: none is bound by a placement"
+
+
+def _claims_of_replicas(cluster: Cluster, pod: Pod, *, has_own: bool) -> Iterator[str]:
+    """Yield notes on claims of replicas with a binding that only their drivers know; ``has_own`` if each replica has
+    its own claims.
+    """
+    registered = {driver.name for node in cluster.storage.csi_nodes.values() for driver in node.spec.drivers}
+    for name, claim in {storage_class_name(claim): claim for claim in _unbound_claims(cluster, pod)}.items():
+        storage_class = cluster.storage.classes[name]
+        if is_provisioned(storage_class) and not has_own and driver_of(storage_class) not in registered:
+            yield f"where volumes of StorageClass {name} are reached: from every node, as no CSINode names the driver"
+        if counts_capacity(cluster, storage_class, claim):
+            yield f"free storage for StorageClass {name}: taken to shrink by what each claim requests"
 
 
 def _preempted(

@@ -439,15 +439,6 @@ def reconcile_operated(world: Store, name: WorkloadName) -> bool:
     return sum(world.create(copy_of(pod, called, world.timestamp), pod) for called, pod in again) > 0
 
 
-def add_operated(world: Store, name: WorkloadName, count: int) -> None:
-    """Create ``count`` more pods of an operator, like an existing one."""
-    owner = world.owner(name)
-    owner.replicas += count
-    like = next(iter(world.book.pods_of(name)))
-    for called, pod in [_another(world, owner, like) for _ in range(count)]:
-        world.create(copy_of(pod, called, world.timestamp), pod)
-
-
 def _another(world: Store, owner: Owner, pod: Pod) -> tuple[str, Pod]:
     """The name of a pod of an operator, and what it is made of; its claims are there."""
     name = _free_name(world, owner)

@@ -1,29 +1,23 @@
-"""Edits played in a world: what the controllers and the scheduler make of them.
-
-Constraints are added to pods and to what makes them, where they are: nothing is rolled out.
-"""
+"""Edits played in a world: what the controllers and the scheduler make of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
-from typing import TypeVar
+from collections.abc import Sequence
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.disruption import no_such_pod, protects
 from kubespread.controllers.outage import NO_EXECUTE, evicted_after
-from kubespread.controllers.statefulset import POD_INDEX_LABEL, POD_NAME_LABEL, REVISION_LABEL
 from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget, PodDisruptionBudgetSpec
-from kubespread.kube.api.core import Pod, PodSpec, PodTemplateSpec, TopologySpreadConstraint
-from kubespread.kube.api.kinds import KEPT, POD_CREATORS, of_pods
-from kubespread.kube.api.meta import ApiObject, LabelSelector, ObjectMeta
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS, of_pods
+from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.unknown_fields import alternatives
-from kubespread.kube.api.workloads import CronJob, Job, ReplicaSet, RollingUpdate, UpdateStrategy
+from kubespread.kube.api.workloads import RollingUpdate, UpdateStrategy
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import WorkloadName, controller_of, is_active
+from kubespread.kube.owners import WorkloadName, is_active
 from kubespread.kube.selector import Selector
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import AddTaint, Drain, Fail, NodeLabel, NodeTaint
@@ -35,173 +29,19 @@ from kubespread.snapshot.edits.pods import (
     Scale,
     SetBudget,
     SetMaxUnavailable,
-    Spread,
 )
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
-from kubespread.snapshot.topology_keys import constraint_of, full_topology_key, label_keys, near_keys
 from kubespread.wording import count_of, some_of
-from kubespread.world.events.controllers import add_operated, follow, rollout_of_cluster
+from kubespread.world.events.controllers import follow, rollout_of_cluster
 from kubespread.world.events.draining import drain, evict, fail, remove_failed
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import DELETED, TAINTED
-from kubespread.world.store.owners import Rollout, are_namesakes, in_order, name_of
-from kubespread.world.store.pod_book import as_template, key_of
-from kubespread.world.store.store import OPERATOR, Store
-from kubespread.world.store.waiting import Waiting
+from kubespread.world.store.owners import Rollout, are_namesakes, in_order
+from kubespread.world.store.pod_book import as_template
+from kubespread.world.store.store import OPERATOR
 
 _MAX_NAMED = 3
 _LIMITS = {MAX_UNAVAILABLE: "max_unavailable", MIN_AVAILABLE: "min_available"}
-_OF_ONE = (TEMPLATE_HASH, REVISION_LABEL, POD_NAME_LABEL, POD_INDEX_LABEL)
-"""Labels that controllers give pods of one revision, or a single pod."""
-_PINNED = ("DaemonSet", "Node")
-"""Kinds whose pods are each made for one node."""
-ChangePod = Callable[[Pod, WorkloadName], Pod]
-"""Function that changes a pod, or a template's pod, of a workload."""
-T = TypeVar("T", bound=ApiObject)
-
-
-def spread(world: World, edit: Spread, namespace: str) -> None:
-    """Give pods of one or all workloads a constraint with their workload's selector, running, waiting or yet to be
-    created.
-
-    Raises UsageError for a topology key that no node has, and if there are no such pods.
-    """
-    constraint, nodes = constraint_of(edit.constraint), world.living.nodes.objects
-    assert constraint is not None
-    key = full_topology_key(constraint.topology_key, nodes)
-    if key not in (known := label_keys(nodes)):
-        raise UsageError(f"no node has the topology key {key!r}{near_keys(key, known)}")
-    meant = world.resolve_name(WorkloadName(edit.kind, edit.namespace or namespace, edit.name)) if edit.kind else None
-    names = None if meant is None else _with_makers(world, meant)
-    own, without = dict[WorkloadName, TopologySpreadConstraint](), dict[str, None]()
-
-    def spread_pod(pod: Pod, maker: WorkloadName) -> Pod:
-        above = world.workloads.top_owner(maker, [pod])
-        if above not in own:
-            own[above] = replace(constraint, topology_key=key, label_selector=_selector_of(world, above, pod))
-        selector = own[above].label_selector
-        if selector == LabelSelector():
-            without[f"{above.kind}/{above.name}"] = None
-            return pod
-        return replace(pod, spec=with_constraint(pod.spec, own[above]))
-
-    if not _change_specs(world, spread_pod, names) and meant is not None:
-        raise not_found(world, meant)
-    if without:
-        world.happenings.note(f"no constraint for {some_of([*without], _MAX_NAMED)}: no labels to select its pods by")
-
-
-def with_constraint(spec: PodSpec, added: TopologySpreadConstraint) -> PodSpec:
-    """Add a constraint; an existing one with the same key and action gets its maxSkew, as the API allows only one."""
-    constraints, pair = spec.topology_spread_constraints, (added.topology_key, added.when_unsatisfiable)
-    changed = [
-        replace(each, max_skew=added.max_skew) if (each.topology_key, each.when_unsatisfiable) == pair else each
-        for each in constraints
-    ]
-    is_there = any((each.topology_key, each.when_unsatisfiable) == pair for each in constraints)
-    return replace(spec, topology_spread_constraints=changed if is_there else [*changed, added])
-
-
-def _change_specs(world: Store, change: ChangePod, names: Set[WorkloadName] | None) -> bool:
-    """Change pods and templates of those with these names, or of all that may run on more than one node; whether there
-    were any.
-    """
-
-    def is_meant(maker: WorkloadName) -> bool:
-        return maker.kind not in _PINNED if names is None else maker in names
-
-    def maker_of(pod: Pod) -> WorkloadName:
-        return world.book.owner_of(pod) or WorkloadName("Pod", *key_of(pod))
-
-    objects, changed, templates = world.objects, list[ApiObject](), _Templates(change)
-    for row in KEPT.values():
-        if row.template_path:
-            after = {
-                id(obj): templates.object(obj)
-                for obj in objects.get(row.cls)
-                if is_meant(name_of(obj)) and row.pod_template(obj) is not None
-            }
-            changed += after.values()
-            objects = objects.with_all(row.cls, (after.get(id(obj), obj) for obj in objects.get(row.cls)))
-    if changed:
-        world.use_objects(objects, changed)
-    pods = [
-        pod
-        for pod in world.book
-        if is_meant(maker_of(pod)) or (names is not None and WorkloadName("Pod", *key_of(pod)) in names)
-    ]
-    by_key = {key_of(pod): change(pod, maker_of(pod)) for pod in pods}
-    world.change_specs((pod, by_key[key_of(pod)]) for pod in pods)
-    _change_makers(world, templates, is_meant)
-    for key, waiting in world.queue.waiting.items():
-        if key in by_key:
-            template = templates.pod(waiting.template, maker_of(waiting.pod))
-            world.queue.waiting[key] = Waiting(by_key[key], template)
-    return bool(changed or pods)
-
-
-class _Templates(Struct):
-    """Changes what is not there, or waits, and keeps what several share one object."""
-
-    change: ChangePod
-    _done: dict[int, tuple[Pod, Pod]] = field(default_factory=dict)
-
-    def pod(self, pod: Pod, maker: WorkloadName) -> Pod:
-        if id(pod) not in self._done:
-            self._done[id(pod)] = pod, self.change(pod, maker)
-        return self._done[id(pod)][1]
-
-    def if_known(self, pod: Pod | None, maker: WorkloadName) -> Pod | None:
-        return None if pod is None else self.pod(pod, maker)
-
-    def object(self, obj: T) -> T:
-        template = KEPT[type(obj)].pod_template(obj)
-        if template is None:
-            return obj
-        pod = Pod(metadata=replace(template.metadata, namespace=obj.metadata.namespace), spec=template.spec)
-        return _with_template(obj, replace(template, spec=self.change(pod, name_of(obj)).spec))
-
-
-def _change_makers(world: Store, templates: _Templates, is_meant: Callable[[WorkloadName], bool]) -> None:
-    """Change what controllers know of the pods that they make."""
-    for name, owner in world.owners.items():
-        if is_meant(name):
-            owner.template = templates.if_known(owner.template, name)
-            owner.gone = [templates.pod(pod, name) for pod in owner.gone]
-    for name, rollout in world.rollouts.items():
-        if is_meant(name):
-            rollout.deployment = templates.object(rollout.deployment)
-            rollout.replica_sets = [*map(templates.object, rollout.replica_sets)]
-            rollout.template = templates.if_known(rollout.template, name)
-    for name, stateful in world.stateful_sets.items():
-        if is_meant(name):
-            stateful.stateful_set = templates.object(stateful.stateful_set)
-            stateful.templates = {revision: templates.pod(pod, name) for revision, pod in stateful.templates.items()}
-            stateful.by_ordinal = {ordinal: templates.pod(pod, name) for ordinal, pod in stateful.by_ordinal.items()}
-    for name, refused in world.api_server.refused.items():
-        if is_meant(name):
-            refused.pods = [(templates.pod(pod, name), templates.pod(template, name)) for pod, template in refused.pods]
-            refused.may_retry = True
-
-
-def _with_makers(world: Store, name: WorkloadName) -> set[WorkloadName]:
-    """A workload, and what makes its pods for it."""
-    makers = {
-        name_of(obj)
-        for cls in (ReplicaSet, Job)
-        for obj in world.objects.get(cls)
-        if (owner := controller_of(obj)) is not None
-        and WorkloadName(owner.kind, obj.metadata.namespace, owner.name) == name
-    }
-    return {name, *makers, *world.owners_below(name)}
-
-
-def _with_template(obj: T, template: PodTemplateSpec) -> T:
-    if isinstance(obj, CronJob):
-        of_jobs = obj.spec.job_template
-        job_template = replace(of_jobs, spec=replace(of_jobs.spec, template=template))
-        return replace(obj, spec=replace(obj.spec, job_template=job_template))
-    return replace(obj, spec=replace(obj.spec, template=template))  # type: ignore[attr-defined]  # other kinds have it there
 
 
 def apply(world: World, edit: Edit, namespace: str) -> None:
@@ -225,8 +65,6 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
         case Scale():
             name = WorkloadName(edit.kind, edit.namespace or namespace, edit.name)
             scale(world, name, edit.replicas)
-        case Spread():
-            spread(world, edit, namespace)
         case SetMaxUnavailable():
             _set_max_unavailable(world, edit)
         case SetBudget():
@@ -273,7 +111,7 @@ def _set_budget(world: World, edit: SetBudget, namespace: str) -> None:
             f"budgets {names} protect the pods of {edit.kind}/{edit.name}: name one of them, and remove the others "
             "(NAME:none), as a pod of several is not evicted"
         )
-    selector = _selector_of(world, WorkloadName(edit.kind, namespace, edit.name), template)
+    selector = world.workloads.selector_of(WorkloadName(edit.kind, namespace, edit.name), template)
     made = PodDisruptionBudget(
         metadata=ObjectMeta(name=edit.name, namespace=namespace), spec=PodDisruptionBudgetSpec(selector=selector)
     )
@@ -296,16 +134,6 @@ def _template_of(world: World, name: WorkloadName) -> Pod:
     if template is None:
         raise not_found(world, name)
     return Pod(metadata=replace(template.metadata, namespace=name.namespace), spec=template.spec)
-
-
-def _selector_of(world: Store, name: WorkloadName, pod: Pod) -> LabelSelector:
-    """The workload's own; where it has none, the labels that all its pods have, of any revision."""
-    row = POD_CREATORS.get(name.kind)
-    obj = None if row is None else world.objects.find(row.cls, name.name, name.namespace)
-    own = getattr(getattr(obj, "spec", None), "selector", None)
-    if own is not None:
-        return own if isinstance(own, LabelSelector) else LabelSelector(match_labels=own)
-    return LabelSelector(match_labels={key: value for key, value in pod.metadata.labels.items() if key not in _OF_ONE})
 
 
 def _change_nodes(world: World, edit: Edit) -> None:
@@ -332,7 +160,6 @@ def scale(world: World, name: WorkloadName, replicas: int) -> None:
     if name not in world.workloads.deployments and len(below) == 1 and below[0].kind == "ReplicaSet":
         # A Deployment that is known only by its ReplicaSet, or an Argo Rollout.
         name = below[0]
-    is_operated = world.controlled_as(name) == OPERATOR
     if name.kind == "Deployment":
         rollout = rollout_of(world, name)
         _note_no_change(world, name, replicas, rollout.deployment.spec.replicas)
@@ -341,10 +168,8 @@ def scale(world: World, name: WorkloadName, replicas: int) -> None:
         world.add_objects([rollout.deployment])
     elif not world.workloads.knows(name) and not any(map(world.book.pods_of, below)):
         raise not_found(world, name)
-    elif not world.makes_others(name) or (is_operated and replicas < world.owner(name).replicas):
+    elif not world.makes_others(name) or world.controlled_as(name) == OPERATOR:
         raise UsageError(f"{name.kind}/{name.name}: which of its pods go or come when it is scaled is not modeled")
-    elif is_operated:
-        add_operated(world, name, replicas - world.owner(name).replicas)
     else:
         _note_no_change(world, name, replicas, world.owner(name).replicas)
         above = world.workloads.top_owner(name)

@@ -14,7 +14,7 @@ from kubespread.reports import outcome as reports
 from kubespread.reports.parts import PreemptedPod, SkewChange, skew_now
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.world.events.world import Unmade, World
-from kubespread.world.store.happenings import Departure, Happenings
+from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import key_of
 from kubespread.world.store.waiting import constraints_on
@@ -47,18 +47,6 @@ def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
                 made_room_for=full_name(gone.made_room_for),
                 broken_budgets=gone.broken_budgets,
             )
-
-
-def gone_pods(gone: Iterable[Departure]) -> Iterator[reports.GonePod]:
-    for gone_pod in gone:
-        yield reports.GonePod(
-            pod=full_name(gone_pod.pod),
-            node=gone_pod.pod.spec.node_name or None,
-            why=gone_pod.why,
-            lost_for_good=gone_pod.is_lost_for_good,
-            made_room_for=None if gone_pod.made_room_for is None else full_name(gone_pod.made_room_for),
-            broken_budgets=gone_pod.broken_budgets,
-        )
 
 
 def workload_of(world: World, pod: Pod) -> WorkloadName:

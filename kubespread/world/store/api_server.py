@@ -228,11 +228,6 @@ class ApiServer(Forking):
             self._release(pod)
             self._uncharged.add(key_of(pod))
 
-    def note_change(self, old: Pod, new: Pod) -> None:
-        if self._ledger and key_of(old) not in self._uncharged:
-            self._release(old)
-            self._ledger.charge(new)
-
     def note_removal(self, pod: Pod) -> None:
         if self._ledger and key_of(pod) not in self._uncharged:
             self._release(pod)

@@ -13,14 +13,12 @@ from msgspec import Struct
 
 from kubespread.controllers.persistentvolume import PickVolume, first_volume
 from kubespread.controllers.replicaset import Pick, first_by_name
-from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.nodes import Search
 from kubespread.scheduler.evaluation import Turns, as_they_come
 from kubespread.scheduler.placing import Tiebreaker, first_in_heap
 from kubespread.world.store.happenings import Happenings
 
-MAX_RUNS = 10_000
 _RUNS = 8
 """Number of runs where controllers choose among equals, unless the user sets it."""
 _MOST_MOVES = 40_000
@@ -64,12 +62,6 @@ class Chance(Struct, frozen=True):
             lambda: drawn.random() < _FASTER,
             lambda nodes: Search(drawn.randrange(max(1, nodes))),
         )
-
-
-def check_runs(runs: int | None) -> None:
-    """Raises UsageError."""
-    if runs is not None and not 1 <= runs <= MAX_RUNS:
-        raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {runs}")
 
 
 def runs_worth(happened: Sequence[Happenings]) -> int:

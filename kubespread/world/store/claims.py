@@ -18,10 +18,8 @@ from kubespread.kube.api.kinds import pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import controller_of
-from kubespread.kube.persistent_volumes import bound_claim, bound_volume, driver_of, is_provisioned, storage_class_name
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.storage_index import StorageChange, StorageIndex, claim_names, key_of
-from kubespread.scheduler.plugins.volumes.matching import counts_capacity
+from kubespread.kube.persistent_volumes import bound_claim, bound_volume, storage_class_name
+from kubespread.scheduler.cluster.storage_index import StorageChange, StorageIndex, key_of
 
 
 class Replica(Struct, frozen=True):
@@ -79,32 +77,3 @@ def creation(
             storage = storage.apply(made)
         change = change.followed_by(made)
     return change
-
-
-def unbound_claims(cluster: Cluster, pod: Pod) -> list[PersistentVolumeClaim]:
-    """Claims of the pod that placing it binds."""
-    claims = (cluster.storage.claim(pod, name) for name in claim_names(pod))
-    return [
-        claim
-        for claim in claims
-        if claim is not None and not claim.spec.volume_name and cluster.storage.is_delayed(claim)
-    ]
-
-
-def of_pods_by_themselves(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """Yield what is unknown about claims of a bare pod that is placed several times."""
-    if unbound_claims(cluster, pod):
-        yield "claims of a pod by itself: none is bound by a placement"
-
-
-def of_replicas(cluster: Cluster, pod: Pod, *, has_own: bool) -> Iterator[str]:
-    """Yield notes on claims of replicas with a binding that only their drivers know; ``has_own`` if each replica has
-    its own claims.
-    """
-    registered = {driver.name for node in cluster.storage.csi_nodes.values() for driver in node.spec.drivers}
-    for name, claim in {storage_class_name(claim): claim for claim in unbound_claims(cluster, pod)}.items():
-        storage_class = cluster.storage.classes[name]
-        if is_provisioned(storage_class) and not has_own and driver_of(storage_class) not in registered:
-            yield f"where volumes of StorageClass {name} are reached: from every node, as no CSINode names the driver"
-        if counts_capacity(cluster, storage_class, claim):
-            yield f"free storage for StorageClass {name}: taken to shrink by what each claim requests"

@@ -14,13 +14,17 @@ from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.disruption import ClusterScales
-from kubespread.controllers.statefulset import Revisions, ordinal_of
+from kubespread.controllers.statefulset import POD_INDEX_LABEL, POD_NAME_LABEL, REVISION_LABEL, Revisions, ordinal_of
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
+
+_OF_ONE = (TEMPLATE_HASH, REVISION_LABEL, POD_NAME_LABEL, POD_INDEX_LABEL)
+"""Labels that controllers give pods of one revision, or a single pod."""
 
 
 class Rollout(Struct):
@@ -187,6 +191,16 @@ class Workloads:
         """The object with other replicas; None without such an object."""
         obj = self._resizable(name)
         return None if obj is None else replace(obj, spec=replace(obj.spec, replicas=replicas))
+
+    def selector_of(self, name: WorkloadName, pod: Pod) -> LabelSelector:
+        """The workload's own selector; without one, the labels that all its pods have, of any revision."""
+        row = POD_CREATORS.get(name.kind)
+        obj = None if row is None else self.objects.find(row.cls, name.name, name.namespace)
+        own = getattr(getattr(obj, "spec", None), "selector", None)
+        if own is not None:
+            return own if isinstance(own, LabelSelector) else LabelSelector(match_labels=own)
+        labels = pod.metadata.labels.items()
+        return LabelSelector(match_labels={key: value for key, value in labels if key not in _OF_ONE})
 
     def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
         """Yield those of ``objects`` without an existing namesake of the same kind."""

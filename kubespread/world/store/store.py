@@ -443,17 +443,6 @@ class Store(Forking):
         if gone:
             self.living.change(come, gone)
 
-    def change_specs(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
-        """Change the specs of pods where they are; no controller reacts."""
-        listed, dirty = list(changes), dict(self.dirty)
-        for old, new in listed:
-            self.api_server.note_change(old, new)
-        self.change_pods(listed)
-        self.dirty = dirty
-        if self.cluster.nominated:
-            by_key = {key_of(new): new for _, new in listed}
-            self.living.use(self.cluster.nominating(by_key.get(key_of(pod), pod) for pod in self.cluster.nominated))
-
     def _note_changed(self, pod: Pod) -> None:
         if self._budgets is not None:
             self._budgets.note_change(pod)
