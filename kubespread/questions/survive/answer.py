@@ -19,7 +19,7 @@ from kubespread.questions.survive import LostDomain, Survive, SurviveReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import EMPTY, domain_noun
-from kubespread.world.events.draining import fail, remove_failed
+from kubespread.world.events.draining import delete_nodes, fail
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import desired_replicas, moving, workload_of
@@ -163,7 +163,7 @@ class _Losing:
         nodes = self.world.living.nodes
         events = [partial(fail, names=domain.nodes)]
         if self._nodes_deleted:
-            events.append(partial(remove_failed, names=domain.nodes))
+            events.append(partial(delete_nodes, nodes=domain.nodes))
         return outcome_of(
             LostDomain,
             domain.called,

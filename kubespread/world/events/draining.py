@@ -90,12 +90,6 @@ def fail(world: World, names: Sequence[str]) -> None:
     world.settle()
 
 
-def remove_failed(world: World, names: Sequence[str]) -> None:
-    """Delete the Node objects of failed nodes, and the pods on them, as the pod garbage collector does."""
-    world.change_nodes(NodeChange(removed=tuple(names)))
-    world.settle()
-
-
 def restore(world: World, names: Sequence[str]) -> None:
     """Let kubelets answer again: pods marked for deletion go, the others become ready."""
     restored = {name: outage.restored_node(world.living.nodes[name]) for name in names}

@@ -33,7 +33,7 @@ from kubespread.snapshot.edits.pods import (
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.controllers import follow, rollout_of_cluster
-from kubespread.world.events.draining import drain, evict, fail, remove_failed
+from kubespread.world.events.draining import delete_nodes, drain, evict, fail
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import DELETED, TAINTED
 from kubespread.world.store.owners import Rollout, are_namesakes, in_order
@@ -57,7 +57,7 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
             names = _names(world, edit.target)
             fail(world, names)
             if edit.hard:
-                remove_failed(world, names)
+                delete_nodes(world, names)
         case DeletePods():
             _delete_pods(world, edit, edit.namespace or namespace)
         case EvictPod():

@@ -142,14 +142,8 @@ WorkloadOf = Callable[[Pod], WorkloadName | None]
 
 def movable_workloads(world: World, is_asked: Callable[[WorkloadName], bool]) -> WorkloadOf:
     """Lookup of an active pod's workload, if it is asked about and its pods can run on other nodes."""
-
-    def workload(pod: Pod) -> WorkloadName | None:
-        if not is_active(pod):
-            return None
-        name = workload_of(world, pod)
-        return name if name.kind not in GO_WITH_THEIR_NODES and is_asked(name) else None
-
-    return workload
+    counted = CountedWorkloads(world, moving(is_asked))
+    return lambda pod: counted(pod) if is_active(pod) else None
 
 
 def refused_pods(world: World, workload: WorkloadOf, node: str) -> list[Pod]:
