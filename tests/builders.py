@@ -219,4 +219,4 @@ R = TypeVar("R", bound=QuestionReport)
 def remade(report: R, **fields: Any) -> R:
     """The report as it would be with other values of ``fields``."""
     values = {name: getattr(report, name) for name in report.__struct_fields__}
-    return type(report)(**values | fields).concluded(report.snapshot_findings)
+    return type(report)(**values | fields).conclude(report.snapshot_findings)

@@ -65,7 +65,7 @@ def serve(cluster: Reading, scheduler: Scheduler) -> None:
     limiter = anyio.CapacityLimiter(_AT_ONCE)
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_listed(name, tool) for name, tool in offered.items()])
+        return types.ListToolsResult(tools=[_tool_of(name, tool) for name, tool in offered.items()])
 
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = offered.get(params.name)
@@ -98,11 +98,11 @@ async def _in_turn(
 
     turn, seconds = Turn(inf), arguments.get("timeout")
     limit = seconds if isinstance(seconds, int | float) and 0 < seconds <= LONGEST else TIMEOUT
-    called = partial(_called, tool, cluster, scheduler, arguments, turn)
+    called = partial(_call, tool, cluster, scheduler, arguments, turn)
     try:
         with anyio.move_on_after(limit + _IN_VAIN):
             return await anyio.to_thread.run_sync(called, limiter=limiter, abandon_on_cancel=True)
-        return _failed(f"no answer within {limit:g} seconds")
+        return _failure(f"no answer within {limit:g} seconds")
     finally:
         # Nobody waits for it any more: it is cancelled, or standard input has ended.
         turn.until = 0.0
@@ -119,7 +119,7 @@ async def _requests(incoming: Any, outgoing: Any, requests: Any) -> None:
                 await outgoing.send(SessionMessage(_no_request(item)))
             elif isinstance(item.message, types.JSONRPCNotification) and not item.message.method.startswith(_NOTICES):
                 # A request whose id is no text or whole number is read as if it had none.
-                await outgoing.send(SessionMessage(_refused(None, types.INVALID_REQUEST, _NO_ID)))
+                await outgoing.send(SessionMessage(_refusal(None, types.INVALID_REQUEST, _NO_ID)))
             else:
                 await requests.send(item)
 
@@ -137,21 +137,21 @@ def _no_request(error: Any) -> types.JSONRPCError:
         except (ValueError, RecursionError):
             line = None
     number = line.get("id") if isinstance(line, dict) else None
-    return _refused(
+    return _refusal(
         number if isinstance(number, int | str) and not isinstance(number, bool) else None,
         types.PARSE_ERROR if line is None else types.INVALID_REQUEST,
         faults[0]["msg"],
     )
 
 
-def _refused(number: int | str | None, code: int, message: str) -> types.JSONRPCError:
+def _refusal(number: int | str | None, code: int, message: str) -> types.JSONRPCError:
     from mcp import types
 
     error = types.ErrorData(code=code, message=f"no request: {message}")
     return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
 
-def _listed(name: str, tool: Tool) -> types.Tool:
+def _tool_of(name: str, tool: Tool) -> types.Tool:
     from mcp import types
 
     return types.Tool(
@@ -167,7 +167,7 @@ _NOTICES, _NO_ID = "notifications/", "id: expected a text or a whole number"
 """Prefix of all methods that need no answer, and the fault of others that have no id."""
 
 
-def _called(
+def _call(
     tool: Tool, cluster: Reading, scheduler: Scheduler, arguments: dict[str, Any], turn: Deadline
 ) -> types.CallToolResult:
     from mcp import types
@@ -176,22 +176,22 @@ def _called(
         with turn:
             report = tool.call(cluster.snapshot(), scheduler, arguments)
             text = msgspec.json.encode(report).decode()
-            return types.CallToolResult(content=_told(text), structured_content=report)
-        return _failed("nobody waits for the answer any more")
+            return types.CallToolResult(content=_text_content(text), structured_content=report)
+        return _failure("nobody waits for the answer any more")
     except KubespreadError as error:
-        return _failed(str(error))
+        return _failure(str(error))
     except Exception as error:  # noqa: BLE001 - the last resort: a bug ends one answer, not the server
         # Nobody knows what a bug quotes.
-        return _failed(mask(f"this is a bug in kubespread: {type(error).__name__}: {' '.join(str(error).split())}"))
+        return _failure(mask(f"this is a bug in kubespread: {type(error).__name__}: {' '.join(str(error).split())}"))
 
 
-def _failed(message: str) -> types.CallToolResult:
+def _failure(message: str) -> types.CallToolResult:
     from mcp import types
 
-    return types.CallToolResult(content=_told(message), is_error=True)
+    return types.CallToolResult(content=_text_content(message), is_error=True)
 
 
-def _told(text: str) -> list[types.ContentBlock]:
+def _text_content(text: str) -> list[types.ContentBlock]:
     from mcp import types
 
     return [types.TextContent(type="text", text=each) for each in (text, _IS_DATA)]

@@ -55,7 +55,7 @@ it.
 """
 
 
-def applied(manifest: Manifest, surroundings: Surroundings) -> Candidate:
+def apply_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     """Candidate of a manifest as applied to the cluster. Raises ManifestError and UsageError."""
     namespace = surroundings.default_namespace
     item = manifest.chosen or choose(manifest, surroundings.name, namespace)
@@ -90,7 +90,7 @@ def _spec(live: LabelSelectingWorkload, given: Tree, before: Tree) -> Tree:
     stored.get("template", {}).pop("unread", None)
     # Who leaves the number alone does not set it to what it is now.
     stored.pop("replicas", None)
-    spec: Tree = _merged(stored, given, before, "spec", digest)
+    spec: Tree = _merge(stored, given, before, "spec", digest)
     if "replicas" in before:
         spec.setdefault("replicas", 1)
     return spec
@@ -103,16 +103,16 @@ def _unread(live: LabelSelectingWorkload, given: Tree, before: Tree, spec: Tree)
     stored = msgspec.json.decode(live.spec.template.unread)
     own = tree_of(unread_part(*template_part(given.get("template") or {})))
     earlier, annotations = template_part(before.get("template", {}))
-    merged = _merged(stored, own, {**earlier, "annotations": annotations}, "spec", str)
+    merged = _merge(stored, own, {**earlier, "annotations": annotations}, "spec", str)
     return text_of(merged, spec["template"]["spec"])
 
 
-def _merged(live: Any, given: Any, before: Tree, name: str, key_of: _Key) -> Any:
+def _merge(live: Any, given: Any, before: Tree, name: str, key_of: _Key) -> Any:
     if isinstance(live, dict) and isinstance(given, dict):
         gone = before.keys() - given.keys()
         merged = {field: value for field, value in live.items() if field not in gone}
         for field, value in given.items():
-            merged[field] = _merged(live.get(field), value, before.get(field, {}), field, key_of)
+            merged[field] = _merge(live.get(field), value, before.get(field, {}), field, key_of)
         if name in _RETAINED and merged != live:
             return {field: value for field, value in merged.items() if field in given}
         return merged
@@ -136,7 +136,7 @@ def _merged_list(
     for found, item in own.items():
         while others and found in places and places[others[0]] < places[found]:
             merged.append(stored[others.pop(0)])
-        merged.append(_merged(stored.get(found), item, before.get(found, {}), name, key_of))
+        merged.append(_merge(stored.get(found), item, before.get(found, {}), name, key_of))
     return [*merged, *(stored[found] for found in others)]
 
 
@@ -157,8 +157,8 @@ def with_manifest_objects(
     snapshot, namespace, notes = surroundings.snapshot, surroundings.default_namespace, list[str]()
     for manifest in manifests:
         notes += manifest.notes
-        brought = _typed(manifest, namespace)
-        snapshot = _applied(snapshot, brought) if brought else snapshot
+        brought = _decode(manifest, namespace)
+        snapshot = _apply(snapshot, brought) if brought else snapshot
         names: dict[str, list[str]] = {}
         for obj in brought:
             if not isinstance(obj, WORKLOADS):
@@ -174,7 +174,7 @@ def with_manifest_objects(
     return replace(surroundings, snapshot=snapshot), tuple(notes)
 
 
-def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
+def _decode(manifest: Manifest, namespace: str) -> list[ApiObject]:
     reader, typed = TypedReader(), []
     for item in manifest.items:
         version_and_kind = item.api_version, item.kind
@@ -205,22 +205,22 @@ def _check_amounts(objects: ClusterObjects) -> None:
             raise SnapshotError(f"{type(obj).__name__} {name}: {error.path}: {error}") from error
 
 
-def _applied(snapshot: Snapshot, brought: Sequence[ApiObject]) -> Snapshot:
+def _apply(snapshot: Snapshot, brought: Sequence[ApiObject]) -> Snapshot:
     builder = SnapshotBuilder()
     for obj in brought:
         builder.add(obj)
     added, stored = builder.build(), snapshot.objects
-    by_type = {cls: _over(stored.get(cls), objects) for cls, objects in added.objects.by_type.items()}
+    by_type = {cls: _overlay(stored.get(cls), objects) for cls, objects in added.objects.by_type.items()}
     unknown = {type(obj).__name__ for obj in brought if not stored.knows(type(obj))}
     objects = replace(stored, by_type={**stored.by_type, **by_type}, partly_known=stored.partly_known | unknown)
     before = {id(claim) for claim in stored.get(PersistentVolumeClaim)}
     for claim in objects.get(PersistentVolumeClaim):
         if id(claim) not in before:
             default_storage_class(claim, objects.get(StorageClass))
-    return replace(snapshot, nodes=_over(snapshot.nodes, added.nodes), objects=reconcile(stored, objects))
+    return replace(snapshot, nodes=_overlay(snapshot.nodes, added.nodes), objects=reconcile(stored, objects))
 
 
-def _over(own: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
+def _overlay(own: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
     """Apply ``added``: existing objects keep their status, or stay unchanged."""
     if not added:
         return own

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.candidate.manifest import Manifest, Place, are_related, choose, decodable_object, kind_of, value_at
-from kubespread.candidate.settings import Settled, settled
+from kubespread.candidate.settings import SettledObject, apply_settings
 from kubespread.candidate.sources import Reference, Source, Surroundings, missing_namespace, reference_kinds
 from kubespread.controllers.deployment import age_order, new_replica_set, replica_sets_of, revision_hash
 from kubespread.controllers.pod_creation import NewPod, PodCreator, ephemeral_claims, generated_name
@@ -102,8 +102,8 @@ def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     """Candidate for the manifest's workload, the named one of several. Raises ManifestError and UsageError."""
     item = manifest.chosen or choose(manifest, surroundings.name, surroundings.default_namespace)
     edits = () if kind_of(item).kind == "DaemonSet" else surroundings.edits
-    changed = settled(item.data, kind_of(item), (*edits, *surroundings.settings))
-    with changed.blamed(item.written_path):
+    changed = apply_settings(item.data, kind_of(item), (*edits, *surroundings.settings))
+    with changed.blame_settings(item.written_path):
         candidate = _candidate(manifest.place(replace(item, content=changed.data)), surroundings)
     return replace(candidate, gaps=manifest.gaps)
 
@@ -111,7 +111,7 @@ def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
 def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
     """Report all faults of the object at once: what cannot be decoded, unknown fields, invalid values."""
     item = place.item
-    place.refuse(unserved(item, is_written=place.text is not None))
+    place.refuse(unserved_faults(item, is_written=place.text is not None))
     row = kind_of(item)
     # The API server does not store, and so does not check, a status that a client sends.
     sent = {name: value for name, value in item.data.items() if name != "status"}
@@ -128,7 +128,7 @@ def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
         )
         return replace(candidate, notes=(*candidate.notes, *notes))
     faults = [fault for error in undecodable for fault in place.undecodable(error).faults]
-    faults += place.placed(FieldFault(field.path, str(field)) for field in unknown)
+    faults += place.place_faults(FieldFault(field.path, str(field)) for field in unknown)
     # Faults that only follow from a value removed here are not reported again.
     blamed = [*(error.path for error in undecodable), *(field.meant for field in unknown)]
     paths = [path for each in blamed if (path := item.field(each))]
@@ -197,7 +197,7 @@ def _unknown_fields(
 _OLD = frozenset({("batch/v1beta1", "CronJob")})
 
 
-def unserved(item: KubernetesObject, *, is_written: bool) -> Iterator[FieldFault]:
+def unserved_faults(item: KubernetesObject, *, is_written: bool) -> Iterator[FieldFault]:
     """Yield, in kubectl's words, why the API server does not serve a workload's ``apiVersion`` and ``kind``.
 
     A group without a dot is Kubernetes' own, as custom resources cannot have one. Items of lists, and objects passed as
@@ -208,7 +208,7 @@ def unserved(item: KubernetesObject, *, is_written: bool) -> Iterator[FieldFault
         yield FieldFault("kind", "not set")
     if not api_version:
         if is_written and not item.path:
-            yield FieldFault("apiVersion", f"not set{_meant(POD_CREATORS.get(kind))}")
+            yield FieldFault("apiVersion", f"not set{_kind_text(POD_CREATORS.get(kind))}")
         return
     creator = pod_creator(api_version, kind)
     if not kind or (creator and creator.api_version == api_version) or (api_version, kind) in _OLD:
@@ -216,10 +216,10 @@ def unserved(item: KubernetesObject, *, is_written: bool) -> Iterator[FieldFault
     if creator or "." not in group_of(api_version):
         meant = POD_CREATORS.get(near_miss(kind, POD_CREATORS))
         wrong = "kind" if meant is not None and meant.api_version == api_version else "apiVersion"
-        yield FieldFault(wrong, f'no matches for kind "{kind}" in version "{api_version}"{_meant(meant)}')
+        yield FieldFault(wrong, f'no matches for kind "{kind}" in version "{api_version}"{_kind_text(meant)}')
 
 
-def _meant(row: Kind | None) -> str:
+def _kind_text(row: Kind | None) -> str:
     return f', did you mean "{row.kind}" in "{row.api_version}"?' if row is not None else ""
 
 
@@ -243,9 +243,9 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
     stored: Any = _find(snapshot, snapshot.objects.get(kind.cls), kind, namespace, name)
-    changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
-    with changed.blamed():
-        workload: Any = _decoded(changed, kind, stored)
+    changed = apply_settings(msgspec.to_builtins(stored), kind, surroundings.settings)
+    with changed.blame_settings():
+        workload: Any = _decode(changed, kind, stored)
     changes_template = kind.pod_template(workload) != kind.pod_template(stored)
     notes: tuple[str, ...] = ()
     replicas = getattr(workload.spec, "replicas", None)
@@ -256,9 +256,9 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
             kind, workload = KEPT[ReplicaSet], current
             notes = (f"Deployment/{name}: evaluated as another pod of its ReplicaSet {current.metadata.name}",)
     is_stateful = isinstance(workload, StatefulSet)
-    with changed.blamed():
+    with changed.blame_settings():
         next_one = from_free_ordinal(workload, snapshot.pods) if is_stateful else workload
-        made = _admitted(next_one, kind, surroundings, _called(reference.kind, stored))
+        made = _admit(next_one, kind, surroundings, _title(reference.kind, stored))
     return replace(
         made,
         object=workload if is_stateful else made.object,
@@ -289,9 +289,9 @@ def _of_owner(owner: WorkloadName, surroundings: Surroundings) -> Candidate:
             f"{owner.kind}/{owner.name} has no pods that run or wait in namespace {owner.namespace}"
         )
     like = max(own, key=lambda pod: (bool(pod.spec.node_name), pod.metadata.creation_timestamp))
-    changed = settled(msgspec.to_builtins(like), KEPT[Pod], surroundings.settings)
-    with changed.blamed():
-        pod, claims = another(_decoded(changed, KEPT[Pod], like), next_name(owner, own), snapshot.objects)
+    changed = apply_settings(msgspec.to_builtins(like), KEPT[Pod], surroundings.settings)
+    with changed.blame_settings():
+        pod, claims = another(_decode(changed, KEPT[Pod], like), next_name(owner, own), snapshot.objects)
         made = _from_pod(
             _place(KEPT[Pod], f"{owner.kind}/{owner.name}"),
             NewPod(deepcopy(pod), tuple(claims)),
@@ -316,28 +316,28 @@ def _waits_behind(made: Candidate, workload: ApiObject, snapshot: Snapshot) -> s
     return f"{waiting} has no node yet, and {made.pod.metadata.name} is made only once it runs: ask about pod/{waiting}"
 
 
-def revised(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted_at: str = "") -> Candidate:
+def revise(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted_at: str = "") -> Candidate:
     """First pod of a workload of the cluster after its settings and a restart. Raises UsageError and ManifestError.
 
     ``restarted_at`` is when, RFC 3339, as ``kubectl rollout restart`` writes it into the template.
     """
-    changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
-    with changed.blamed():
-        workload: Any = deepcopy(_decoded(changed, kind, stored))
+    changed = apply_settings(msgspec.to_builtins(stored), kind, surroundings.settings)
+    with changed.blame_settings():
+        workload: Any = deepcopy(_decode(changed, kind, stored))
         template = kind.pod_template(workload)
         if restarted_at and template is not None:
             template.metadata.annotations = {**template.metadata.annotations, RESTARTED_AT: restarted_at}
-        made = _admitted(workload, kind, surroundings, _called(kind, stored))
+        made = _admit(workload, kind, surroundings, _title(kind, stored))
     # Undefaulted, as it is in the cluster: templates are compared.
     is_other = template != kind.pod_template(stored)
     return replace(made, object=workload, template=made.template if is_other else None)
 
 
-def _decoded(changed: Settled, kind: Kind, stored: T) -> T:
+def _decode(changed: SettledObject, kind: Kind, stored: T) -> T:
     """The object with its fields set. Raises ManifestError for a value of the wrong type."""
     if not changed.paths:
         return stored
-    with _place(kind, _called(kind, stored)).decoding():
+    with _place(kind, _title(kind, stored)).decoding():
         # Amounts are not looked at by decoding alone.
         return decode(normalize(changed.data, type(stored)), type(stored))
 
@@ -345,7 +345,7 @@ def _decoded(changed: Settled, kind: Kind, stored: T) -> T:
 _READ_VOLUMES = {"name", "emptyDir", "hostPath", *ScheduledVolumes.__struct_encode_fields__}
 
 
-def _as_stored(changed: Settled, pod: Pod) -> Mapping[str, Any]:
+def _as_stored(changed: SettledObject, pod: Pod) -> Mapping[str, Any]:
     """The data of a pod whose owners and unread volumes are the cluster's affair."""
     spec = changed.data.get("spec", {})
     volumes = [volume for volume in spec.get("volumes", ()) if volume.keys() <= _READ_VOLUMES]
@@ -356,11 +356,11 @@ def _place(kind: Kind, name: str) -> Place:
     return Place(name, KubernetesObject({"apiVersion": kind.api_version, "kind": kind.kind}))
 
 
-def _called(kind: Kind, stored: ApiObject) -> str:
+def _title(kind: Kind, stored: ApiObject) -> str:
     return f"{kind.kind}/{stored.metadata.name}"
 
 
-def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings, called: str) -> Candidate:
+def _admit(creator: ApiObject, kind: Kind, surroundings: Surroundings, called: str) -> Candidate:
     """``called`` is what faults are told of."""
     # Its parts are shared with other objects, and its template is about to be defaulted.
     creator, place = deepcopy(creator), _place(kind, called)
@@ -387,7 +387,7 @@ def _find(snapshot: Snapshot, among: Sequence[T], kind: Kind, namespace: str, na
     if elsewhere := sorted(obj.metadata.namespace for obj in among if obj.metadata.name == name):
         hint = f"; there is one in namespace {', '.join(elsewhere)}"
     elif not among:
-        hint = f"; no {kind.kind} was read at all, {_instead(snapshot)}"
+        hint = f"; no {kind.kind} was read at all, {_alternative(snapshot)}"
     else:
         hint = alternatives(name, (obj.metadata.name for obj in among if obj.metadata.namespace == namespace))
         missing = "" if hint else missing_namespace(snapshot, namespace)
@@ -395,7 +395,7 @@ def _find(snapshot: Snapshot, among: Sequence[T], kind: Kind, namespace: str, na
     raise NotInClusterError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
 
 
-def _instead(snapshot: Snapshot) -> str:
+def _alternative(snapshot: Snapshot) -> str:
     counts = {row.kind: len(snapshot.objects.get(row.cls)) for row in POD_CREATORS.values()}
     counts["Pod"] = len(snapshot.pods)
     return f"only {', '.join(count_of(count, kind) for kind, count in counts.items() if count) or 'nodes'}"
@@ -404,13 +404,13 @@ def _instead(snapshot: Snapshot) -> str:
 def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
     """A pod of the cluster with settings. Raises UsageError and ManifestError."""
     kind = KEPT[Pod]
-    changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
-    with changed.blamed():
-        pod = _decoded(changed, kind, stored)
+    changed = apply_settings(msgspec.to_builtins(stored), kind, surroundings.settings)
+    with changed.blame_settings():
+        pod = _decode(changed, kind, stored)
         if changed.paths:
             default_pod(pod)
             faults = field_faults(_as_stored(changed, pod), pod, "", surroundings.version, is_pod=True)
-            _place(kind, _called(kind, stored)).refuse(pod_faults(pod, surroundings.version) + faults)
+            _place(kind, _title(kind, stored)).refuse(pod_faults(pod, surroundings.version) + faults)
             # Amounts that its node granted are those of the pod as it was.
             pod.status = PodStatus(phase=pod.status.phase)
     pod, notes = _scheduled_again(pod)

@@ -138,7 +138,7 @@ def _workload(item: KubernetesObject, template: TemplateAt, inside: str, part: s
         numbers[-1] = max(0, numbers[-1] - template.last_count_less)
     pods: int = prod(numbers)
     if isinstance(pod_template, dict) and pods:
-        yield _made(item, pod_template, pods, path, part)
+        yield _make(item, pod_template, pods, path, part)
 
 
 def _of_referenced(item: KubernetesObject, items: Sequence[KubernetesObject]) -> Iterator[KubernetesObject]:
@@ -151,10 +151,10 @@ def _of_referenced(item: KubernetesObject, items: Sequence[KubernetesObject]) ->
             template = value_at(other.data, TEMPLATE_PATH)
             replicas = value_at(item.data, "spec.replicas")
             if isinstance(template, dict):
-                yield _made(item, template, replicas if isinstance(replicas, int) else 1, "spec.workloadRef", "")
+                yield _make(item, template, replicas if isinstance(replicas, int) else 1, "spec.workloadRef", "")
 
 
-def _made(item: KubernetesObject, template: Any, replicas: int, path: str, part: str) -> KubernetesObject:
+def _make(item: KubernetesObject, template: Any, replicas: int, path: str, part: str) -> KubernetesObject:
     metadata = item.data.get("metadata")
     if part and isinstance(metadata, dict) and item.name:
         metadata = {**metadata, "name": f"{item.name}-{part}"}
@@ -179,11 +179,11 @@ class Place(Struct, frozen=True):
 
     def refuse(self, faults: Iterable[FieldFault]) -> None:
         """Raise ManifestError if there are faults, with paths within the object."""
-        if placed := self.placed(faults):
+        if placed := self.place_faults(faults):
             raise ManifestError(self.file, placed)
 
     def undecodable(self, error: DecodingError) -> ManifestError:
-        faults = self.placed([FieldFault(error.path, f"{error}{hint(error, self.item.data)}")])
+        faults = self.place_faults([FieldFault(error.path, f"{error}{hint(error, self.item.data)}")])
         return ManifestError(self.file, [fault._replace(expected=error.expected) for fault in faults])
 
     @contextmanager
@@ -194,11 +194,11 @@ class Place(Struct, frozen=True):
         except DecodingError as error:
             raise self.undecodable(error) from error
 
-    def placed(self, faults: Iterable[FieldFault]) -> list[Fault]:
+    def place_faults(self, faults: Iterable[FieldFault]) -> list[Fault]:
         lines = FieldLines(self.text) if self.text is not None else None
-        return [self._placed(fault, lines) for fault in faults]
+        return [self._place(fault, lines) for fault in faults]
 
-    def _placed(self, fault: FieldFault, lines: FieldLines | None) -> Fault:
+    def _place(self, fault: FieldFault, lines: FieldLines | None) -> Fault:
         item = self.item
         position = lines.position(item.document, item.field(fault.path)) if lines is not None else None
         line, column = position or (None, None)
@@ -275,12 +275,12 @@ def read_manifest(path: str) -> Manifest:
 def manifest_from_text(file: str, text: bytes) -> Manifest:
     """Manifest in text that was read from ``file``. Raises ManifestError."""
     try:
-        return Manifest(file, with_templates_moved(_decoded(read_objects(iter([text])))), text)
+        return Manifest(file, with_templates_moved(_decode(read_objects(iter([text])))), text)
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
 
 
-def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
+def _decode(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
     """All of them as plain data, without the Lists that they came in. Raises MalformedError."""
     return [replace(item, content=item.data) for item in objects if not item.size]
 
@@ -288,7 +288,7 @@ def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
 def manifest_of(data: Mapping[str, Any]) -> Manifest:
     """Manifest of an object passed as a value: a Pod, a workload, or a List. Raises ManifestError."""
     try:
-        return Manifest(OBJECT_NAME, with_templates_moved(_decoded(objects_in(data))))
+        return Manifest(OBJECT_NAME, with_templates_moved(_decode(objects_in(data))))
     except MalformedError as error:
         raise ManifestError(OBJECT_NAME, [error.fault]) from error
 

@@ -164,7 +164,7 @@ def _job_faults(stored: Job, updated: Job) -> Iterator[FieldFault]:
     may_move = bool(was.suspend) and not stored.status.start_time
     if was.template is not None and spec.template is not None:
         before, after = (_without_job_labels(template) for template in (was.template, spec.template))
-        if not scheduled_alike(_moved(before, after) if may_move else before, after):
+        if not scheduled_alike(_move(before, after) if may_move else before, after):
             yield FieldFault("spec.template", f"Invalid value: {_IMMUTABLE}")
 
 
@@ -173,7 +173,7 @@ def _without_job_labels(template: PodTemplateSpec) -> PodTemplateSpec:
     return replace(template, metadata=replace(template.metadata, labels=labels))
 
 
-def _moved(before: PodTemplateSpec, after: PodTemplateSpec) -> PodTemplateSpec:
+def _move(before: PodTemplateSpec, after: PodTemplateSpec) -> PodTemplateSpec:
     """Allow what may change of the template of a suspended Job that never started: where its pods may go."""
     spec = after.spec
     affinity = replace(before.spec.affinity or Affinity(), node_affinity=(spec.affinity or Affinity()).node_affinity)
@@ -255,7 +255,7 @@ def autoscaler_gaps(workload: WorkloadName, objects: ClusterObjects) -> Iterator
         yield from objects.gap(HorizontalPodAutoscaler, "workloads are taken to keep the replicas that they say")
 
 
-def bounded(replicas: int, autoscalers: Iterable[WorkloadAutoscaler]) -> tuple[int, str]:
+def bound_replicas(replicas: int, autoscalers: Iterable[WorkloadAutoscaler]) -> tuple[int, str]:
     """Number of replicas within the bounds of autoscalers, and the object that changed it, if any. At 0 a
     HorizontalPodAutoscaler does nothing.
     """
@@ -319,7 +319,7 @@ def _numbers(candidate: Candidate, present: Iterable[Pod], waiting: Iterable[Pod
     return chain(there, (number for number in count(first) if number not in taken))
 
 
-class Desired(Struct, frozen=True):
+class DesiredReplicas(Struct, frozen=True):
     """Requested replicas of all workloads."""
 
     replicas: int | None = None
@@ -386,7 +386,7 @@ def _selects_any(deployment: Deployment, labels: Mapping[int, Mapping[str, str]]
 
 
 def growths(
-    candidates: Iterable[Candidate], desired: Desired, snapshot: Snapshot, running: Sequence[Pod]
+    candidates: Iterable[Candidate], desired: DesiredReplicas, snapshot: Snapshot, running: Sequence[Pod]
 ) -> list[Growth]:
     """Growth of each candidate's workload, charging quotas in the given order; ``running`` are the pods on nodes.
     Raises UsageError if a workload would not grow.
@@ -427,7 +427,7 @@ def _replicas(candidate: Candidate, pods: PodsByController, snapshot: Snapshot) 
 
 def _growth(
     candidate: Candidate,
-    desired: Desired,
+    desired: DesiredReplicas,
     snapshot: Snapshot,
     running: Sequence[Pod],
     waiting: Sequence[Pod],
@@ -501,7 +501,7 @@ class Creation(Struct, frozen=True):
 
 def creation(candidate: Candidate, quotas: Quotas, further: int | None, present: Iterable[Pod]) -> Creation:
     """Number of ``further`` pods that quotas allow (None: as many as fit), with ``present`` existing ones."""
-    notes = list(_adopted(present))
+    notes = list(_adoption_notes(present))
     allowed = allowance(candidate.pod, quotas) if not candidate.is_stored else None
     if allowed is None or allowed.copies is None:
         return Creation(None, notes=tuple(notes))
@@ -517,6 +517,6 @@ def creation(candidate: Candidate, quotas: Quotas, further: int | None, present:
     return Creation(allowed.copies, refusal, tuple(notes))
 
 
-def _adopted(present: Iterable[Pod]) -> Iterator[str]:
+def _adoption_notes(present: Iterable[Pod]) -> Iterator[str]:
     if names := sorted(pod.metadata.name for pod in present if controller_of(pod) is None):
         yield f"its controller adopts pods that match its selector and have no controller: {', '.join(names)}"

@@ -52,7 +52,7 @@ class Operation(Struct, frozen=True):
 
 def operations(data: Any, row: Kind, settings: Sequence[str]) -> list[Operation]:
     """Operations that ``settings`` make in ``data``, an object of the kind of ``row``. Raises UsageError."""
-    return list(differences(data, settled(data, row, parse_settings(settings)).data))
+    return list(differences(data, apply_settings(data, row, parse_settings(settings)).data))
 
 
 def differences(old: Any, new: Any, path: tuple[str | int, ...] = ()) -> Iterator[Operation]:
@@ -91,7 +91,7 @@ class Setting(Struct, frozen=True):
         return f"{self.field}[{self.key}]={self.value}" if self.key else f"{self.field}={self.value}"
 
 
-class Settled(Struct, frozen=True):
+class SettledObject(Struct, frozen=True):
     """A manifest's object with its settings."""
 
     data: Any
@@ -99,7 +99,7 @@ class Settled(Struct, frozen=True):
     """Set fields by path."""
 
     @contextmanager
-    def blamed(self, written_path: Callable[[str], str] = str) -> Iterator[None]:
+    def blame_settings(self, written_path: Callable[[str], str] = str) -> Iterator[None]:
         """Context that attributes faults in set fields to the settings, as their lines in the manifest hold something
         else.
 
@@ -108,9 +108,9 @@ class Settled(Struct, frozen=True):
         try:
             yield
         except ManifestError as error:
-            raise ManifestError(error.file, [self._blamed(fault, written_path) for fault in error.faults]) from error
+            raise ManifestError(error.file, [self._blame(fault, written_path) for fault in error.faults]) from error
 
-    def _blamed(self, fault: Fault, written_path: Callable[[str], str]) -> Fault:
+    def _blame(self, fault: Fault, written_path: Callable[[str], str]) -> Fault:
         for path, setting in self.paths.items():
             if fault.field and are_related(fault.field, written_path(path)):
                 return fault._replace(message=f"{fault.message} (--set {setting})", line=None)
@@ -119,10 +119,10 @@ class Settled(Struct, frozen=True):
 
 def parse_settings(texts: Sequence[str]) -> tuple[Setting, ...]:
     """Parse settings, in order. Raises UsageError."""
-    return tuple(map(_parsed, texts))
+    return tuple(map(_parse, texts))
 
 
-def _parsed(text: str) -> Setting:
+def _parse(text: str) -> Setting:
     match = _SETTING.fullmatch(text)
     if match is None:
         raise UsageError(f"invalid --set {text!r}: expected FIELD=VALUE or FIELD[KEY]=VALUE, such as maxSkew[zone]=2")
@@ -135,7 +135,7 @@ def _parsed(text: str) -> Setting:
     return Setting(name, key, match["value"])
 
 
-def settled(data: Any, row: Kind, settings: Sequence[Setting]) -> Settled:
+def apply_settings(data: Any, row: Kind, settings: Sequence[Setting]) -> SettledObject:
     """Apply ``settings`` to ``data``, an object of the kind of ``row``; of several for one field the last counts.
 
     Objects that cannot be decoded stay unchanged: their faults are reported elsewhere. Raises UsageError for a
@@ -143,12 +143,12 @@ def settled(data: Any, row: Kind, settings: Sequence[Setting]) -> Settled:
     """
     changed = deepcopy(data) if settings else data
     paths = {_SETTERS[setting.field](changed, row, setting): setting for setting in settings}
-    return Settled(changed, {path: setting for path, setting in paths.items() if path})
+    return SettledObject(changed, {path: setting for path, setting in paths.items() if path})
 
 
 def _set_constraint(data: Any, row: Kind, setting: Setting) -> str:
     path = f"{_spec_path(row)}.topologySpreadConstraints"
-    position = _chosen(value_at(data, path) or [], "topologyKey", "topology spread constraint", setting)
+    position = _choose(value_at(data, path) or [], "topologyKey", "topology spread constraint", setting)
     if position is None:
         return ""
     if setting.value == _REMOVED:
@@ -200,7 +200,7 @@ def _add_toleration(data: Any, row: Kind, setting: Setting) -> str:
 
 def _set_request(data: Any, row: Kind, setting: Setting) -> str:
     path = f"{_spec_path(row)}.containers"
-    position = _chosen(value_at(data, path) or [], "name", "container", setting)
+    position = _choose(value_at(data, path) or [], "name", "container", setting)
     if position is None:
         return ""
     container = value_at(data, f"{path}[{position}]")
@@ -231,7 +231,7 @@ def _set_node_selector(data: Any, row: Kind, setting: Setting) -> str:
 
 def _drop_node_affinity(data: Any, row: Kind, setting: Setting) -> str:
     """Terms are alternatives: an empty one admits every node, so nothing is required any more."""
-    affinity, path = _required(data, row, setting)
+    affinity, path = _required_part(data, row, setting)
     terms = _objects(value_at(affinity, f"{_REQUIRED}.nodeSelectorTerms"))
     lists = [(term, part) for term in terms for part in ("matchExpressions", "matchFields") if term.get(part)]
     keys = [str(expression.get("key", "")) for term, part in lists for expression in _objects(term[part])]
@@ -244,7 +244,7 @@ def _drop_node_affinity(data: Any, row: Kind, setting: Setting) -> str:
 
 
 def _drop_pod_affinity(data: Any, row: Kind, setting: Setting) -> str:
-    affinity, path = _required(data, row, setting)
+    affinity, path = _required_part(data, row, setting)
     terms = _objects(affinity.get(_REQUIRED))
     key = _key_among([str(term.get("topologyKey", "")) for term in terms], f"required {setting.field}", setting)
     affinity[_REQUIRED] = [term for term in terms if term.get("topologyKey") != key]
@@ -255,7 +255,7 @@ def _objects(values: Any) -> list[dict[str, Any]]:
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
-def _required(data: Any, row: Kind, setting: Setting) -> tuple[dict[str, Any], str]:
+def _required_part(data: Any, row: Kind, setting: Setting) -> tuple[dict[str, Any], str]:
     """The part of a pod's affinity that requires something, and its path."""
     if setting.value != _REMOVED:
         raise UsageError(f"--set {setting}: affinity can be removed only: write {setting.field}[KEY]=null")
@@ -306,7 +306,7 @@ def _set(data: Any, path: str, name: str, setting: Setting) -> str:
     return f"{path}.{name}"
 
 
-def _chosen(among: Any, name: str, what: str, setting: Setting) -> int | None:
+def _choose(among: Any, name: str, what: str, setting: Setting) -> int | None:
     """The position of the one that is meant, None where ``among`` is no list of objects. Raises UsageError."""
     if not isinstance(among, list) or not all(isinstance(entry, dict) for entry in among):
         return None

@@ -229,16 +229,16 @@ class Sources(Struct):
         files = count_of(len(self.skipped), "file")
         return (f"skipped {files} without a workload: {some_of(self.skipped, _NAMES_SHOWN)}",)
 
-    def chosen(self, surroundings: Surroundings) -> list[Source]:
+    def choose(self, surroundings: Surroundings) -> list[Source]:
         """Sources to use, each with one workload. Raises ManifestError and UsageError."""
         default_namespace = surroundings.default_namespace
         if surroundings.name is not None:
-            return self._named(surroundings.name, default_namespace)
+            return self._find(surroundings.name, default_namespace)
         if surroundings.one_only:
             if len(self.bearing) > 1:
                 has_choice = all(isinstance(source, Manifest) for source in self.bearing)
                 hint = "choose one with --name" if has_choice else "name one of them"
-                raise UsageError(f"several workloads ({_listed(self.bearing, default_namespace)}); {hint}")
+                raise UsageError(f"several workloads ({_listing(self.bearing, default_namespace)}); {hint}")
             return self.bearing
         selector = selector_of(surroundings)
         chosen: list[Source] = []
@@ -248,14 +248,14 @@ class Sources(Struct):
             raise UsageError(f"no workload has the labels {selector}")
         return chosen
 
-    def _named(self, name: str, default_namespace: str) -> list[Source]:
+    def _find(self, name: str, default_namespace: str) -> list[Source]:
         """Find the manifests that hold a workload of that name, or the first source where none does, so that it says
         so.
         """
         manifests = [source for source in self.bearing if isinstance(source, Manifest)]
         named = [manifest for manifest in manifests if workloads_named(manifest, name, default_namespace)]
         if not named and len(manifests) > 1:
-            raise UsageError(f"no workload named {name!r}; found {_listed(manifests, default_namespace)}")
+            raise UsageError(f"no workload named {name!r}; found {_listing(manifests, default_namespace)}")
         return [*named] if named else [*self.bearing[:1]]
 
 
@@ -265,7 +265,7 @@ def read_sources(pods: Iterable[PodGiven], surroundings: Surroundings) -> Source
     """
     read, seen = Sources(), set[str | Reference]()
     for pod in pods:
-        named, once = _named(pod) if isinstance(pod, str | Path) else pod, dict[str, str | Reference]()
+        named, once = _reference(pod) if isinstance(pod, str | Path) else pod, dict[str, str | Reference]()
         if isinstance(named, Reference | ClusterWorkloads):
             _take_named(read, named, surroundings)
             once = {_label(named): named} if isinstance(named, Reference) else {}
@@ -309,7 +309,7 @@ def _label(named: Reference) -> str:
 
 def read_once(pod: PodGiven) -> PodGiven:
     """``pod`` for several questions, with files read, as a pipe can be read only once. Raises ManifestError."""
-    named = _named(pod) if isinstance(pod, str | Path) else pod
+    named = _reference(pod) if isinstance(pod, str | Path) else pod
     return _read(named) if isinstance(named, str) and not Path(named).is_dir() else pod
 
 
@@ -331,7 +331,7 @@ def selector_of(surroundings: Surroundings) -> Selector:
         raise UsageError(f"invalid selector {surroundings.selector!r}: {error}") from error
 
 
-def _named(path: str | Path) -> Reference | str:
+def _reference(path: str | Path) -> Reference | str:
     """The object that KIND/NAME refers to, else the path; a file of that name takes precedence. Raises UsageError."""
     text = str(path)
     if not text or path == Path():
@@ -393,7 +393,7 @@ def _drop_those_without_workload(read: Sources, surroundings: Surroundings) -> N
         raise UsageError(f"none of {len(empty) + len(read.skipped)} files holds a Pod or a workload")
 
 
-def _listed(sources: Sequence[Source], default_namespace: str) -> str:
+def _listing(sources: Sequence[Source], default_namespace: str) -> str:
     return "; ".join(
         f"{source.file}: {listed_labels(source.workloads, default_namespace)}"
         if isinstance(source, Manifest)
@@ -446,4 +446,4 @@ def _line(manifest: Manifest, item: KubernetesObject) -> int | None:
 
 def is_reference(path: str) -> bool:
     """True for KIND/NAME in the cluster; an existing file takes precedence."""
-    return isinstance(_named(path), Reference)
+    return isinstance(_reference(path), Reference)

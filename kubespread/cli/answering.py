@@ -18,7 +18,7 @@ from kubespread.wording import Decisive, count_of
 
 if TYPE_CHECKING:
     from kubespread import Scheduler
-    from kubespread.cli.command import Typed
+    from kubespread.cli.command import Argv
     from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.look import Look
 
@@ -87,14 +87,14 @@ def read_of(cluster: Snapshot) -> Iterator[str]:
 class Answering(Struct, frozen=True):
     """Clusters of an answer, and how to print it."""
 
-    typed: Typed
+    typed: Argv
     clusters: Sequence[tuple[Snapshot, Scheduler]] = ()
     """In order; a page draws the last."""
     never_modelled: Sequence[str] = ()
     """Circumstances in the command's help, which notes need not repeat."""
 
     @property
-    def written(self) -> Format:
+    def format_to_write(self) -> Format:
         """Requested format, else the default of standard output."""
         return chosen_format(self.typed["output"], is_terminal=stdout_takes_tables())
 
@@ -117,11 +117,11 @@ class Answering(Struct, frozen=True):
         ``parts`` holds each report in it with the prefix of its notes; ``beside`` those that have the notes instead.
         """
         answer = with_provenance(answer, sys.argv[1:])
-        write = writers.get(self.written.name, IN_PIPE).load()
-        if self.written.is_page and self.clusters:
+        write = writers.get(self.format_to_write.name, IN_PIPE).load()
+        if self.format_to_write.is_page and self.clusters:
             look = replace(look, drawn=drawn_for(answer, *self.clusters[-1]))
-        width = look.width if look.rows is not None and self.written.name == "table" else None
-        said = [*self._said(parts, beside or parts, code, is_short=width is not None)]
+        width = look.width if look.rows is not None and self.format_to_write.name == "table" else None
+        said = [*self._remarks(parts, beside or parts, code, is_short=width is not None)]
         if width is not None and look.rows is not None and stderr_is_terminal():
             said = [part for line in said for part in lines.folded_text(escape(line), width)]
             look = replace(look, rows=max(look.rows - len(said), _LEAST_OF_ANSWER))
@@ -129,7 +129,7 @@ class Answering(Struct, frozen=True):
         for line in said:
             say(line)
 
-    def _said(
+    def _remarks(
         self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, *, is_short: bool
     ) -> Iterator[str]:
         """Lines to say beside the answer, with few notes where a screen ``is_short``."""
@@ -141,18 +141,18 @@ class Answering(Struct, frozen=True):
                     # Questions about all workloads at once have no single profile.
                     profile = getattr(part, "scheduler_name", None)
                     yield f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{part.kube_version}"
-            notes = [] if self.written.has_notes else self._notes(beside, code)
+            notes = [] if self.format_to_write.has_notes else self._notes(beside, code)
             yield from map(str, notes) if self.typed["verbose"] else _fewest(notes) if is_short else _few(notes)
-        if not (is_quiet or has_tables or self.written.has_conclusion):
+        if not (is_quiet or has_tables or self.format_to_write.has_conclusion):
             for whose, report in beside:
                 yield from (f"{whose}in doubt: {doubt}" for doubt in getattr(report, "doubts", ()))
                 # The sides of a comparison have notes but no answers.
-                answer: Sequence[str] = getattr(report, "said", ())
+                answer: Sequence[str] = getattr(report, "statements", ())
                 yield from (f"{whose}{sentence}" for sentence in (*answer[1:], *answer[:1]))
             if len(beside) > len(parts):
-                yield parts[0][1].said[0]
+                yield parts[0][1].statements[0]
         for whose, report in parts:
-            is_said = self.written.has_conclusion or not (is_quiet or has_tables)
+            is_said = self.format_to_write.has_conclusion or not (is_quiet or has_tables)
             if report.unfinished is not None and not is_said:
                 yield f"{whose}{report.unfinished.sentence}"
             for requirement in report.unmet:

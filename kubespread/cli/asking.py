@@ -17,7 +17,7 @@ from msgspec.structs import FieldInfo, replace
 from kubespread.candidate.sources import ClusterWorkloads
 from kubespread.cli import command, options
 from kubespread.cli.answering import Answering
-from kubespread.cli.command import STDIN, Command, Parameter, Typed, flag
+from kubespread.cli.command import STDIN, Argv, Command, Parameter, flag
 from kubespread.cli.options import edits_of, number_of, open_cluster_if_any, scheduler_of, waiting
 from kubespread.cli.streams import ExitCode, complain, emit, epilog, say
 from kubespread.errors import KubespreadError, UsageError
@@ -56,13 +56,13 @@ class Field(Struct, frozen=True):
     """One field of a question."""
 
     parameters: tuple[Parameter, ...]
-    value: Callable[[Typed], Any]
+    value: Callable[[Argv], Any]
     """Value of the field, before a cluster is read."""
-    late: Callable[[Typed], Late] | None = None
+    late: Callable[[Argv], Late] | None = None
     """Function for a value that depends on the cluster."""
 
 
-def _applied(_field: FieldInfo, _kind: Any, option: Option) -> Field:
+def _manifest_field(_field: FieldInfo, _kind: Any, option: Option) -> Field:
     """Manifests that are applied, as options."""
     return Field((_manifests(option.help),), lambda typed: tuple(typed["filename"] or ()))
 
@@ -72,7 +72,7 @@ def _pods(field: FieldInfo, _kind: Any, option: Any) -> Field:
     place = option.metavar.strip("[].").partition("]")[0].lower()
     several = option.is_several
 
-    def value(typed: Typed) -> tuple[Any, ...]:
+    def value(typed: Argv) -> tuple[Any, ...]:
         if typed[place] or typed["filename"] or field.required:
             pods = _asked_about(typed[place], typed, typed.snapshots, several=several)
         else:
@@ -90,7 +90,7 @@ def _scenario(field: FieldInfo, _kind: Any, option: Any) -> Field:
     """A scenario's file and steps, by their place."""
     name = field.name
 
-    def value(typed: Typed) -> Any:
+    def value(typed: Argv) -> Any:
         return option.read([*typed[name]]) if typed[name] else field.default
 
     place = command.Argument(name, nargs=-1, metavar=option.metavar, help=option.help, rule=option)
@@ -98,7 +98,7 @@ def _scenario(field: FieldInfo, _kind: Any, option: Any) -> Field:
 
 
 def _asked_about(
-    words: Sequence[str], typed: Typed, sources: Sequence[str], *, several: bool = False
+    words: Sequence[str], typed: Argv, sources: Sequence[str], *, several: bool = False
 ) -> list[str | ClusterWorkloads]:
     """Everything that POD and -f name; else, where ``several`` may be meant, with -A or -l the workloads of the
     cluster; else standard input when something is piped into it and the snapshot does not want it, else pod.yaml.
@@ -118,7 +118,7 @@ def _asked_about(
     return [*words, *files] or [_default_pod(sources)]
 
 
-def _asks_for_the_cluster(words: Sequence[str], files: Sequence[object], sources: Sequence[str], typed: Typed) -> bool:
+def _asks_for_the_cluster(words: Sequence[str], files: Sequence[object], sources: Sequence[str], typed: Argv) -> bool:
     """True for -A and --all, and for -l unless there are manifests that it could be about."""
     if files:
         return False
@@ -185,16 +185,16 @@ def _value(field: FieldInfo, kind: Any, option: Option) -> Field:
     if option.is_subject:
         del shared["panel"]
         place = command.Argument(name, nargs=-1 if repeats else 1, help=option.help, **shared)
-        return Field((place,), partial(_given, name, option, repeats, default, least, words))
+        return Field((place,), partial(_option_of, name, option, repeats, default, least, words))
     if default not in (None, "", ()):
         shared |= {"default": str(default), "show_default": True}
     text = f"{option.help} Repeatable." if repeats else option.help
     made = command.Option(name, *_names(name, option), multiple=repeats, help=text, **shared)
-    return Field((made,), partial(_given, name, option, repeats, default, least, words))
+    return Field((made,), partial(_option_of, name, option, repeats, default, least, words))
 
 
-def _given(
-    name: str, option: Option, repeats: bool, default: Any, least: int | None, words: tuple[str, ...], typed: Typed
+def _option_of(
+    name: str, option: Option, repeats: bool, default: Any, least: int | None, words: tuple[str, ...], typed: Argv
 ) -> Any:
     given = typed[name]
     if repeats:
@@ -216,7 +216,7 @@ def _namespace(field: FieldInfo, _kind: Any, option: Option) -> Field:
         rule=Rule(says={NAMESPACES: "one"}),
     )
 
-    def late(typed: Typed) -> Late:
+    def late(typed: Argv) -> Late:
         return partial(_namespace_in, typed[name], bool(typed[EVERYWHERE]))
 
     everywhere = _all_namespaces("Ask about all namespaces.", *OF_CLUSTER)
@@ -258,7 +258,7 @@ _AFTER = tuple(
 def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
     """One or two by their place, and all that may be otherwise with the second."""
 
-    def value(typed: Typed) -> tuple[Any, ...]:
+    def value(typed: Argv) -> tuple[Any, ...]:
         sources = [*typed.snapshots, *typed["to_snapshot"]]
         pods = _asked_about(typed["pod"], typed, sources, several=True)
         if typed["selector"] is not None and not isinstance(pods[0], ClusterWorkloads):
@@ -271,16 +271,16 @@ def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
             raise UsageError(_NOTHING_DIFFERS)
         return tuple(pods)
 
-    def late(typed: Typed) -> Late:
+    def late(typed: Argv) -> Late:
         after = {name: typed[f"to_{name}"] or typed[name] for name in ("scheduler_config", "kube_version")}
         schedulers = scheduler_of(typed), scheduler_of(typed.having(**after))
-        return partial(_opposed, tuple(typed["to_snapshot"]), typed["quiet"], schedulers, tuple(typed["settings"]))
+        return partial(_oppose, tuple(typed["to_snapshot"]), typed["quiet"], schedulers, tuple(typed["settings"]))
 
     every = flag("every", "--all", help="Ask about every workload of the namespace.", rule=Rule(says=OF_CLUSTER))
     return Field((*_pods(field, kind, option).parameters, every, *_AFTER), value, late)
 
 
-def _opposed(
+def _oppose(
     elsewhere: Sequence[str],
     quiet: bool,
     schedulers: tuple[Scheduler, Scheduler],
@@ -290,14 +290,14 @@ def _opposed(
 ) -> tuple[Any, Any]:
     """The side before and the one after, which is ``elsewhere`` or the cluster itself with its edits."""
     pods, before = question.pods, replace(opened, edits=())
-    other = (options.loaded(elsewhere, quiet=quiet) if elsewhere else before).with_edits(*opened.edits)
+    other = (options.load_snapshot(elsewhere, quiet=quiet) if elsewhere else before).with_edits(*opened.edits)
     return Side(before, pods[0], schedulers[0]), Side(other, pods[-1], schedulers[1], settings)
 
 
 _FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
     "value": _value,
     "pods": _pods,
-    "applied": _applied,
+    "applied": _manifest_field,
     "namespace": _namespace,
     "sides": _sides,
     "scenario": _scenario,
@@ -322,19 +322,19 @@ _WORKERS = (
 )
 
 
-class Asked(Struct, frozen=True):
+class CommandQuestion(Struct, frozen=True):
     """Question of a command line, before any cluster is read."""
 
     question: Question[Any]
     settle: Callable[[Question[Any], Snapshot], Question[Any]]
     """Function that completes the question for a cluster, in another process too."""
-    typed: Typed
+    typed: Argv
     workers: Workers
     timeout: float | None
     """Seconds; None for no limit."""
 
 
-def _settled(settling: Mapping[str, Late], question: Question[Any], cluster: Snapshot) -> Question[Any]:
+def _settle(settling: Mapping[str, Late], question: Question[Any], cluster: Snapshot) -> Question[Any]:
     return replace(question, **{name: late(question, cluster) for name, late in settling.items()})
 
 
@@ -345,7 +345,7 @@ def command_of(question: type[Question[Any]]) -> Command:
 
 def asking(
     question: type[Question[Any]],
-    answer: Callable[[Asked], ExitCode],
+    answer: Callable[[CommandQuestion], ExitCode],
     writers: Mapping[str, Writer],
     codes: str,
     cluster: Sequence[Parameter] = (),
@@ -371,7 +371,7 @@ def asking(
     ]
     endings = [declared[field.name] for field, _, option in options_of(question) if option.prints and is_alone]
 
-    def run(typed: Typed) -> ExitCode:
+    def run(typed: Argv) -> ExitCode:
         for text in filter(None, (field.value(typed) for field in endings)):
             emit(text)
             return ExitCode.YES
@@ -379,7 +379,7 @@ def asking(
             typed = typed.having(output="github")
         asked = question(**{name: field.value(typed) for name, field in declared.items()})
         settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
-        return answer(Asked(asked, partial(_settled, settling), typed, *_limits(typed)))
+        return answer(CommandQuestion(asked, partial(_settle, settling), typed, *_limits(typed)))
 
     return Command(
         question.name,
@@ -392,7 +392,7 @@ def asking(
     )
 
 
-def _limits(typed: Typed) -> tuple[Workers, float | None]:
+def _limits(typed: Argv) -> tuple[Workers, float | None]:
     """Workers for the answer, and the seconds that they have. Raises UsageError."""
     if "jobs" not in typed.values:
         return ALONE, None
@@ -403,7 +403,7 @@ def _limits(typed: Typed) -> tuple[Workers, float | None]:
     return workers, None if timeout is None else options.parse_duration(timeout) or None
 
 
-def _answer(asked: Asked) -> ExitCode:
+def _answer(asked: CommandQuestion) -> ExitCode:
     """Ask about the one cluster that is named, if any, and print the answer. Reports what the API server would refuse,
     with the exit code BAD_INPUT.
     """

@@ -126,7 +126,7 @@ def _one_of(choices: Sequence[str], text: str) -> str:
     )
 
 
-class Typed:
+class Argv:
     """A command line, parsed."""
 
     def __init__(
@@ -155,8 +155,8 @@ class Typed:
         """Files of the cluster; none for the kubeconfig's."""
         return self.values.get("snapshot") or ()
 
-    def having(self, **values: Any) -> Typed:
-        return Typed({**self.values, **values}, self.parameters, self.before, self.words)
+    def having(self, **values: Any) -> Argv:
+        return Argv({**self.values, **values}, self.parameters, self.before, self.words)
 
 
 class Command(TyperCommand):
@@ -165,7 +165,7 @@ class Command(TyperCommand):
     def __init__(
         self,
         name: str,
-        run: Callable[[Typed], int],
+        run: Callable[[Argv], int],
         parameters: Sequence[Parameter],
         *,
         summary: str,
@@ -195,7 +195,7 @@ class Command(TyperCommand):
         if is_asked:
             # The program's own help and version do without it; help works even with a faulty configuration file.
             refuse_texts(self.params, values)
-            found = configured(ctx)
+            found = default_settings(ctx)
         for parameter in sorted(self.get_params(ctx), key=lambda each: not each.is_eager):
             parameter.handle_parse_result(ctx, values, rest)
         if rest and not ctx.resilient_parsing:
@@ -207,12 +207,12 @@ class Command(TyperCommand):
         ctx.args = rest
         return rest
 
-    def typed(self, ctx: Any) -> Typed:
+    def parse_line(self, ctx: Any) -> Argv:
         before = None if ctx.parent is None else ctx.parent.params
-        return Typed(ctx.params, self.params, before, ctx.meta[_WORDS])
+        return Argv(ctx.params, self.params, before, ctx.meta[_WORDS])
 
     def invoke(self, ctx: Any) -> Any:
-        return self.run(self.typed(ctx))
+        return self.run(self.parse_line(ctx))
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """Write what the command does, and examples; the rest only with all options."""
@@ -266,13 +266,13 @@ class Group(TyperGroup):
     def __init__(self, names: Callable[[], Sequence[str]], make: Callable[[str], Any], **attributes: Any) -> None:
         parameters = [*attributes.pop("params"), HELP]
         super().__init__(rich_markup_mode=None, params=parameters, add_help_option=False, **attributes)
-        self.commands = Made(names, make)  # type: ignore[assignment]  # a group that is complete only reads it
+        self.commands = CommandGroup(names, make)  # type: ignore[assignment]  # a group that is complete only reads it
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*self.commands]
 
 
-class Made(Mapping[str, Any]):
+class CommandGroup(Mapping[str, Any]):
     """Commands by name."""
 
     def __init__(self, names: Callable[[], Sequence[str]], make: Callable[[str], Any]) -> None:
@@ -344,7 +344,7 @@ _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of what is the name of a file."""
 
 
-def configured(context: Any) -> Settings:
+def default_settings(context: Any) -> Settings:
     """Settings that become defaults of options. Raises ManifestError and UsageError."""
     from kubespread.config import KEYS, settings
 
@@ -413,13 +413,13 @@ def refuse_texts(parameters: Iterable[Any], values: Mapping[str, Any]) -> None:
         if parameter.param_type_name == "option" and not parameter.multiple and not parameter.count:
             first, *others = dict.fromkeys(texts) or [""]
             if others:
-                raise UsageError(f"{spelled(parameter)} is given as {first!r} and as {others[0]!r}: leave one out")
+                raise UsageError(f"{spelling(parameter)} is given as {first!r} and as {others[0]!r}: leave one out")
     for parameter in parameters:
         for text in texts_of(values.get(parameter.name)):
             if not text:
-                raise UsageError(f"{spelled(parameter)} is empty: give it a value, or leave it out")
+                raise UsageError(f"{spelling(parameter)} is empty: give it a value, or leave it out")
             if _NOT_UTF_8.search(text) and parameter.metavar not in _FILES and not Path(text).exists():
-                raise UsageError(f"{spelled(parameter)}: {text!r} is not UTF-8")
+                raise UsageError(f"{spelling(parameter)}: {text!r} is not UTF-8")
 
 
 def refuse_pairs(context: Any) -> None:
@@ -433,7 +433,7 @@ def faults(parameters: Sequence[Any], typed: Mapping[str, Any], output: str | No
     from kubespread.questions.question import misplaced
     from kubespread.views.formats import FORMATS, chosen_format
 
-    names = {parameter.name: spelled(parameter) for parameter in parameters}
+    names = {parameter.name: spelling(parameter) for parameter in parameters}
     rules = {parameter.name: parameter.rule for parameter in parameters if parameter.rule is not None}
     yield from misplaced(rules, names, typed)
     for name in typed:
@@ -451,7 +451,7 @@ def faults(parameters: Sequence[Any], typed: Mapping[str, Any], output: str | No
         yield f"standard input can be read only once: {twice[0]} and {twice[1]} both ask for it"
 
 
-def spelled(parameter: Any) -> str:
+def spelling(parameter: Any) -> str:
     """``-S/--snapshot`` for an option, ``POD`` for an argument."""
     if parameter.param_type_name == "option":
         return "/".join(parameter.opts)

@@ -84,7 +84,7 @@ def _instead_of(word: str) -> str | None:
     return None
 
 
-def _made(name: str) -> Any:
+def _make(name: str) -> Any:
     if name in _HOMES:
         return import_module(f"kubespread.cli.{_HOMES[name]}").COMMANDS[name]
     from kubespread.cli.asking import command_of
@@ -101,7 +101,7 @@ def _show_version(_context: Any, _option: Any, is_asked: bool) -> None:
 
 app = Program(
     lambda: (*QUESTIONS, *_HOMES),
-    _made,
+    _make,
     name="kubespread",
     params=[
         flag("--version", expose_value=False, callback=_show_version, is_eager=True, help="Print the version and exit.")

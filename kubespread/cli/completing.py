@@ -274,7 +274,7 @@ def split_line(line: str) -> list[str]:
     return [*words, ""] if not words or (ends_in_space and not is_open) else words
 
 
-def _described(line: Line, offered: Candidates, _environment: Mapping[str, str]) -> str:
+def _describe(line: Line, offered: Candidates, _environment: Mapping[str, str]) -> str:
     """Directives on the first line, then one value with its help per line."""
     words = (f"{line.prefix}{word.value}\t{word.help}" for word in offered.words)
     return "".join(f"{row}\n" for row in ("files" if offered.files else "", *words))
@@ -284,7 +284,7 @@ def _bare(line: Line, offered: Candidates, environment: Mapping[str, str]) -> st
     """A word without its help, and without what precedes the word as bash breaks it."""
     typed, own = f"{line.prefix}{line.word}", split_line(environment.get(WORD_VARIABLE, ""))[-1]
     start = len(typed) - (0 if own in ("=", ":") else len(own))
-    rows = _described(line, offered, environment).splitlines()
+    rows = _describe(line, offered, environment).splitlines()
     return "".join(f"{row}\n" for row in (rows[0], *(row.partition("\t")[0][start:] for row in rows[1:])))
 
 
@@ -296,7 +296,7 @@ def _for_kubectl(_line: Line, offered: Candidates, _environment: Mapping[str, st
 
 _FORMS: Mapping[str, Callable[[Line, Candidates, Mapping[str, str]], str]] = {
     "bash": _bare,
-    "zsh": _described,
-    "fish": _described,
+    "zsh": _describe,
+    "fish": _describe,
     "kubectl": _for_kubectl,
 }

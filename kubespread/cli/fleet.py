@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from kubespread.cli.answering import Answering
-from kubespread.cli.asking import Asked, asking
+from kubespread.cli.asking import CommandQuestion, asking
 from kubespread.cli.command import Command, Group, Option
 from kubespread.cli.options import edits_of, scheduler_of, waiting
 from kubespread.cli.streams import ExitCode, epilog
@@ -46,7 +46,7 @@ _TEXT = """Ask many clusters the same question: a row for each, the worst first,
     """
 
 
-def _answer(asked: Asked) -> ExitCode:
+def _answer(asked: CommandQuestion) -> ExitCode:
     from kubespread.questions.fleet import answers, members
     from kubespread.questions.scene import Budget
 
@@ -95,7 +95,7 @@ def _is_file(word: str) -> bool:
     return Path(word).exists() or bool({*word} & {*"./*?["})
 
 
-def _made(name: str) -> Command:
+def _make(name: str) -> Command:
     cls = question(name)
     codes = epilog(f"of every cluster {cls.yes}", None if cls.no is None else f"of one {cls.no}")
     return asking(cls, _answer, _WRITERS, codes)
@@ -104,7 +104,7 @@ def _made(name: str) -> Command:
 COMMANDS = {
     "fleet": _Fleet(
         lambda: (*QUESTIONS,),
-        _made,
+        _make,
         name="fleet",
         params=[_CLUSTERS],
         help=cleandoc(_TEXT),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubespread.cli.command import EDITS as EDITED
-from kubespread.cli.command import TYPED_ORDER, Option, Typed, flag
+from kubespread.cli.command import TYPED_ORDER, Argv, Option, flag
 from kubespread.cli.streams import complain, stderr_is_terminal
 from kubespread.errors import NoClusterError, UsageError
 from kubespread.kube.versions import NEWEST, OLDEST, RECORDED_SINCE, UPCOMING
@@ -54,7 +54,7 @@ SCHEDULING = tuple(
 )
 
 
-def scheduler_of(typed: Typed) -> Scheduler:
+def scheduler_of(typed: Argv) -> Scheduler:
     """Make the scheduler. Raises UsageError and ManifestError for an unknown release, or a missing file."""
     from kubespread import Scheduler
 
@@ -102,13 +102,13 @@ CHANGES = tuple(
 )
 
 
-def typed_edits(typed: Typed) -> list[tuple[str, str]]:
+def typed_edits(typed: Argv) -> list[tuple[str, str]]:
     """Verbs of the edits and their texts, in order."""
     waiting = {name: iter(typed.get(name) or ()) for name in _EDITS}
     return [(_EDITS[name].form.verb, next(waiting[name])) for name in typed[TYPED_ORDER] if name in _EDITS]
 
 
-def edits_of(typed: Typed) -> list[Edit]:
+def edits_of(typed: Argv) -> list[Edit]:
     """Typed edits, with manifests of new nodes read. Raises UsageError and ManifestError."""
     # Only a question that drains nodes itself has options for that.
     flags = {name: typed[name] for name in DRAIN_FLAGS.values() if typed.get(name) is not None}
@@ -165,7 +165,7 @@ def waiting(doing: str = ANSWERING, *, quiet: bool) -> Iterator[OnProgress | Non
         yield progress.on_progress
 
 
-def open_cluster(typed: Typed, *, quiet: bool) -> Snapshot:
+def open_cluster(typed: Argv, *, quiet: bool) -> Snapshot:
     """Read the named files, else the running cluster, with progress if a person waits.
 
     Its edits are parsed first, since they may be mistyped, and remembered in it. Objects that cannot be read are
@@ -173,10 +173,10 @@ def open_cluster(typed: Typed, *, quiet: bool) -> Snapshot:
     """
     edits = edits_of(typed)
     sources = typed.snapshots
-    return (loaded(sources, quiet=quiet) if sources else _connected(typed, quiet=quiet)).with_edits(*edits)
+    return (load_snapshot(sources, quiet=quiet) if sources else _connect(typed, quiet=quiet)).with_edits(*edits)
 
 
-def open_cluster_if_any(typed: Typed, *, is_needed: bool, quiet: bool) -> Snapshot | None:
+def open_cluster_if_any(typed: Argv, *, is_needed: bool, quiet: bool) -> Snapshot | None:
     """Read the cluster if it ``is_needed`` or named; otherwise refuse options about it. Raises UsageError."""
     if typed.get("live") is None or any(typed[name] for name in ("live", "snapshot", "context", "kubeconfig")):
         return open_cluster(typed, quiet=quiet)
@@ -190,7 +190,7 @@ def open_cluster_if_any(typed: Typed, *, is_needed: bool, quiet: bool) -> Snapsh
     return None
 
 
-def loaded(sources: Sequence[str], *, quiet: bool) -> Snapshot:
+def load_snapshot(sources: Sequence[str], *, quiet: bool) -> Snapshot:
     """Read a cluster from files, reporting faults."""
     import kubespread
 
@@ -201,7 +201,7 @@ def loaded(sources: Sequence[str], *, quiet: bool) -> Snapshot:
     return snapshot
 
 
-def _connected(typed: Typed, *, quiet: bool) -> Snapshot:
+def _connect(typed: Argv, *, quiet: bool) -> Snapshot:
     import kubespread
     from kubespread.snapshot.live.kubeconfig import Access
 

@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from shlex import quote
 
-from kubespread.cli.command import Argument, Command, Typed
+from kubespread.cli.command import Argument, Argv, Command
 from kubespread.cli.streams import ExitCode, emit, say
 
 SCRIPTS = {
@@ -20,7 +20,7 @@ SCRIPTS = {
 """By the shell that reads them."""
 
 
-def _completion(typed: Typed) -> int:
+def _completion(typed: Argv) -> int:
     """Print the script that completes commands, options, their values, files and the kubeconfig's contexts.
 
     No cluster is read for it: `kubespread map` lists its nodes, `kubespread audit` its workloads.
@@ -71,7 +71,7 @@ subjects:
 """
 
 
-def _rbac(_typed: Typed) -> int:
+def _rbac(_typed: Argv) -> int:
     """Print the ClusterRole needed to read a running cluster, with a binding for you to adapt.
 
     It allows only listing. Only nodes and pods are required; any other kind that may not be read becomes a gap named in
@@ -109,7 +109,7 @@ def _cluster_role() -> str:
 _MANIFEST, _CLUSTER = "web.yaml", "cluster.yaml"
 
 
-def _demo(_typed: Typed) -> int:
+def _demo(_typed: Argv) -> int:
     """Explain and simulate a deployment on a small cluster that comes with kubespread, and report on that cluster."""
     from kubespread.cli.asking import command_of
     from kubespread.questions.registry import question

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kubespread.cli import options
 from kubespread.cli.answering import read_of
-from kubespread.cli.command import Command, Option, Typed, flag
+from kubespread.cli.command import Argv, Command, Option, flag
 from kubespread.cli.options import open_cluster
 from kubespread.cli.streams import ExitCode, emit, epilog, say, stdout_is_terminal
 from kubespread.errors import UsageError
@@ -27,7 +27,7 @@ _MCP_AGE, _PAGE_AGE = 60.0, 5.0
 """Seconds after which a running cluster is read again; large ones are read less often."""
 
 
-def _mcp(typed: Typed) -> int:
+def _mcp(typed: Argv) -> int:
     """Serve kubespread to assistants as Model Context Protocol tools, over standard input and output.
 
     Requires the extra kubespread[mcp]. Each command that answers a question is a tool of the same name, and returns
@@ -56,7 +56,7 @@ def _mcp(typed: Typed) -> int:
     return ExitCode.YES
 
 
-def _serve(typed: Typed) -> int:
+def _serve(typed: Argv) -> int:
     """Ask the cluster by hand, in a browser on this machine.
 
     Requires the extra kubespread[serve]. Prints one URL, which holds the token that every question needs, and opens it.
@@ -90,7 +90,7 @@ def _serve(typed: Typed) -> int:
     return ExitCode.YES
 
 
-def _snapshot(typed: Typed) -> int:
+def _snapshot(typed: Argv) -> int:
     """Save what scheduling needs from a cluster as one file kubectl can read.
 
     It contains only the fields that scheduling reads: no environment variables, arguments, Secrets or ConfigMaps, and
@@ -111,7 +111,7 @@ def _snapshot(typed: Typed) -> int:
 
     strict, quiet = typed["strict"], typed["quiet"]
     if typed["check"] is not None:
-        return _checked(typed["check"], strict=strict)
+        return _check(typed["check"], strict=strict)
     output = _target(typed["output"])
     _refuse_overwriting(output, typed)
     check_target(output)
@@ -119,13 +119,13 @@ def _snapshot(typed: Typed) -> int:
     if typed["verbose"] and not quiet:
         for line in read_of(opened):
             say(line)
-    for line in _saved(opened, output, typed):
+    for line in _save(opened, output, typed):
         if not quiet:
             say(line)
     return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES
 
 
-def _saved(opened: Snapshot, output: str, typed: Typed) -> Sequence[str]:
+def _save(opened: Snapshot, output: str, typed: Argv) -> Sequence[str]:
     """Write ``opened`` with its edits made, and return notes on it. Raises UsageError."""
     import kubespread
     from kubespread.snapshot.save import save
@@ -140,7 +140,7 @@ def _saved(opened: Snapshot, output: str, typed: Typed) -> Sequence[str]:
     return [*notes, *(f"gap: {gap}" for gap in opened.origin.gaps), *read]
 
 
-def _checked(path: str, *, strict: bool) -> ExitCode:
+def _check(path: str, *, strict: bool) -> ExitCode:
     """Print a line for each finding about the snapshot at ``path``. Raises SnapshotError."""
     import kubespread
     from kubespread.questions.findings import findings_of
@@ -151,7 +151,7 @@ def _checked(path: str, *, strict: bool) -> ExitCode:
     return ExitCode.NO_CLUSTER if snapshot.faults or (strict and lines) else ExitCode.YES
 
 
-def _refuse_overwriting(output: str, typed: Typed) -> None:
+def _refuse_overwriting(output: str, typed: Argv) -> None:
     """Raise UsageError where the command would write over what it reads."""
     from kubespread.config import candidates
     from kubespread.snapshot.edits.new_nodes import AddNode

@@ -262,7 +262,7 @@ def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
 
 
 def _found(code: FindingCode, workloads: Iterable[WorkloadName] = (), **numbers: object) -> SnapshotFinding:
-    return SnapshotFinding.of(code, "warning", numbers=numbers, workloads=tuple(workloads))
+    return SnapshotFinding.make(code, "warning", numbers=numbers, workloads=tuple(workloads))
 
 
 def _workload_of(snapshot: Snapshot, pod: Pod) -> WorkloadName:

@@ -109,7 +109,7 @@ class FleetReport(QuestionReport, frozen=True, kw_only=True):
         structs.force_setattr(self, "passes", worst((*(row.passes for row in rows), *in_part)))
         structs.force_setattr(self, "unmet", tuple(f"{row.name}: {text}" for row in rows for text in row.unmet))
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         return worst(row.verdict for row in self.clusters)
 
     @property
@@ -129,7 +129,7 @@ def view(report: FleetReport) -> View:
     """One row per cluster, the worst first."""
     from kubespread.views.look import Tone
     from kubespread.views.sheet import Sheet, columns_of
-    from kubespread.views.view import TONES, View, beside
+    from kubespread.views.view import TONES, View, side_notes
 
     def tone(row: FleetCluster) -> Tone:
         return max((TONES[row.passes], TONES[row.verdict]), key=(Tone.GOOD, Tone.WARN, Tone.BAD).index)
@@ -142,11 +142,11 @@ def view(report: FleetReport) -> View:
     return View(
         title=title,
         provenance=folder.removesuffix("/"),
-        answer=report.said,
+        answer=report.statements,
         tone=TONES[report.verdict],
         sheets=[sheet],
         names=[row.name for row in rows if (row.verdict, row.passes) != ("yes", "yes")],
-        beside=beside([report]),
+        beside=side_notes([report]),
     )
 
 
@@ -235,7 +235,7 @@ def answers(
         not_modelled=_each_once(done, "not_modelled"),
         notes=_each_once(done, "notes"),
         unfinished=budget.unfinished("cluster", len(asked), missing),
-    ).concluded()
+    ).conclude()
 
 
 def _each_once(done: Sequence[_Row], name: str) -> tuple[str, ...]:

@@ -400,7 +400,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
         def concluded(report: Any) -> Any:
             lacking = {"gaps": joined_gaps(report.gaps, every)} if isinstance(report, ClusterReport) else {}
-            return report.concluded(**about, **lacking, unmet=tuple(self.check(report)))
+            return report.conclude(**about, **lacking, unmet=tuple(self.check(report)))
 
         told: Any = tuple(map(concluded, answer)) if isinstance(answer, tuple) else concluded(answer)
         return cast("A", told)

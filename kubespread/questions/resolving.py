@@ -65,7 +65,7 @@ def resolve(
         edits=parse_settings(spread),
     )
     read = read_sources(pods, surroundings)
-    chosen = read.chosen(surroundings)
+    chosen = read.choose(surroundings)
     before = surroundings.snapshot
     surroundings, notes = with_manifest_objects(surroundings, read.manifests)
     snapshot = surroundings.snapshot

@@ -117,7 +117,7 @@ def not_enough(advice: Advice) -> Iterator[str]:
     for changes in advice.not_enough:
         if changes.family in _COUNTED:
             if changes.family not in sufficient:
-                yield _counted(changes)
+                yield _count_text(changes)
         elif changes.family == SCHEDULE_ANYWAY:
             yield f"relaxing {', '.join(changes.constraints)}"
         elif changes.family not in _IMPLIED:
@@ -129,11 +129,11 @@ def costly(advice: Advice) -> Iterator[str]:
     sufficient = {suggestion.family for suggestion in advice.enough}
     for changes in advice.costly:
         if changes.family not in sufficient:
-            text = _counted(changes) if changes.family in _COUNTED else ", ".join(changes.changes)
+            text = _count_text(changes) if changes.family in _COUNTED else ", ".join(changes.changes)
             yield f"{text} ({some_of(changes.harm, 1)})"
 
 
-def _counted(changes: NotEnough | Costly) -> str:
+def _count_text(changes: NotEnough | Costly) -> str:
     """Counts the changes, without those of several nodes at once."""
     single = [change for change in changes.changes if change not in changes.together]
     words = _COUNTED[changes.family]
@@ -143,7 +143,7 @@ def _counted(changes: NotEnough | Costly) -> str:
     return words.several.format(len(single)) + together
 
 
-def untried(advice: Advice) -> str:
+def untried_note(advice: Advice) -> str:
     """Note on the number of untried changes and combinations; empty if all were tried."""
     changes = dict(advice.untried)
     together = changes.pop(COMBINATION, 0)

@@ -120,11 +120,11 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     not_modelled: tuple[str, ...] = ()
 
     @property
-    def added(self) -> int:
+    def added_nodes(self) -> int:
         return sum(group.added for group in self.groups)
 
     @property
-    def left(self) -> int:
+    def pods_left(self) -> int:
         """Number of pods still pending."""
         return sum(len(kind.pods) for kind in self.pending)
 
@@ -133,7 +133,7 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
         return (verdict.reason for verdict in kind.groups if verdict.too_large or not self.unknown_groups)
 
     @property
-    def why(self) -> dict[WorkloadName, str]:
+    def waiting_reasons(self) -> dict[WorkloadName, str]:
         """Reason the pods of each workload are still pending: ``cluster-autoscaler: it may have 3
         nodes and has them``.
         """
@@ -148,11 +148,13 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
 
 def autoscaler_sentence(report: AutoscalingReport) -> str:
     """``cluster-autoscaler adds 3 nodes for 10 pending pods, 2 still pending``."""
-    adds = f"adds {count_of(report.added, 'node')}" if report.added else "adds no node"
+    adds = f"adds {count_of(report.added_nodes, 'node')}" if report.added_nodes else "adds no node"
     waiting = count_of(report.waiting, "pending pod")
     if not report.unknown_groups:
-        return f"{report.autoscaler} {adds} for {waiting}, {report.left or 'none'} still pending"
-    before, whom = (f" {adds} for {waiting}, but", f"the other {report.left:,}") if report.added else (":", waiting)
+        return f"{report.autoscaler} {adds} for {waiting}, {report.pods_left or 'none'} still pending"
+    before, whom = (
+        (f" {adds} for {waiting}, but", f"the other {report.pods_left:,}") if report.added_nodes else (":", waiting)
+    )
     return f"{report.autoscaler}{before} {whether_taken(report.unknown_groups, whom)}"
 
 

@@ -72,7 +72,7 @@ class Col(Struct, frozen=True, kw_only=True):
     """Title of a tile above a page, with the figure of the worst row."""
 
 
-class Declared(Struct, frozen=True):
+class DeclaredColumn(Struct, frozen=True):
     """A field or property with a column."""
 
     name: str
@@ -99,27 +99,27 @@ class Declared(Struct, frozen=True):
 
 
 @cache
-def declared(row: type) -> Mapping[str, Declared]:
+def declared_columns(row: type) -> Mapping[str, DeclaredColumn]:
     """Columns of a type of rows, by field: its own before its bases', fields before properties.
 
     A base's field that is declared again without a column has none.
     """
     hints = get_type_hints(row, include_extras=True)
-    found = dict[str, Declared | None]()
+    found = dict[str, DeclaredColumn | None]()
     for cls in row.__mro__:
         own = vars(cls)
         for name in own.get("__annotations__", ()):
-            found.setdefault(name, _declared(name, hints.get(name), is_field=True))
+            found.setdefault(name, _declared_column(name, hints.get(name), is_field=True))
         for name, member in own.items():
             if isinstance(member, property) and "Col(" in str(member.fget.__annotations__.get("return")):
                 hint = get_type_hints(member.fget, include_extras=True)["return"]
-                found.setdefault(name, _declared(name, hint, is_field=False))
+                found.setdefault(name, _declared_column(name, hint, is_field=False))
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _declared(name: str, hint: Any, *, is_field: bool) -> Declared | None:
+def _declared_column(name: str, hint: Any, *, is_field: bool) -> DeclaredColumn | None:
     kind, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    return next((Declared(name, col, kind, is_field) for col in more if isinstance(col, Col)), None)
+    return next((DeclaredColumn(name, col, kind, is_field) for col in more if isinstance(col, Col)), None)
 
 
 @cache

@@ -26,17 +26,17 @@ class Words(Struct, frozen=True, kw_only=True):
     means: str = ""
     """Meaning for the documentation."""
 
-    def said(self, numbers: Mapping[str, Any]) -> str:
-        chosen = _IF_ANY.sub(lambda part: _chosen(part[1], numbers), self.says)
-        return chosen.format_map({name: _spoken(value) for name, value in numbers.items()})
+    def sentence(self, numbers: Mapping[str, Any]) -> str:
+        chosen = _IF_ANY.sub(lambda part: _choose(part[1], numbers), self.says)
+        return chosen.format_map({name: _speak(value) for name, value in numbers.items()})
 
 
-def _chosen(text: str, numbers: Mapping[str, Any]) -> str:
+def _choose(text: str, numbers: Mapping[str, Any]) -> str:
     then, _, otherwise = text.partition("||")
     return then if all(numbers[name] for _, name, _, _ in Formatter().parse(then) if name) else otherwise
 
 
-def _spoken(value: object) -> object:
+def _speak(value: object) -> object:
     if isinstance(value, int):
         return _Count(value)
     return some_of([str(item) for item in value], _MAX_NAMED) if isinstance(value, list | tuple) else value

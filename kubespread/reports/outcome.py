@@ -238,13 +238,13 @@ class Outcome(Report, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "verdict", verdict_of(self.troubles))
 
-    def of(self, *kinds: TroubleKind) -> list[Trouble]:
+    def get(self, *kinds: TroubleKind) -> list[Trouble]:
         """Troubles of these kinds."""
         return [trouble for trouble in self.troubles if trouble.kind in kinds]
 
     def count(self, *kinds: TroubleKind) -> int:
         """Number of pods affected by troubles of these kinds."""
-        return sum(trouble.count for trouble in self.of(*kinds))
+        return sum(trouble.count for trouble in self.get(*kinds))
 
     @property
     def joined(self) -> Annotated[Sequence[str], Col(value=len, hide_empty=True)]:
@@ -278,7 +278,7 @@ class Outcome(Report, frozen=True, kw_only=True):
     @property
     def is_done(self) -> bool:
         """True if nothing was refused."""
-        return not self.of(*REFUSALS)
+        return not self.get(*REFUSALS)
 
 
 REFUSALS: Sequence[TroubleKind] = KINDS[: KINDS.index("lost")]
@@ -299,21 +299,21 @@ def badness(row: Outcome) -> tuple[bool, Sequence[int], int, Sequence[int], str]
     pending or not created.
     """
     lasting = [-row.count(kind) for kind in KINDS if kind not in LACKING]
-    lacking = {*(trouble.subject for trouble in row.of(*LACKING)), *(change.workload for change in row.degraded)}
+    lacking = {*(trouble.subject for trouble in row.get(*LACKING)), *(change.workload for change in row.degraded)}
     pods = -row.pending - row.unmade, -sum(change.lacks for change in row.degraded), -row.gone
     return not row.troubles, lasting, -len(lacking), pods, row.name
 
 
 def kinds_of(row: Outcome) -> list[TroubleKind]:
     """Kinds of trouble, the worst first; ``short`` if any workload is degraded."""
-    return [kind for kind in KINDS if (row.degraded if kind == "short" else row.of(kind))]
+    return [kind for kind in KINDS if (row.degraded if kind == "short" else row.get(kind))]
 
 
 def phrase(row: Outcome, kind: TroubleKind, *, says_why: bool = True) -> str:
     """Phrase for one kind of trouble: ``2 pods pending (Deployment/web): 0/3 nodes are available``."""
     if kind != "short":
-        troubles = row.of(kind)
-        return explained(troubles) if says_why else said(troubles, most=2)
+        troubles = row.get(kind)
+        return explanation(troubles) if says_why else phrase_of(troubles, most=2)
     degraded = sorted(row.degraded, key=_share)
     at_worst = "" if len(degraded) == 1 else "at worst "
     return f"{count_of(len(degraded), 'workload')} degraded ({at_worst}{degraded[0].figures})"
@@ -321,7 +321,7 @@ def phrase(row: Outcome, kind: TroubleKind, *, says_why: bool = True) -> str:
 
 def phrases(row: Outcome) -> Iterator[str]:
     """Yield a phrase for each kind of trouble, the worst first, and for each budget and finalizer."""
-    yield from map(explained, by_why(row.of(*REFUSALS)).values())
+    yield from map(explanation, by_why(row.get(*REFUSALS)).values())
     yield from (phrase(row, kind) for kind in kinds_of(row) if kind not in REFUSALS)
 
 
@@ -333,9 +333,9 @@ def by_why(troubles: Iterable[Trouble]) -> Mapping[tuple[TroubleKind, str], Sequ
     return grouped
 
 
-def explained(troubles: Sequence[Trouble]) -> str:
+def explanation(troubles: Sequence[Trouble]) -> str:
     """Phrase for troubles of one kind, with the first message: ``2 pods cannot be evicted (web-a, web-b): ...``."""
-    return f"{said(troubles)}{_why(troubles)}"
+    return f"{phrase_of(troubles)}{_first_message(troubles)}"
 
 
 def in_brief(row: Outcome) -> str:
@@ -348,7 +348,7 @@ def _share(change: WorkloadChange) -> tuple[float, int]:
     return change.ready / max(1, change.wanted), -change.wanted
 
 
-def said(alike: Sequence[Trouble], *, most: int = _MAX_NAMED) -> str:
+def phrase_of(alike: Sequence[Trouble], *, most: int = _MAX_NAMED) -> str:
     """Phrase for troubles of one kind: how many pods, and whose."""
     words = TROUBLES[alike[0].kind]
     subjects = list(dict.fromkeys(trouble.subject.short_name for trouble in alike))
@@ -356,7 +356,7 @@ def said(alike: Sequence[Trouble], *, most: int = _MAX_NAMED) -> str:
     return f"{count_of(number, words.noun)} {words.says} ({some_of(subjects, most)})"
 
 
-def _why(alike: Sequence[Trouble]) -> str:
+def _first_message(alike: Sequence[Trouble]) -> str:
     """``: `` and the first one's message."""
     return f": {alike[0].why.rstrip('.')}" if alike[0].why else ""
 
@@ -385,12 +385,12 @@ def _at_most(kind: TroubleKind, rows: Sequence[Outcome], called: Callable[[Seque
     elif words.noun == "pod":
         numbers = [row.count(kind) for row in rows]
     else:
-        numbers = [len(row.of(kind)) for row in rows]
+        numbers = [len(row.get(kind)) for row in rows]
     number = count_of(max(numbers), words.noun)
     most = number if len(set(numbers)) == 1 else f"up to {number}"
     first = "the first" if len(called(rows[:1])) > _LONG_NAME else called(rows[:1])
     if kind != "short":
-        why, *others = (_why(row.of(kind)) for row in rows)
+        why, *others = (_first_message(row.get(kind)) for row in rows)
         if why and any(other != why for other in others):
             why = f"; {first}{why}"
         return f"{most} {words.says}{why}"

@@ -129,9 +129,9 @@ class Finding(Report, frozen=True, kw_only=True):
     """The finding in a sentence."""
 
     @classmethod
-    def of(cls, code: Any, level: Any, *, numbers: Mapping[str, Any], **more: Any) -> Self:
+    def make(cls, code: Any, level: Any, *, numbers: Mapping[str, Any], **more: Any) -> Self:
         """Make a finding, worded by its table."""
-        return cls(code=code, level=level, numbers=dict(numbers), text=cls.words[code].said(numbers), **more)
+        return cls(code=code, level=level, numbers=dict(numbers), text=cls.words[code].sentence(numbers), **more)
 
     @property
     def severity(self) -> Severity:
@@ -149,7 +149,7 @@ class Finding(Report, frozen=True, kw_only=True):
         return self.text
 
     @property
-    def located(self) -> Position:
+    def source_position(self) -> Position:
         """Place in a file; all None for objects of a cluster."""
         return Position()
 
@@ -217,7 +217,7 @@ class SnapshotFinding(Finding, frozen=True):
         return ("yes",) if self.code in ("namespaces", "pods", "daemonPods", "owners") else ("yes", "no")
 
 
-class Unfinished(Report, frozen=True):
+class UnfinishedParts(Report, frozen=True):
     """Parts not done within the time limit. The rest of the report covers the finished parts, each completely."""
 
     timeout: str
@@ -268,7 +268,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     doubts: tuple[str, ...] = ()
     snapshot_findings: tuple[SnapshotFinding, ...] = ()
     """Doubts about the snapshot that the answer rests on."""
-    unfinished: Unfinished | None = None
+    unfinished: UnfinishedParts | None = None
     provenance: Provenance | None = None
     """Origin of the answer; null unless asked on the command line."""
     notes: tuple[str, ...] = ()
@@ -278,7 +278,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     only_no_counts: ClassVar[bool] = False
     """True if whatever is not a no is a yes, once nothing is in doubt."""
 
-    def concluded(
+    def conclude(
         self,
         findings: Iterable[SnapshotFinding] = (),
         undone: Sequence[str] = (),
@@ -292,7 +292,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         """
         own = tuple(finding for finding in findings if self.rests_on(finding))
         report = msgspec.structs.replace(self, snapshot_findings=own, **frame)
-        verdict, sentences = report.judged(), tuple(report.sentences())
+        verdict, sentences = report.judge(), tuple(report.sentences())
         doubts = dict(report._doubts())
         if doubts and (verdict == "unknown" or any(verdict in doubted for doubted in doubts.values())):
             verdict, sentences = "unknown", (f"as far as the snapshot goes: {sentences[0]}", *sentences[1:])
@@ -319,7 +319,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         """True if the finding could change the answer."""
         return not finding.workloads
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         """Verdict on the question as asked; a no stands whatever is missing."""
         raise NotImplementedError
 
@@ -348,12 +348,12 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return WORDS["no" if is_no else "yes"] if self.is_yes_or_no else ""
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def statements(self) -> tuple[str, ...]:
         """Sentences of the answer for people."""
         is_as_judged = not self.doubts and self.unfinished is None
         return (f"{self.word}{(is_as_judged and self.brief()) or self.answer[0]}", *self.answer[1:])
 
-    def found(self) -> Iterable[Finding]:
+    def all_findings(self) -> Iterable[Finding]:
         """Findings; in a question without single ones, one that the answer is no or unknown."""
         level = "error" if self.unmet or self.is_no else "warning" if self.verdict == "unknown" else ""
         if level and (self.is_yes_or_no or self.unmet):
@@ -441,13 +441,13 @@ def joined_gaps(own: Iterable[str], every: Iterable[str]) -> tuple[str, ...]:
             named, _, consequence = gap.partition(" objects: ")
             kinds.setdefault(consequence, set()).update(named.removeprefix("no ").split(", "))
 
-    def joined(gap: str) -> str:
+    def join(gap: str) -> str:
         _, _, consequence = gap.partition(" objects: ")
         if not gap.startswith("no ") or not consequence:
             return gap
         return type(gap)(f"no {', '.join(sorted(kinds[consequence]))} objects: {consequence}")
 
-    return tuple(dict.fromkeys(map(joined, own)))
+    return tuple(dict.fromkeys(map(join, own)))
 
 
 class ScheduledReport(ClusterReport, frozen=True, kw_only=True):
@@ -539,14 +539,14 @@ class Range(Report, frozen=True):
     """The most."""
 
     @classmethod
-    def of(cls, figures: Iterable[int]) -> Range:
+    def from_figures(cls, figures: Iterable[int]) -> Range:
         ordered = sorted(figures)
         return cls(minimum=ordered[0], median=ordered[(len(ordered) - 1) // 2], maximum=ordered[-1])
 
     @classmethod
-    def over(cls, figures: Iterable[int]) -> Range | None:
+    def from_differing(cls, figures: Iterable[int]) -> Range | None:
         """Range of the figures; None if all runs agree."""
-        found = cls.of(figures)
+        found = cls.from_figures(figures)
         return None if found.minimum == found.maximum else found
 
 
@@ -605,9 +605,9 @@ class SkewChange(Report, frozen=True):
         own = self.topology_key, self.when_unsatisfiable, self.max_skew
         return own == (other.topology_key, other.when_unsatisfiable, other.max_skew)
 
-    def over(self, others: Sequence[SkewChange]) -> SkewChange:
+    def merge(self, others: Sequence[SkewChange]) -> SkewChange:
         """The change, combined with other runs."""
-        return msgspec.structs.replace(self, after_runs=Range.over(side.after for side in (self, *others)))
+        return msgspec.structs.replace(self, after_runs=Range.from_differing(side.after for side in (self, *others)))
 
 
 class ConstraintReport(Report, frozen=True):

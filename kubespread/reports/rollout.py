@@ -130,27 +130,27 @@ class RolloutReport(Report, frozen=True):
         """True if chance decides whether it completes."""
         return 0 < self.stuck_runs < self.runs
 
-    def over(self, others: Sequence[RolloutReport]) -> RolloutReport:
+    def merge(self, others: Sequence[RolloutReport]) -> RolloutReport:
         """The rollout, combined with other runs."""
         played = [self, *others]
         stuck = [rollout for rollout in played if not rollout.complete]
         return msgspec.structs.replace(
             self,
-            worst_skew=tuple(_over(self.worst_skew, [other.worst_skew for other in others])),
-            final=tuple(_over(self.final, [other.final for other in others])),
+            worst_skew=tuple(_merge(self.worst_skew, [other.worst_skew for other in others])),
+            final=tuple(_merge(self.final, [other.final for other in others])),
             with_match_label_keys=None
             if self.with_match_label_keys is None
-            else tuple(_over(self.with_match_label_keys, [other.with_match_label_keys or () for other in others])),
+            else tuple(_merge(self.with_match_label_keys, [other.with_match_label_keys or () for other in others])),
             runs=len(played),
             stuck_runs=len(stuck),
             stuck_on=stuck[0].wedged_on if stuck else None,
         )
 
 
-def _over(skews: Sequence[RevisionSkew], others: Sequence[Sequence[RevisionSkew]]) -> Iterator[RevisionSkew]:
+def _merge(skews: Sequence[RevisionSkew], others: Sequence[Sequence[RevisionSkew]]) -> Iterator[RevisionSkew]:
     """Each constraint's skew over all runs: they are about the same constraints, in the same order."""
     for own, *same in zip(skews, *others, strict=True):
-        yield msgspec.structs.replace(own, runs=Range.over(side.skew for side in (own, *same)))
+        yield msgspec.structs.replace(own, runs=Range.from_differing(side.skew for side in (own, *same)))
 
 
 def rollout_sentence(rollout: RolloutReport) -> str:

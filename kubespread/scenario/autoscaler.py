@@ -95,7 +95,7 @@ def _expanders(text: str) -> tuple[Expander, ...]:
 
 
 def _group(data: Any, path: str, folder: Path, faults: Faults) -> NodeGroup:
-    fields = faults.checked(data, GROUP, path)
+    fields = faults.check(data, GROUP, path)
     name, least, most = fields.get("name", ""), fields.get("min", 0), fields.get("max")
     for fault in subdomain_faults(name) if name else ():
         faults.add(f"{path}.name", f"Invalid value: {quote(name)}: {fault}")
@@ -170,7 +170,7 @@ def _instance_types(document: Document) -> tuple[InstanceType, ...]:
     types: list[InstanceType] = []
     for place, entry in enumerate(entries):
         path = f"instanceTypes[{place}]"
-        found = _instance_type(faults.checked(entry, TYPE, path), path, faults)
+        found = _instance_type(faults.check(entry, TYPE, path), path, faults)
         if any((found.name, found.labels) == (other.name, other.labels) for other in types):
             same = f"Duplicate value: {quote(found.name)}: another with the same labels is above"
             faults.add(f"{path}.name", same)
@@ -189,7 +189,7 @@ def _instance_type(fields: Mapping[str, Any], path: str, faults: Faults) -> Inst
     for name_given in map(str, others):
         for fault in label_key_faults(name_given):
             faults.add(f"{path}.resources.{name_given}", f"Invalid value: {quote(name_given)}: {fault}")
-    checked = faults.checked(others, dict.fromkeys(others, Field(Holds.AMOUNT, "how much")), f"{path}.resources")
+    checked = faults.check(others, dict.fromkeys(others, Field(Holds.AMOUNT, "how much")), f"{path}.resources")
     for resource, amount in checked.items():
         if resource in amounts:
             faults.add(f"{path}.resources.{resource}", f"expected this beside resources, as {path}.{resource}")

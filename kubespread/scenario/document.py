@@ -78,7 +78,7 @@ class Faults:
     def error(self) -> ManifestError:
         return ManifestError(self._file, sorted(self.entries, key=lambda fault: fault.line or 0))
 
-    def checked(self, data: Any, fields: Fields, path: str) -> dict[str, Any]:
+    def check(self, data: Any, fields: Fields, path: str) -> dict[str, Any]:
         """Values of ``fields`` in ``data`` with valid types; nulls count as absent.
 
         Unknown names, values of another type and missing fields are added to the faults.
@@ -91,7 +91,7 @@ class Faults:
         for name, value in data.items():
             field = fields.get(name)
             if field is None:
-                self.unknown(f"{inside}{name}", name, fields)
+                self.add_unknown(f"{inside}{name}", name, fields)
             elif value is not None and self._fits(f"{inside}{name}", value, field):
                 kept[name] = value
         for name, field in fields.items():
@@ -99,7 +99,7 @@ class Faults:
                 self.add(f"{inside}{name}", f"Required value: {field.help}")
         return kept
 
-    def unknown(self, path: str, name: object, valid_names: Fields | Mapping[str, object]) -> None:
+    def add_unknown(self, path: str, name: object, valid_names: Fields | Mapping[str, object]) -> None:
         """Add an unknown field, with the name probably meant."""
         meant = near_miss(str(name), valid_names)
         self.add(path, str(UnknownField(path, f"{path.removesuffix(str(name))}{meant}" if meant else "")))
@@ -110,9 +110,9 @@ class Faults:
         if isinstance(value, list) and field.holds is Holds.TEXTS:
             for place, item in enumerate(value):
                 if not _is_text(item):
-                    self.add(f"{path}[{place}]", f"expected a string, found {_described(item)}")
+                    self.add(f"{path}[{place}]", f"expected a string, found {_describe(item)}")
         else:
-            self.add(path, f"expected {field.holds.value}, found {_described(value)}")
+            self.add(path, f"expected {field.holds.value}, found {_describe(value)}")
         return False
 
 
@@ -151,7 +151,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _described(value: Any) -> str:
+def _describe(value: Any) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MAX_NUMBER:
         return str(value)
     return "an empty string" if value == "" else describe(value)
@@ -183,8 +183,8 @@ class Document(Struct, frozen=True):
 
     def fields(self, own: Fields) -> tuple[dict[str, Any], str | None]:
         """Read the common fields and ``own`` ones, and the namespace of names without one."""
-        fields = self.faults.checked(self.data, {**HEAD, **own}, "")
-        metadata = self.faults.checked(fields.get("metadata", {}), METADATA, "metadata")
+        fields = self.faults.check(self.data, {**HEAD, **own}, "")
+        metadata = self.faults.check(fields.get("metadata", {}), METADATA, "metadata")
         namespace = metadata.get("namespace")
         self.faults.check_namespace(namespace, "metadata.namespace")
         return {**fields, "metadata": metadata}, namespace

@@ -130,7 +130,7 @@ def _promise(document: Document, data: Any, path: str) -> Promise:
     faults, lines = document.faults, document.lines
     is_cluster = isinstance(data, Mapping) and data.get("cluster") is True
     valid = OF_CLUSTER if is_cluster else OF_WORKLOADS
-    fields = faults.checked(data, {**WHOSE, **valid, **EXEMPT}, path)
+    fields = faults.check(data, {**WHOSE, **valid, **EXEMPT}, path)
     if not isinstance(data, Mapping):
         return Promise(path)
     named_by = [name for name in ("workload", "namespace", "cluster") if fields.get(name)]
@@ -147,7 +147,7 @@ def _promise(document: Document, data: Any, path: str) -> Promise:
     for name, value in fields.items():
         at, of = f"{path}.{name}", _READ.get(name, lambda as_it_is: as_it_is)
         if name in _EACH:
-            each = faults.checked(value, dict.fromkeys(value, _EACH[name]), at)
+            each = faults.check(value, dict.fromkeys(value, _EACH[name]), at)
             read[name] = {key: faults.read(f"{at}.{key}", partial(of, part)) for key, part in each.items()}
             if not value:
                 faults.add(at, f"expected at least one {_EACH[name].help}, found none")
@@ -181,7 +181,7 @@ def _survives(text: str) -> str:
     return "hostname" if match[1] == "node" else match[1]
 
 
-def _chosen(text: IntOrString, words: Sequence[str], or_a_number: str = "") -> IntOrString:
+def _choose(text: IntOrString, words: Sequence[str], or_a_number: str = "") -> IntOrString:
     if isinstance(text, str) and text not in words:
         meant = did_you_mean(near_miss(text, words)) if len(words) > 1 else ""
         raise UsageError(f"expected {' or '.join(words)}{or_a_number}, found {text!r}{meant}")
@@ -201,10 +201,10 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "workload": parse_reference,
     "survives": _survives,
     "ready": _amount,
-    "back": partial(_chosen, words=BACKS),
-    "fits": partial(_chosen, words=WORDS, or_a_number=" or a number"),
+    "back": partial(_choose, words=BACKS),
+    "fits": partial(_choose, words=WORDS, or_a_number=" or a number"),
     "rollout": _amount,
-    "drain": partial(_chosen, words=(NEVER_BLOCKED,)),
+    "drain": partial(_choose, words=(NEVER_BLOCKED,)),
     "room": _room,
     "until": _day,
 }

@@ -91,9 +91,9 @@ def _step_at(data: Any, path: str, faults: Faults, directory: str) -> Step | Non
     keys = [key for key in data if key in KEYS]
     for key in data:
         if key not in keys and key != NAME:
-            faults.unknown(f"{path}.{key}", key, {**KEYS, NAME: None})
+            faults.add_unknown(f"{path}.{key}", key, {**KEYS, NAME: None})
     beside = {key: data[key] for key in data if key == NAME}
-    name = faults.checked(beside, {NAME: Field(Holds.TEXT, "what the step is called")}, path).get(NAME, "")
+    name = faults.check(beside, {NAME: Field(Holds.TEXT, "what the step is called")}, path).get(NAME, "")
     if len(keys) != 1:
         found = f"expected one of {', '.join(VERBS)}"
         if keys:
@@ -152,12 +152,12 @@ def _scenario(document: Document) -> Scenario:
     directory = "" if path is None or path == STDIN else str(Path(path).parent)
     directory = "" if directory == "." else directory
     fields, namespace = document.fields(SCENARIO)
-    spec = faults.checked(fields.get("spec", {}), SPEC, "spec")
+    spec = faults.check(fields.get("spec", {}), SPEC, "spec")
     given = spec.get("steps", ())
     steps = [_step_at(step, f"spec.steps[{place}]", faults, directory) for place, step in enumerate(given)]
     if "steps" in spec and not steps:
         faults.add("spec.steps", "expected at least one step, found none")
-    readiness = faults.checked(spec["readiness"], READINESS, "spec.readiness") if "readiness" in spec else {}
+    readiness = faults.check(spec["readiness"], READINESS, "spec.readiness") if "readiness" in spec else {}
     texts = enumerate(readiness.get("stuck", ()))
     stuck = [faults.read(f"spec.readiness.stuck[{place}]", partial(parse_reference, text)) for place, text in texts]
     if faults.entries:

@@ -45,10 +45,10 @@ class StepVerb(Verb, frozen=True):
             raise UsageError(f"unknown flag {flag!r} of {cls.form.verb}{meant}")
         if flags.issuperset(words):
             raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expectation}")
-        return cls.parsed([word for word in words if word not in flags], flags, directory)
+        return cls.parse_words([word for word in words if word not in flags], flags, directory)
 
     @classmethod
-    def parsed(cls, words: Sequence[str], flags: Set[str], directory: str | None, /) -> Verb:
+    def parse_words(cls, words: Sequence[str], flags: Set[str], directory: str | None, /) -> Verb:
         """Parse words and flags. Raises UsageError."""
         raise NotImplementedError
 
@@ -64,7 +64,7 @@ class Rollout(StepVerb, frozen=True):
     """Fields to change in it, as by ``--set``."""
 
     @classmethod
-    def parsed(cls, words: Sequence[str], _: Set[str], directory: str | None, /) -> Verb:
+    def parse_words(cls, words: Sequence[str], _: Set[str], directory: str | None, /) -> Verb:
         manifests, settings = _manifests_and_settings(words[1:], directory)
         if len(manifests) > 1:
             raise UsageError(f"rollout {words[0]}: expected one manifest, found {', '.join(manifests)}")
@@ -77,7 +77,7 @@ class Restore(OfNodes, StepVerb, frozen=True):
     form: ClassVar = Form("restore", "NODES")
 
     @classmethod
-    def parsed(cls, words: Sequence[str], _: Set[str], _directory: str | None, /) -> Verb:
+    def parse_words(cls, words: Sequence[str], _: Set[str], _directory: str | None, /) -> Verb:
         return cls(parse_target(" ".join(words)))
 
 
@@ -94,7 +94,7 @@ class Apply(StepVerb, frozen=True):
     """True to create missing namespaces."""
 
     @classmethod
-    def parsed(cls, words: Sequence[str], flags: Set[str], directory: str | None, /) -> Verb:
+    def parse_words(cls, words: Sequence[str], flags: Set[str], directory: str | None, /) -> Verb:
         files, settings = _manifests_and_settings(words, directory)
         if not files:
             raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expectation}")
@@ -108,7 +108,7 @@ class Stuck(StepVerb, frozen=True):
     workloads: tuple[WorkloadReference, ...]
 
     @classmethod
-    def parsed(cls, words: Sequence[str], _: Set[str], _directory: str | None, /) -> Verb:
+    def parse_words(cls, words: Sequence[str], _: Set[str], _directory: str | None, /) -> Verb:
         return cls(tuple(map(parse_reference, words)))
 
 

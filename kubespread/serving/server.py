@@ -63,7 +63,7 @@ Send = Callable[[Any], Any]
 Scope = dict[str, Any]
 
 
-class Refused(Exception):  # noqa: N818 - a way out, as KubespreadError is one
+class Refusal(Exception):  # noqa: N818 - a way out, as KubespreadError is one
     """Refusal of a request, with its status."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -81,18 +81,18 @@ class Guard:
     def check_site(self, headers: Mapping[bytes, bytes]) -> None:
         """Raise Refused for a foreign host name, and for requests from another site."""
         if headers.get(b"host", b"").decode("latin-1") not in self.hosts:
-            raise Refused(403, "this is not the host that is served")
+            raise Refusal(403, "this is not the host that is served")
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").removeprefix("http://") not in self.hosts:
-            raise Refused(403, "another site may not ask")
+            raise Refusal(403, "another site may not ask")
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-            raise Refused(403, "another site may not ask")
+            raise Refusal(403, "another site may not ask")
 
     def check_token(self, headers: Mapping[bytes, bytes]) -> None:
         """Raise Refused for a wrong token."""
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
         if scheme.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self._token):
-            raise Refused(401, "no token, or not the one of the URL that kubespread serve printed")
+            raise Refusal(401, "no token, or not the one of the URL that kubespread serve printed")
 
 
 class Workload(Struct, frozen=True):
@@ -107,7 +107,7 @@ class Workload(Struct, frozen=True):
     """Number of its pending pods: the page opens on the first workload with any."""
 
 
-class Served(Struct, frozen=True, rename="camel"):
+class PageState(Struct, frozen=True, rename="camel"):
     """State of the page."""
 
     number: int
@@ -121,11 +121,11 @@ class Served(Struct, frozen=True, rename="camel"):
     is_live: bool
 
 
-def served(reading: Reading) -> Served:
+def page_state(reading: Reading) -> PageState:
     """Current state of the cluster. Raises SnapshotError, UsageError and ManifestError."""
     snapshot = reading.snapshot()
     reference = cluster_reference(snapshot)
-    return Served(
+    return PageState(
         reading.number,
         reference.time or "",
         reference.context or reference.snapshot or "",
@@ -224,7 +224,7 @@ class App:
                 Route("/cluster", self._look, methods=["GET"]),
                 Route("/ask/{name}", self._ask, methods=["POST"]),
             ],
-            exception_handlers={Refused: _refused, 404: _not_there, 405: _not_there},
+            exception_handlers={Refusal: _refuse, 404: _not_there, 405: _not_there},
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -233,9 +233,9 @@ class App:
         answer: Any = self._routes
         try:
             self._guard.check_site(dict(scope["headers"]))
-        except Refused as error:
+        except Refusal as error:
             answer = _json(error.status, {"error": str(error)})
-        await answer(scope, receive, partial(_sent, send))
+        await answer(scope, receive, partial(_send, send))
 
     async def _part(self, name: str, _request: Any) -> Any:
         from starlette.responses import Response
@@ -245,14 +245,14 @@ class App:
     async def _look(self, request: Any) -> Any:
         """Serve the state of the cluster, read again where that is due."""
         self._guard.check_token(dict(request.scope["headers"]))
-        return Working(self._limiter, lambda: msgspec.json.encode(served(self._cluster)).decode())
+        return Working(self._limiter, lambda: msgspec.json.encode(page_state(self._cluster)).decode())
 
     async def _ask(self, request: Any) -> Any:
         headers = dict(request.scope["headers"])
         self._guard.check_token(headers)
         name = request.path_params["name"]
         if name not in QUESTIONS:
-            raise Refused(404, f"unknown question {name!r}; the questions are {', '.join(QUESTIONS)}")
+            raise Refusal(404, f"unknown question {name!r}; the questions are {', '.join(QUESTIONS)}")
         arguments = await _arguments(request, headers)
         return Working(self._limiter, lambda: answer_of(name, arguments, self._cluster.snapshot(), self._scheduler))
 
@@ -262,21 +262,21 @@ async def _arguments(request: Any, headers: Mapping[bytes, bytes]) -> dict[str, 
     import anyio
 
     if headers.get(b"content-type", b"").partition(b";")[0].strip() != b"application/json":
-        raise Refused(415, "expected content-type: application/json")
+        raise Refusal(415, "expected content-type: application/json")
     body = b""
     with anyio.move_on_after(_PATIENCE) as waiting:
         async for chunk in request.stream():
             body += chunk
             if len(body) > _MOST:
-                raise Refused(413, f"a question has at most {_MOST >> 10} KiB")
+                raise Refusal(413, f"a question has at most {_MOST >> 10} KiB")
     if waiting.cancelled_caught:
-        raise Refused(408, f"the question did not come within {_PATIENCE:g} seconds")
+        raise Refusal(408, f"the question did not come within {_PATIENCE:g} seconds")
     try:
         arguments = json.loads(body or b"{}")
     except (ValueError, RecursionError) as error:
-        raise Refused(400, f"no JSON: {error}") from None
+        raise Refusal(400, f"no JSON: {error}") from None
     if not isinstance(arguments, dict):
-        raise Refused(400, "expected an object of arguments")
+        raise Refusal(400, "expected an object of arguments")
     return arguments
 
 
@@ -293,7 +293,7 @@ class Working:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._until_gone, receive, tasks.cancel_scope)
                 status, text = await anyio.to_thread.run_sync(
-                    self._answered, limiter=self._limiter, abandon_on_cancel=True
+                    self._answer, limiter=self._limiter, abandon_on_cancel=True
                 )
                 await send(_start(status, "application/json"))
                 body = text.encode("utf-8", "backslashreplace")
@@ -307,7 +307,7 @@ class Working:
             pass
         scope.cancel()
 
-    def _answered(self) -> tuple[int, str]:
+    def _answer(self) -> tuple[int, str]:
         """In a thread."""
         try:
             with self._turn:
@@ -326,7 +326,7 @@ def _error(message: str) -> str:
     return json.dumps({"error": message})
 
 
-async def _sent(send: Send, message: Any) -> None:
+async def _send(send: Send, message: Any) -> None:
     """With what a browser has to know of everything that comes from here. A client that reads nothing is left."""
     import anyio
 
@@ -361,7 +361,7 @@ def _json(status: int, value: Any) -> Any:
     return Response(msgspec.json.encode(value), status, media_type="application/json")
 
 
-async def _refused(_request: Any, error: Any) -> Any:
+async def _refuse(_request: Any, error: Any) -> Any:
     return _json(error.status, {"error": str(error)})
 
 

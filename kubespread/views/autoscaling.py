@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, autoscaler_sentence
 from kubespread.views.lines import cut_middle, width_of
 from kubespread.views.look import Cell, Look, Part, Text, Tone
-from kubespread.views.terminal import INDENT, Laid, aim, because, flowed, folded, laid_out, room_beside, together
+from kubespread.views.terminal import INDENT, Layout, aim, because, by_reason, flow, fold, laid_out, room_beside
 
 _MAX_LOOPS = 12
 _FIGURES_WIDTH = 30
@@ -16,13 +16,13 @@ _FIGURES_WIDTH = 30
 
 def scaling(report: AutoscalingReport, look: Look) -> Iterator[Part]:
     """Yield lines bounded by ``look.width``."""
-    yield from flowed([[Cell(autoscaler_sentence(report), Tone.BAD if report.left else Tone.GOOD)]], look, indent="")
+    yield from flow([[Cell(autoscaler_sentence(report), Tone.BAD if report.pods_left else Tone.GOOD)]], look, indent="")
     if report.loops:
         yield from _loops(report.loops, look)
-        yield folded(f"nodes: {_groups(report)}")
+        yield fold(f"nodes: {_groups(report)}")
         if report.types:
-            yield folded(f"instance types: {_types(report)}")
-    yield from _unhelped(report)
+            yield fold(f"instance types: {_types(report)}")
+    yield from _unhelped_lines(report)
 
 
 def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Part]:
@@ -32,12 +32,12 @@ def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Part]:
     shown = [*loops[:half], *loops[-half:]] if is_long else loops
     room = aim(look) - _FIGURES_WIDTH
     columns = [
-        Laid("LOOP", [str(loop.number) for loop in shown], is_number=True),
-        Laid("ADDED", [Cell(_added(loop.added, room), Tone.STRONG) for loop in shown]),
-        Laid("PLACED", [str(loop.placed) for loop in shown], is_number=True),
-        Laid("PENDING", [str(loop.left) for loop in shown], is_number=True),
+        Layout("LOOP", [str(loop.number) for loop in shown], is_number=True),
+        Layout("ADDED", [Cell(_added_nodes(loop.added, room), Tone.STRONG) for loop in shown]),
+        Layout("PLACED", [str(loop.placed) for loop in shown], is_number=True),
+        Layout("PENDING", [str(loop.left) for loop in shown], is_number=True),
     ]
-    why = Laid("WHY NO MORE", [loop.why or "" for loop in shown])
+    why = Layout("WHY NO MORE", [loop.why or "" for loop in shown])
     has_room = room_beside((*columns, why), look) >= 0
     if has_room and any(loop.why for loop in shown):
         columns.append(why)
@@ -46,12 +46,12 @@ def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Part]:
         yield [Cell(f"{INDENT}and {len(loops) - _MAX_LOOPS} loops between these")]
     if not has_room:
         numbered = ((str(loop.number), loop.why) for loop in loops if loop.why is not None)
-        for reason, numbers in together(numbered).items():
+        for reason, numbers in by_reason(numbered).items():
             which_loops = f"loop {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} of {len(loops)} loops"
-            yield folded(f"why no more in {which_loops}: {reason}")
+            yield fold(f"why no more in {which_loops}: {reason}")
 
 
-def _added(added: Sequence[GroupNodes], room: int) -> str:
+def _added_nodes(added: Sequence[GroupNodes], room: int) -> str:
     """Nodes by group; just the number of groups if too many to name."""
     text = " ".join(f"{group.group} +{len(group.nodes):,}" for group in added)
     if width_of(text) <= room:
@@ -93,9 +93,9 @@ def _by_pool(report: AutoscalingReport, changes: Iterable[tuple[str, str]]) -> s
     return " · ".join(phrases)
 
 
-def _unhelped(report: AutoscalingReport) -> Iterator[Text]:
+def _unhelped_lines(report: AutoscalingReport) -> Iterator[Text]:
     """Say why pods still wait, and why one more node of a group does not help."""
     for kind in report.pending:
         count, name = len(kind.pods), f"{kind.workload.kind}/{kind.workload.name}"
-        yield folded(f"{count:,} of {name} pending: {kind.message}")
+        yield fold(f"{count:,} of {name} pending: {kind.message}")
         yield from because(((verdict.group, verdict.reason) for verdict in kind.groups), len(kind.groups))

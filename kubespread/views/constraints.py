@@ -13,7 +13,7 @@ from kubespread.reports.judged_nodes import NodeConstraint, ScoreDetail
 from kubespread.reports.parts import ConstraintReport, Domain, DomainChange, SkewChange, letter
 from kubespread.views.lines import line_width, width_of
 from kubespread.views.look import Cell, Line, Sentence, Tone
-from kubespread.views.terminal import Laid, tabulated
+from kubespread.views.terminal import Layout, tabulate
 from kubespread.views.view import Bar, Bars
 from kubespread.wording import EMPTY, count_of, counted_in, short_key, some_of
 
@@ -57,8 +57,8 @@ _MAX_DOMAINS, _MAX_NAMED, _INDENT = 6, 2, 4
 
 def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None) -> Iterator[Sentence]:
     """Yield one line per constraint, as columns with every domain if there is room."""
-    lines = list(tabulated(_columns(constraints), headers=False))
-    if width is None or all(line_width(line) <= width for line in map(_stripped, lines)):
+    lines = list(tabulate(_columns(constraints), headers=False))
+    if width is None or all(line_width(line) <= width for line in map(_strip, lines)):
         yield from (Sentence(line, 0) for line in lines)
         return
     for position, constraint in enumerate(constraints):
@@ -73,7 +73,7 @@ def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None)
         yield Sentence(cells, _INDENT)
 
 
-def _stripped(line: Line) -> Line:
+def _strip(line: Line) -> Line:
     """Cut what fills up the last columns."""
     kept = list(line)
     while kept and not kept[-1].text.strip():
@@ -81,16 +81,16 @@ def _stripped(line: Line) -> Line:
     return kept
 
 
-def _columns(constraints: Sequence[ConstraintReport]) -> list[Laid]:
+def _columns(constraints: Sequence[ConstraintReport]) -> list[Layout]:
     every = [*enumerate(constraints)]
     return [
-        Laid("", [Cell(letter(place), Tone.STRONG) for place, _ in every]),
-        Laid("", [f"{short_key(each.topology_key)} ≤ {each.max_skew}" for _, each in every]),
-        Laid("", [each.when_unsatisfiable for _, each in every]),
-        Laid("", [each.selector for _, each in every]),
-        Laid("", [_domains(each) for _, each in every]),
-        Laid("", [each.minimum_text for _, each in every]),
-        Laid("", [Cell(", ".join((*policies(each), *_not_counted(each))), Tone.FAINT) for _, each in every]),
+        Layout("", [Cell(letter(place), Tone.STRONG) for place, _ in every]),
+        Layout("", [f"{short_key(each.topology_key)} ≤ {each.max_skew}" for _, each in every]),
+        Layout("", [each.when_unsatisfiable for _, each in every]),
+        Layout("", [each.selector for _, each in every]),
+        Layout("", [_domains(each) for _, each in every]),
+        Layout("", [each.minimum_text for _, each in every]),
+        Layout("", [Cell(", ".join((*policies(each), *_not_counted(each))), Tone.FAINT) for _, each in every]),
     ]
 
 

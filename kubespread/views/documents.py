@@ -16,7 +16,7 @@ Answer = Report | Sequence[Report]
 
 def json(answer: Answer, _look: Look) -> str:
     """JSON, printable and indented by two spaces."""
-    return json_escaped(msgspec.json.format(_encoded(answer), indent=2).decode()) + "\n"
+    return json_escaped(msgspec.json.format(_encode(answer), indent=2).decode()) + "\n"
 
 
 def yaml(answer: Answer, _look: Look) -> str:
@@ -28,11 +28,11 @@ def yaml(answer: Answer, _look: Look) -> str:
 
 def document(answer: Answer) -> dict[str, Any]:
     """A single report unchanged, also from a sequence; several as a list of their kind."""
-    plain: dict[str, Any] = msgspec.json.decode(_encoded(answer))
+    plain: dict[str, Any] = msgspec.json.decode(_encode(answer))
     return plain
 
 
-def _encoded(answer: Answer) -> bytes:
+def _encode(answer: Answer) -> bytes:
     reports = [answer] if isinstance(answer, Report) else answer
     texts = [report.to_json() for report in reports]
     if len(texts) == 1:

@@ -26,7 +26,7 @@ def _reports(answer: Answer) -> Sequence[QuestionReport]:
 
 
 def _findings(answer: Answer) -> Iterator[Finding]:
-    return (finding for report in _reports(answer) for finding in report.found())
+    return (finding for report in _reports(answer) for finding in report.all_findings())
 
 
 def github(answer: Answer, _look: Look) -> str:
@@ -38,7 +38,7 @@ def github(answer: Answer, _look: Look) -> str:
 
 
 def _command(finding: Finding) -> str:
-    place = finding.located
+    place = finding.source_position
     properties = {"file": place.file, "line": place.line, "col": place.column, "title": finding.title}
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value is not None)
     message = f"{finding.subject}: {finding.in_full}" if finding.subject else finding.in_full
@@ -59,7 +59,7 @@ def junit(answer: Answer, _look: Look) -> str:
     """
     findings, suites, reports = list(_findings(answer)), dict[str, list[Finding]](), _reports(answer)
     for finding in findings:
-        suites.setdefault(finding.located.file or finding.subject, []).append(finding)
+        suites.setdefault(finding.source_position.file or finding.subject, []).append(finding)
     bar = reports[0].bar
     unfinished = [report.unfinished.sentence for report in reports if report.unfinished is not None]
     root = Element("testsuites", _totals(findings, bar, errors=len(unfinished)))
@@ -88,7 +88,7 @@ def _totals(findings: Sequence[Finding], bar: Severity, errors: int = 0) -> dict
 
 
 def _add_case(suite: Element, finding: Finding, bar: Severity) -> None:
-    place = finding.located
+    place = finding.source_position
     name = " ".join(part for part in (finding.title, finding.subject, place.field) if part)
     case = SubElement(suite, "testcase", name=escape(name), classname=escape(finding.subject or place.file or ""))
     position = ":".join(str(part) for part in (place.file, place.line, place.column) if part is not None)
@@ -153,7 +153,7 @@ def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
 
 def _location(finding: Finding) -> dict[str, Any]:
     location: dict[str, Any] = {}
-    place = finding.located
+    place = finding.source_position
     if place.file is not None:
         physical: dict[str, Any] = {"artifactLocation": {"uri": file_uri(place.file)}}
         if place.line is not None:

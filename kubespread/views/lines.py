@@ -65,7 +65,7 @@ def line_width(line: Line) -> int:
     return sum(width_of(part.text) for part in line)
 
 
-def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
+def wrap(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
     """Yield ``line`` folded between words, further lines indented; any width takes one character."""
     if width is None or line_width(line) <= width:
         yield line
@@ -94,7 +94,7 @@ def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
 
 def folded_text(text: str, width: int) -> Iterator[str]:
     """Yield the lines of a sentence folded between words."""
-    return ("".join(cell.text for cell in line).rstrip() for line in wrapped([Cell(text)], width, 4))
+    return ("".join(cell.text for cell in line).rstrip() for line in wrap([Cell(text)], width, 4))
 
 
 def _pieces(text: str, room: int) -> Iterator[str]:
@@ -102,12 +102,12 @@ def _pieces(text: str, room: int) -> Iterator[str]:
         yield from [word] if width_of(word) <= room else _LISTED.findall(word)
 
 
-def written(lines: Iterable[Line], *, color: bool) -> str:
+def render(lines: Iterable[Line], *, color: bool) -> str:
     """Text of ``lines`` for a terminal, without trailing spaces."""
-    return "".join(f"{_written(line, color=color)}\n" for line in lines)
+    return "".join(f"{_render(line, color=color)}\n" for line in lines)
 
 
-def _written(line: Line, *, color: bool) -> str:
+def _render(line: Line, *, color: bool) -> str:
     if not color:
         return "".join([part.text for part in line]).rstrip()
     last = next((place for place in range(len(line) - 1, -1, -1) if line[place].text.strip()), -1)

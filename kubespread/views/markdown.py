@@ -46,7 +46,7 @@ def _fitting(blocks: Iterable[str]) -> Iterator[str]:
 
 def inline(text: str) -> str:
     """Literal text: it creates no markup, mention, reference, emoji or link, and stays in its cell."""
-    return _unlinked(_SPECIAL.sub(r"\\\1", _as_html(text)))
+    return _unlink(_SPECIAL.sub(r"\\\1", _as_html(text)))
 
 
 def paragraph(text: str) -> str:
@@ -69,7 +69,7 @@ def _blocks(account: View, look: Look) -> Iterator[str]:
     for place, table in enumerate((*tables_of(account), *facts)):
         rows = [row.cells for row in table.rows]
         yield from _table(table.caption, table.header, rows, look, is_folded=place > 0)
-    yield from _beside(account.beside)
+    yield from _side_notes(account.beside)
 
 
 def _bars(chart: Bars, look: Look) -> Iterator[str]:
@@ -93,14 +93,14 @@ def _table(
     columns: Sequence[int] = range(len(header))
     if len(columns) > _MOST_COLUMNS:
         columns = [column for column in columns if not column or any(row[column] for row in shown)]
-    text, *further = (_aligned(header, shown, some) for some in _readable(columns))
+    text, *further = (_align(header, shown, some) for some in _readable(columns))
     if len(shown) < len(rows):
         text += f"\n\nand {len(rows) - len(shown)} more rows"
     if further:
         more = f"{caption}: {count_of(len(columns) - _MOST_COLUMNS, 'more column')}"
-        text += "\n\n" + _folded(more, "\n\n".join(further))
+        text += "\n\n" + _fold(more, "\n\n".join(further))
     if is_folded or len(rows) > _OPEN_ROWS:
-        yield _folded(f"{caption} ({len(rows)})", text)
+        yield _fold(f"{caption} ({len(rows)})", text)
     else:
         yield f"**{inline(caption)}**\n\n{text}"
 
@@ -115,16 +115,16 @@ def _readable(columns: Sequence[int]) -> Iterator[Sequence[int]]:
         yield name, *others[start : start + _MOST_COLUMNS - 1]
 
 
-def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequence[int]) -> str:
+def _align(header: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequence[int]) -> str:
     cells = [[row[column] for column in columns] for row in rows]
     marks = ("---:" if is_numeric(column) else "---" for column in zip(*cells, strict=True))
     names = (inline(header[column]) for column in columns)
     return "\n".join((_line(names), _line(marks), *(_line(map(inline, row)) for row in cells)))
 
 
-def _folded(summary: str, text: str) -> str:
+def _fold(summary: str, text: str) -> str:
     """HTML, in which no markup is read: only what GitHub itself would link is broken up."""
-    return f"<details><summary>{_unlinked(_as_html(summary))}</summary>\n\n{text}\n\n</details>"
+    return f"<details><summary>{_unlink(_as_html(summary))}</summary>\n\n{text}\n\n</details>"
 
 
 def _as_html(text: str) -> str:
@@ -132,7 +132,7 @@ def _as_html(text: str) -> str:
     return escape(text).replace("&", "&amp;").replace("<", "&lt;")
 
 
-def _unlinked(text: str) -> str:
+def _unlink(text: str) -> str:
     return _LINKED.sub(lambda match: f"{match[0]}<!-- -->", text)
 
 
@@ -140,7 +140,7 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _beside(lists: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _side_notes(lists: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for heading, texts in lists.items():
         items = "\n".join(f"- {paragraph(text)}" for text in texts)
-        yield _folded(f"{heading} ({len(texts)})", items)
+        yield _fold(f"{heading} ({len(texts)})", items)

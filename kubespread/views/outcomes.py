@@ -14,8 +14,8 @@ from kubespread.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.views.lines import cut_middle
 from kubespread.views.look import Cell, Look, Rows, Sentence, Tone
 from kubespread.views.sheet import Column, Sheet, count
-from kubespread.views.terminal import GAP, INDENT, Laid, room_beside, tabulated
-from kubespread.views.view import Frame, Held, Metric, figures, held_after, held_before, labeled
+from kubespread.views.terminal import GAP, INDENT, Layout, room_beside, tabulate
+from kubespread.views.view import Frame, Held, Metric, figures, held_after, held_before, samples
 from kubespread.wording import count_of, short_key
 
 if TYPE_CHECKING:
@@ -106,12 +106,12 @@ def frames_apart(rows: Sequence[Outcome], drawn: TopologyMap) -> Iterator[Frame]
     for row in rows[-_MAX_FRAMES:]:
         shown = frame(row, dict(start), drawn)
         held = {**back, **shown.held}
-        pods, lost = {name: now[0] or 0 for name, now in held.items()}, _lost(row)
+        pods, lost = {name: now[0] or 0 for name, now in held.items()}, _lost_nodes(row)
         yield replace(shown, pods=pods, gone=lost, joined=(*row.nodes.joined, *gone), states={}, held=held)
         back, gone = {name: start[name] for name in shown.held if name in start}, lost
 
 
-def _lost(row: Outcome) -> Sequence[str]:
+def _lost_nodes(row: Outcome) -> Sequence[str]:
     """The nodes that are gone after it, or do not answer."""
     silent = [name for name, states in row.nodes.states.items() if "not ready" in states]
     return (*row.nodes.left, *silent)
@@ -121,7 +121,7 @@ def metrics(prefix: str, row_type: type[Outcome], rows: Sequence[Outcome]) -> It
     """Yield the number of tried events, of those that leave nothing worse, and figures of each."""
     yield f"{prefix}_outcomes", "Events that were tried.", [({}, len(rows))]
     yes = [int(row.verdict == "yes") for row in rows]
-    yield f"{prefix}_ok", "1 where nothing is in the way and nothing is worse.", labeled(row_type, rows, yes)
+    yield f"{prefix}_ok", "1 where nothing is in the way and nothing is worse.", samples(row_type, rows, yes)
     yield from figures(prefix, row_type, rows)
 
 
@@ -139,22 +139,22 @@ def passes(heading: str, rollout: RolloutReport, look: Look) -> Rows:
     if left_out:
         half = _MAX_PASSES // 2
         shown = [*shown[:half], *shown[-half:]]
-    head, *rows = tabulated(_columns(rollout, shown, look), headers=True)
+    head, *rows = tabulate(_columns(rollout, shown, look), headers=True)
     if left_out:
         rows.insert(_MAX_PASSES // 2, [Cell(INDENT), Cell(f"… {left_out} passes more (-v)", Tone.FAINT)])
     headed = Sentence([Cell(heading, Tone.STRONG), Cell(about, Tone.FAINT)])
     return Rows([headed, head] if look.headers else [], [[row] for row in rows], "line")
 
 
-def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -> list[Laid]:
+def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -> list[Layout]:
     columns = [
-        Laid("PASS", [str(row.number) for row in shown], is_number=True),
-        Laid("OLD", [str(row.running.old) for row in shown], is_number=True),
-        Laid("NEW", [str(row.running.new) for row in shown], is_number=True),
-        Laid("READY", [str(row.ready.old + row.ready.new) for row in shown], is_number=True),
+        Layout("PASS", [str(row.number) for row in shown], is_number=True),
+        Layout("OLD", [str(row.running.old) for row in shown], is_number=True),
+        Layout("NEW", [str(row.running.new) for row in shown], is_number=True),
+        Layout("READY", [str(row.ready.old + row.ready.new) for row in shown], is_number=True),
     ]
     skews = [
-        Laid(
+        Layout(
             _skew_header(rollout, place),
             [_skew(row.constraints[place], rollout.constraints[place]) for row in shown],
             is_number=True,
@@ -165,7 +165,7 @@ def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -
     return [*columns, *_domains(shown, room), *skews]
 
 
-def _domains(shown: Sequence[RolloutPass], room: int) -> Iterator[Laid]:
+def _domains(shown: Sequence[RolloutPass], room: int) -> Iterator[Layout]:
     """A column for each domain of the first constraint with few of them; without room, one with the extremes."""
     rows = [row.constraints for row in shown]
     for place in range(min(map(len, rows), default=0)):
@@ -177,11 +177,11 @@ def _domains(shown: Sequence[RolloutPass], room: int) -> Iterator[Laid]:
         if widths >= _LEAST_DOMAIN:
             for position, value in enumerate(values):
                 cells = [Cell(f"{key.domains[position].old}+{key.domains[position].new}") for key in keys]
-                yield Laid(cut_middle(value or '""', widths), cells, is_number=True)
+                yield Layout(cut_middle(value or '""', widths), cells, is_number=True)
             return
     for place in range(min(map(len, rows), default=0)):
         keys = [constraints[place] for constraints in rows]
-        column = Laid(f"PER {short_key(keys[0].topology_key).upper()}", [_extremes(key) for key in keys])
+        column = Layout(f"PER {short_key(keys[0].topology_key).upper()}", [_extremes(key) for key in keys])
         if column.width + GAP <= room:
             yield column
         return

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.regex import regex
-from kubespread.reports.columns import Declared, Fit, Readers, declared
+from kubespread.reports.columns import DeclaredColumn, Fit, Readers, declared_columns
 from kubespread.views.look import Look, Tone
 from kubespread.wording import short_key
 
@@ -24,7 +24,7 @@ R_contra = TypeVar("R_contra", contravariant=True)
 """Row type of a column: one that describes any place describes a node too."""
 
 
-class Drawn(Struct, frozen=True):
+class BarCell(Struct, frozen=True):
     """A cell with a bar behind its text."""
 
     percent: int
@@ -34,7 +34,7 @@ class Drawn(Struct, frozen=True):
 class Row(Struct, frozen=True):
     cells: Sequence[str]
     tone: Tone = Tone.PLAIN
-    drawn: Sequence[Drawn | None] = ()
+    drawn: Sequence[BarCell | None] = ()
     """Bars in the cells of a page."""
     step: int | None = None
     """Frame of the row."""
@@ -92,7 +92,7 @@ class Column(Struct, Generic[R_contra], frozen=True):
 
     def display(self, row: R_contra) -> str:
         """Text for people; empty for nothing."""
-        return _shown(self.value(row)) if self.text is None else self.text(row)
+        return _show(self.value(row)) if self.text is None else self.text(row)
 
     def on_screen(self, row: R_contra) -> str:
         """Text on a terminal."""
@@ -103,7 +103,7 @@ class Column(Struct, Generic[R_contra], frozen=True):
         return self.hides_empty and not any(map(self.value, rows))
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -124,11 +124,11 @@ def count(
 @cache
 def columns_of(row: type, *names: str) -> Sequence[Column[Any]]:
     """Columns that a type of rows declares: all, or those of some fields."""
-    every = declared(row)
+    every = declared_columns(row)
     return [_column(each) for each in (map(every.__getitem__, names) if names else every.values())]
 
 
-def _column(each: Declared) -> Column[Any]:
+def _column(each: DeclaredColumn) -> Column[Any]:
     col, value, text = each.col, each.value, each.col.text
     wanted, unwanted = (Tone.GOOD, Tone.BAD) if col.good else (Tone.BAD, Tone.GOOD)
     return Column(

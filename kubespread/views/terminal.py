@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from kubespread.escaping import escape
 from kubespread.regex import regex
 from kubespread.reports.columns import Fit, Readers
-from kubespread.views.lines import CUT, cut_middle, line_width, rows_of, width_of, wrapped, written
+from kubespread.views.lines import CUT, cut_middle, line_width, render, rows_of, width_of, wrap
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Text, Tone
 from kubespread.views.sheet import Column, R, Sheet, worst_first
 from kubespread.views.view import View, sheets_in, view_of
@@ -47,7 +47,7 @@ def _cell(text: str | Cell) -> Cell:
     return Cell(text) if isinstance(text, str) else text
 
 
-class Laid:
+class Layout:
     """A laid-out column of cells."""
 
     def __init__(self, header: str, cells: Iterable[str | Cell], is_number: bool = False) -> None:
@@ -65,12 +65,12 @@ def aim(look: Look) -> int:
     return look.width or _USUAL_WIDTH
 
 
-def room_beside(columns: Iterable[Laid], look: Look) -> int:
+def room_beside(columns: Iterable[Layout], look: Look) -> int:
     """Width left beside ``columns``, including the gap after them."""
     return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
 
 
-def flowed(
+def flow(
     phrases: Iterable[str | Line], look: Look, *, gutter: str = _GUTTER, indent: str = INDENT
 ) -> Iterator[Sentence]:
     """Yield indented lines of whole phrases, without empty ones; a phrase wider than the terminal is folded between
@@ -90,18 +90,18 @@ def flowed(
         yield Sentence(line)
 
 
-def folded(*parts: str | Cell, indent: str = INDENT, hanging: int = HANGING) -> Sentence:
+def fold(*parts: str | Cell, indent: str = INDENT, hanging: int = HANGING) -> Sentence:
     """One sentence, folded between words."""
     return Sentence([Cell(indent), *map(_cell, parts)], hanging)
 
 
 def because(named: Iterable[tuple[str, str]], most: int = 3) -> Iterator[Sentence]:
     """Yield ``a, b and 3 more: reason``, one line per reason with the names that share it."""
-    for reason, names in together(named).items():
-        yield folded(f"{some_of(names, most)}: {reason}")
+    for reason, names in by_reason(named).items():
+        yield fold(f"{some_of(names, most)}: {reason}")
 
 
-def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
+def by_reason(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
     """Names by shared reason."""
     by_text: dict[str, list[str]] = {}
     for name, text in named:
@@ -109,7 +109,7 @@ def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
     return by_text
 
 
-def tabulated(columns: Sequence[Laid], gap: int = GAP, *, headers: bool) -> Iterator[Line]:
+def tabulate(columns: Sequence[Layout], gap: int = GAP, *, headers: bool) -> Iterator[Line]:
     """Yield lines of columns side by side, indented by two, the last one unpadded."""
     if headers:
         yield _row(columns, [Cell(column.header, Tone.STRONG) for column in columns], gap)
@@ -117,7 +117,7 @@ def tabulated(columns: Sequence[Laid], gap: int = GAP, *, headers: bool) -> Iter
         yield _row(columns, cells, gap)
 
 
-def _row(columns: Sequence[Laid], cells: Sequence[Cell], gap: int) -> Line:
+def _row(columns: Sequence[Layout], cells: Sequence[Cell], gap: int) -> Line:
     line, blanks = [], 2
     for column, cell in zip(columns, cells, strict=True):
         room = column.width - width_of(cell.text)
@@ -207,13 +207,13 @@ def table(answer: Answer, look: Look) -> str:
     parts = screen(view, look) if view.picture is None else chain(doubts(view), view.picture(look))
     # Folded it could not be copied.
     following = [[Cell(f"next: {look.next_command}", Tone.FAINT)]] if look.next_command and look.headers else []
-    return written(chain(_fitting([*parts], following, look), following), color=look.color)
+    return render(chain(_fitting([*parts], following, look), following), color=look.color)
 
 
 def screen(view: View, look: Look) -> Iterator[Part]:
     """Yield the answer, its subject, its basis, and rows."""
     yield from doubts(view)
-    yield folded(Cell(view.answer[0], view.tone or Tone.STRONG), indent="")
+    yield fold(Cell(view.answer[0], view.tone or Tone.STRONG), indent="")
     if look.headers:
         yield from subject([[Cell(view.title, Tone.FAINT)], [Cell(view.provenance, Tone.FAINT)]], look)
     yield from remarks(view.answer[1:])
@@ -226,11 +226,11 @@ def screen(view: View, look: Look) -> Iterator[Part]:
 
 def doubts(view: View) -> Iterator[Sentence]:
     """Yield what is unknown."""
-    return (folded(Cell(doubt, Tone.BAD), indent="") for doubt in view.doubts)
+    return (fold(Cell(doubt, Tone.BAD), indent="") for doubt in view.doubts)
 
 
 def remarks(sentences: Iterable[str]) -> Iterator[Sentence]:
-    return (folded(sentence, indent="") for sentence in sentences)
+    return (fold(sentence, indent="") for sentence in sentences)
 
 
 def subject(phrases: Sequence[Line], look: Look) -> Iterator[Sentence]:
@@ -238,7 +238,7 @@ def subject(phrases: Sequence[Line], look: Look) -> Iterator[Sentence]:
     if look.rows is not None:
         first, *others = [phrase for phrase in phrases if line_width(phrase)]
         phrases = [[*first, *(cell for phrase in others for cell in (Cell(_GUTTER), *phrase))]]
-    yield from flowed(phrases, look, indent="")
+    yield from flow(phrases, look, indent="")
 
 
 def _fitting(parts: Sequence[Part], following: Sequence[Line], look: Look) -> Iterator[Line]:
@@ -254,8 +254,8 @@ def _fitting(parts: Sequence[Part], following: Sequence[Line], look: Look) -> It
         room = look.rows - _height(following, look.width)
         if _height(lines, look.width) + bool(hidden) > room:
             pieces = [*_pieces(parts)]
-            chosen = _chosen(pieces, room - 1, look.width)
-            lines = _laid([piece for place, piece in enumerate(pieces) if place in chosen], look.width)
+            chosen = _choose(pieces, room - 1, look.width)
+            lines = _lay_out([piece for place, piece in enumerate(pieces) if place in chosen], look.width)
             hidden.update(piece.noun for place, piece in enumerate(pieces) if place not in chosen)
     yield from lines
     if hidden:
@@ -272,7 +272,7 @@ def whole(parts: Iterable[Part], width: int | None) -> Iterator[Line]:
 
 def _lines(texts: Iterable[Text], width: int | None) -> Iterator[Line]:
     for text in texts:
-        yield from wrapped(text.cells, width, text.hanging) if isinstance(text, Sentence) else [text]
+        yield from wrap(text.cells, width, text.hanging) if isinstance(text, Sentence) else [text]
 
 
 class _Piece(Struct, frozen=True):
@@ -306,11 +306,11 @@ def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
             yield _Piece((4 if is_below else 2 if texts > _LEAD else 0, texts), -1, [text])
 
 
-def _chosen(pieces: Sequence[_Piece], room: int, width: int) -> Collection[int]:
+def _choose(pieces: Sequence[_Piece], room: int, width: int) -> Collection[int]:
     """The places of those that have room."""
     shown, opened, closed = set[int](), set[int](), set[int]()
     for place, piece in sorted(enumerate(pieces), key=lambda pair: pair[1].rank):
-        height = _height(_laid([piece], width, opened), width)
+        height = _height(_lay_out([piece], width, opened), width)
         if height <= room and piece.group not in closed:
             shown.add(place)
             opened.add(piece.group)
@@ -320,7 +320,7 @@ def _chosen(pieces: Sequence[_Piece], room: int, width: int) -> Collection[int]:
     return shown
 
 
-def _laid(pieces: Iterable[_Piece], width: int, opened: Collection[int] = ()) -> Sequence[Line]:
+def _lay_out(pieces: Iterable[_Piece], width: int, opened: Collection[int] = ()) -> Sequence[Line]:
     """Collect the lines of ``pieces``, those of the headers too except for the groups that are ``opened``."""
     texts, seen = list[Text](), {*opened}
     for piece in pieces:
@@ -340,8 +340,8 @@ def of_sheet(sheet: Sheet[R], look: Look) -> Rows:
     if sheet.drawn is not None:
         rows = Rows([], [list(sheet.drawn(row, look)) for row in shown])
     else:
-        rows = tabled(sheet.columns, shown, look) if shown else Rows([], [])
-    legend = [folded(Cell(sheet.legend, Tone.FAINT))] if sheet.legend and shown and look.headers else []
+        rows = lay_table(sheet.columns, shown, look) if shown else Rows([], [])
+    legend = [fold(Cell(sheet.legend, Tone.FAINT))] if sheet.legend and shown and look.headers else []
     return replace(
         rows,
         noun=sheet.noun,
@@ -351,7 +351,7 @@ def of_sheet(sheet: Sheet[R], look: Look) -> Rows:
     )
 
 
-def tabled(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Rows:
+def lay_table(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Rows:
     """``rows`` below their headers.
 
     Without room the last columns are left out, then names are shortened; a sentence, always the last cell, is folded in
@@ -376,7 +376,7 @@ def tabled(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Rows:
         spare -= wider - widths[place]
         if wider < each.width:
             texts = told_apart([cell.text for cell in each.cells], wider)
-            laid[place] = Laid(each.header, map(Cell, texts, (cell.tone for cell in each.cells)), each.is_number)
+            laid[place] = Layout(each.header, map(Cell, texts, (cell.tone for cell in each.cells)), each.is_number)
     if sentence is None:
         return laid_out(laid, look)
     hanging = len(INDENT) + sum(each.width + GAP for each in laid)
@@ -384,16 +384,16 @@ def tabled(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Rows:
     return replace(made, rows=[[Sentence(line, hanging)] for (line,) in made.rows if not isinstance(line, Sentence)])
 
 
-def laid_out(columns: Sequence[Laid], look: Look, noun: str = "row", gap: int = GAP) -> Rows:
+def laid_out(columns: Sequence[Layout], look: Look, noun: str = "row", gap: int = GAP) -> Rows:
     """Table of columns side by side, with rows that may be left out, named by their noun."""
-    lines = tabulated(columns, gap, headers=look.headers)
+    lines = tabulate(columns, gap, headers=look.headers)
     return Rows([next(lines)] if look.headers else [], [[line] for line in lines], noun)
 
 
-def _whole(column: Column[R], rows: Sequence[R]) -> Laid:
+def _whole(column: Column[R], rows: Sequence[R]) -> Layout:
     cells = []
     for row in rows:
         text, tone = escape(column.on_screen(row)), Tone.PLAIN if column.tone is None else column.tone(row)
         # What is a warning is said in words beside it.
         cells.append(Cell(text, Tone.PLAIN if tone is Tone.WARN else tone))
-    return Laid(column.short or column.header.replace("-", " "), cells, column.is_number)
+    return Layout(column.short or column.header.replace("-", " "), cells, column.is_number)

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import fields, replace
 
 from kubespread.regex import regex
-from kubespread.reports.columns import Readers, declared, docstring
+from kubespread.reports.columns import Readers, declared_columns, docstring
 from kubespread.reports.outcome import NodeLoad
 from kubespread.reports.parts import ClusterReference, OfWorkloads, scheduler_phrase
 from kubespread.views.look import Look, Part, Tone
@@ -58,7 +58,7 @@ class NodeFacts(Struct, frozen=True):
     """Meaning of the tones of nodes; empty without tones."""
 
     @classmethod
-    def of(
+    def from_sheet(
         cls,
         sheet: Sheet[R],
         verdict: Callable[[R], str] | None,
@@ -108,7 +108,7 @@ class Tile(Struct, frozen=True):
     """Text beside the value."""
 
 
-def unwanted(name: str, number: int) -> Tile:
+def unwanted_tile(name: str, number: int) -> Tile:
     """Tile of a number that should be 0."""
     return Tile(name, f"{number:,}", Tone.BAD if number else Tone.GOOD)
 
@@ -124,27 +124,27 @@ Metric = tuple[str, str, Iterable[Sample]]
 """Name without the program's, help, and samples."""
 
 
-def labeled(row_type: type, rows: Sequence[Any], figures: Sequence[float]) -> Iterator[Sample]:
+def samples(row_type: type, rows: Sequence[Any], figures: Sequence[float]) -> Iterator[Sample]:
     """Yield a sample per row, labeled with the texts among its fields."""
-    names = [each for each in declared(row_type).values() if each.is_label]
+    names = [each for each in declared_columns(row_type).values() if each.is_label]
     labels = ({each.name: str(getattr(row, each.name)) for each in names} for row in rows)
     return zip(labels, figures, strict=True)
 
 
 def figures(prefix: str, row_type: type, rows: Sequence[Any]) -> Iterator[Metric]:
     """Yield a metric for each column with a name in Prometheus, with a sample per row."""
-    for each in declared(row_type).values():
+    for each in declared_columns(row_type).values():
         if each.col.metric:
             help = docstring(row_type, each.name)
-            yield f"{prefix}_{each.col.metric}", help, labeled(row_type, rows, [each.value(row) or 0 for row in rows])
+            yield f"{prefix}_{each.col.metric}", help, samples(row_type, rows, [each.value(row) or 0 for row in rows])
 
 
 def tiles(row_type: type, rows: Sequence[Any]) -> Iterator[Tile]:
     """Yield the figure of the worst row, for each column with a tile."""
-    for each in declared(row_type).values():
+    for each in declared_columns(row_type).values():
         if each.col.tile:
             worst = max((each.value(row) or 0 for row in rows), default=0)
-            yield unwanted(f"{each.col.tile}, at worst", worst)
+            yield unwanted_tile(f"{each.col.tile}, at worst", worst)
 
 
 class View(Struct, frozen=True):
@@ -211,7 +211,7 @@ def source(cluster: ClusterReference | None, kube_version: str, *more: str) -> s
     return " · ".join(part for part in parts if part)
 
 
-class About(TypedDict):
+class SharedFields(TypedDict):
     """Fields that all views fill in the same way."""
 
     provenance: str
@@ -224,20 +224,20 @@ _MAX_NAMED = 3
 TONES = {"yes": Tone.GOOD, "no": Tone.BAD, "unknown": Tone.WARN}
 
 
-def about(report: Any) -> About:
+def frame_of(report: Any) -> SharedFields:
     """Origin, answer, notes and gaps of one report."""
-    return About(
+    return SharedFields(
         provenance=source(report.cluster, report.kube_version, report.manner),
-        answer=report.said,
+        answer=report.statements,
         tone=TONES[report.verdict],
-        beside=beside([report]),
+        beside=side_notes([report]),
     )
 
 
 _HEADINGS = {"Notes": "notes", "Admission": "admission", "Gaps": "gaps", "Not modeled": "not_modelled"}
 
 
-def beside(reports: Iterable[Any]) -> Mapping[str, Sequence[str]]:
+def side_notes(reports: Iterable[Any]) -> Mapping[str, Sequence[str]]:
     """Notes, gaps and unmodeled features of all ``reports``, without duplicates."""
     lists: dict[str, dict[str, None]] = {}
     for report in reports:
@@ -300,21 +300,23 @@ def view_of_rows(report: Any) -> View:
     sheets = [
         Sheet(title=name.replace("_", " ").capitalize(), columns=columns_of(row), rows=getattr(report, name))
         for name, row in kinds.items()
-        if isinstance(row, type) and issubclass(row, Struct) and declared(row)
+        if isinstance(row, type) and issubclass(row, Struct) and declared_columns(row)
     ]
-    return View(**about(report), title=_HUMP.sub(" ", report.kind.removesuffix("Report")).capitalize(), sheets=sheets)
+    return View(
+        **frame_of(report), title=_HUMP.sub(" ", report.kind.removesuffix("Report")).capitalize(), sheets=sheets
+    )
 
 
 def view_of(answer: Answer) -> View:
     """Make the view of an answer; a report without a view is shown as its rows."""
     reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
-    tell = _beside(type(reports[0]))
+    tell = _view_beside(type(reports[0]))
     view = view_of_rows(reports[0]) if tell is None else tell(reports)
     doubts = dict.fromkeys(doubt for report in reports for doubt in getattr(report, "doubts", ()))
     return replace(view, doubts=tuple(doubts))
 
 
-def _beside(report: type[Any]) -> Callable[[Sequence[Any]], View] | None:
+def _view_beside(report: type[Any]) -> Callable[[Sequence[Any]], View] | None:
     """The ``view`` that stands in the file of a report, or in one of that name beside it; ``view_of_several`` where a
     question has several reports.
     """

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import kubespread
-from kubespread.candidate.applied import applied
+from kubespread.candidate.applied import apply_manifest
 from kubespread.candidate.manifest import manifest_of, value_at
 from kubespread.candidate.replicas import is_rolled_out
 from kubespread.candidate.sources import Surroundings
@@ -206,7 +206,7 @@ def cluster(live: Data, last: Data | None = None) -> kubespread.Snapshot:
 
 
 def rolls_out(snapshot: kubespread.Snapshot, changes: Data) -> bool | None:
-    candidate = applied(manifest_of(changed(AS_WRITTEN, changes)), Surroundings(snapshot))
+    candidate = apply_manifest(manifest_of(changed(AS_WRITTEN, changes)), Surroundings(snapshot))
     return is_rolled_out(candidate, snapshot)
 
 
@@ -253,7 +253,7 @@ def replica_set(digest: str, live: Data) -> Data:
 def test_pods_have_the_hash_of_the_replica_set_that_has_their_template(changes: Data, digest: str | None) -> None:
     sets = [replica_set("5b8f7c9d4", {f"{C}.image": "web:0"}), replica_set("6d4cf56db", {})]
     snapshot = kubespread.Snapshot.from_objects([as_stored(), *sets])
-    candidate = applied(manifest_of(changed(AS_WRITTEN, changes)), Surroundings(snapshot))
+    candidate = apply_manifest(manifest_of(changed(AS_WRITTEN, changes)), Surroundings(snapshot))
     own = candidate.pod.metadata.labels["pod-template-hash"]
     assert candidate.pod.metadata.owner_references[0].name == f"web-{own}"
     assert (own if own in {"5b8f7c9d4", "6d4cf56db"} else None) == digest
@@ -276,7 +276,7 @@ NUMBERS: dict[str, tuple[Data, Data, Data | None, int | None]] = {
 @pytest.mark.parametrize("case", NUMBERS)
 def test_which_number_of_replicas_counts(case: str) -> None:
     live, changes, last, expected = NUMBERS[case]
-    candidate = applied(manifest_of(changed(AS_WRITTEN, changes)), Surroundings(cluster(live, last)))
+    candidate = apply_manifest(manifest_of(changed(AS_WRITTEN, changes)), Surroundings(cluster(live, last)))
     assert candidate.object is not None
     assert value_at(msgspec.to_builtins(candidate.object), "spec.replicas") == expected
 

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from kubespread.views.lines import wrapped
+from kubespread.views.lines import wrap
 from kubespread.views.look import Cell
 from tests.cli.support import CLUSTER, FIXTURES, POD, run
 from tools.fuzz.steps import bounded_steps
@@ -51,7 +51,7 @@ def test_help_on_the_narrowest_terminal() -> None:
 def test_lines_are_wrapped_at_any_width(width: int, text: str) -> None:
     for indent in (0, 2, 4):
         with bounded_steps(10_000):
-            lines = ["".join(each.text for each in line) for line in wrapped([Cell(text)], width, indent)]
+            lines = ["".join(each.text for each in line) for line in wrap([Cell(text)], width, indent)]
         assert "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
@@ -65,5 +65,5 @@ def test_a_note_is_folded_between_words_where_a_terminal_shows_it(monkeypatch: p
 
 def test_a_selector_that_no_line_holds_is_broken_between_its_labels() -> None:
     labels = [f"app.kubernetes.io/{key}=cockroachdb" for key in ("component", "instance", "name")]
-    lines = ["".join(each.text for each in line) for line in wrapped([Cell(f"counting {','.join(labels)}")], 80, 4)]
+    lines = ["".join(each.text for each in line) for line in wrap([Cell(f"counting {','.join(labels)}")], 80, 4)]
     assert lines == [f"counting {labels[0]},", f"    {labels[1]},{labels[2]}"]

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 import kubespread
 from kubespread.assistants import server
 from kubespread.cli import command
-from kubespread.cli.command import TYPED_ORDER, Typed, faults, spelled
-from kubespread.cli.commands import _made
+from kubespread.cli.command import TYPED_ORDER, Argv, faults, spelling
+from kubespread.cli.commands import _make
 from kubespread.errors import KubespreadError
 from kubespread.questions import registry
 from kubespread.questions.calls import Reading
@@ -95,7 +95,7 @@ class Recorder:
         """What is asked, said and ended with. Raises KubespreadError for what is refused."""
         self.log.clear()
         with redirect_stdout(Terminal()) as out, redirect_stderr(io.StringIO()) as err:
-            code = command.run(Typed(values, command.params))
+            code = command.run(Argv(values, command.params))
         return code, [*self.log], out.getvalue(), err.getvalue()
 
     def _load(self, *paths: str) -> Snapshot:
@@ -156,7 +156,7 @@ class Form:
 
     @classmethod
     def of(cls, name: str, base: str) -> Form:
-        command = _made(name)
+        command = _make(name)
         plain_context = command.make_context(name, base.split())
         typed = {each for each in plain_context.params if _is_typed(plain_context, each)}
         options = {}
@@ -168,7 +168,7 @@ class Form:
 
     def names_both(self, said: str, *options: str) -> bool:
         """Whether a refusal names each option or its value, or says what the one that it names is for."""
-        names = {parameter.name: spelled(parameter) for parameter in self.command.params}
+        names = {parameter.name: spelling(parameter) for parameter in self.command.params}
         named = [
             names[self.options[option][0]] in said
             or any(word in said for word in SAMPLES[self.name][option].split() if word.strip("-"))
@@ -218,12 +218,12 @@ def test_what_an_option_needs_is_a_parameter_of_the_command(command: str) -> Non
     needed = {name for _, _, option in options_of(registry.question(command)) for name in option.needs}
     # Manifests and some edits are passed by assistants alone.
     edits = {verb.replace("-", "_") for verb, edit in EDITS.items() if not edit.form.option}
-    assert needed - edits - {"manifest"} - {parameter.name for parameter in _made(command).params} == set()
+    assert needed - edits - {"manifest"} - {parameter.name for parameter in _make(command).params} == set()
 
 
 @pytest.mark.parametrize("command", SAMPLES)
 def test_there_is_a_sample_of_every_option(command: str) -> None:
-    names = {parameter.opts[0] for parameter in _made(command).params if not parameter.required}
+    names = {parameter.opts[0] for parameter in _make(command).params if not parameter.required}
     assert {*SAMPLES[command]} == names - {"-h", "--help-all", "promises", "scenario"}, (
         "what every form of it is given anyway"
     )

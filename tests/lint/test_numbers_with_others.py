@@ -61,7 +61,7 @@ def drained(manifest: str) -> tuple[int, str | None]:
     steps = [{"apply": str(FIXTURES / "KS302" / manifest)}, {"drain": "a1"}]
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
     after = kubespread.after_steps(cluster_of("KS302"), scenario)
-    waiting = kubespread.plan(cluster_of("KS302"), scenario).steps[-1].of("pending")
+    waiting = kubespread.plan(cluster_of("KS302"), scenario).steps[-1].get("pending")
     left = sum(pod.spec.node_name == "a1" for pod in after.pods)
     return left, waiting[0].why if waiting else None
 

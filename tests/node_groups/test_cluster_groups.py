@@ -90,4 +90,4 @@ def test_pseudonyms_leave_them_usable() -> None:
     assert b"acme" not in msgspec.json.encode((hidden.nodes, hidden.objects.get(NodePool)))
     report = kubespread.simulate(hidden, pod(requests={"cpu": "3"}), 2, autoscaler="karpenter")
     assert report.autoscaling is not None
-    assert report.autoscaling.added == 1
+    assert report.autoscaling.added_nodes == 1

@@ -37,7 +37,7 @@ def test_scale_ups(
     after = before.fork()
     report = autoscale(after, groups=groups, kind=kind)
     assert report.waiting == len(before.waiting)
-    assert report.left == len(after.waiting)
+    assert report.pods_left == len(after.waiting)
     for loop in report.loops:
         assert loop.pending - loop.placed == loop.left
         assert all(each.nodes for each in loop.added)

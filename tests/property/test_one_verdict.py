@@ -204,13 +204,13 @@ def _drained_in_full(snapshot: Snapshot, node: str) -> PlanReport:
 
 def _blocked(world: World, play: PlanReport) -> set[str]:
     """The workloads with a pod that the first step could not evict."""
-    blocked = (trouble.subject for trouble in play.steps[0].of("blocked", "finalizer"))
+    blocked = (trouble.subject for trouble in play.steps[0].get("blocked", "finalizer"))
     return {workload_of(world, world.book[pod.namespace, pod.name]) for pod in blocked}
 
 
 def _lacking(loss: LostDomain) -> set[str]:
     """The workloads that a loss leaves degraded, or with more pods pending or not made."""
-    return {*(trouble.subject for trouble in loss.of(*LACKING)), *(row.workload for row in loss.degraded)}
+    return {*(trouble.subject for trouble in loss.get(*LACKING)), *(row.workload for row in loss.degraded)}
 
 
 @examples(15)

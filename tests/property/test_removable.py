@@ -55,7 +55,7 @@ def goes(snapshot: Snapshot, groups: Sequence[Sequence[str]]) -> bool:
         return False
     now = after(snapshot, *steps(groups))
     is_left = newly_waiting(before, now) or _unmade(now) - _unmade(before)
-    is_broken = any(step.of("budget") for step in played.steps)
+    is_broken = any(step.get("budget") for step in played.steps)
     return not (is_left or is_broken or bare_pods(before) - bare_pods(now))
 
 

@@ -124,7 +124,7 @@ def test_a_maximum_beyond_all_room_leaves_as_much_as_if_each_pod_were_made(
         0,
     )
     if then.waiting:
-        assert found.of("pending")[0].why == then.world.message(then.waiting[0])
+        assert found.get("pending")[0].why == then.world.message(then.waiting[0])
 
 
 def _quota(hard: Data) -> Data:

@@ -70,14 +70,14 @@ def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_ba
         # Of each workload those beyond as many as before: one that waits may do so in the stead of another.
         if runs == 1:
             more = waiting(kubespread.after_steps(snapshot, scenario, number)) - settled
-            assert {str(each.subject): each.count for each in step.of("pending")} == more
+            assert {str(each.subject): each.count for each in step.get("pending")} == more
         assert (step.placed, step.gone) == (len(step.pods_placed), len(step.pods_gone))
         assert all(gone.made_room_for is not None for gone in step.pods_gone if gone.why == "preempted")
     assert (report.pending, report.unmade) == (steps[-1].pending, steps[-1].unmade)
     bad = [
         step.number
         for step in steps
-        if step.failed or step.of(*REFUSALS) or not all(rollout.complete for rollout in step.rollouts)
+        if step.failed or step.get(*REFUSALS) or not all(rollout.complete for rollout in step.rollouts)
     ]
     gone = [pod for step in steps for pod in step.pods_gone]
     assert report.blocked == tuple(bad)
@@ -111,7 +111,7 @@ def test_every_replica_that_is_to_be_is_placed_pending_or_not_made(case: tuple[S
     after = kubespread.after_steps(snapshot, scenario)
     before, unmade = (
         {name: sum(each.count for each in rows if each.subject == f"default/{name}") for name in WORKLOADS}
-        for rows in ([each for each in report.waiting if each.kind == "unmade"], report.steps[-1].of("unmade"))
+        for rows in ([each for each in report.waiting if each.kind == "unmade"], report.steps[-1].get("unmade"))
     )
     pods = [each for each in after.pods if not each.metadata.deletion_timestamp]
     for name in WORKLOADS:

@@ -37,8 +37,8 @@ def test_the_verdict_and_the_totals_follow_from_the_rows(
 ) -> None:
     snapshot = snapshot_of(objects)
     report, before = kubespread.upgrade(snapshot, pool, **manner, remedies=False), after(snapshot)
-    is_bad = [not step.is_done or bool(step.of("budget", "lost")) for step in report.steps]
-    is_lacking = bool(report.steps[-1].of("pending", "unmade") or report.steps[-1].degraded)
+    is_bad = [not step.is_done or bool(step.get("budget", "lost")) for step in report.steps]
+    is_lacking = bool(report.steps[-1].get("pending", "unmade") or report.steps[-1].degraded)
     assert report.verdict == ("no" if any(is_bad) or is_lacking else "yes")
     assert report.blocked == (() if report.steps[-1].is_done else (len(report.steps),))
     assert not (report.undone and report.steps[-1].is_done)
@@ -70,7 +70,7 @@ def _counts(report: PlanReport) -> set[int]:
     """What sentences add up over the troubles of a step, and over the steps."""
     rows = (report.whole, *report.steps)
     troubles = {row.count(kind) for row in rows for kind in KINDS} | {len(row.degraded) for row in rows}
-    budgets = {len(row.of("budget")) for row in rows}
+    budgets = {len(row.get("budget")) for row in rows}
     steps = len(report.steps) + len(report.undone)
     waited = sum(trouble.count for trouble in report.waiting)
     return troubles | budgets | {steps, steps - len(report.undone) - len(report.blocked), len(report.lost), waited}

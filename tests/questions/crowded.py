@@ -26,7 +26,7 @@ class CrowdedReport(QuestionReport, frozen=True, kw_only=True):
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...]
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         return "no" if self.crowded_nodes else "yes"
 
     def sentences(self) -> Iterator[str]:

@@ -132,5 +132,5 @@ def test_a_budget_that_is_applied_again_counts_as_it_is_now(tmp_path: Path) -> N
     tight, loose = budget("web", maxUnavailable=0), budget("web", maxUnavailable=1)
     steps = ["drain n0", f"apply {write(tmp_path / 'loose.json', loose)}", "drain n0"]
     report = kubespread.plan(kubespread.Snapshot.from_objects([*HOSTS, *WEB, tight]), scenario(*steps))
-    assert [len(step.of("blocked")) for step in report.steps] == [1, 0, 0]
+    assert [len(step.get("blocked")) for step in report.steps] == [1, 0, 0]
     assert [step.gone for step in report.steps] == [0, 0, 1]

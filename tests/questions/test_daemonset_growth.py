@@ -58,7 +58,7 @@ def test_who_has_no_room_and_who_is_pushed_out(
 ) -> None:
     report = planned(cluster(*used), agent(cpu, priority))
     step = report.steps[-1]
-    assert [trouble.count for trouble in step.of("pending")] == ([len(lacking)] if lacking else [])
+    assert [trouble.count for trouble in step.get("pending")] == ([len(lacking)] if lacking else [])
     assert [each.pod.name for each in step.pods_gone if each.why == PREEMPTED] == pushed_out
     if lacking:
         assert any(f": on {', '.join(lacking)}: " in sentence for sentence in report.answer)

@@ -60,6 +60,6 @@ def test_what_waited_for_nodes_goes_on(step: str | Data, objects: list[Data], mo
         kubespread.Snapshot.from_objects([*nodes, *objects]), scenario=scenario, autoscaler="ca", node_groups=groups
     )
     played = report.steps[0]
-    is_done = not played.of("blocked") and all(rollout.complete for rollout in played.rollouts)
+    is_done = not played.get("blocked") and all(rollout.complete for rollout in played.rollouts)
     assert (report.verdict, is_done) == (verdict, verdict == "yes")
     assert all(rollout.fewest_ready >= 1 for rollout in played.rollouts)

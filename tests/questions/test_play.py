@@ -30,7 +30,7 @@ def play(*steps: Any, **spec: Any) -> PlanReport:
 
 def told(step: PlanStep) -> str:
     """placed/gone/blocked/pending, skews of touched workloads, and how rollouts ended."""
-    figures = "/".join(map(str, (step.placed, step.gone, len(step.of("blocked")), step.pending)))
+    figures = "/".join(map(str, (step.placed, step.gone, len(step.get("blocked")), step.pending)))
     skews = [f"{change.before}->{change.after}" for each in step.workloads for change in each.skew]
     ends = [
         f"{len(each.passes)} passes {'complete' if each.complete else 'wedged'} {[end.skew for end in each.final]}"

@@ -323,7 +323,7 @@ def test_a_report_about_areas_is_the_part_of_the_whole_that_is_about_them() -> N
     for areas in (*((area,) for area in AREAS), ("losses", "drains")):
         part = kubespread.report(cluster, workloads=areas)
         assert part.lines == tuple(line for line in whole.lines if line.area in areas)
-        assert part.verdict == part.judged()
+        assert part.verdict == part.judge()
 
 
 @pytest.mark.parametrize(

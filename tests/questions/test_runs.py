@@ -131,4 +131,4 @@ def test_a_run_that_touches_pods_with_other_constraints_says_nothing_of_those_of
     web = WorkloadChange(workload=name, wanted=2, ready_before=2, ready=2, fewest_ready=2, skew=(zone, host))
     other = replace(web, skew=(replace(zone, after=3),))
     shown, another = (PlanStep(name="scale deploy/web=2", number=1, workloads=(row,)) for row in (web, other))
-    assert [skew.range_after for skew in shown.over([another]).workloads[0].skew] == ["1–3", "1"]
+    assert [skew.range_after for skew in shown.merge([another]).workloads[0].skew] == ["1–3", "1"]

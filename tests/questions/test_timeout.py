@@ -21,7 +21,7 @@ from kubespread.questions import scene, tasks
 from kubespread.questions.removable import NodeRemoval, RemovableReport
 from kubespread.questions.report import ReportLine
 from kubespread.questions.survive import Survive
-from kubespread.reports.parts import QuestionReport, Unfinished
+from kubespread.reports.parts import QuestionReport, UnfinishedParts
 from tests.builders import Data, remade
 from tests.cli.support import FIXTURES, run
 from tests.property.workloads_on_nodes import clusters, snapshot_of
@@ -159,17 +159,17 @@ def kubespread_duration(seconds: float) -> str:
 
 class _Told(QuestionReport, frozen=True, kw_only=True):
     is_bad: bool
-    said: tuple[str, ...] = ("three zones are fine", "one is small")
+    statements: tuple[str, ...] = ("three zones are fine", "one is small")
 
-    def judged(self) -> Any:
+    def judge(self) -> Any:
         return "no" if self.is_bad else "yes"
 
     def sentences(self) -> Any:
-        yield from self.said
+        yield from self.statements
 
 
-MISSING = Unfinished(timeout="1m0s", what="zone", finished=3, missing=("d", "e", "f", "g"))
-NOTHING = Unfinished(timeout="1m0s", what="zone", finished=0, missing=("d",))
+MISSING = UnfinishedParts(timeout="1m0s", what="zone", finished=3, missing=("d", "e", "f", "g"))
+NOTHING = UnfinishedParts(timeout="1m0s", what="zone", finished=0, missing=("d",))
 LEFT = "not finished within 1m0s: 3 of 7 zones done, not d, e, f and 1 more"
 
 
@@ -187,9 +187,9 @@ LEFT = "not finished within 1m0s: 3 of 7 zones done, not d, e, f and 1 more"
     ],
 )
 def test_a_report_with_a_part_missing_never_says_yes(
-    is_bad: bool, unfinished: Unfinished | None, verdict: str, answer: tuple[str, ...]
+    is_bad: bool, unfinished: UnfinishedParts | None, verdict: str, answer: tuple[str, ...]
 ) -> None:
-    report = _Told(is_bad=is_bad, unfinished=unfinished).concluded()
+    report = _Told(is_bad=is_bad, unfinished=unfinished).conclude()
     assert (report.verdict, report.answer) == (verdict, answer)
 
 
@@ -271,7 +271,7 @@ def test_each_part_is_told() -> None:
 
 
 def test_names_of_workloads_are_texts_in_json() -> None:
-    missing = Unfinished(
+    missing = UnfinishedParts(
         timeout="1s", what="workload", finished=0, missing=(str(WorkloadName("Deployment", "shop", "web")),)
     )
     assert missing.to_dict()["missing"] == ["shop/Deployment/web"]

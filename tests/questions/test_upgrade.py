@@ -36,8 +36,8 @@ def lines(report: PlanReport) -> list[str]:
         evicted = sum(gone.why == "evicted" for gone in step.pods_gone)
         counts = f"{evicted} evicted, {step.placed} placed, {step.pending} pending"
         told.append(f"{step.name.removeprefix('replace ')} -> {', '.join(step.nodes.joined)}: {counts}")
-    told += [f"! {trouble.subject}: {trouble.why}" for trouble in report.whole.of(*REFUSALS)]
-    told += [f"? {trouble.count} of {trouble.subject}" for trouble in report.whole.of("pending")]
+    told += [f"! {trouble.subject}: {trouble.why}" for trouble in report.whole.get(*REFUSALS)]
+    told += [f"? {trouble.count} of {trouble.subject}" for trouble in report.whole.get("pending")]
     return [*told, *(f"try {remedy}" for remedy in report.remedies)]
 
 

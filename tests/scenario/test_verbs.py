@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.cli.command import TYPED_ORDER, Typed
+from kubespread.cli.command import TYPED_ORDER, Argv
 from kubespread.cli.options import edits_of
 from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadReference
@@ -87,7 +87,7 @@ def test_a_verb_is_the_same_however_it_is_written(verb: str) -> None:
         ways["sent by an assistant"] = sent(line)
     if verb in EDITS and EDITS[verb].form.option:
         name = verb.replace("-", "_")
-        (ways["an option"],) = edits_of(Typed({name: [text], TYPED_ORDER: (name,)}))
+        (ways["an option"],) = edits_of(Argv({name: [text], TYPED_ORDER: (name,)}))
     if verb in EDITS:
         (ways["an edit of a snapshot"],) = CLUSTER.with_edits(line).edits
         (ways["the edit as it is shown"],) = CLUSTER.with_edits(str(expected)).edits

@@ -7,7 +7,7 @@ import pytest
 
 from kubespread.questions.calls import Reading
 from kubespread.questions.scheduler import Scheduler
-from kubespread.serving.server import App, Guard, served
+from kubespread.serving.server import App, Guard, page_state
 from kubespread.snapshot.snapshot import Snapshot
 from tests.builders import Data, hosts, node
 from tests.serving.asgi import ASKING, KNOWN, PORT, TOKEN, call
@@ -48,5 +48,5 @@ def test_it_is_not_read_more_often_than_a_tenth_of_the_time() -> None:
         return snapshot()
 
     reading = Reading(read, 60.0)
-    assert msgspec.to_builtins(served(reading)) == msgspec.to_builtins(served(reading))
+    assert msgspec.to_builtins(page_state(reading)) == msgspec.to_builtins(page_state(reading))
     assert len(reads) == 1

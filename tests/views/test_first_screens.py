@@ -19,7 +19,7 @@ from kubespread import ClusterWorkloads, Side, Snapshot
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.reports.parts import QuestionReport
 from kubespread.views import terminal
-from kubespread.views.lines import written
+from kubespread.views.lines import render
 from kubespread.views.look import Look, Rows, Text, Tone
 from kubespread.views.sheet import worst_first
 from kubespread.views.terminal import whole
@@ -210,7 +210,7 @@ def _tables(report: Any, look: Look) -> Iterator[tuple[Rows, int]]:
 
 
 def _first_line(row: Sequence[Text], look: Look) -> str:
-    return written(whole([Rows([], [row])], look.width), color=False).splitlines()[0]
+    return render(whole([Rows([], [row])], look.width), color=False).splitlines()[0]
 
 
 @pytest.mark.parametrize("cloud", slow_but(["GKE"], CLOUDS))

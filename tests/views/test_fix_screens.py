@@ -8,7 +8,7 @@ from functools import cache
 
 import kubespread
 from kubespread import ExplainReport
-from kubespread.reports.advice import Advice, NotEnough, not_enough, untried
+from kubespread.reports.advice import Advice, NotEnough, not_enough, untried_note
 from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.views.clusters import candidate, cluster
@@ -59,7 +59,7 @@ def test_changes_of_several_nodes_at_once_are_not_counted_as_one_node_more() -> 
 
 def test_what_was_not_tried_is_counted_by_what_it_is() -> None:
     advice = Advice(families=("evict",), enough=(), not_enough=(), untried={"evict": 4, "combination": 1651})
-    assert untried(advice) == "not tried: 4 more of evict, 1,651 more combinations"
+    assert untried_note(advice) == "not tried: 4 more of evict, 1,651 more combinations"
 
 
 if __name__ == "__main__":

@@ -180,7 +180,7 @@ def test_what_is_applied_meets_the_quota(case: str, tmp_path: Path) -> None:
 def test_the_rows_say_who_lacks_pods_and_why() -> None:
     report = played([*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_MORE))], "rollout deploy/web")
     (step,) = report.steps
-    (row,) = step.of("unmade")
+    (row,) = step.get("unmade")
     (rollout,) = step.rollouts
     assert (row.subject, row.count) == ("default/Deployment/web", 1)
     assert row.why.endswith("exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2")

@@ -333,7 +333,7 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
         force_setattr(self, "unconstrained", bare)
         force_setattr(self, "unprotected", tuple(row.workload for row in self.workloads if row.is_unprotected))
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         if self.reaches("risk"):
             return "no"
         return "unknown" if self.reaches("unjudged") else "yes"
@@ -342,7 +342,7 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     def is_no(self) -> bool:
         return bool(self.count("violated"))
 
-    def found(self) -> Iterable[Finding]:
+    def all_findings(self) -> Iterable[Finding]:
         return (finding for row in self.workloads for finding in row.findings)
 
     def worst_finding(self) -> str:

@@ -368,7 +368,7 @@ def found(
 ) -> AuditFinding:
     """Finding without a trial."""
     numbers = {"detail": detail, **({"key": short_key(key)} if key else {}), "select": select, **figures}
-    return AuditFinding.of(cause, level, numbers=numbers, topology_key=key, detail=detail, select=select)
+    return AuditFinding.make(cause, level, numbers=numbers, topology_key=key, detail=detail, select=select)
 
 
 def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:

@@ -12,8 +12,8 @@ from kubespread.kube.well_known import ZONE
 from kubespread.questions import audit as audits
 from kubespread.views.look import Cell, Look, Sentence, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of
-from kubespread.views.terminal import HANGING, INDENT, folded
-from kubespread.views.view import Metric, Sample, Tile, View, about, workloads_phrase
+from kubespread.views.terminal import HANGING, INDENT, fold
+from kubespread.views.view import Metric, Sample, Tile, View, frame_of, workloads_phrase
 from kubespread.wording import EMPTY, count_of, domain_noun, short_key
 
 _MAX_NAMED = 3
@@ -38,7 +38,7 @@ def _trials(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> Iterat
 def view(report: audits.AuditReport) -> View:
     """Workloads, and what is found of them."""
     return View(
-        **about(report),
+        **frame_of(report),
         metrics=partial(_metrics, report),
         title=f"Audit of {workloads_phrase(report, len(report.workloads))}, {count_of(report.nodes, 'node')}",
         sheets=[
@@ -49,7 +49,7 @@ def view(report: audits.AuditReport) -> View:
                 title="Findings",
                 columns=columns_of(audits.AuditFinding),
                 tone=lambda finding: _TONES[finding.level],
-                rows=[*report.found()],
+                rows=[*report.all_findings()],
             ),
         ],
         tiles=[
@@ -104,11 +104,11 @@ def _in_full(rows: Sequence[audits.AuditedWorkload]) -> Iterator[Sentence]:
     """Show what is found of each row, with what was tried, and which rollouts are under way."""
     for row in rows:
         if under_way := row.under_way:
-            yield folded(f"{row.called}: {under_way}")
+            yield fold(f"{row.called}: {under_way}")
         for finding in row.findings:
-            yield folded(f"{row.called}: {finding.text}")
+            yield fold(f"{row.called}: {finding.text}")
             for trial in _trials(row, finding):
-                yield folded(Cell(trial, Tone.FAINT), indent=INDENT * 2, hanging=HANGING + 2)
+                yield fold(Cell(trial, Tone.FAINT), indent=INDENT * 2, hanging=HANGING + 2)
 
 
 def _metrics(report: audits.AuditReport) -> Iterator[Metric]:

@@ -144,7 +144,7 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     node_rows: tuple[NodeCapacity, ...]
     """Nodes in the cluster's order."""
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         return "no" if self.fits == 0 else "yes"
 
     def sentences(self) -> Iterator[str]:

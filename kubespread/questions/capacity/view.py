@@ -17,7 +17,7 @@ from kubespread.questions.capacity import (
 from kubespread.reports.columns import Readers, docstring
 from kubespread.views.look import Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, named_by_key
-from kubespread.views.view import Metric, NodeFacts, Tile, View, about, figures, some
+from kubespread.views.view import Metric, NodeFacts, Tile, View, figures, frame_of, some
 from kubespread.wording import count_of, short_key
 
 _ALWAYS = ("cpu", "memory")
@@ -62,12 +62,12 @@ def view(report: CapacityReport) -> View:
         noun="node",
     )
     return View(
-        **about(report),
+        **frame_of(report),
         metrics=partial(_metrics, report),
         title=f"Capacity of {count_of(report.nodes, 'node')}{_whose(report)}",
         sheets=[resources, domains, nodes],
         tiles=[*_tiles(report)],
-        nodes=NodeFacts.of(
+        nodes=NodeFacts.from_sheet(
             nodes,
             (lambda row: f"{count_of(row.fits or 0, 'more pod')} fit") if fits else None,
             {Tone.GOOD: "has room for the pod", Tone.BAD: "has none"} if fits else {},

@@ -88,7 +88,7 @@ class CheckFinding(Finding, frozen=True, kw_only=True, rename=_IN_JSON):
         return f"{self.code} {self.rule}"
 
     @property
-    def located(self) -> Position:
+    def source_position(self) -> Position:
         return Position(self.file, self.line, self.column, self.field)
 
     @property
@@ -141,10 +141,10 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
         """True if some finding is at least that severe."""
         return any(finding.level.rank <= severity.rank for finding in self.findings)
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         return "no" if self.reaches(self.fail_on) else "yes"
 
-    def found(self) -> Iterable[Finding]:
+    def all_findings(self) -> Iterable[Finding]:
         return self.findings
 
     @property

@@ -10,12 +10,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.candidate.applied import with_companions, with_manifest_objects
-from kubespread.candidate.candidate import Candidate, NotInClusterError, candidate_of, unserved
+from kubespread.candidate.candidate import Candidate, NotInClusterError, candidate_of, unserved_faults
 from kubespread.candidate.manifest import Manifest, kind_of, texts_at, value_at
 from kubespread.candidate.replicas import (
     autoscaler_gaps,
     autoscalers_of,
-    bounded,
+    bound_replicas,
     first_missing,
     growth_gaps,
     runs_another_template,
@@ -245,7 +245,7 @@ class Gatherer:
         pod, meta, gathered = candidate.pod, candidate.pod.metadata, self.gathered
         cluster = gathered.cluster
         name = candidate.workload or WorkloadName("Pod", meta.namespace, meta.name)
-        replicas, why = bounded(candidate.replicas, autoscalers_of(name, gathered.objects))
+        replicas, why = bound_replicas(candidate.replicas, autoscalers_of(name, gathered.objects))
         if why:
             so_many = count_of(replicas, "replica")
             gathered.notes.append(f"{name.kind}/{name.name} is checked with {so_many}: {why}")
@@ -367,7 +367,7 @@ def _part_of(item: KubernetesObject) -> _Part | None:
     if row is not None:
         patch = "is a patch: pipe `kubectl kustomize DIRECTORY` into kubespread"
         return _Part(patch, is_of_pods=True) if _is_patch(item, row) else None
-    if any(unserved(item, is_written=True)) or templates_of(item.api_version, item.kind) is not None:
+    if any(unserved_faults(item, is_written=True)) or templates_of(item.api_version, item.kind) is not None:
         return None
     return _Part("is not checked: what its controller adds to the pod template is not known", is_of_pods=False)
 

@@ -11,8 +11,8 @@ from kubespread.questions.commands import option_of
 from kubespread.reports.columns import Readers
 from kubespread.views.look import Cell, Look, Part, Rows, Text, Tone
 from kubespread.views.sheet import Column, Sheet
-from kubespread.views.terminal import HANGING, folded
-from kubespread.views.view import View, about
+from kubespread.views.terminal import HANGING, fold
+from kubespread.views.view import View, frame_of
 from kubespread.wording import count_of
 
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.PLAIN}
@@ -36,7 +36,7 @@ _COLUMNS: Sequence[Column[CheckFinding]] = (
 
 def view(report: CheckReport) -> View:
     """The findings; a warning counts where the verdict is yes."""
-    facts = about(report)
+    facts = frame_of(report)
     if report.verdict == "yes" and report.reaches(Severity.WARNING):
         facts["tone"] = Tone.WARN
     findings = Sheet(
@@ -69,17 +69,17 @@ def _finding(finding: CheckFinding, look: Look) -> Iterator[Text]:
     name, remedy = "" if finding.file is None else finding.called, finding.remedy
     severity = Cell(finding.level, _LEVELS[finding.level])
     place = f"{finding.position}  " if finding.position else ""
-    yield folded(place, severity, "  ".join(["", finding.code, finding.rule, name]).rstrip())
-    inside = partial(folded, indent=" " * HANGING)
+    yield fold(place, severity, "  ".join(["", finding.code, finding.rule, name]).rstrip())
+    inside = partial(fold, indent=" " * HANGING)
     yield inside(finding.text)
     yield inside(f"→ {remedy.text}", hanging=HANGING + 2)
     options = [*(f"set {setting}" for setting in remedy.settings), *map(option_of, remedy.edits)]
     deeper = " " * (HANGING + 2)
     for option in options:
-        yield folded(Cell(option, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
+        yield fold(Cell(option, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
     yield from ([Cell(deeper + command, Tone.FAINT)] for command in (remedy.commands if look.in_full else ()))
     if remedy.outcome is not None:
-        yield folded(Cell(remedy.outcome, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
+        yield fold(Cell(remedy.outcome, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
 
 
 def _first_of_each(findings: Sequence[CheckFinding]) -> Iterator[CheckFinding]:

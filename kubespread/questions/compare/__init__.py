@@ -143,7 +143,7 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
         """Gaps of either side."""
         return (*self.before.gaps, *self.after.gaps)
 
-    def judged(self) -> reports.Judgment:
+    def judge(self) -> reports.Judgment:
         return "no" if any(map(is_worse, self.changes)) else "yes"
 
     def sentences(self) -> Iterator[str]:

@@ -9,8 +9,8 @@ from kubespread.questions.compare import CellChange, CompareReport, is_worse
 from kubespread.reports.columns import Readers
 from kubespread.views.look import Cell, Look, Sentence, Tone
 from kubespread.views.sheet import Sheet, columns_of
-from kubespread.views.terminal import folded
-from kubespread.views.view import TONES, View, beside, cluster_phrase
+from kubespread.views.terminal import fold
+from kubespread.views.view import TONES, View, cluster_phrase, side_notes
 from kubespread.wording import count_of
 
 _MAX_CELLS = 5
@@ -27,7 +27,7 @@ def view(report: CompareReport) -> View:
     return View(
         title="Before → after",
         provenance=" · ".join(filter(None, (" → ".join(clusters), report.manner))),
-        answer=report.said,
+        answer=report.statements,
         tone=TONES[report.verdict],
         sheets=[
             Sheet(
@@ -40,7 +40,7 @@ def view(report: CompareReport) -> View:
         ],
         names=[*dict.fromkeys(change.key for change in report.changes)],
         parts=lambda _: [Sheet(title="", columns=(), rows=rows, drawn=_line)],
-        beside=beside(sides),
+        beside=side_notes(sides),
     )
 
 
@@ -49,4 +49,4 @@ def _line(row: Sequence[CellChange], look: Look) -> Iterator[Sentence]:
     shown = row if look.in_full else row[:_MAX_CELLS]
     cells = (Cell(f"{'  ' if change is row[0] else ' · '}{change.cell}", _tone(change)) for change in shown)
     more = f" · {count_of(len(row) - len(shown), 'more change')}" if len(row) > len(shown) else ""
-    yield folded(Cell(row[0].key, Tone.STRONG), *cells, more)
+    yield fold(Cell(row[0].key, Tone.STRONG), *cells, more)

@@ -11,7 +11,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import NamespacedName
-from kubespread.reports.advice import SCHEDULE_ANYWAY, Advice, Suggestion, costly, not_enough, untried
+from kubespread.reports.advice import SCHEDULE_ANYWAY, Advice, Suggestion, costly, not_enough, untried_note
 from kubespread.reports.judged_nodes import NodeReport
 from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference, PreemptionReport, Report
 from kubespread.scheduler.causes import ResourceDetail
@@ -178,7 +178,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
             return bool(self.feasible) or (fix is not None and bool(fix.victims))
         return fix.placed >= fix.replicas
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         is_found = self.fix is not None and self.advice is not None and bool(self.advice.enough)
         return "yes" if (self.fits or is_found) and not self.gates else "no"
 
@@ -190,9 +190,9 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
             yield from [*opening(self), summary(self), *beside(self)]
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def statements(self) -> tuple[str, ...]:
         if self.fix is not None:
-            return super().said
+            return super().statements
         before = 0 if self.doubts else len(opening(self))
         return (f"{self.word}{self.answer[before]}", *self.answer[:before], *self.answer[before + 1 :])
 
@@ -274,7 +274,7 @@ def _changes(report: ExplainReport, fix: Fix) -> Iterator[str]:
         yield f"Only at others' cost: {changes}"
     if changes := " · ".join(not_enough(advice)):
         yield f"Not enough alone: {changes}"
-    if sentence := untried(advice):
+    if sentence := untried_note(advice):
         yield sentence
 
 

@@ -26,7 +26,7 @@ from kubespread.reports.reason_words import short_names
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT, Spelling, formula, score_steps
 from kubespread.views.lines import cut_end, cut_middle, width_of
 from kubespread.views.look import Cell, Look, Rows, Tone
-from kubespread.views.terminal import Laid, laid_out, told_apart
+from kubespread.views.terminal import Layout, laid_out, told_apart
 from kubespread.wording import EMPTY, short_key
 
 MAX_NODES = 25
@@ -201,14 +201,14 @@ class RowForm(Struct, frozen=True):
     full_reasons: bool = False
 
 
-def _fullest(width: int | None, columns_of: Callable[[RowForm], list[Laid]]) -> tuple[list[Laid], int, int | None]:
+def _fullest(width: int | None, columns_of: Callable[[RowForm], list[Layout]]) -> tuple[list[Layout], int, int | None]:
     """The columns of the first form that fits, the gap between them, and the width of the last one, the reasons.
 
     Reasons may take up to two fifths of the terminal if the formula keeps its room.
     """
     if width is None:
         return columns_of(_FORMS[0]), _FORMS[0].gap, None
-    columns, gap, room = list[Laid](), 1, 0
+    columns, gap, room = list[Layout](), 1, 0
     for form, least in _attempts(width):
         columns, gap = columns_of(form), form.gap
         room = width - 2 - sum(column.width + gap for column in columns[:-1])
@@ -281,36 +281,36 @@ def node_table(rows: NodeRows, suffix: str, look: Look) -> Rows:
     return laid_out(columns, look, "node", gap)
 
 
-def _columns_of_nodes(rows: NodeRows, suffix: str, wide: bool, form: RowForm) -> list[Laid]:
+def _columns_of_nodes(rows: NodeRows, suffix: str, wide: bool, form: RowForm) -> list[Layout]:
     """Name, domains, verdict, arithmetic, plugins' scores if ``wide``, score, and the reasons last."""
     totals = ["" if row.node.total is None else str(row.node.total) for row in rows.rows]
     has_score = form.full_reasons or (form.score and any(totals))
     return [
         _names(rows, suffix, form.name),
         *(_domains(rows, form.name) if form.domains else ()),
-        Laid("FITS", [_FITS if row.node.feasible else _FAILS for row in rows.rows]),
+        Layout("FITS", [_FITS if row.node.feasible else _FAILS for row in rows.rows]),
         *_arithmetic_of_nodes(rows, form.spelling),
         *(_plugin_scores(rows) if wide else ()),
-        *([Laid("SCORE", totals, is_number=True)] if has_score else ()),
+        *([Layout("SCORE", totals, is_number=True)] if has_score else ()),
         _reasons(rows, form.full_reasons),
     ]
 
 
-def _names(rows: NodeRows, suffix: str, width: int | None) -> Laid:
+def _names(rows: NodeRows, suffix: str, width: int | None) -> Layout:
     safe = [escape(row.node.name.removesuffix(suffix)) for row in rows.rows]
-    return Laid("NODE", list(map(Cell, safe if width is None else told_apart(safe, width))))
+    return Layout("NODE", list(map(Cell, safe if width is None else told_apart(safe, width))))
 
 
-def _domains(rows: NodeRows, width: int | None) -> list[Laid]:
+def _domains(rows: NodeRows, width: int | None) -> list[Layout]:
     return [
-        Laid(escape(short_key(key).upper()), [_domain_cell(row.domains[place], width) for row in rows.rows])
+        Layout(escape(short_key(key).upper()), [_domain_cell(row.domains[place], width) for row in rows.rows])
         for place, key in enumerate(rows.domains)
     ]
 
 
-def _arithmetic_of_nodes(rows: NodeRows, spelling: Spelling) -> list[Laid]:
+def _arithmetic_of_nodes(rows: NodeRows, spelling: Spelling) -> list[Layout]:
     return [
-        Laid(
+        Layout(
             _constraint_header(place, constraint.topology_key, spelling),
             [
                 Cell(term.text(spelling), Tone.BAD if term.rejects else Tone.PLAIN)
@@ -321,25 +321,25 @@ def _arithmetic_of_nodes(rows: NodeRows, spelling: Spelling) -> list[Laid]:
     ]
 
 
-def _plugin_scores(rows: NodeRows) -> list[Laid]:
+def _plugin_scores(rows: NodeRows) -> list[Layout]:
     return [
-        Laid(plugin, [score_steps(detail) if detail else "" for detail in details], is_number=True)
+        Layout(plugin, [score_steps(detail) if detail else "" for detail in details], is_number=True)
         for plugin, details in zip(rows.scores, zip(*(row.scores for row in rows.rows), strict=True), strict=True)
     ]
 
 
-def _reasons(rows: NodeRows, full: bool) -> Laid:
+def _reasons(rows: NodeRows, full: bool) -> Layout:
     texts = (row.with_numbers if full else SEPARATOR.join(row.short_reasons) for row in rows.rows)
-    return Laid("WHY NOT", texts)
+    return Layout("WHY NOT", texts)
 
 
 _FITS, _FAILS = Cell("yes", Tone.GOOD), Cell("no", Tone.BAD)
 
 
-def _within(rows: NodeRows, reasons: Laid, width: int) -> Laid:
+def _within(rows: NodeRows, reasons: Layout, width: int) -> Layout:
     """The reasons; one word each where there is no room for numbers."""
     cells = [
         reason if width_of(reason.text) <= width else Cell(_cut_items(row.short_names, width))
         for row, reason in zip(rows.rows, reasons.cells, strict=True)
     ]
-    return Laid(cut_end(reasons.header, width), cells)
+    return Layout(cut_end(reasons.header, width), cells)

@@ -19,8 +19,8 @@ from kubespread.reports.parts import ConstraintReport, CountedPod, letter
 from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, formula, policies, score_steps
 from kubespread.views.look import Cell, Look, Part, Rows, Sentence, Text, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
-from kubespread.views.terminal import folded, remarks, shared_suffix, subject, tabled
-from kubespread.views.view import NodeFacts, Tile, View, about, beside, source
+from kubespread.views.terminal import fold, lay_table, remarks, shared_suffix, subject
+from kubespread.views.view import NodeFacts, Tile, View, frame_of, side_notes, source
 from kubespread.wording import EMPTY, count_of, short_key
 
 
@@ -44,7 +44,7 @@ def view(report: ExplainReport) -> View:
     return View(
         title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",
         provenance=_source(report),
-        answer=report.said,
+        answer=report.statements,
         tone=tone,
         sheets_of=lambda: list(_sheets(report)),
         names=_fitting(report),
@@ -57,7 +57,7 @@ def view(report: ExplainReport) -> View:
         is_wide_on_terminals=True,
         bars=[asked_bars(constraint, position) for position, constraint in enumerate(report.constraints)],
         nodes_of=lambda: _facts(report),
-        beside=beside([report]),
+        beside=side_notes([report]),
     )
 
 
@@ -142,11 +142,11 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
     if report.nodes:
         tone = Tone.GOOD if report.schedulable else Tone.BAD
-        yield folded(Cell(f"{report.word}{summary(report, suffix)}", tone), indent="", hanging=0)
+        yield fold(Cell(f"{report.word}{summary(report, suffix)}", tone), indent="", hanging=0)
     yield from _title(report, suffix, look)
     for sentence in opening(report):
         tone = Tone.WARN if report.waiting else Tone.PLAIN
-        yield folded(Cell(sentence, tone), indent="")
+        yield fold(Cell(sentence, tone), indent="")
     yield from remarks(report.answer[len(opening(report)) + 1 :])
     if look.headers:
         yield from constraint_lines(report.constraints, look.width)
@@ -155,7 +155,7 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
         yield replace(node_table(rows_of(report, shown), suffix, look), hidden=len(report.nodes) - len(shown))
     if counted := list(_counted_pods(report)):
         yield []
-        yield tabled(columns_of(_Counted), counted, look)
+        yield lay_table(columns_of(_Counted), counted, look)
 
 
 def _title(report: ExplainReport, suffix: str, look: Look) -> Iterator[Sentence]:
@@ -172,7 +172,7 @@ def _source(report: ExplainReport) -> str:
 
 def _facts(report: ExplainReport) -> NodeFacts:
     nodes, _ = _sheets(report)
-    return NodeFacts.of(nodes, _verdict, {Tone.GOOD: "fits", Tone.BAD: "does not fit"})
+    return NodeFacts.from_sheet(nodes, _verdict, {Tone.GOOD: "fits", Tone.BAD: "does not fit"})
 
 
 def _verdict(row: NodeRow) -> str:
@@ -229,7 +229,7 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
     """The smallest changes first, each with how to make it."""
     enough = report.advice.enough if report.advice is not None else ()
     seen = View(
-        **about(report),
+        **frame_of(report),
         title=_asked(report, fix),
         bars=[
             asked_bars(constraint, place)
@@ -245,7 +245,7 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
     return replace(
         seen,
         provenance=_source(report),
-        answer=[*report.said, *_why_not(report)],
+        answer=[*report.statements, *_why_not(report)],
         tone=Tone.GOOD if report.fits else Tone.WARN if enough else Tone.BAD,
     )
 
@@ -253,7 +253,7 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
 def _why_not(report: ExplainReport) -> Iterator[str]:
     """kube-scheduler's message and what bars the pod, unless it fits or that is said already."""
     for text in (report.message, report.conclusion):
-        if text and (report.advice or not report.fits) and text not in report.said[0]:
+        if text and (report.advice or not report.fits) and text not in report.statements[0]:
             yield text
 
 
@@ -270,17 +270,17 @@ def _changes(report: ExplainReport, fix: Fix, enough: Sequence[Suggestion], look
         yield from constraint_lines(report.constraints, look.width)
     fits = "NODES" if fix.replicas is None else "PLACED"
     columns = [replace(column, short=fits) if column.header == "FITS" else column for column in _CHANGES]
-    yield tabled(columns, enough, look) if enough else Rows([], [])
+    yield lay_table(columns, enough, look) if enough else Rows([], [])
     for suggestion in enough if look.in_full else enough[:1]:
         yield from _in_full(suggestion, look)
 
 
 def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Text]:
     """Its remarks and its patch, if it has any. Commands, to be copied, stay in one line."""
-    inside = partial(folded, indent=" " * _INSIDE, hanging=_INSIDE + 2)
+    inside = partial(fold, indent=" " * _INSIDE, hanging=_INSIDE + 2)
     others = suggestion.alternatives if look.in_full else ()
     if _remarks(suggestion) or suggestion.commands or others:
-        yield folded(Cell(f"{suggestion.change}:", Tone.STRONG))
+        yield fold(Cell(f"{suggestion.change}:", Tone.STRONG))
     for text in _remarks(suggestion):
         yield inside(text)
     yield from ([Cell(" " * _INSIDE + command)] for command in suggestion.commands)

@@ -104,7 +104,7 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
     def marked(self) -> int:
         return sum(len(node.marked) for node in self.nodes)
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         return "no" if any(map(is_violated, self.constraints, self.skew)) else "yes"
 
     def sentences(self) -> Iterator[str]:

@@ -30,8 +30,8 @@ from kubespread.views.constraints import asked_bars
 from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
 from kubespread.views.look import Cell, Line, Look, Text, Tone
 from kubespread.views.sheet import NONE, Column, Sheet, columns_of
-from kubespread.views.terminal import GAP, aim, flowed, told_apart
-from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
+from kubespread.views.terminal import GAP, aim, flow, told_apart
+from kubespread.views.view import NodeFacts, Tile, View, frame_of, unwanted_tile
 from kubespread.wording import EMPTY, count_of, short_key
 
 _ZONE = "zone"
@@ -141,17 +141,17 @@ def view(report: TopologyMap) -> View:
         title = f"{report.workload} in {report.namespace}: {count_of(report.marked, 'pod')} on {holding:,} of {counted}"
     limits = zip(report.skew, report.constraints, strict=True)
     seen = View(
-        **about(report),
+        **frame_of(report),
         title=title,
         sheets=[nodes, replace(_domains(report), readers=Readers.PAGES)],
-        nodes=NodeFacts.of(nodes, None, {}) if report.constraints else None,
+        nodes=NodeFacts.from_sheet(nodes, None, {}) if report.constraints else None,
         bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
         names=[node.name for node in report.nodes],
         parts=lambda look: _parts(report, look),
         tiles=[
             Tile("nodes", f"{len(report.nodes):,}"),
             Tile("pods", f"{report.pods:,}"),
-            unwanted("pods pending", report.pending),
+            unwanted_tile("pods pending", report.pending),
             *(Tile(f"of {load.resource} requested", f"{load.percent or 0}%") for load in report.load),
         ],
     )
@@ -214,7 +214,7 @@ def _parts(report: TopologyMap, look: Look) -> Iterator[Sheet[MapDomain] | Text]
     boxes = [drawing.box(value, nodes) for value, nodes in drawing.levels.boxes.items()]
     yield from side_by_side(boxes, *drawing.columns)
     if look.headers:
-        yield from flowed([[Cell(text, Tone.FAINT)] for text in drawing.legend()], look)
+        yield from flow([[Cell(text, Tone.FAINT)] for text in drawing.legend()], look)
 
 
 class _Drawing(Struct, frozen=True, dict=True):

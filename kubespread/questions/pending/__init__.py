@@ -114,7 +114,7 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     still_pending: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods still pending with the autoscaler's nodes; empty without one."""
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         if self.autoscaling is None:
             return "no" if self.groups else "yes"
         provisioned_for = {pod for kind in self.autoscaling.pending for pod in kind.pods}
@@ -130,7 +130,7 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
         scaled = self.autoscaling
         if scaled is None:
             return
-        adds = f"{scaled.autoscaler} adds {count_of(scaled.added, 'node') if scaled.added else 'no node'}"
+        adds = f"{scaled.autoscaler} adds {count_of(scaled.added_nodes, 'node') if scaled.added_nodes else 'no node'}"
         waited = {pod for group in self.groups for pod in group.pods}
         placed = f"{len(waited.difference(self.still_pending)):,} of {count_of(self.pending, 'pod')} placed"
         left = f"; still waiting: {some_of(self.still_pending, _MAX_NAMED)}" if self.still_pending else ""

@@ -13,8 +13,8 @@ from kubespread.reports.columns import Readers
 from kubespread.views.autoscaling import scaling
 from kubespread.views.look import Cell, Look, Part, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
-from kubespread.views.terminal import folded
-from kubespread.views.view import Metric, Tile, View, about, chosen_from, unwanted
+from kubespread.views.terminal import fold
+from kubespread.views.view import Metric, Tile, View, chosen_from, frame_of, unwanted_tile
 from kubespread.wording import count_of, some_of
 
 _INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
@@ -37,7 +37,7 @@ def view(report: PendingReport) -> View:
     if report.asked:
         whose = f" of {some_of([workload.short_name for workload in report.asked], _MAX_PODS)}"
     return View(
-        **about(report),
+        **frame_of(report),
         metrics=partial(_metrics, report),
         title=f"Pending pods{whose}, {count_of(report.nodes, 'node')}",
         sheets=[
@@ -58,7 +58,7 @@ def _tiles(report: PendingReport) -> Sequence[Tile]:
     freed = sum(group.freed for group in report.groups)
     fitting = sum(group.fitting for group in report.groups)
     return [
-        unwanted("pods pending", report.pending),
+        unwanted_tile("pods pending", report.pending),
         Tile("causes", f"{len(report.groups):,}"),
         Tile("freed by the smallest changes", f"{freed:,} of {report.pending:,}", Tone.GOOD if freed else Tone.PLAIN),
         Tile("find a node without any", f"{fitting:,}"),
@@ -83,8 +83,8 @@ def _workloads(group: StuckGroup, report: PendingReport) -> str:
 
 def _lines(report: PendingReport, group: StuckGroup, look: Look) -> Iterator[Text]:
     """The cause and the change, in full also kube-scheduler's message, the pods, the effects on others and commands."""
-    inside = partial(folded, indent=" " * _INSIDE, hanging=_INSIDE + 2)
-    yield folded(f"{count_of(len(group.pods), 'pod')} of {_workloads(group, report)}: ", Cell(group.why, Tone.STRONG))
+    inside = partial(fold, indent=" " * _INSIDE, hanging=_INSIDE + 2)
+    yield fold(f"{count_of(len(group.pods), 'pod')} of {_workloads(group, report)}: ", Cell(group.why, Tone.STRONG))
     freed = f"   frees {_frees(group)}" if group.change is not None else ""
     yield inside(Cell(group.told, Tone.FAINT if group.change is None else Tone.GOOD), freed)
     if not look.in_full:

@@ -34,11 +34,11 @@ from kubespread.reports.outcome import (
     WorkloadChange,
     by_why,
     down_meanwhile,
-    explained,
+    explanation,
     in_brief,
     of_unknown,
     phrase,
-    said,
+    phrase_of,
     sentences,
     uneven,
 )
@@ -92,18 +92,18 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
     @property
     def is_done(self) -> Annotated[bool, Col(header="DONE", good=True)]:
         """True if nothing was refused, blocked or cut short."""
-        return self.failed is None and all(rollout.complete for rollout in self.rollouts) and not self.of(*REFUSALS)
+        return self.failed is None and all(rollout.complete for rollout in self.rollouts) and not self.get(*REFUSALS)
 
     @property
     def is_stuck(self) -> bool:
         """True if it is not done in full, or leaves more pods missing than before the first step."""
-        return not self.is_done or bool(self.of(*LACKING))
+        return not self.is_done or bool(self.get(*LACKING))
 
     @property
     def may_be_done(self) -> bool:
         """True if nothing keeps it from being done in full for certain."""
         is_complete = self.failed is None and all(rollout.complete for rollout in self.rollouts)
-        return is_complete and not any(trouble.certain for trouble in self.of(*REFUSALS))
+        return is_complete and not any(trouble.certain for trouble in self.get(*REFUSALS))
 
     @property
     def explanation(self) -> Annotated[str, Col(header="WHY", readers=Readers.RECORDS)]:
@@ -115,10 +115,10 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
         """Reason and troubles, one text each; degraded workloads only if no pod of theirs explains it."""
         failed = [] if self.failed is None else self.failed.split("\n")
         kinds = dict.fromkeys(trouble.kind for trouble in self.troubles if trouble.kind not in REFUSALS)
-        refused = map(explained, by_why(self.of(*REFUSALS)).values())
+        refused = map(explanation, by_why(self.get(*REFUSALS)).values())
         return [*(f"not done: {line}" for line in failed), *refused, *(phrase(self, kind) for kind in kinds)]
 
-    def over(self, others: Sequence[PlanStep]) -> PlanStep:
+    def merge(self, others: Sequence[PlanStep]) -> PlanStep:
         """The step, combined with its other runs."""
         played = [self, *others]
         return replace(
@@ -128,10 +128,12 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
                 for own in self.workloads
             ),
             rollouts=tuple(
-                rollout.over([same for other in others for same in other.rollouts if same.workload == rollout.workload])
+                rollout.merge(
+                    [same for other in others for same in other.rollouts if same.workload == rollout.workload]
+                )
                 for rollout in self.rollouts
             ),
-            pending_runs=Range.over(run.pending for run in played),
+            pending_runs=Range.from_differing(run.pending for run in played),
             stuck_runs=sum(run.is_stuck for run in played),
         )
 
@@ -139,7 +141,7 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
 def _over(own: WorkloadChange, others: Sequence[WorkloadChange]) -> WorkloadChange:
     """The workload with the skews of other runs, in which pods of another revision may have been moved."""
     skews = [skew for other in others for skew in other.skew]
-    return replace(own, skew=tuple(skew.over([same for same in skews if same.is_of(skew)]) for skew in own.skew))
+    return replace(own, skew=tuple(skew.merge([same for same in skews if same.is_of(skew)]) for skew in own.skew))
 
 
 class PlanRemedy(Report, frozen=True):
@@ -196,7 +198,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         """Outcome of all steps together: refusals and damage of each, and what is missing after the last."""
         last = self.steps[-1] if self.steps else self.start
         troubles = [trouble for step in self.steps for trouble in step.troubles if trouble.kind not in LACKING]
-        return Outcome(name="", troubles=(*troubles, *last.of(*LACKING)), workloads=last.workloads)
+        return Outcome(name="", troubles=(*troubles, *last.get(*LACKING)), workloads=last.workloads)
 
     @property
     def step_count(self) -> int:
@@ -221,7 +223,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     @property
     def worse(self) -> tuple[WorkloadName, ...]:
         """Workloads that are worse in the end than before."""
-        lacking = self.whole.of("lost", *LACKING)
+        lacking = self.whole.get("lost", *LACKING)
         return tuple(dict.fromkeys(trouble.subject for trouble in lacking if isinstance(trouble.subject, WorkloadName)))
 
     @property
@@ -239,8 +241,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         if "nothing" in fail_on and len(fail_on) > 1:
             raise UsageError("--fail-on nothing does not go with another --fail-on")
         whole = self.whole
-        lacking = [said(alike) for kind in _LEFT if (alike := whole.of(kind))]
-        broken = [said(alike)] if (alike := whole.of("budget")) else []
+        lacking = [phrase_of(alike) for kind in _LEFT if (alike := whole.get(kind))]
+        broken = [phrase_of(alike)] if (alike := whole.get("budget")) else []
         unmet = {"pending": lacking, "blocked": [*self._not_done, *broken]}
         return [
             f"--fail-on {key}: {', '.join([*unmet[key], *self.chances])}"
@@ -248,15 +250,15 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             if key != "nothing" and (unmet[key] or self.chances)
         ]
 
-    def over(self, others: Sequence[PlanReport]) -> PlanReport:
+    def merge(self, others: Sequence[PlanReport]) -> PlanReport:
         """The report, combined with its other runs."""
         played = [self, *others]
         steps = zip(self.steps, *(other.steps for other in others), strict=True)
         return replace(
             self,
-            steps=tuple(own.over(same) for own, *same in steps),
+            steps=tuple(own.merge(same) for own, *same in steps),
             runs=len(played),
-            stuck_runs=sum(run.judged() == "no" for run in played),
+            stuck_runs=sum(run.judge() == "no" for run in played),
         )
 
     @property
@@ -268,7 +270,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         place = f", in step{'' if len(steps) == 1 else 's'} {steps}" if steps else ""
         return [f"may get stuck ({self.stuck_runs} of {self.runs} runs{place})"]
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         if self.stuck_runs or not all(step.may_be_done for step in self.steps):
             return "no"
         return self.whole.verdict
@@ -438,7 +440,7 @@ def next_of(report: PlanReport, commands: Commands) -> str:
     refused = next((step for step in report.steps if not step.is_done), None)
     steps = report.steps if refused is None else report.steps[: refused.number - 1]
     options = [option_of(step.name) for step in steps]
-    waiting = next((trouble.subject for trouble in report.whole.of("pending")), None)
+    waiting = next((trouble.subject for trouble in report.whole.get("pending")), None)
     if commands.cluster is not None and all(options):
         before = replace(commands, cluster=replace(commands.cluster, edits=before_all(commands.cluster.edits)))
         if refused is not None and refused.name.startswith("drain "):

@@ -68,8 +68,8 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
     done in full.
     """
     report = played.report
-    refused = {trouble.subject for trouble in report.whole.of("blocked")}
-    if report.judged() == "yes" or not refused:
+    refused = {trouble.subject for trouble in report.whole.get("blocked")}
+    if report.judge() == "yes" or not refused:
         return report
     before = Baseline.settle(scene.of(replace(scene.snapshot, edits=before_all(scene.snapshot.edits))).world).world
     pods = {full_name(pod): pod for world in (played.scene.world, before) for pod in world.book}

@@ -14,8 +14,8 @@ from typing import Any, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.applied import applied, with_manifest_objects
-from kubespread.candidate.candidate import Candidate, revised
+from kubespread.candidate.applied import apply_manifest, with_manifest_objects
+from kubespread.candidate.candidate import Candidate, revise
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.replicas import is_rolled_out, refuse_update
 from kubespread.candidate.settings import parse_settings
@@ -102,7 +102,7 @@ class Steps(Struct, frozen=True):
         others = list(scene.tasks(playing, list(seeds(self.seed, count)), took=took))
         missing = [f"run {number}" for number in range(len(others) + 2, count + 1)]
         return replace(
-            report.over(others) if others else report,
+            report.merge(others) if others else report,
             cluster=scene.source,
             gaps=scene.gaps(scene.world.assumed),
             notes=(*scene.notes, *report.notes, *notes_on_runs(self.seed, len(others) + 1)),
@@ -344,7 +344,7 @@ class Playing(Struct, frozen=True):
         read = read_sources([step.manifest], surroundings)
         if read.errors:
             raise read.errors[0]
-        return self._wanted(read.chosen(surroundings)[0], surroundings)
+        return self._wanted(read.choose(surroundings)[0], surroundings)
 
     @property
     def _now(self) -> Snapshot:
@@ -363,7 +363,7 @@ class Playing(Struct, frozen=True):
         if isinstance(source, Reference):
             name = WorkloadName(source.kind.kind, source.namespace or surroundings.context_namespace, source.name)
             return self._stored(name, surroundings)
-        candidate, now = applied(source, surroundings), surroundings.snapshot
+        candidate, now = apply_manifest(source, surroundings), surroundings.snapshot
         self.world.assume((*candidate.gaps, *candidate.admission_gaps))
         refuse_update(candidate, now)
         is_other = is_rolled_out(candidate, now)
@@ -383,7 +383,7 @@ class Playing(Struct, frozen=True):
         obj = now.objects.find(row.cls, name.name, name.namespace)
         if obj is None:
             raise not_found(self.world, name)
-        candidate = revised(obj, row, surroundings, restarted_at)
+        candidate = revise(obj, row, surroundings, restarted_at)
         self.world.assume(candidate.admission_gaps)
         return _of_candidate(candidate, is_other=candidate.template is not None)
 
@@ -426,7 +426,7 @@ def _nodes(world: World, verb: OfNodes) -> list[str]:
 def _sources(read: Sources, surroundings: Surroundings) -> Iterator[Source]:
     """Every workload, or the named one; manifests may hold none at all."""
     bearing = [source for source in read.bearing if not isinstance(source, Manifest) or source.workloads]
-    yield from replace(read, bearing=bearing).chosen(surroundings) if bearing else ()
+    yield from replace(read, bearing=bearing).choose(surroundings) if bearing else ()
 
 
 def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:

@@ -13,8 +13,8 @@ from kubespread.reports.rollout import RolloutReport, rollout_sentence
 from kubespread.views.look import Cell, Line, Look, Part, Sentence, Text, Tone
 from kubespread.views.outcomes import details, frame, passes, tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
-from kubespread.views.terminal import INDENT, tabled
-from kubespread.views.view import Frame, Tile, View, about, held_before, unwanted
+from kubespread.views.terminal import INDENT, lay_table
+from kubespread.views.view import Frame, Tile, View, frame_of, held_before, unwanted_tile
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def view(report: PlanReport) -> View:
     """Steps, their rollouts, and what they leave."""
     at = _frames_of(report)
     return View(
-        **about(report),
+        **frame_of(report),
         title=f"{report.name or 'Scenario'}: {count_of(report.step_count, 'step')} on "
         f"{count_of(report.node_count, 'node')}",
         tiles=_tiles(report),
@@ -76,9 +76,9 @@ def _tiles(report: PlanReport) -> list[Tile]:
     tone = Tone.BAD if done < report.step_count else Tone.GOOD
     return [
         Tile("steps done in full", f"{done:,} of {report.step_count:,}", tone),
-        unwanted("pods left pending", steps[-1].pending if steps else 0),
-        unwanted("pods not created", steps[-1].unmade if steps else 0),
-        unwanted("pods lost for good", sum(len(step.lost) for step in steps)),
+        unwanted_tile("pods left pending", steps[-1].pending if steps else 0),
+        unwanted_tile("pods not created", steps[-1].unmade if steps else 0),
+        unwanted_tile("pods lost for good", sum(len(step.lost) for step in steps)),
         Tile("pods placed", f"{sum(step.placed for step in steps):,}"),
     ]
 
@@ -103,7 +103,7 @@ def _frames(report: PlanReport, drawn: TopologyMap) -> Iterator[Frame]:
 
 
 def _parts(report: PlanReport, look: Look) -> Iterator[Part]:
-    steps = tabled(_COLUMNS, report.steps, look)
+    steps = lay_table(_COLUMNS, report.steps, look)
     lines = [
         [line, *_indented([*_details(step)], look)] for step, (line,) in zip(report.steps, steps.rows, strict=True)
     ]

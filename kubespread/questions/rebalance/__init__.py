@@ -128,7 +128,7 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
         """True if all constraints hold after the plan."""
         return not self.violated_after
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         return "yes" if self.holds else "no"
 
     def sentences(self) -> Iterator[str]:

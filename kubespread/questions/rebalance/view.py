@@ -13,8 +13,8 @@ from kubespread.questions.rebalance import DeschedulerRound, EvictionStep, Rebal
 from kubespread.reports.columns import Fit, Readers
 from kubespread.views.look import Cell, Part, Rows, Tone
 from kubespread.views.sheet import Column, Sheet, columns_of
-from kubespread.views.terminal import INDENT, folded
-from kubespread.views.view import Tile, View, about, workloads_phrase
+from kubespread.views.terminal import INDENT, fold
+from kubespread.views.view import Tile, View, frame_of, workloads_phrase
 from kubespread.wording import EMPTY, count_of
 
 _MAX_DOMAINS = 6
@@ -64,7 +64,7 @@ def view(report: RebalanceReport) -> View:
     evictions = Sheet(title="Evictions", columns=columns_of(EvictionStep), rows=report.steps, noun="eviction")
     rounds = Sheet(title="Rounds of the descheduler", columns=columns_of(DeschedulerRound), rows=report.rounds)
     return View(
-        **about(report),
+        **frame_of(report),
         title=f"Rebalancing {workloads_phrase(report, report.workloads)}, {count_of(report.nodes, 'node')}: {violated}",
         sheets=[evictions, constraints, rounds],
         names=[step.pod for step in report.steps],
@@ -84,7 +84,7 @@ def _parts(
     if report.steps:
         yield _script(report)
     if report.rounds:
-        yield folded(Cell("The descheduler, round by round:", Tone.STRONG), indent="")
+        yield fold(Cell("The descheduler, round by round:", Tone.STRONG), indent="")
         yield rounds
 
 
@@ -97,4 +97,4 @@ def _script(report: RebalanceReport) -> Rows:
     for step in report.steps:
         script += (f"evict {quote(step.pod.namespace)} {quote(step.pod.name)} &&", f"{INDENT}{step.commands[-1]}")
     lines = [[Cell(f"{INDENT}{line}")] for line in script]
-    return Rows([], [[folded(Cell(heading, Tone.STRONG), indent=""), *lines]], "script")
+    return Rows([], [[fold(Cell(heading, Tone.STRONG), indent=""), *lines]], "script")

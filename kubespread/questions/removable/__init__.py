@@ -145,7 +145,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     """
     together: Together
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         # Of the nodes that were not asked, any may go.
         if any(row.alone for row in self.rows) or self.unfinished is not None:
             return "yes"
@@ -157,7 +157,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         if len(self.rows) == 1:
             yield self._of_one(self.rows[0])
         elif not alone:
-            can = "is known to be able to go" if self.judged() == "unknown" else "can go"
+            can = "is known to be able to go" if self.judge() == "unknown" else "can go"
             yield f"none of {count_of(len(self.rows), 'node')} {can}"
         elif len(alone) == 1:
             yield f"1 of {count_of(len(self.rows), 'node')} can go alone: {alone[0]}"
@@ -263,7 +263,7 @@ class Removable(DrainingQuestion[RemovableReport], frozen=True, kw_only=True):
             if first.remedy is not None:
                 return commands.of_nodes("removable", quote(first.name), first.remedy)
             goes = f"--drain {quote(first.name)}", f"--delete-node {quote(first.name)}"
-            waiting = next((trouble.subject for trouble in first.of("pending") if first.is_done), None)
+            waiting = next((trouble.subject for trouble in first.get("pending") if first.is_done), None)
             return commands.of_workload("explain", waiting, *goes) if isinstance(waiting, WorkloadName) else ""
         events = [
             f"--{verb} {quote(name)}"

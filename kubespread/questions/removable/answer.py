@@ -127,9 +127,9 @@ class _Removing:
     def __call__(self, name: str) -> NodeRemoval:
         """The removal of one node, with what would let it go where all that keeps it are budgets."""
         row, book = self._alone(name), self.baseline.world.book
-        if self._as_read is None or {trouble.kind for trouble in row.of(*REFUSALS)} != {"blocked"}:
+        if self._as_read is None or {trouble.kind for trouble in row.get(*REFUSALS)} != {"blocked"}:
             return row
-        pods = [book[trouble.subject.namespace, trouble.subject.name] for trouble in row.of("blocked")]
+        pods = [book[trouble.subject.namespace, trouble.subject.name] for trouble in row.get("blocked")]
         for change in looser(self.baseline.world, self._edits, pods):
             after = self._after(change)
             if after is not None and after._alone(name).alone:

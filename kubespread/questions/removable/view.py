@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.questions.removable import NodeRemoval, RemovableReport, held_by
 from kubespread.reports.columns import Readers
-from kubespread.reports.outcome import REFUSALS, TROUBLES, by_why, down_meanwhile, explained, phrase, phrases, uneven
+from kubespread.reports.outcome import REFUSALS, TROUBLES, by_why, down_meanwhile, explanation, phrase, phrases, uneven
 from kubespread.views.look import Sentence, Tone
 from kubespread.views.outcomes import details
 from kubespread.views.sheet import Column, Sheet, columns_of
-from kubespread.views.terminal import folded, together
-from kubespread.views.view import NodeFacts, Tile, View, about, some, unwanted
+from kubespread.views.terminal import by_reason, fold
+from kubespread.views.view import NodeFacts, Tile, View, frame_of, some, unwanted_tile
 from kubespread.wording import count_of, some_of, verb_of
 
 _MAX_NAMED = 2
@@ -51,10 +51,10 @@ def view(report: RemovableReport) -> View:
     """One row per node: its place in the order of removal, and what blocks it."""
     nodes = Sheet(title="Nodes", columns=_NODE, rows=report.rows, readers=Readers.PIPES, tone=_tone)
     return View(
-        **about(report),
+        **frame_of(report),
         title=_question(report),
         sheets=[nodes, *details(report.together.groups)],
-        nodes=NodeFacts.of(
+        nodes=NodeFacts.from_sheet(
             nodes,
             _verdict,
             {Tone.GOOD: "goes, with the others", Tone.PLAIN: "can go, but alone", Tone.BAD: "held: cannot go"},
@@ -72,7 +72,7 @@ def _tiles(report: RemovableReport) -> Sequence[Tile]:
         some("nodes can go alone", alone, len(report.rows)),
         Tile("can go together", f"{len(together.nodes):,}", Tone.GOOD if together.nodes else Tone.BAD),
         Tile("pods placed elsewhere for that", f"{together.moved:,}"),
-        unwanted("pods lost for good", sum(len(group.lost) for group in together.groups)),
+        unwanted_tile("pods lost for good", sum(len(group.lost) for group in together.groups)),
     ]
 
 
@@ -97,15 +97,15 @@ def _question(report: RemovableReport) -> str:
 
 def _parts(report: RemovableReport) -> Iterator[Sheet[NodeRemoval] | Sentence]:
     """By reason what blocks nodes, the one with the most nodes first, and rows."""
-    kept = by_why(trouble for row in report.rows for trouble in row.of(*REFUSALS))
-    reasons = together(
+    kept = by_why(trouble for row in report.rows for trouble in row.get(*REFUSALS))
+    reasons = by_reason(
         (row.name, text)
         for row in report.rows
-        for text in (*(explained(kept[each]) for each in by_why(row.of(*REFUSALS))), *_reasons(row))
+        for text in (*(explanation(kept[each]) for each in by_why(row.get(*REFUSALS))), *_reasons(row))
         if text not in report.answer[0]
     )
     for text, nodes in sorted(reasons.items(), key=lambda reason: -len(reason[1])):
-        yield folded(f"{some_of(nodes, _MAX_NAMED)}: {text}", indent="")
+        yield fold(f"{some_of(nodes, _MAX_NAMED)}: {text}", indent="")
     # Those that go together, in their order, then those that cannot go.
     rows = sorted(report.rows, key=lambda row: (row.place is None, row.place or 0, row.alone))
     yield Sheet(title="", columns=_NODE, rows=rows, tone=_tone, noun="node")

@@ -135,14 +135,14 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         """Lines of a level, or of a worse one."""
         return [line for line in self.lines if LEVELS.index(line.level) >= LEVELS.index(level)]
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         return "no" if self.reaching("warning") else "yes"
 
     @property
     def is_no(self) -> bool:
         return bool(self.levels["critical"])
 
-    def found(self) -> Iterable[Finding]:
+    def all_findings(self) -> Iterable[Finding]:
         return self.lines
 
     def worst_finding(self) -> str:

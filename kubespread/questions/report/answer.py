@@ -253,7 +253,7 @@ class _Asking(Inquiry):
         command = self.commands.of("audit")
         free = [row.workload for row in report.workloads if row.replicas > 1 and row.is_free]
         if zones > 1 and free:
-            yield ReportLine.of(
+            yield ReportLine.make(
                 "unconstrained",
                 "notice",
                 numbers={"workloads": len(free), "names": [name.short_name for name in free]},
@@ -354,7 +354,7 @@ class _Asking(Inquiry):
 
     def _held_by(self, budget: _TightBudget) -> ReportLine:
         """The line for a budget that lets no pod go."""
-        return ReportLine.of(
+        return ReportLine.make(
             "neverLets" if budget.is_for_good else "letsNone",
             "warning",
             numbers={"budget": budget.name.short_name, "nodes": len(budget.nodes), "why": budget.message},
@@ -375,7 +375,7 @@ class _Asking(Inquiry):
         for cause, rows in by_cause.items():
             level, why = KEPT[cause]
             nodes, pods = tuple(row.node for row in rows), [pod.short_name for row in rows for pod in row.pods]
-            yield ReportLine.of(
+            yield ReportLine.make(
                 "kept",
                 level,
                 numbers={"kept": len(nodes), "nodes": len(self.scene.now.nodes), "why": why, "pods": pods},

@@ -38,7 +38,7 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
     def lacking(self) -> Counter[WorkloadName]:
         """Number of further pods without a node, or not created, by workload; others may have lost theirs."""
         lacking = Counter[WorkloadName]()
-        for trouble in self.of("pending", "unmade"):
+        for trouble in self.get("pending", "unmade"):
             assert isinstance(trouble.subject, WorkloadName)
             lacking[trouble.subject] += trouble.count
         return lacking + Counter({name: count for name, count in self.beyond.items() if name in lacking})
@@ -46,7 +46,7 @@ class AtMaximum(Outcome, frozen=True, kw_only=True):
     @property
     def not_made(self) -> int:
         """Number of pods that the API server refuses, including those not tried."""
-        refused = {trouble.subject for trouble in self.of("unmade")}
+        refused = {trouble.subject for trouble in self.get("unmade")}
         return self.unmade + sum(count for name, count in self.beyond.items() if name in refused)
 
     @property
@@ -101,7 +101,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
         if not (one.lacking or one.untold):
             continue
         ((workload, text, most),) = one.scaled
-        yield ReportLine.of(
+        yield ReportLine.make(
             "atMaximum",
             "warning" if one.lacking else "notice",
             numbers={
@@ -109,7 +109,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
                 "autoscaler": text,
                 "most": most,
                 "missing": _missing(one),
-                "why": next((trouble.why.rstrip(".") for trouble in (*one.of("pending"), *one.of("unmade"))), ""),
+                "why": next((trouble.why.rstrip(".") for trouble in (*one.get("pending"), *one.get("unmade"))), ""),
             },
             key=f"scaling/{workload}",
             area="scaling",
@@ -119,7 +119,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
             command=commands.of("pending", *_scaling(one)),
         )
     if together.lacking and len(together.scaled) > 1:
-        yield ReportLine.of(
+        yield ReportLine.make(
             "allAtMaximum",
             "warning",
             numbers={

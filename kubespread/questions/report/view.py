@@ -9,8 +9,8 @@ from kubespread.questions.report import LEVELS, Badness, ReportLine, Scorecard
 from kubespread.reports.findings import AREAS
 from kubespread.views.look import Cell, Look, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
-from kubespread.views.terminal import HANGING, folded
-from kubespread.views.view import Metric, Tile, View, about, workloads_phrase
+from kubespread.views.terminal import HANGING, fold
+from kubespread.views.view import Metric, Tile, View, frame_of, workloads_phrase
 from kubespread.wording import count_of
 
 _TONES: dict[Badness, Tone] = {"critical": Tone.BAD, "warning": Tone.WARN, "notice": Tone.PLAIN}
@@ -28,7 +28,7 @@ def view(report: Scorecard) -> View:
         drawn=_line,
     )
     return View(
-        **about(report),
+        **frame_of(report),
         metrics=partial(_metrics, report),
         title=f"Report on {workloads_phrase(report, report.workloads)}, {count_of(report.nodes, 'node')}",
         sheets=[lines],
@@ -41,9 +41,9 @@ def _line(line: ReportLine, _look: Look) -> Iterator[Text]:
     """Show the line; below it the remedy that was tried, and the command that shows more."""
     since = f" (since {line.since})" if line.since else ""
     level = Cell(f"{line.level:8}", _TONES[line.level])
-    yield folded(level, f" {line.text}{since}", hanging=_INSIDE)
+    yield fold(level, f" {line.text}{since}", hanging=_INSIDE)
     if line.remedy is not None:
-        yield folded(f"tried: {line.remedy}", indent=" " * _INSIDE, hanging=_INSIDE + 2)
+        yield fold(f"tried: {line.remedy}", indent=" " * _INSIDE, hanging=_INSIDE + 2)
     # Folded it could not be copied.
     if line.command:
         yield [Cell(" " * _INSIDE + line.command, Tone.FAINT)]

@@ -280,7 +280,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
         """Number of replicas placed on each node, in the order of the first placement there."""
         return Counter(placement.node for placement in self.placements)
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         if self.gates:
             return "no"
         if self.unmet or not self._is_enough:
@@ -293,13 +293,13 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
         is_known = self.autoscaling is None or not self.autoscaling.unknown_groups
         return not is_known and self.required_placed is None and not self.not_created
 
-    def over(self, others: Sequence[SimulateReport]) -> SimulateReport:
+    def merge(self, others: Sequence[SimulateReport]) -> SimulateReport:
         """The report, combined with other runs."""
         rollouts = [other.rollout for other in others if other.rollout is not None]
         return msgspec.structs.replace(
             self,
-            skew=tuple(own.over(same) for own, *same in zip(self.skew, *(each.skew for each in others), strict=True)),
-            rollout=None if self.rollout is None else self.rollout.over(rollouts),
+            skew=tuple(own.merge(same) for own, *same in zip(self.skew, *(each.skew for each in others), strict=True)),
+            rollout=None if self.rollout is None else self.rollout.merge(rollouts),
         )
 
     @property
@@ -311,7 +311,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
             return self.running > 0
         if self.rollout is not None and (not self.rollout.complete or self.rollout.stuck_runs):
             return False
-        is_scaled_for = self.autoscaling is not None and self.autoscaling.left == 0 and not self.not_created
+        is_scaled_for = self.autoscaling is not None and self.autoscaling.pods_left == 0 and not self.not_created
         return is_scaled_for or not self.lacking
 
     def sentences(self) -> Iterator[str]:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kubespread.candidate.applied import with_companions
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.replicas import Desired, Growth, growth_gaps, growths, waiting_pods
+from kubespread.candidate.replicas import DesiredReplicas, Growth, growth_gaps, growths, waiting_pods
 from kubespread.candidate.sources import Surroundings, read_once
 from kubespread.controllers.adoption import pods_of
 from kubespread.errors import KubespreadError, UsageError
@@ -177,7 +177,7 @@ def pose(
         nodes = snapshot.nodes
         as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, nodes))
         check_topology_keys([as_gangs.topology_key], nodes)
-    desired = Desired(
+    desired = DesiredReplicas(
         as_gangs.size if as_gangs is not None and replicas is None else replicas,
         question.as_many_as_fit,
         question.from_scratch,
@@ -547,7 +547,7 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     if others := list(_other_runs(posed, scene)):
         notes = tuple(notes_on_runs(question.seed, len(others) + 1))
         reports = tuple(
-            replace(own.over(same), notes=(*own.notes, *notes)) for own, *same in zip(reports, *others, strict=True)
+            replace(own.merge(same), notes=(*own.notes, *notes)) for own, *same in zip(reports, *others, strict=True)
         )
     if question.as_many_as_fit and len(reports) == 1:
         reports = (_limited(reports[0], posed.demands[0].growth.created.copies, question, scene),)

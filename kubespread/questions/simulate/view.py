@@ -41,19 +41,19 @@ from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone
 from kubespread.views.outcomes import passes
 from kubespread.views.sheet import Column, Row, Sheet, columns_of
 from kubespread.views.terminal import (
-    Laid,
+    Layout,
     aim,
     because,
-    flowed,
-    folded,
+    flow,
+    fold,
     of_sheet,
     remarks,
     room_beside,
     subject,
-    tabulated,
+    tabulate,
     told_apart,
 )
-from kubespread.views.view import Bars, NodeFacts, Tile, View, beside, source, unwanted
+from kubespread.views.view import Bars, NodeFacts, Tile, View, side_notes, source, unwanted_tile
 from kubespread.wording import EMPTY, count_of, counted_in, short_key, without_gates
 
 _MAX_DOMAINS, _MAX_NODES, _MAX_NAMED = 12, 20, 20
@@ -69,14 +69,14 @@ _NAMES_PER_WIDTH = 3
 
 def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
     """Lines that ``look.width`` bounds."""
-    yield from flowed([_headline(report), provenance([report])], look, indent="")
+    yield from flow([_headline(report), provenance([report])], look, indent="")
     yield from remarks((*alternatives(report), *cause(report)))
-    yield from flowed(_constraint_phrases(report), look)
+    yield from flow(_constraint_phrases(report), look)
     if report.grouping is not None:
         yield from _domains(report, report.grouping, look)
     else:
         yield from _nodes(report, look)
-    yield from flowed(_losses(report), look, gutter=_SEPARATOR)
+    yield from flow(_losses(report), look, gutter=_SEPARATOR)
     ties = sum(placement.ties > 1 for placement in report.placements)
     if ties and report.seed is None:
         were = "was a tie" if ties == 1 else "were ties"
@@ -84,12 +84,12 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
         is_own = KubeVersion.parse(report.kube_version).reaches(35)
         order = "kube-scheduler's own order" if is_own else "the order of kube-scheduler 1.35"
         tied = f"{ties:,} of {report.placed:,} placements {were}, taken in {order}"
-        yield folded(Cell(tied, Tone.FAINT))
+        yield fold(Cell(tied, Tone.FAINT))
     if (sampled := sampling_sentence(report)) is not None:
-        yield folded(Cell(sampled, Tone.FAINT))
-    yield from flowed(deleted(report), look)
+        yield fold(Cell(sampled, Tone.FAINT))
+    yield from flow(deleted(report), look)
     if report.rollout is not None:
-        yield folded(rollout_sentence(report.rollout))
+        yield fold(rollout_sentence(report.rollout))
         yield passes("Rollout", report.rollout, look)
     if report.gang is not None:
         yield from _verdicts(report.gang, look)
@@ -145,16 +145,16 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Part]:
         return
     width = aim(look)
     columns = [
-        Laid("", [cut_middle(escape(row.value) or EMPTY, width // _NAMES_PER_WIDTH) for row in rows]),
-        Laid("", [f"{row.before:,} → {row.after:,}" for row in rows], is_number=True),
-        Laid("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
+        Layout("", [cut_middle(escape(row.value) or EMPTY, width // _NAMES_PER_WIDTH) for row in rows]),
+        Layout("", [f"{row.before:,} → {row.after:,}" for row in rows], is_number=True),
+        Layout("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
     ]
     by_domain = _nodes_by_domain(report, key)
     nodes = _node_cells([by_domain.get(row.value, ()) for row in rows], room_beside(columns, look))
-    columns.append(Laid("", nodes))
-    yield Rows([], [[Sentence(line)] for line in tabulated(columns, headers=False)], short_key(key))
+    columns.append(Layout("", nodes))
+    yield Rows([], [[Sentence(line)] for line in tabulate(columns, headers=False)], short_key(key))
     if between:
-        yield folded(f"and {count_of(between, 'domain')} between these")
+        yield fold(f"and {count_of(between, 'domain')} between these")
 
 
 def _extremes(rows: Sequence[DomainChange]) -> tuple[Sequence[DomainChange], int]:
@@ -181,7 +181,7 @@ def _nodes(report: SimulateReport, look: Look) -> Iterator[Part]:
     phrases = [f"{escape(node.name)} +{node.placed:,}" for node in nodes[:_MAX_NODES]]
     if len(nodes) > _MAX_NODES:
         phrases.append(f"and {_counted(nodes[_MAX_NODES:])}")
-    yield from flowed(phrases, look, gutter=_SEPARATOR)
+    yield from flow(phrases, look, gutter=_SEPARATOR)
 
 
 def _losses(report: SimulateReport) -> Iterator[str]:
@@ -349,7 +349,7 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
         noun="workload",
         legend=f"SURVIVE: replicas left when the fullest {lost} is lost" if lost else "",
     )
-    yield from flowed([_totals(reports)], look, indent="")
+    yield from flow([_totals(reports)], look, indent="")
     if look.headers:
         yield from subject([[Cell(_title(reports), Tone.STRONG)], provenance(reports)], look)
     yield from because((escape(names[id(report)]), why) for report in reports if (why := _cause(report)))
@@ -426,7 +426,7 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
     return View(
         title=_title(reports),
         provenance=source(first.cluster, first.kube_version, f"profile {first.scheduler_name}"),
-        answer=first.said if is_one else [_said(reports)],
+        answer=first.statements if is_one else [_said(reports)],
         tone=Tone.GOOD if all(report.verdict == "yes" for report in reports) else Tone.BAD,
         bars=[bars for report in reports for bars in _constraint_bars(report, is_one=is_one)],
         sheets_of=lambda: [*_sheets(reports)],
@@ -437,7 +437,7 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
         ],
         nodes=_node_facts(reports),
         replicas={node.name: node.present + node.placed for report in reports for node in report.nodes},
-        beside=beside(reports),
+        beside=side_notes(reports),
         picture=lambda look: _lines(reports, look),
         tiles=_tiles(reports),
     )
@@ -447,8 +447,8 @@ def _tiles(reports: Sequence[SimulateReport]) -> list[Tile]:
     return [
         Tile("replicas placed", f"{sum(report.placed for report in reports):,}"),
         Tile("running before", f"{sum(report.present for report in reports):,}"),
-        unwanted("pending", sum(report.pending for report in reports)),
-        unwanted("not created", sum(each.not_created + each.not_made_yet for each in reports)),
+        unwanted_tile("pending", sum(report.pending for report in reports)),
+        unwanted_tile("not created", sum(each.not_created + each.not_made_yet for each in reports)),
         Tile("pods preempted", f"{sum(len(report.preempted) for report in reports):,}"),
     ]
 

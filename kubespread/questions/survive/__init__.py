@@ -87,7 +87,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         keys = dict.fromkeys(loss.topology_key for loss in self.standing)
         return {key: [loss for loss in self.standing if loss.topology_key == key] for key in keys}
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         verdicts = {loss.verdict for loss in self.losses}
         if "no" in verdicts or not (self.standing or self.unfinished is not None):
             return "no"
@@ -134,7 +134,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     @property
     def needs_tests(self) -> bool:
         """True if nothing but workloads that no loss tests keeps it from a yes."""
-        return bool(self.untested) and self.judged() == "unknown" and not any(loss.troubles for loss in self.losses)
+        return bool(self.untested) and self.judge() == "unknown" and not any(loss.troubles for loss in self.losses)
 
     @property
     def not_tested(self) -> str:

@@ -11,8 +11,8 @@ from kubespread.reports.outcome import badness
 from kubespread.views.look import Look, Sentence, Tone
 from kubespread.views.outcomes import details, frames_apart, metrics, tone, worst_changes
 from kubespread.views.sheet import Sheet, columns_of, named_by_key
-from kubespread.views.terminal import folded, together
-from kubespread.views.view import Tile, View, about, tiles, workloads_phrase
+from kubespread.views.terminal import by_reason, fold
+from kubespread.views.view import Tile, View, frame_of, tiles, workloads_phrase
 from kubespread.wording import count_of, short_key, some_of
 
 _MAX_NAMED = 3
@@ -25,7 +25,7 @@ def view(report: SurviveReport) -> View:
     steps = {id(loss): number for number, loss in enumerate(ordered, 1)}
     deleted = " and their Node objects" if report.nodes_deleted else ""
     return View(
-        **about(report),
+        **frame_of(report),
         title=f"Losing each {'pair of ' if report.pairs else ''}{keys}{'s' if report.pairs else ''} of "
         f"{count_of(report.nodes, 'node')}{deleted}, {workloads_phrase(report, report.workloads)}",
         sheets=[
@@ -64,10 +64,10 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Sentence]
     # Why they are degraded, unless said already.
     said = " ".join(report.answer)
     whys = ((escape(change.workload.short_name), change.why) for _, change in degraded.on_screen(look))
-    for why, names in together((name, why) for name, why in whys if why.rstrip(".") not in said).items():
-        yield folded(f"{some_of(names, _MAX_NAMED)}: {why}", indent="")
+    for why, names in by_reason((name, why) for name, why in whys if why.rstrip(".") not in said).items():
+        yield fold(f"{some_of(names, _MAX_NAMED)}: {why}", indent="")
     for text in dict.fromkeys(note for loss in report.losses for note in loss.notes):
-        yield folded(f"{_named([loss for loss in report.losses if text in loss.notes])}: {text}", indent="")
+        yield fold(f"{_named([loss for loss in report.losses if text in loss.notes])}: {text}", indent="")
     for key, losses in report.by_key():
         columns = named_by_key(columns_of(LostDomain), key)
         yield Sheet(title="", columns=columns, rows=sorted(losses, key=badness), tone=tone, noun=short_key(key))

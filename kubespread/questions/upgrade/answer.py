@@ -55,7 +55,7 @@ def answer(question: Upgrade, scene: Scene) -> PlanReport:
     settled = Difference(through.baseline, before, (through.baseline.happenings,))
     start = outcome(Outcome, "before the first step", settled)
     report = replace(_played(question, trial, start), waiting=tuple(lacking_now(before)))
-    if question.remedies and report.judged() == "no":
+    if question.remedies and report.judge() == "no":
         stopping = [blocked.pod for blocked in trial.difference.blocked_pods]
         report = _with_remedies(report, through, stopping, scene, took)
     return replace(
@@ -134,7 +134,7 @@ class _Through(Goal):
             return None
         # The edit itself may leave pods pending.
         is_worse = Difference(self.baseline, attempt.world, attempt.happened).is_worse
-        return Answer(int(report.judged() == "yes" and not is_worse), lost=tuple(report.lost))
+        return Answer(int(report.judge() == "yes" and not is_worse), lost=tuple(report.lost))
 
 
 class _Tried(NamedTuple):
@@ -175,7 +175,7 @@ def _trials(
     """Yield what to try for the obstacle, each at its sizes: kubectl's own flags where it refuses; else room where pods
     wait, and replicas where a budget allows no eviction, as of the ``stopping`` pods; the cheapest of each kind first.
     """
-    refusal = "".join(trouble.why for trouble in report.whole.of("localStorage", "noController", "daemonSet"))
+    refusal = "".join(trouble.why for trouble in report.whole.get("localStorage", "noController", "daemonSet"))
     if refusal and (flags := tuple(_flags(question, refusal))):
         yield flags
     pool = _nodes_of(question, world)

@@ -62,7 +62,7 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
         """Clauses in these states, in order."""
         return [row for state in states for row in self.clauses if row.state == state]
 
-    def judged(self) -> Judgment:
+    def judge(self) -> Judgment:
         return "no" if self.of("broken") else "unknown" if self.of("unknown") else "yes"
 
     def worst_finding(self) -> str:

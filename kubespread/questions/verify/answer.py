@@ -210,7 +210,7 @@ def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None
 
     def margin_of(loss: LostDomain, row: WorkloadChange) -> int:
         if ready is None:
-            gone = sum(trouble.count for trouble in loss.of("lost") if trouble.subject == workload)
+            gone = sum(trouble.count for trouble in loss.get("lost") if trouble.subject == workload)
             return -max(row.lacks, row.pending + row.unmade, gone)
         return row.fewest_ready - scaled_value(ready, row.wanted, round_up=True)
 

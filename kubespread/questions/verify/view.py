@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from kubespread.questions.verify import WORST_FIRST, Kept, VerifiedClause, VerifyReport
 from kubespread.views.look import Cell, Look, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
-from kubespread.views.terminal import HANGING, folded
-from kubespread.views.view import View, about
+from kubespread.views.terminal import HANGING, fold
+from kubespread.views.view import View, frame_of
 from kubespread.wording import count_of
 
 _TONES: dict[Kept, Tone] = {"broken": Tone.BAD, "unknown": Tone.WARN, "accepted": Tone.WARN, "held": Tone.GOOD}
@@ -28,8 +28,8 @@ def view(report: VerifyReport) -> View:
         drawn=_line,
     )
     title = f"Verifying {count_of(len(report.clauses), 'promise')}{f' of {report.file}' if report.file else ''}"
-    facts = about(report)
-    facts["answer"] = report.said[:1]
+    facts = frame_of(report)
+    facts["answer"] = report.statements[:1]
     return View(**facts, title=title, sheets=[sheet])
 
 
@@ -37,7 +37,7 @@ def _line(row: VerifiedClause, _look: Look) -> Iterator[Text]:
     """Show the outcome; below it, where it does not hold, the command that shows more."""
     place, hanging = "" if row.line is None else f"line {row.line}: ", HANGING + _WIDTH
     state = Cell(f"{row.state:{_WIDTH}}", _TONES[row.state])
-    yield folded(state, f" {place}{row.sentence}", hanging=hanging)
+    yield fold(state, f" {place}{row.sentence}", hanging=hanging)
     if row.state != "held" and row.command:
         # Folded it could not be copied.
         yield [Cell(" " * (hanging + 1) + row.command, Tone.FAINT)]

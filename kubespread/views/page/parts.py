@@ -13,7 +13,7 @@ from typing import Any
 
 from kubespread.escaping import escape
 from kubespread.regex import regex
-from kubespread.views.sheet import Drawn, Row, Table, is_numeric
+from kubespread.views.sheet import BarCell, Row, Table, is_numeric
 from kubespread.views.view import Bar, Bars, Tile, View
 from kubespread.wording import count_of
 
@@ -42,13 +42,13 @@ def data(value: Any) -> str:
     return json.dumps(value, separators=(",", ":")).translate(_IN_SCRIPT)
 
 
-def shown(value: Any) -> Any:
+def escape_data(value: Any) -> Any:
     """Plain data with escaped texts, for a script to find and to show."""
     if isinstance(value, str):
         return escape(value)
     if isinstance(value, dict):
-        return {escape(key): shown(item) for key, item in value.items()}
-    return [shown(item) for item in value] if isinstance(value, list | tuple) else value
+        return {escape(key): escape_data(item) for key, item in value.items()}
+    return [escape_data(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 _MOST_OPEN, MOST_LAID_OUT = 60, 400
@@ -113,21 +113,21 @@ def command(typed: str) -> str:
     return f'<code class="command">{words[:-1]}</code>'
 
 
-def packed(content: str) -> str:
+def pack(content: str) -> str:
     """Elements that page.js inserts when their parent is opened: so many would make a page large and slow."""
-    return f'<script type="text/plain" class="packed" data-packed>{squeezed(content)}</script>'
+    return f'<script type="text/plain" class="packed" data-packed>{squeeze(content)}</script>'
 
 
-def squeezed(content: str) -> str:
+def squeeze(content: str) -> str:
     return base64.b64encode(gzip.compress(content.encode("utf-8", "surrogatepass"), mtime=0)).decode()
 
 
-def embedded(name: str, value: Any) -> str:
+def embed(name: str, value: Any) -> str:
     """Data for scripts, compressed if it is large."""
     plain = data(value)
     if len(plain) <= _MOST_PLAIN:
         return f'<script type="application/json" id="{name}">{plain}</script>'
-    return f'<script type="application/json" id="{name}" data-packed>{squeezed(plain)}</script>'
+    return f'<script type="application/json" id="{name}" data-packed>{squeeze(plain)}</script>'
 
 
 def tables(every: Iterable[Table]) -> str:
@@ -151,7 +151,7 @@ def foldable(name: str, table: Table, ids: str = "", *, is_first: bool = False) 
     ]
     most, at_first = (_MOST_OPEN, _AT_FIRST) if is_open else (MOST_LAID_OUT, 0)
     shown, hidden = (body, []) if len(body) <= most else (body[:at_first], body[at_first:])
-    laid_out = "".join(shown) + (packed("".join(hidden)) if hidden else "")
+    laid_out = "".join(shown) + (pack("".join(hidden)) if hidden else "")
     more = f'<p><button type="button" class="more">and {len(hidden):,} more</button></p>' if shown and hidden else ""
     size = " wide" if len(table.header) > _MOST_COLUMNS else ""
     longest = max((len(row.cells[0]) for row in rows), default=0)
@@ -174,7 +174,7 @@ def _cells(row: Row, commands: frozenset[int]) -> str:
     )
 
 
-def _cell(value: str, drawn: Drawn | None, *, is_name: bool, is_command: bool) -> str:
+def _cell(value: str, drawn: BarCell | None, *, is_name: bool, is_command: bool) -> str:
     if is_command and value:
         return f'<td class="long">{command(value)}</td>'
     style = "" if is_name or len(value) <= _SHORT else "text" if len(value) <= _LONG or " " not in value else "long"
@@ -187,12 +187,12 @@ def _attribute(name: str, value: str | int) -> str:
     return f' {name}="{value}"' if value else ""
 
 
-def beside(lists: Mapping[str, Sequence[str]]) -> str:
+def side_notes(lists: Mapping[str, Sequence[str]]) -> str:
     """Notes, gaps and unmodeled features."""
-    return "".join(_listed(heading, texts) for heading, texts in lists.items())
+    return "".join(_listing(heading, texts) for heading, texts in lists.items())
 
 
-def _listed(heading: str, texts: Sequence[str]) -> str:
+def _listing(heading: str, texts: Sequence[str]) -> str:
     items = f"<ul>{''.join(f'<li>{text(item)}</li>' for item in texts)}</ul>"
     if len(texts) > _MOST_LISTED:
         return f"<details><summary><h2>{text(heading)} ({len(texts):,})</h2></summary>{items}</details>"
@@ -230,7 +230,7 @@ def _bar(bar: Bar, most: int, limit: int | None) -> str:
     line = (
         ""
         if limit is None
-        else f'<line class="limit" x1="{_at(limit, most)}" x2="{_at(limit, most)}" y1="0" y2="{_LINE}"/>'
+        else f'<line class="limit" x1="{_position(limit, most)}" x2="{_position(limit, most)}" y1="0" y2="{_LINE}"/>'
     )
     drawing = (
         f'<svg viewBox="0 0 {_CHART + 2} {_LINE}" width="{_CHART + 2}" height="{_LINE}" preserveAspectRatio="none" '
@@ -245,7 +245,7 @@ def _bar(bar: Bar, most: int, limit: int | None) -> str:
     )
 
 
-def _at(limit: int, most: int) -> int:
+def _position(limit: int, most: int) -> int:
     return round(_CHART * limit / most)
 
 
@@ -266,7 +266,7 @@ def _in_bars(every: Sequence[Bars]) -> Iterator[str]:
         yield sample("limit", "the most a domain may have: minimum + maxSkew")
 
 
-def stacked(parts: Sequence[tuple[str, int]]) -> str:
+def stacked_bar(parts: Sequence[tuple[str, int]]) -> str:
     """Bar of adjacent colors, each as long as its number; text beside it says the same."""
     whole, drawn, past = max(1, sum(number for _, number in parts)), [], 0
     for color, number in parts:

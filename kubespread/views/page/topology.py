@@ -21,7 +21,7 @@ from kubespread.questions.map.report import (
     states_in_full,
 )
 from kubespread.views.look import Tone
-from kubespread.views.page.parts import MOST_LAID_OUT, as_list, breakable, packed, sample, stacked, text
+from kubespread.views.page.parts import MOST_LAID_OUT, as_list, breakable, pack, sample, stacked_bar, text
 from kubespread.views.view import View
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -71,7 +71,7 @@ class Picture:
         """True if the question is about some pods and not all."""
         self.domains: list[Sequence[str]] = []
         """The nodes of each domain that has totals, which page.js sums up after each step."""
-        self._marks = self._marked()
+        self._marks = self._node_marks()
         self._names_nodes = len(self._marks) <= _MOST_NAMED
         self._is_large = len(self._marks) > MOST_LAID_OUT
         self._depth = (
@@ -79,7 +79,7 @@ class Picture:
             if self._is_large
             else len(report.keys)
         )
-        self.html = self._drawn()
+        self.html = self._draw()
 
     @cached_property
     def nodes(self) -> Sequence[MapNode]:
@@ -104,7 +104,7 @@ class Picture:
             return "pod", f"matching {self.report.selector}"
         return ("pod",) if self.report.workload is None else ("pod", f"of {self.report.workload}")
 
-    def _marked(self) -> Mapping[str, NodeMark]:
+    def _node_marks(self) -> Mapping[str, NodeMark]:
         """Every node of the map, and behind them those that join: the color is the verdict where there is one, else how
         full the node is.
         """
@@ -130,7 +130,7 @@ class Picture:
         values = [*zip(*(node.path for node in self.report.nodes), strict=True)]
         return (values[:depth] for depth in range(1, len(values) + 1))
 
-    def _drawn(self) -> str:
+    def _draw(self) -> str:
         inner = "".join(self._level(self.report.nodes, 0))
         if rest := [name for name in self.joined if self.account.stand_ins.get(name) not in self._marks]:
             inner += self._leaf("joined later", rest)
@@ -148,7 +148,7 @@ class Picture:
         for node in nodes:
             by_value.setdefault(node.path[depth], []).append(node)
         for value, within in by_value.items():
-            title = f"no {key}" if value is None else _titled(key, value)
+            title = f"no {key}" if value is None else _title(key, value)
             if depth + 1 < self._depth:
                 yield _box(title, f'<div class="boxes">{"".join(self._level(within, depth + 1))}</div>')
             else:
@@ -166,7 +166,7 @@ class Picture:
         return (
             f'<details class="domain"><summary><span class="title">{text(title)}</span> '
             f'<span class="total">{text(self._total(names))}</span>{self._shares(names)}</summary>'
-            f'<div class="cells">{packed(cells)}</div></details>'
+            f'<div class="cells">{pack(cells)}</div></details>'
         )
 
     def _cell(self, name: str, *, is_first: bool) -> str:
@@ -193,7 +193,7 @@ class Picture:
             return ""
         nodes = Counter(self._marks[name].color for name in names)
         order = (*Tone, *(style for _, style in SHADES), "load-0")
-        return stacked([(color, nodes[color]) for color in order if nodes[color]])
+        return stacked_bar([(color, nodes[color]) for color in order if nodes[color]])
 
     def legend(self) -> str:
         """Meaning of dots, colors, and nodes that take no pods."""
@@ -236,7 +236,7 @@ def _shade(filled: int) -> str:
     return next((style for least, style in SHADES if filled >= least), "load-0")
 
 
-def _titled(key: str, value: str) -> str:
+def _title(key: str, value: str) -> str:
     """``zone a``; just ``zone-a`` where the value already says what it is."""
     return value if value.startswith(key) else f"{key} {value or EMPTY}"
 

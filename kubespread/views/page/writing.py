@@ -18,9 +18,9 @@ from kubespread.reports.parts import ClusterReference, Provenance, release_phras
 from kubespread.views.documents import Answer, document
 from kubespread.views.look import Look, Tone
 from kubespread.views.page import parts
-from kubespread.views.page.parts import embedded, foldable, shown, text
+from kubespread.views.page.parts import embed, escape_data, foldable, text
 from kubespread.views.page.topology import NOT_YET, SHADES, Picture
-from kubespread.views.sheet import NONE, Drawn, Row, Table
+from kubespread.views.sheet import NONE, BarCell, Row, Table
 from kubespread.views.view import Frame, tables_of, view_of, with_nodes
 from kubespread.wording import EMPTY, age, short_key
 
@@ -40,15 +40,15 @@ class NodeTable(Struct, frozen=True, dict=True):
             "Node",
             *(facts.header if facts is not None else ()),
             *([STATE] if self._has_states else []),
-            *(short_key(report.keys[place]) for place in self._told),
-            *([self.counted] if self.counted else []),
+            *(short_key(report.keys[place]) for place in self._telling_places),
+            *([self.counted_column] if self.counted_column else []),
             *([] if self._has_steps else self.holding[:1]),
             *self.holding[1:],
             *(["Marked pods"] if self._has_names else []),
         ]
 
     @property
-    def counted(self) -> str:
+    def counted_column(self) -> str:
         """Name of the column with the drawn pods; empty if these are all of a node."""
         if self._has_steps:
             return "Pods at this step"
@@ -62,7 +62,7 @@ class NodeTable(Struct, frozen=True, dict=True):
         return ["Pods", *requested] if self.picture.tells_loads else []
 
     @cached_property
-    def _told(self) -> Sequence[int]:
+    def _telling_places(self) -> Sequence[int]:
         """The places of the keys that tell nodes apart."""
         every = zip(*(node.path for node in self.picture.report.nodes), strict=True)
         return [place for place, values in enumerate(every) if len(set(values)) > 1]
@@ -90,24 +90,24 @@ class NodeTable(Struct, frozen=True, dict=True):
         blank = Row([""] * len(facts.header) if facts is not None else [])
         for node in self.picture.nodes:
             row = rows.get(node.name, blank)
-            cells = [node.name, *row.cells, *self._seen(node, self.picture.pods.get(node.name, 0))]
-            yield Row(cells, row.tone, self._drawn(node, len(cells)))
+            cells = [node.name, *row.cells, *self._cells(node, self.picture.pods.get(node.name, 0))]
+            yield Row(cells, row.tone, self._bars(node, len(cells)))
         for name in self.picture.joined:
             cells = [name, *rows.get(name, blank).cells, NOT_YET]
             yield Row([*cells, *[""] * (len(self.header) - len(cells))])
 
-    def _drawn(self, node: MapNode, columns: int) -> Sequence[Drawn | None]:
+    def _bars(self, node: MapNode, columns: int) -> Sequence[BarCell | None]:
         """A bar for how much of each resource is requested."""
         loads = [_bar(load.percent) for load in node.load] if self.holding else []
         after = [None] if self._has_names else []
         return [*[None] * (columns - len(loads) - len(after)), *loads, *after]
 
-    def _seen(self, node: MapNode, drawn: int) -> Iterator[str]:
+    def _cells(self, node: MapNode, drawn: int) -> Iterator[str]:
         if self._has_states:
             yield states_in_full(node)
-        values = (node.path[place] for place in self._told)
+        values = (node.path[place] for place in self._telling_places)
         yield from (NONE if value is None else value or EMPTY for value in values)
-        if self.counted:
+        if self.counted_column:
             yield str(drawn)
         if self.holding:
             if not self._has_steps:
@@ -117,10 +117,10 @@ class NodeTable(Struct, frozen=True, dict=True):
             yield ", ".join(node.marked)
 
 
-def _bar(percent: int | None) -> Drawn | None:
+def _bar(percent: int | None) -> BarCell | None:
     if percent is None:
         return None
-    return Drawn(min(100, percent), Tone.WARN if percent >= FULL else Tone.PLAIN)
+    return BarCell(min(100, percent), Tone.WARN if percent >= FULL else Tone.PLAIN)
 
 
 FULL = 90
@@ -171,11 +171,11 @@ def write_page(answer: Answer, drawn: TopologyMap | None, next_command: str = ""
         tables=parts.tables(tables_of(account)),
         nodes="" if nodes is None else nodes.html(),
         next=f"<section><h2>Next</h2><p>{parts.command(next_command)}</p></section>" if next_command else "",
-        beside=parts.beside(account.beside),
+        beside=parts.side_notes(account.beside),
         origin=parts.facts(_origin(answer), {_COMMAND}),
-        report=embedded("report", document(answer)),
-        frames=embedded("frames", shown([] if picture is None else [*map(_frame, picture.frames)])),
-        map=embedded("map", shown({} if nodes is None else _start(nodes))),
+        report=embed("report", document(answer)),
+        frames=embed("frames", escape_data([] if picture is None else [*map(_frame, picture.frames)])),
+        map=embed("map", escape_data({} if nodes is None else _start(nodes))),
     )
 
 
@@ -194,7 +194,7 @@ def _start(table: NodeTable) -> dict[str, Any]:
         "later": picture.joined,
         "domains": picture.domains,
         "dot": picture.dot[0],
-        "columns": {"pods": table.counted, "state": STATE, "held": table.holding},
+        "columns": {"pods": table.counted_column, "state": STATE, "held": table.holding},
         "shades": [*SHADES, (0, "load-0")] if picture.tells_loads and not picture.is_judged else (),
         "full": FULL,
     }

@@ -238,7 +238,7 @@ class Trial:
             before, now = self.baseline.world.living.nodes.objects, world.living.nodes.index
             removed = [node for node in before if node.metadata.name not in now]
             self._growth = self.baseline.grow(world, LostPart(barred, removed))
-            if not self._growth.added or len(world.happenings.blocked) == stuck:
+            if not self._growth.added_nodes or len(world.happenings.blocked) == stuck:
                 break
             # kubectl goes on asking for as long as a budget waits for pods, which have room now.
             del world.happenings.blocked[stuck:]

@@ -144,7 +144,7 @@ def lacking(difference: Difference) -> Iterator[Trouble]:
     for row in unmade_pods(world, difference.unmade):
         yield Trouble(kind="unmade", subject=row.workload, count=row.count, why=row.message)
     is_unknown = growth is not None and bool(growth.unknown_groups)
-    reasons = {} if growth is None else growth.why
+    reasons = {} if growth is None else growth.waiting_reasons
     for workload, first in _first_of_each(difference.waiting, CountedWorkloads(world, difference.counts)).items():
         on = _node_prefix(difference, workload) if workload.kind == "DaemonSet" else ""
         why, reason = f"{on}{world.message(first)}", reasons.get(workload)

@@ -146,7 +146,7 @@ def summary(report: AutoscalingReport) -> Case:
             ({each.group: len(each.nodes) for each in loop.added}, loop.expected, loop.placed, loop.why)
             for loop in report.loops
         ],
-        report.left,
+        report.pods_left,
     )
 
 
@@ -169,7 +169,7 @@ def test_what_is_reported_is_what_happened(case: Case, kind: Autoscaler) -> None
     names = [name for loop in report.loops for each in loop.added for name in each.nodes]
     assert list(after.cluster.nodes.names) == [*before.cluster.nodes.names, *names]
     assert sum(added(report).values()) == len(names)
-    assert report.left == sum(not each.pod.spec.scheduling_gates for each in after.waiting)
+    assert report.pods_left == sum(not each.pod.spec.scheduling_gates for each in after.waiting)
     assert all(group.maximum is None or (group.before or 0) + group.added <= group.maximum for group in report.groups)
     for name in names:
         labels = after.cluster.nodes.objects[after.cluster.nodes.index[name]].metadata.labels
@@ -277,7 +277,7 @@ KARPENTER_CASES = {
 @pytest.mark.parametrize("case", KARPENTER_CASES.values(), ids=list(KARPENTER_CASES))
 def test_karpenter(case: Pools) -> None:
     report = autoscale(world(case.cluster), groups=case.groups, kind=KARPENTER)
-    assert (added(report), report.left) == (case.added, case.left)
+    assert (added(report), report.pods_left) == (case.added, case.left)
 
 
 GAP = "karpenter: the instance types of pool are not in the cluster: its new nodes"
@@ -327,7 +327,7 @@ def test_what_karpenter_would_launch_is_not_known_of_pools_without_a_template(ca
     there = world(cluster)
     report = autoscale(there, groups=[pool], kind=KARPENTER)
     gaps = [gap for gap in there.assumed if gap.startswith("karpenter")]
-    assert (report.unknown_groups, report.left, gaps) == expected
+    assert (report.unknown_groups, report.pods_left, gaps) == expected
 
 
 def test_karpenter_places_the_largest_pods_first() -> None:

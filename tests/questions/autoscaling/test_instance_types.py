@@ -171,7 +171,7 @@ CASES = {
 def test_what_is_launched(case: Case) -> None:
     nodes = [each for each in case.objects if each["kind"] == "Node"]
     report = grown([*([] if nodes else SMALL), *case.objects], case.pools, case.types)
-    assert (sorted(name for _, name in launched(report)), report.left) == (sorted(case.launched), case.left)
+    assert (sorted(name for _, name in launched(report)), report.pods_left) == (sorted(case.launched), case.left)
 
 
 def test_pods_spread_over_capacity_types_get_both() -> None:
@@ -249,4 +249,4 @@ def test_every_planned_node_is_of_the_cheapest_type_that_takes_its_pods(
     report = grown([*SMALL, *pods], [pool()], types)
     first = [name for loop in report.loops[:1] for each in loop.added for name in each.types]
     assert sorted(first) == sorted(f"t{cpu}" for _, cpu in expected)
-    assert report.left >= sum(cpu > largest for cpu in cpus)
+    assert report.pods_left >= sum(cpu > largest for cpu in cpus)

@@ -98,7 +98,7 @@ def test_pods_of_other_workloads_are_provisioned_for_and_not_counted() -> None:
     snapshot = Snapshot.from_objects([SMALL, other, *waiting(3)])
     report = kubespread.pending(snapshot, workloads=["rs/web"], autoscaler="ca", node_groups=[group("pool", "a")])
     assert report.autoscaling is not None
-    assert (report.verdict, report.autoscaling.left, report.still_pending) == ("yes", 1, ())
+    assert (report.verdict, report.autoscaling.pods_left, report.still_pending) == ("yes", 1, ())
 
 
 def test_groups_need_an_autoscaler() -> None:
