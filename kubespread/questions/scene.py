@@ -20,7 +20,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Work, Workers
-from kubespread.reports.parts import ClusterReference, ClusterReport, UnfinishedParts
+from kubespread.reports.parts import ClusterReference, ClusterReport, Unfinished
 from kubespread.snapshot.edits.nodes import Drain
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot
@@ -107,12 +107,12 @@ class Budget(Struct):
                 self.on_progress(number, total)
             yield result
 
-    def unfinished(self, what: str, parts: int, missing: Sequence[object]) -> UnfinishedParts | None:
+    def unfinished(self, what: str, parts: int, missing: Sequence[object]) -> Unfinished | None:
         """Missing parts of an answer; None if nothing is missing."""
         if not missing or self.timeout is None:
             return None
         text = format_duration(round(self.timeout * SECOND))
-        return UnfinishedParts(timeout=text, what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
+        return Unfinished(timeout=text, what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
 
 
 class Scene(Struct, frozen=True, dict=True):

@@ -217,7 +217,7 @@ class SnapshotFinding(Finding, frozen=True):
         return ("yes",) if self.code in ("namespaces", "pods", "daemonPods", "owners") else ("yes", "no")
 
 
-class UnfinishedParts(Report, frozen=True):
+class Unfinished(Report, frozen=True):
     """Parts not done within the time limit. The rest of the report covers the finished parts, each completely."""
 
     timeout: str
@@ -268,7 +268,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     doubts: tuple[str, ...] = ()
     snapshot_findings: tuple[SnapshotFinding, ...] = ()
     """Doubts about the snapshot that the answer rests on."""
-    unfinished: UnfinishedParts | None = None
+    unfinished: Unfinished | None = None
     provenance: Provenance | None = None
     """Origin of the answer; null unless asked on the command line."""
     notes: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ from kubespread.questions import scene, tasks
 from kubespread.questions.removable import NodeRemoval, RemovableReport
 from kubespread.questions.report import ReportLine
 from kubespread.questions.survive import Survive
-from kubespread.reports.parts import QuestionReport, UnfinishedParts
+from kubespread.reports.parts import QuestionReport, Unfinished
 from tests.builders import Data, remade
 from tests.cli.support import FIXTURES, run
 from tests.property.workloads_on_nodes import clusters, snapshot_of
@@ -168,8 +168,8 @@ class _Told(QuestionReport, frozen=True, kw_only=True):
         yield from self.statements
 
 
-MISSING = UnfinishedParts(timeout="1m0s", what="zone", finished=3, missing=("d", "e", "f", "g"))
-NOTHING = UnfinishedParts(timeout="1m0s", what="zone", finished=0, missing=("d",))
+MISSING = Unfinished(timeout="1m0s", what="zone", finished=3, missing=("d", "e", "f", "g"))
+NOTHING = Unfinished(timeout="1m0s", what="zone", finished=0, missing=("d",))
 LEFT = "not finished within 1m0s: 3 of 7 zones done, not d, e, f and 1 more"
 
 
@@ -187,7 +187,7 @@ LEFT = "not finished within 1m0s: 3 of 7 zones done, not d, e, f and 1 more"
     ],
 )
 def test_a_report_with_a_part_missing_never_says_yes(
-    is_bad: bool, unfinished: UnfinishedParts | None, verdict: str, answer: tuple[str, ...]
+    is_bad: bool, unfinished: Unfinished | None, verdict: str, answer: tuple[str, ...]
 ) -> None:
     report = _Told(is_bad=is_bad, unfinished=unfinished).conclude()
     assert (report.verdict, report.answer) == (verdict, answer)
@@ -271,7 +271,7 @@ def test_each_part_is_told() -> None:
 
 
 def test_names_of_workloads_are_texts_in_json() -> None:
-    missing = UnfinishedParts(
+    missing = Unfinished(
         timeout="1s", what="workload", finished=0, missing=(str(WorkloadName("Deployment", "shop", "web")),)
     )
     assert missing.to_dict()["missing"] == ["shop/Deployment/web"]
