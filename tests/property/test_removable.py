@@ -104,7 +104,7 @@ def test_what_has_no_ready_pod_for_a_time_is_what_loses_all_of_them_at_once(obje
         down = _down(settled, row.name)
         assert {*row.down} == down, row.name
         (_, step) = kubespread.plan(snapshot, scenario(SETTLED, f"drain {row.name}")).steps
-        is_refused = bool(step.failed or step.of("noController", "localStorage", "daemonSet"))
+        is_refused = bool(step.failed or step.get("noController", "localStorage", "daemonSet"))
         assert {*step.down} == (set() if is_refused else down), row.name
         upgraded = kubespread.upgrade(snapshot, row.name, force=True, remedies=False)
         assert {*upgraded.steps[0].down} == down, row.name
