@@ -29,7 +29,6 @@ ROOMS: dict[str, set[str]] = {
     "reports": {"kube", "scheduler"},
     "world": {"controllers", "scheduler", "kube", "reports", "snapshot.edits", "snapshot.topology_keys", "node_groups"},
     "scenario": {"manifest", "kube", "snapshot.edits", "candidate.settings", "node_groups"},
-    "config": {"manifest", "kube"},
     # A page draws every answer on a map.
     "views": {"reports", "manifest.writer", "questions.map.report"},
     "controllers": {"kube"},
@@ -67,7 +66,6 @@ ROOMS: dict[str, set[str]] = {
         "serving",
         "redaction",
         "candidate.sources",
-        "config",
         # What a mistyped name was to be.
         "kube.api.kinds",
         "kube.api.unknown_fields",
@@ -225,6 +223,7 @@ CALLED_BY_OTHERS = {
     "list_commands": "click",
     "format_commands": "click",
     "format_options": "click",
+    "value_from_envvar": "click",
 }
 """What nothing in the package calls, and who does."""
 

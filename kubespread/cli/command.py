@@ -1,6 +1,6 @@
-"""A command made of its parameters: argv is parsed once, settings stand in for what is not typed, and what would be
-lost, is empty or does not go together is refused. Help is written as answers are, so that a full disk or a reader that
-has gone away is no bug.
+"""A command made of its parameters: argv is parsed once, the environment stands in for what is not typed, and what
+would be lost, is empty or does not go together is refused. Help is written as answers are, so that a full disk or a
+reader that has gone away is no bug.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from kubespread.cli.streams import emit, say, stdout_takes_tables
+from kubespread.cli.streams import emit, stdout_takes_tables
 from kubespread.errors import UsageError
 from kubespread.regex import regex
 
 if TYPE_CHECKING:
-    from kubespread.config import Setting, Settings
     from kubespread.questions.question import Rule
 
 HELP_ALL = "--help-all"
@@ -78,6 +77,10 @@ class Option(TyperOption):
         is_multiple, self.multiple = self.multiple, not self.count
         super().add_to_parser(parser, ctx)
         self.multiple = is_multiple
+
+    def value_from_envvar(self, ctx: Any) -> Any:
+        text = self.resolve_envvar_value(ctx)
+        return text.split(os.pathsep) if text is not None and self.multiple else text
 
     def consume_value(self, ctx: Any, opts: Mapping[str, Any]) -> Any:
         typed = opts.get(str(self.name))
@@ -137,7 +140,7 @@ class Argv:
         words: Sequence[str] = (),
     ) -> None:
         self.values = values
-        """By parameter; also what only a configuration sets."""
+        """By parameter."""
         self.parameters = parameters
         self.before = before
         """The values of the command that this one belongs to: of a fleet, its clusters."""
@@ -172,9 +175,8 @@ class Command(TyperCommand):
         codes: str | None = None,
         text: str | None = None,
         never_modelled: Sequence[str] = (),
-        reads_files: bool = True,
     ) -> None:
-        """``codes`` explains exit codes; without ``reads_files`` no configuration file counts."""
+        """``codes`` explains exit codes."""
         is_explained = all(_heading(parameter) in _EXPLAINED for parameter in parameters)
         super().__init__(
             name,
@@ -185,17 +187,14 @@ class Command(TyperCommand):
             epilog=codes,
             rich_markup_mode=None,
         )
-        self.run, self.never_modelled, self.reads_files = run, never_modelled, reads_files
+        self.run, self.never_modelled = run, never_modelled
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = (*args,)
         values, rest, typed = self.make_parser(ctx).parse_args([*_as_kubectl_reads(args)])
         is_asked = not (ctx.resilient_parsing or {each.name for each in typed} & {"help", "help_all"})
-        found: Mapping[str, Any] = {}
         if is_asked:
-            # The program's own help and version do without it; help works even with a faulty configuration file.
             refuse_texts(self.params, values)
-            found = default_settings(ctx)
         for parameter in sorted(self.get_params(ctx), key=lambda each: not each.is_eager):
             parameter.handle_parse_result(ctx, values, rest)
         if rest and not ctx.resilient_parsing:
@@ -203,7 +202,7 @@ class Command(TyperCommand):
         ctx.params[TYPED_ORDER] = tuple(each.name for each in typed)
         if is_asked:
             refuse_pairs(ctx)
-            settle(ctx, found)
+            settle(ctx)
         ctx.args = rest
         return rest
 
@@ -336,64 +335,20 @@ _INSTEAD_OF = {
     "kubeconfig": ("snapshot", "context"),
     "live": ("snapshot", "context"),
 }
-"""Parameters not read from a configuration where another is typed: a context belongs to one kubeconfig."""
-_ONLY_SET = ("pod_node_selector", "extended_resource_toleration")
-"""Settings of the scheduler that no option is for."""
+"""Parameters not read from the environment where another is typed: a context belongs to one kubeconfig."""
 _NOT_UTF_8 = regex("[\ud800-\udfff]")
 _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of what is the name of a file."""
 
 
-def default_settings(context: Any) -> Settings:
-    """Settings that become defaults of options. Raises ManifestError and UsageError."""
-    from kubespread.config import KEYS, settings
-
-    command = context.command
-    if not {key.parameter for key in KEYS.values()} & {parameter.name for parameter in command.params}:
-        return {}
-    found = settings(os.environ, files=command.reads_files)
-    context.default_map = {
-        parameter.name: list(setting.values) if parameter.multiple else setting.values[0]
-        for key, setting in found.items()
-        for parameter in command.params
-        if parameter.name == KEYS[key].parameter and _takes(parameter, key, setting)
-    }
-    return found
-
-
-def settle(context: Any, configured: Settings) -> None:
-    """Prefer a typed cluster to a configured one, add settings without options, and print what the files decided."""
-    from kubespread.config import KEYS
-
+def settle(context: Any) -> None:
+    """Prefer a typed cluster to one of the environment. Raises UsageError where that names two."""
     parameters, typed = context.params, _typed_in(context)
     for one, others in _INSTEAD_OF.items():
         if one in typed:
             parameters |= {other: None for other in others if other in parameters and other not in typed}
-    for key, setting in configured.items():
-        name = KEYS[key].parameter
-        if name in _ONLY_SET and "scheduler_config" in parameters:
-            parameters[name] = setting.text == "true"
-        is_decisive = setting.is_from_file and KEYS[key].decides and parameters.get(name) and name not in typed
-        if is_decisive and not parameters.get("quiet"):
-            say(f"note: {key} {setting.text} ({setting.origin})")
-
-
-def _takes(parameter: Any, key: str, setting: Setting) -> bool:
-    """True if the parameter is the one that is meant, and has such a value: not every report has every format, and -o
-    of ``snapshot`` names a file.
-    """
-    return key != "output" or _format_name(setting) in parameter.choices
-
-
-def _format_name(setting: Setting) -> str:
-    """Name of a format which some report has. Raises UsageError."""
-    from kubespread.kube.api.unknown_fields import alternatives
-    from kubespread.views.formats import FORMATS
-
-    name = setting.values[0].lower()
-    if name not in FORMATS:
-        raise UsageError(f"{setting.origin}: unknown format {setting.text!r}{alternatives(name, FORMATS)}")
-    return name
+    if parameters.get("snapshot") and parameters.get("context") and typed.keys().isdisjoint(_INSTEAD_OF):
+        raise UsageError("KUBESPREAD_SNAPSHOT and KUBESPREAD_CONTEXT both name the cluster: unset one")
 
 
 def _typed_in(context: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ PLUGIN_PREFIX = "kubectl-"
 # A terminal that is closed hangs up; Windows has none that does.
 ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
 _OF_SIGNAL = 128
-"""What shells add to the number of a signal that ended a program."""
+"""Summand of the exit code of a program that a signal ended, beside its number."""
 COMPLETE_VARIABLE = "_KUBESPREAD_COMPLETE"
 """Variable that the shells' completion scripts set, to the name of their shell, to ask for candidates."""
 

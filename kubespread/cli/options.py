@@ -4,6 +4,7 @@ files or the kubeconfig, with a sign of life on standard error where a person wa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -45,11 +46,11 @@ _AHEAD = f", or 1.{UPCOMING}, which is not released yet" if UPCOMING > NEWEST el
 RELEASES = f"Kubernetes release to emulate, 1.{OLDEST} to 1.{NEWEST} (recorded from 1.{RECORDED_SINCE} on){_AHEAD}"
 DEFAULT_RELEASE = f"the cluster's own, else its newest kubelet's, else 1.{NEWEST}"
 SCHEDULING = tuple(
-    Option(f"--{name}", metavar=metavar, help=text, panel="Scheduler")
-    for name, metavar, text in (
-        ("scheduler-config", "FILE", "KubeSchedulerConfiguration to schedule with."),
-        ("kube-version", "1.X[.Y]", f"{RELEASES} (default: {DEFAULT_RELEASE})."),
-        ("feature-gates", "NAME=true|false,...", "Feature gates to set for that release."),
+    Option(f"--{name}", metavar=metavar, envvar=variable, show_envvar=True, help=text, panel="Scheduler")
+    for name, metavar, variable, text in (
+        ("scheduler-config", "FILE", "KUBESPREAD_SCHEDULER_CONFIG", "KubeSchedulerConfiguration to schedule with."),
+        ("kube-version", "1.X[.Y]", "KUBESPREAD_KUBE_VERSION", f"{RELEASES} (default: {DEFAULT_RELEASE})."),
+        ("feature-gates", "NAME=true|false,...", None, "Feature gates to set for that release."),
     )
 )
 
@@ -62,11 +63,19 @@ def scheduler_of(typed: Argv) -> Scheduler:
         config=typed["scheduler_config"],
         kube_version=typed["kube_version"],
         feature_gates=typed["feature_gates"],
-        pod_node_selector=typed.get("pod_node_selector") or False,
-        extended_resource_toleration=typed.get("extended_resource_toleration") or False,
+        pod_node_selector=_is_set("KUBESPREAD_POD_NODE_SELECTOR"),
+        extended_resource_toleration=_is_set("KUBESPREAD_EXTENDED_RESOURCE_TOLERATION"),
     )
     scheduler.check()
     return scheduler
+
+
+def _is_set(variable: str) -> bool:
+    """True for ``true`` in the environment. Raises UsageError."""
+    text = os.environ.get(variable) or "false"
+    if text not in ("true", "false"):
+        raise UsageError(f"{variable}: expected true or false, found {text!r}")
+    return text == "true"
 
 
 _READ = "which cluster is read"
@@ -76,12 +85,21 @@ SNAPSHOT = Option(
     "--snapshot",
     metavar="PATH",
     multiple=True,
-    help="Cluster from a file, directory or archive ('-': standard input) instead of a running one. Repeatable.  "
-    "[env var: KUBESPREAD_SNAPSHOT]",
+    envvar="KUBESPREAD_SNAPSHOT",
+    show_envvar=True,
+    help="Cluster from a file, directory or archive ('-': standard input) instead of a running one. Repeatable.",
     panel="Cluster",
     rule=Rule(says={_READ: "a file"}),
 )
-CONTEXT = Option("--context", metavar="NAME", help="Kubeconfig context.", panel="Cluster", rule=RUNNING)
+CONTEXT = Option(
+    "--context",
+    metavar="NAME",
+    envvar="KUBESPREAD_CONTEXT",
+    show_envvar=True,
+    help="Kubeconfig context.",
+    panel="Cluster",
+    rule=RUNNING,
+)
 KUBECONFIG = Option(
     "--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG.", panel="Cluster", rule=RUNNING
 )

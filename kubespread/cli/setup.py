@@ -122,7 +122,6 @@ def _demo(_typed: Argv) -> int:
                 say("")
             say(f"$ {' '.join(['kubespread', words[0], *words[1:2], '-S', _CLUSTER, *words[2:]])}")
             command = command_of(question(words[0]))
-            command.reads_files = False
             context = command.make_context(words[0], [*words[1:], "-S", _CLUSTER, "-o", "table"])
             codes.append(command.invoke(context))
     say("")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -32,7 +31,7 @@ def _mcp(typed: Argv) -> int:
 
     Requires the extra kubespread[mcp]. Each command that answers a question is a tool of the same name, and returns
     what -o json prints. Tools change nothing, and read only the -S files, once, or with --live the running cluster;
-    manifests are passed as text. Configuration files are not read: only these options choose the cluster.
+    manifests are passed as text. Only these options, or KUBESPREAD_SNAPSHOT, choose the cluster.
 
     \b
     Examples:
@@ -153,15 +152,13 @@ def _check(path: str, *, strict: bool) -> ExitCode:
 
 def _refuse_overwriting(output: str, typed: Argv) -> None:
     """Raise UsageError where the command would write over what it reads."""
-    from kubespread.config import candidates
     from kubespread.snapshot.edits.new_nodes import AddNode
 
     written = Path(output)
     templates = [edit.template for edit in options.edits_of(typed) if isinstance(edit, AddNode) and edit.manifest]
     named = (*typed.snapshots, *filter(None, [typed["kubeconfig"]]), *templates)
-    paths = [*map(Path, named), *candidates(os.environ)]
     # Two folders deep, which is as deep as a mistake reaches.
-    read = [file for path in paths for file in (path, *path.glob("*"), *path.glob("*/*"))]
+    read = [file for path in map(Path, named) for file in (path, *path.glob("*"), *path.glob("*/*"))]
     for file in read if output != _STDOUT and written.is_file() else ():
         if file.is_file() and file.samefile(written):
             raise UsageError(f"-o/--output {output} would overwrite {file}, which is read: name another file")
@@ -227,6 +224,5 @@ COMMANDS = {
         ),
         summary="Serve the questions to assistants (MCP).",
         codes=epilog("the client disconnected", None),
-        reads_files=False,
     ),
 }

@@ -203,7 +203,6 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
     written(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("KUBESPREAD_CONFIG", "")
     monkeypatch.setattr(sys, "stdin", None)
     monkeypatch.setattr(command, "refuse_pairs", lambda _context: None)
     # A sample takes the place of what the base has of the same option.

@@ -176,11 +176,10 @@ class Fuzzing:
 
     def _asked(self, seed: int, words: list[str], what: str) -> Failure | None:
         words = [word.replace("\x00", "") for word in words]
-        folder = self.directory / "project" if what.startswith("project") else self.directory
         try:
             # On one core nothing is handed to other processes, whose steps nobody counts.
             with mock.patch("os.cpu_count", return_value=1):
-                result = _bounded(lambda: self.run(*words, cwd=folder, env=environment(self.directory)))
+                result = _bounded(lambda: self.run(*words, cwd=self.directory, env=environment(self.directory)))
         except TooManyStepsError as error:
             return Failure(seed, f"{shlex.join(words)} with {what} damaged", str(error))
         self.ended[f"exit code {result.code}"] += 1
