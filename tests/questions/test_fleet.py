@@ -120,12 +120,7 @@ CASES = {
         Survive(keys=(ZONE,), fail_on=("any",)),
         [
             ("eu", "no", "no", "none of 2 zones can be lost. zone a: 1 pod lost for good (Pod/n0-0)"),
-            (
-                "us",
-                "unknown",
-                "yes",
-                "not known for Pod/web: none of its pods is ready before anything is lost",
-            ),
+            ("us", "unknown", "yes", "not known for Pod/web: none of its pods is ready before anything is lost"),
         ],
         "2 clusters: 1 no, 1 unknown",
         "no",

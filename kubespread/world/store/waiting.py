@@ -129,10 +129,6 @@ class LivingCluster:
             self._joined, self._since, self._storage, self._joined_at = joined, [], None, self.length
         return self._joined
 
-    def current(self) -> Cluster:
-        """Current cluster, for callers that need a function."""
-        return self.cluster
-
     @property
     def usage(self) -> NodeUsage:
         """Current usage of all nodes."""
@@ -267,7 +263,7 @@ class LivingCluster:
     def bring_up_to_date(self, answers: OnNodeAnswers) -> None:
         """Let the answers catch up with the journal."""
         if answers.at < self.length:
-            answers.follow(self.current, self.usage, self.moves(answers.at).node.tolist())
+            answers.follow(lambda: self.cluster, self.usage, self.moves(answers.at).node.tolist())
             answers.at = self.length
 
 
@@ -310,7 +306,7 @@ class Applicant:
         if placing is not None and prepared is placing.prepared:
             living.bring_up_to_date(placing.answers)
         else:
-            placing = Placing(prepared, living.answers_for(prepared), self._candidates, living.current)
+            placing = Placing(prepared, living.answers_for(prepared), self._candidates, lambda: living.cluster)
         if known < living.length:
             placing.follow(living.moves(known))
         self._placing, self._at = placing, living.length
