@@ -139,6 +139,7 @@ Cause = Literal[
     "notCreated",
     "notReady",
     "noRoom",
+    "noRollout",
     "refused",
     "gated",
     "otherScheduler",
@@ -224,6 +225,12 @@ CAUSES: Mapping[Cause, CauseWords] = {
     ),
     "noRoom": CauseWords(
         means="its next pod fits nowhere", badness="notice", says="its next pod fits nowhere[: {detail}]"
+    ),
+    "noRollout": CauseWords(
+        means="its next pod fits nowhere, and a rollout takes no pod away before it",
+        badness="critical",
+        says="no rollout completes: with maxSurge {surge} and maxUnavailable {unavailable} a restart stops at {new} of "
+        "{pods} new pods: {detail}",
     ),
     "refused": CauseWords(
         means="the API server refuses its pods when they are made again",

@@ -62,6 +62,12 @@ def test_every_line_says_what_is_counted_by_hand(objects: list[Data], edit: str)
         elif kind == "noRoom":
             assert line.level == "notice"
             assert all(_does_not_grow(snapshot, str(name)) for name in line.workloads)
+        elif kind == "noRollout":
+            assert line.level == "critical"
+            assert all(_does_not_grow(snapshot, str(name)) for name in line.workloads)
+            for each in line.workloads:
+                played = kubespread.plan(snapshot, [f"rollout {each.namespace}/deploy/{each.name}"])
+                assert [rollout.complete for step in played.steps for rollout in step.rollouts] == [False], each
         elif kind in ("notReady", "notCreated"):
             name = str(line.workloads[0])
             lacks = (
@@ -90,7 +96,9 @@ def test_what_holds_pods_and_what_they_ask_for_is_as_by_hand(objects: list[Data]
     assert {key: lines[key].extent for key in lines if key.startswith("budgets/")} == held
     assert {key: set(lines[key].nodes) for key in lines if key.startswith("drains/")} == _kept(snapshot)
     # That the next pod fits nowhere is said besides, of workloads without an autoscaler too.
-    scaling = (key for key in lines if key.startswith("scaling/") and "/noRoom/" not in key)
+    scaling = (
+        key for key in lines if key.startswith("scaling/") and not {"noRoom", "noRollout"}.intersection(key.split("/"))
+    )
     assert {key: lines[key].extent for key in scaling} == _beyond(snapshot, most)
 
 

@@ -204,7 +204,7 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "the next pod fits nowhere": (
         [*THREE, *deployment("web", ("n0", "n1", "n2"), cpu="8", spec=spread())],
-        ["web risk: noRoom; 0/3 nodes are available: 3 Insufficient cpu."],
+        ["web risk: noRollout; 0/3 nodes are available: 3 Insufficient cpu."],
     ),
     "a pod waits behind its gates": (
         [*THREE, pod("one", schedulingGates=[{"name": "b"}, {"name": "a"}])],
@@ -278,7 +278,7 @@ CAUSES |= {
         [
             f"web violated: capacity ({ZONE}); as it is 2/1, without counting pods of others 1/0, "
             "asking for no resources 2/2; b",
-            "web risk: noRoom; 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match pod topology spread "
+            "web risk: noRollout; 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match pod topology spread "
             "constraints.",
             f"canary risk: onePod ({ZONE}); with a second pod 1/1; b",
         ],
@@ -287,7 +287,7 @@ CAUSES |= {
         [*TWO, *deployment("web", ("n0", "n0", "n1"), spec=spread(minDomains=3))],
         [
             f"web violated: minDomains ({ZONE}); as it is 1/1, without minDomains 2/1; 3",
-            "web risk: noRoom; 0/2 nodes are available: 2 node(s) didn't match pod topology spread constraints.",
+            "web risk: noRollout; 0/2 nodes are available: 2 node(s) didn't match pod topology spread constraints.",
         ],
     ),
     "a node affinity that a policy does not honor": (
@@ -297,7 +297,7 @@ CAUSES |= {
         ],
         [
             f"web violated: nodeAffinity ({ZONE}); as it is 1/0/0, on any node 1/1/0; nodeSelector",
-            "web risk: noRoom; 0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 2 node(s) "
+            "web risk: noRollout; 0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 2 node(s) "
             "didn't match Pod's node affinity/selector.",
         ],
     ),
@@ -313,7 +313,7 @@ CAUSES |= {
         ],
         [
             f"web violated: podAffinity ({ZONE}); as it is 1/0, without pod anti-affinity 1/1; pod anti-affinity",
-            "web risk: noRoom; 0/3 nodes are available: 1 node(s) didn't match pod anti-affinity rules, 2 node(s) didn't match "
+            "web risk: noRollout; 0/3 nodes are available: 1 node(s) didn't match pod anti-affinity rules, 2 node(s) didn't match "
             "pod topology spread constraints.",
             f"lone risk: unknown ({ZONE}); with a second pod 0/2; b",
         ],
@@ -346,7 +346,7 @@ CAUSES |= {
         [TWO[0], sized(gone_to_sleep(TWO[1]), cpu="1"), *deployment("web", ("n0", "n0"), cpu="2", spec=spread())],
         [
             f"web violated: unknown ({ZONE}); as it is 1/0, without cordons and taints 1/0, asking for no resources 1/0",
-            "web risk: noRoom; 0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, "
+            "web risk: noRollout; 0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, "
             "1 node(s) were unschedulable.",
         ],
     ),
@@ -434,11 +434,12 @@ SAID: dict[str, tuple[str, list[str]]] = {
             "1 of them has no spread constraint of its own: Deployment/canary",
             "Deployment/web: zone skew 2 exceeds maxSkew 1 (3/1): placed afresh asking for no resources it would be 2/2, so "
             "there is too little room in b",
-            "Deployment/web: its next pod fits nowhere: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't "
+            "Deployment/web: no rollout completes: with maxSurge 1 and maxUnavailable 0 a restart stops at "
+            "0 of 3 new pods: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't "
             "match pod topology spread constraints.",
             "Deployment/canary: one pod, in zone b, and a second one fits nowhere",
-            "Deployment/canary: its next pod fits nowhere: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't "
-            "match Pod's node affinity/selector.",
+            "Deployment/canary: no rollout completes: with maxSurge 1 and maxUnavailable 0 a restart stops at 0 of 1 new "
+            "pods: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match Pod's node affinity/selector.",
         ],
     ),
     "minDomains in a cluster of one zone": (

@@ -211,9 +211,12 @@ def test_workloads_without_room_for_one_more_share_a_line() -> None:
         for number in [number // 3]
     ]
     report = reported(*hosts("a", "b", "c"), *objects)
-    line = named(report, "scaling/noRoom/default/Deployment/api")
-    assert line.text.startswith("Deployment/api, Deployment/db, Deployment/web: its next pod fits nowhere: 0/3 nodes")
-    assert line.extent == 3
+    line = named(report, "scaling/noRollout/default/Deployment/api")
+    text = "no rollout completes: with maxSurge 1 and maxUnavailable 0 a restart stops at 0 of 1 new pods: 0/3 nodes"
+    assert line.text.startswith(f"Deployment/api, Deployment/db, Deployment/web: {text}")
+    assert (line.extent, line.level, line.severity) == (3, "critical", "error")
+    checked = kubespread.check(Snapshot.from_objects([*hosts("a", "b", "c"), *objects]), select=["KS406"])
+    assert [(each.text.startswith(text), each.severity) for each in checked.findings] == [(True, "error")] * 3
 
 
 def test_the_report_is_of_a_namespace_and_nodes_are_held_whoever_asks() -> None:

@@ -9,12 +9,14 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.controllers.deployment import TEMPLATE_HASH, limits
 from kubespread.controllers.disruption import selector_of
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.owners import is_terminating
 from kubespread.kube.selector import from_label_selector
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions import audit as rows
@@ -34,6 +36,7 @@ from kubespread.questions.causes.own_pods import is_meant, missing_them, nearest
 from kubespread.questions.scene import Scene
 from kubespread.questions.workloads_asked import WorkloadsAsked, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
+from kubespread.scheduler.evaluation import has_lower
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -204,7 +207,7 @@ class _Audited:
             )
             findings += self._uncounted(constraints, afresh)
         if following.fits is False and not standing.awaited:
-            findings.append(found("refused" if following.is_refused else "noRoom", following.message))
+            findings.append(self._without_next(following))
         if template is not None:
             findings += scheduled_by_others(group, template, scheduler_of)
             if barred := list(gated(group, template)):
@@ -260,6 +263,25 @@ class _Audited:
         if template.spec.has_scheduled_volumes and (kind == "StatefulSet" or kind not in POD_CREATORS):
             return constraints, with_own_claims(self._world, self._group, plugins)
         return constraints, of_placing(placing)
+
+    def _without_next(self, following: NextPod) -> rows.AuditFinding:
+        """Say that the next pod fits nowhere; of a Deployment, that no rollout completes where one begins with it."""
+        if following.is_refused:
+            return found("refused", following.message)
+        standing, world = self._standing, self._outlook.settled
+        deployment, template = self._world.workloads.deployments.get(self._group.name), standing.template
+        scheduled = None if template is None else self._world.surroundings.scheduler_of(template)
+        if deployment is not None and template is not None and world is not None and scheduled is not None:
+            surge, unavailable = limits(deployment)
+            is_idle = standing.rollout is None and standing.ready == standing.replicas
+            # Pods that are not ready go first, terminating ones too; those of the new revision may be counted apart.
+            is_idle = is_idle and not any(map(is_terminating, world.book))
+            if surge and not unavailable and is_idle and TEMPLATE_HASH not in template.spec.counted_keys:
+                evaluation = Applicant(world.living, template, scheduled[1]).placing().evaluation()
+                if evaluation.message and not has_lower(evaluation.cluster, template):
+                    pods = standing.replicas
+                    return found("noRollout", evaluation.message, surge=surge, unavailable=0, new=0, pods=pods)
+        return found("noRoom", following.message)
 
     def _staying(self, effect: causes.PlacementEffect, following: NextPod) -> causes.Staying:
         """Try what happens without moving pods: once nothing changes anymore, and with a second pod where there is only

@@ -49,8 +49,8 @@ class ReportLine(Finding, frozen=True, kw_only=True, rename={"text": "what"}):
     key: str
     """Identity of the line, the same in later reports: ``spread/violated/shop/Deployment/web/zone``."""
     level: Annotated[Badness, Col()]
-    """``critical``: pods are missing now. ``warning``: pods would be missing after one more failure, a hard constraint
-    does not hold, or a drain is refused. ``notice``: anything else.
+    """``critical``: pods are missing now, or no rollout completes. ``warning``: pods would be missing after one more
+    failure, a hard constraint does not hold, or a drain is refused. ``notice``: anything else.
     """
     area: Annotated[Area, Col()]
     """``running``: running pods. ``losses``: effects of one more failure. ``scaling``: autoscalers, and workloads whose
@@ -182,9 +182,9 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
 
     Each line says what is wrong, where and how badly, with the command that shows it and a tried change that helps.
     Most are answers of pending, audit and survive; budgets, nodes that cannot be drained and autoscalers at their
-    maximum are added. Critical: pods are missing now. Warning: pods would be missing after one more failure or
-    scale-up, a hard constraint does not hold, or a drain is refused. Notice: anything else. With --autoscaler, pods
-    count as missing only if they still are after it has added nodes.
+    maximum are added. Critical: pods are missing now, or no rollout completes. Warning: pods would be missing after one
+    more failure or scale-up, a hard constraint does not hold, or a drain is refused. Notice: anything else. With
+    --autoscaler, pods count as missing only if they still are after it has added nodes.
 
     \b
     Examples:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from functools import cached_property, partial
 from itertools import accumulate
 from shlex import quote
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -276,11 +276,11 @@ class _Asking(Inquiry):
                 command=command,
                 workloads=bare,
             )
-        closed: dict[str, list[audits.AuditedWorkload]] = {}
+        closed: dict[tuple[Literal["noRoom", "noRollout"], str], list[audits.AuditedWorkload]] = {}
         for row in report.workloads:
             for finding in row.findings:
-                if finding.code == "noRoom":
-                    closed.setdefault(finding.text, []).append(row)
+                if finding.code in ("noRoom", "noRollout"):
+                    closed.setdefault((finding.code, finding.text), []).append(row)
                 elif not (row.pending and CAUSES[finding.code].is_pending):
                     area, level, what, extent = _judged(row, finding)
                     key = f"/{short_key(finding.topology_key)}" if finding.topology_key else ""
@@ -298,15 +298,15 @@ class _Asking(Inquiry):
                         workloads=(row.workload,),
                         remedy=finding.remedy,
                     )
-        for text, rows in closed.items():
+        for (code, text), rows in closed.items():
             # Of many workloads that are alike. Nobody has asked for that pod yet: none is missing.
             workloads = [row.workload for row in rows]
             yield ReportLine(
-                code="noRoom",
-                key=f"scaling/noRoom/{workloads[0]}",
+                code=code,
+                key=f"scaling/{code}/{workloads[0]}",
                 area="scaling",
                 question="audit",
-                level="notice",
+                level=CAUSES[code].badness or "notice",
                 text=f"{some_of([row.called for row in rows], _MAX_NAMED)}: {text}",
                 extent=len(rows),
                 command=self.commands.of_workload("explain", workloads[0]),

@@ -23,6 +23,7 @@ from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding
 from kubespread.questions.check.trial import Placed, ReplicaTrial, Subject, by_domain, listed
 from kubespread.questions.queue import Entry, place
+from kubespread.reports.findings import CAUSES
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.cluster.kinds import KindJudgment
@@ -402,10 +403,8 @@ def _rehearsed(deployment: Deployment, trial: ReplicaTrial) -> Iterator[RuleFind
 
 
 def _stops(surge: int, unavailable: int, new: int, replicas: int, why: str | None) -> str:
-    return (
-        f"no rollout completes: with maxSurge {surge} and maxUnavailable {unavailable} a restart stops at {new} of "
-        f"{replicas} new pods: {why}"
-    )
+    numbers = {"surge": surge, "unavailable": unavailable, "new": new, "pods": replicas, "detail": why}
+    return CAUSES["noRollout"].sentence(numbers)
 
 
 def _more_unavailable(deployment: Deployment, rollout: RolloutReport, trial: ReplicaTrial) -> Remedy:
