@@ -385,12 +385,12 @@ def refuse_pairs(context: Any) -> None:
 
 def faults(parameters: Sequence[Any], typed: Mapping[str, Any], output: str | None) -> Iterator[str]:
     """Yield faults of the typed parameters; ``output`` is the requested format, if any."""
-    from kubespread.questions.question import misplaced
+    from kubespread.questions.question import conflicts
     from kubespread.views.formats import FORMATS, chosen_format
 
     names = {parameter.name: spelling(parameter) for parameter in parameters}
     rules = {parameter.name: parameter.rule for parameter in parameters if parameter.rule is not None}
-    yield from misplaced(rules, names, typed)
+    yield from conflicts(rules, names, typed)
     for name in typed:
         rule = rules.get(name)
         if rule is None or not rule.shown_in:

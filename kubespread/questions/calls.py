@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from kubespread.deadline import Deadline
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.questions.question import DrainingQuestion, Question, Text, edits_of, misplaced, only_report, options_of
+from kubespread.questions.question import DrainingQuestion, Question, Text, conflicts, edits_of, only_report, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.scene import ask
@@ -92,7 +92,7 @@ def arguments_from(question: type[Struct], arguments: Mapping[str, Any]) -> Any:
         raise UsageError(f"{place}{message[:1].lower()}{message[1:]}") from error
 
 
-class Posed(NamedTuple):
+class Call(NamedTuple):
     """A question with the cluster and the scheduler it is asked about."""
 
     question: Question[Any]
@@ -101,7 +101,7 @@ class Posed(NamedTuple):
     arguments: Arguments
 
 
-def posed(question: type[Question[Any]], snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]) -> Posed:
+def pose(question: type[Question[Any]], snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]) -> Call:
     """Build the question of a call, with edits that read no files. Raises KubespreadError."""
     arguments: Arguments = arguments_from(arguments_of(question), passed)
     edited = snapshot.with_edits(*_edits(question, arguments))
@@ -111,11 +111,11 @@ def posed(question: type[Question[Any]], snapshot: Snapshot, scheduler: Schedule
         feature_gates=arguments.feature_gates or scheduler.feature_gates,
     )
     fields = {
-        field.name: option.passed(field, arguments, edited, scheduling)
+        field.name: option.read_arguments(field, arguments, edited, scheduling)
         for field, _, option in options_of(question)
         if option.is_for_assistants
     }
-    return Posed(question(**fields), edited, scheduling, arguments)
+    return Call(question(**fields), edited, scheduling, arguments)
 
 
 def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, ...]:
@@ -135,7 +135,7 @@ def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, .
     # Edits, which commands know as options.
     given |= {edit.form.verb.replace("-", "_"): edit for edit in edits}
     rules = {name: rule for field, kind, rule in options_of(question) for name, *_ in rule.arguments(field, kind)}
-    for fault in misplaced(rules, names, given):
+    for fault in conflicts(rules, names, given):
         raise UsageError(fault)
     return edits
 
@@ -151,9 +151,9 @@ class Tool(Struct, frozen=True):
 
     def call(self, snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]) -> dict[str, Any]:
         """The report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""
-        asked, edited, scheduling, arguments = posed(self.asks, snapshot, scheduler, passed)
+        asked, edited, scheduling, arguments = pose(self.asks, snapshot, scheduler, passed)
         answer = only_report(ask(edited, asked, scheduling, timeout=arguments.timeout))
-        return bounded(answer.to_dict(), arguments.limit)
+        return bound(answer.to_dict(), arguments.limit)
 
 
 def tools() -> Mapping[str, Tool]:
@@ -197,7 +197,7 @@ class Reading:
         return now
 
 
-def bounded(report: dict[str, Any], limit: int) -> dict[str, Any]:
+def bound(report: dict[str, Any], limit: int) -> dict[str, Any]:
     """Truncate each list of ``report`` to its first ``limit`` items, and count the rest.
 
     Lists within lists are counted together: ``.constraints[].domains`` has those of all constraints. A report about

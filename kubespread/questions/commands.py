@@ -47,25 +47,25 @@ class Commands(Struct, frozen=True):
         asked = self.question
         if self.cluster is None or not isinstance(asked, WorkloadsQuestion):
             return ()
-        within = asked.asked_in(self.cluster).within
+        within = asked.asked_in(self.cluster).report_namespace
         chosen = [f"-l {quote(asked.selector)}"] if asked.selector else []
-        return *asked.named, "-A" if within is None else f"-n {quote(within)}", *chosen
+        return *asked.workload_names, "-A" if within is None else f"-n {quote(within)}", *chosen
 
-    def of(self, question: str, *words: str, namespace: str | None = None) -> str:
+    def ask(self, question: str, *words: str, namespace: str | None = None) -> str:
         """Command that asks ``question`` about the same workloads, or about all of ``namespace``."""
         selecting = self.selection if namespace is None else [f"-n {quote(namespace)}"]
-        return self._command(question, *words, *self._repeated(question, words), *selecting)
+        return self._command(question, *words, *self._repeat(question, words), *selecting)
 
-    def again(self, question: str, pod: str, *words: str) -> str:
+    def ask_pod(self, question: str, pod: str, *words: str) -> str:
         """Command that asks another ``question`` about ``pod``, with the same settings."""
         namespace = getattr(self.question, "namespace", None)
         selecting = [f"-n {quote(namespace)}"] if namespace else []
-        return self._command(question, quote(pod), *self._repeated(question, words, is_same=True), *words, *selecting)
+        return self._command(question, quote(pod), *self._repeat(question, words, is_same=True), *words, *selecting)
 
     def of_workload(self, question: str, workload: WorkloadName, *words: str) -> str:
         row = POD_CREATORS.get(workload.kind)
         kind = workload.kind.lower() if row is None else row.short
-        return self.of(question, quote(f"{kind}/{workload.name}"), *words, namespace=workload.namespace)
+        return self.ask(question, quote(f"{kind}/{workload.name}"), *words, namespace=workload.namespace)
 
     def same(self, *words: str) -> str:
         """The answered command line with more ``words``; empty where it cannot be typed again."""
@@ -75,7 +75,7 @@ class Commands(Struct, frozen=True):
 
     def of_nodes(self, question: str, *words: str) -> str:
         """Command that asks ``question`` without naming workloads."""
-        return self._command(question, *words, *self._repeated(question, words))
+        return self._command(question, *words, *self._repeat(question, words))
 
     def _command(self, *words: str) -> str:
         """Edits are in their order: those of the cluster come before any among ``words``. Empty where one of them is no
@@ -87,7 +87,7 @@ class Commands(Struct, frozen=True):
         named = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
         return " ".join(["kubespread", *words[:named], *edits, *words[named:], *self._scheduling(), *self._source()])
 
-    def _repeated(self, question: str, words: Collection[str], *, is_same: bool = False) -> Iterator[str]:
+    def _repeat(self, question: str, words: Collection[str], *, is_same: bool = False) -> Iterator[str]:
         """Words of this question that ``question`` has a field for, unless it is among ``words``; what says which pods
         are meant, or changes them, only where it is asked of the same.
         """
@@ -105,7 +105,7 @@ class Commands(Struct, frozen=True):
                 continue
             is_said = flag_of(field, option) in flags and not isinstance(value, tuple)
             if value not in (own.default, field.default) and not is_said:
-                yield from map(quote, typed(field, option, value))
+                yield from map(quote, words_for(field, option, value))
 
     def _scheduling(self) -> Iterator[str]:
         for field in fields(self.scheduler):
@@ -132,7 +132,7 @@ def flag_of(field: FieldInfo, option: Option) -> str:
     return (option.names or (f"--{field.name.replace('_', '-')}",))[-1]
 
 
-def typed(field: FieldInfo, option: Option, value: Any) -> Iterator[str]:
+def words_for(field: FieldInfo, option: Option, value: Any) -> Iterator[str]:
     """Yield the words that set a field to ``value``; none for a value without a text form."""
     flag = flag_of(field, option)
     if isinstance(value, bool):

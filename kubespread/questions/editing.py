@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 NO_TIME = "edits: pods are ready once they have a node; timers, rate limits and back-offs are not waited for"
 
 
-def edited(
+def apply_edits(
     snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = None, *, preempts: bool = True
 ) -> tuple[Snapshot, tuple[str, ...]]:
     """The cluster after the edits of ``snapshot``, and notes on the release and the edits.
@@ -44,17 +44,17 @@ def edited(
     if not snapshot.edits:
         return snapshot, tuple(scheduler.notes(snapshot.origin))
 
-    def made() -> tuple[Snapshot, tuple[str, ...]]:
-        return _edited(snapshot, scheduler, namespace, preempts=preempts)
+    def make() -> tuple[Snapshot, tuple[str, ...]]:
+        return _apply_edits(snapshot, scheduler, namespace, preempts=preempts)
 
     # A file may be another one by the next question.
     reads_file = any(isinstance(edit, AddNode) and edit.manifest is not None for edit in snapshot.edits)
     is_kept = scheduler.config is None and not reads_file
     key = ("edited", repr(snapshot.edits), scheduler, namespace, preempts)
-    return snapshot.known.get_or_make(key, made) if is_kept else made()
+    return snapshot.known.get_or_make(key, make) if is_kept else make()
 
 
-def _edited(
+def _apply_edits(
     snapshot: Snapshot, scheduler: Scheduler, namespace: str | None, *, preempts: bool
 ) -> tuple[Snapshot, tuple[str, ...]]:
     # A world with its controllers costs a tenth of a small question, and few questions edit anything.
@@ -70,7 +70,7 @@ def _edited(
             after, told = spread(world, before, edits[0], where)
             notes += told
             continue
-        for edit, (told, happened) in zip(edits, played(world, edits, where), strict=True):
+        for edit, (told, happened) in zip(edits, play(world, edits, where), strict=True):
             notes += told
             has_happened |= bool(happened.gone or happened.placed)
             if happened.blocked or happened.refused:
@@ -93,7 +93,7 @@ def _edited(
     return replace(after, origin=origin, edits=()), tuple(notes)
 
 
-def played(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tuple[Sequence[str], Happenings]]:
+def play(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tuple[Sequence[str], Happenings]]:
     """Yield the notes and the effects of each edit, made one after another; ``namespace`` is for names without one.
     Raises UsageError.
     """
@@ -107,7 +107,7 @@ def played(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tupl
         baseline = Baseline(world.fork(), Happenings())
         apply(world, edit, namespace)
         row = outcome(Outcome, str(edit), Difference(baseline, world, (world.happenings,)))
-        notes = (*_consequences(row, world), *_beyond(edit, world, namespace))
+        notes = (*_consequences(row, world), *_autoscaler_notes(edit, world, namespace))
         yield notes, world.next_step()
 
 
@@ -144,7 +144,7 @@ def _as_listed(pods: Iterable[Pod], start: Start) -> Iterator[Pod]:
         yield pod if was is None else was
 
 
-def _beyond(edit: Edit, world: World, namespace: str) -> Iterator[str]:
+def _autoscaler_notes(edit: Edit, world: World, namespace: str) -> Iterator[str]:
     """Notes on autoscalers that also set the number of replicas."""
     if not isinstance(edit, Scale):
         return
@@ -185,6 +185,6 @@ def after_edits(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT) -> tuple[Sn
     Not needed before a question, which makes the edits itself. Raises UsageError.
     """
     if snapshot.edits:
-        return edited(snapshot, scheduler)
+        return apply_edits(snapshot, scheduler)
     # Without edits no release matters.
-    return snapshot, tuple(scheduler.unreleased(snapshot.origin))
+    return snapshot, tuple(scheduler.unreleased_notes(snapshot.origin))

@@ -72,16 +72,16 @@ class _Pods(Struct):
 
 def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     """Yield the findings, the worst first. Fields that a hand-written cluster may omit are not missed there."""
-    pods = _seen(snapshot)
+    pods = _seen_pods(snapshot)
     doubts = snapshot.origin.doubts
     for error in doubts.get("errors", ()):
-        yield _found("errors", why=error)
+        yield _finding("errors", why=error)
     for cut in doubts.get("truncated", ()):
-        yield _found("truncated", why=cut)
+        yield _finding("truncated", why=cut)
     yield from _nodes(pods)
     if any(node.status.node_info.container_runtime_version for node in snapshot.nodes):
         yield from _namespaces(snapshot, pods)
-        yield from _unseen(snapshot, pods)
+        yield from _unseen_controllers(snapshot, pods)
         yield from _daemon_pods(snapshot, pods)
         yield from _owners(snapshot, pods)
     yield from _clusters(snapshot)
@@ -89,7 +89,7 @@ def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     yield from _claims(snapshot, pods)
 
 
-def _seen(snapshot: Snapshot) -> _Pods:
+def _seen_pods(snapshot: Snapshot) -> _Pods:
     names = {node.metadata.name for node in snapshot.nodes}
     pods = list(filter(is_active, snapshot.pods))
     # Names are made of what is counted, not for each pod.
@@ -129,7 +129,7 @@ def _nodes(pods: _Pods) -> Iterator[SnapshotFinding]:
     """Pods that run on nodes which are not there: neither they nor their room are counted."""
     if pods.elsewhere:
         total, nodes = pods.elsewhere.total(), sorted(pods.elsewhere)
-        yield _found("nodes", pods=total, nodes=len(nodes), names=nodes)
+        yield _finding("nodes", pods=total, nodes=len(nodes), names=nodes)
 
 
 def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
@@ -137,12 +137,12 @@ def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     others = {namespace.metadata.name for namespace in snapshot.objects.get(Namespace)} - pods.namespaces
     is_known = snapshot.objects.knows(Namespace) and not others
     if not snapshot.pods:
-        yield _found("pods", pods=0, controllers=0, names=[])
+        yield _finding("pods", pods=0, controllers=0, names=[])
     if len(pods.namespaces) == 1 and _SYSTEM not in pods.namespaces and not is_known:
-        yield _found("namespaces", namespace=min(pods.namespaces))
+        yield _finding("namespaces", namespace=min(pods.namespaces))
 
 
-def _unseen(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
+def _unseen_controllers(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     """Controllers whose status counts pods of which not one is there."""
     objects = snapshot.objects
     counting: Iterable[ReplicaSet | StatefulSet] = chain(objects.get(ReplicaSet), objects.get(StatefulSet))
@@ -153,7 +153,7 @@ def _unseen(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
         and obj.status.replicas
     }
     if counted and pods.number:
-        yield _found("pods", pods=sum(counted.values()), controllers=len(counted), names=sorted(counted))
+        yield _finding("pods", pods=sum(counted.values()), controllers=len(counted), names=sorted(counted))
 
 
 def _daemon_pods(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
@@ -174,7 +174,7 @@ def _daemon_pods(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
         and any(should_run(pod, node) for pod in templates)
     ]
     if lacking:
-        yield _found("daemonPods", nodes=len(lacking), daemonSets=len(daemon_sets), names=sorted(lacking))
+        yield _finding("daemonPods", nodes=len(lacking), daemonSets=len(daemon_sets), names=sorted(lacking))
 
 
 def _clusters(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
@@ -197,7 +197,7 @@ def _clusters(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     if minors and minors[-1][0] - minors[0][0] > _MOST_MINORS:
         found.append(f"kubelets of {minors[0][1]} and {minors[-1][1]}")
     if found:
-        yield _found("clusters", signs=", ".join(found))
+        yield _finding("clusters", signs=", ".join(found))
 
 
 def _times(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
@@ -208,7 +208,7 @@ def _times(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     if seen < pods.newest and are_apart(seen, pods.newest):
         found.append(f"nodes of {seen} and pods of {pods.newest}")
     if found:
-        yield _found("times", signs=", ".join(found))
+        yield _finding("times", signs=", ".join(found))
 
 
 def _claims(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
@@ -238,7 +238,7 @@ def _lacking(
 ) -> Iterator[SnapshotFinding]:
     if pods:
         workloads = sorted({_workload_of(snapshot, pod) for each in pods.values() for pod in each})
-        yield _found(code, workloads, number=len(pods), names=sorted(pods))
+        yield _finding(code, workloads, number=len(pods), names=sorted(pods))
 
 
 def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
@@ -258,10 +258,10 @@ def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
             lacking[WorkloadName(above.kind, name.namespace, above.name)] += number
     if lacking:
         kinds = " or ".join(sorted({name.kind for name in lacking}))
-        yield _found("owners", sorted(lacking), kinds=kinds, pods=lacking.total(), names=sorted(lacking))
+        yield _finding("owners", sorted(lacking), kinds=kinds, pods=lacking.total(), names=sorted(lacking))
 
 
-def _found(code: FindingCode, workloads: Iterable[WorkloadName] = (), **numbers: object) -> SnapshotFinding:
+def _finding(code: FindingCode, workloads: Iterable[WorkloadName] = (), **numbers: object) -> SnapshotFinding:
     return SnapshotFinding.make(code, "warning", numbers=numbers, workloads=tuple(workloads))
 
 

@@ -157,7 +157,7 @@ class Member(Struct, frozen=True):
     source: str | Snapshot
     """Path of a file, directory or archive, or a snapshot."""
 
-    def opened(self) -> Snapshot:
+    def open(self) -> Snapshot:
         """Raises SnapshotError, ManifestError and UsageError."""
         return self.source if isinstance(self.source, Snapshot) else load(self.source)
 
@@ -219,22 +219,22 @@ def answers(
         raise UsageError("a fleet without clusters: name some")
     if isinstance(question, ManifestsQuestion):
         question = structs.replace(question, pods=tuple(read_once(pod) for pod in question.pods))
-    make = partial(_Asking.of, (question, settle, tuple(edits)), (scheduler.carried, os.path.realpath(".")))
+    make = partial(_Asking.build, (question, settle, tuple(edits)), (scheduler.portable, os.path.realpath(".")))
     asking = make()
-    results = budget.workers.results(asking, make, asked, 0.0, budget.until)
-    done = [*budget.reported(results, len(asked))]
+    results = budget.workers.results(asking, make, asked, 0.0, budget.end_time)
+    done = [*budget.report(results, len(asked))]
     missing = [member.name for member in asked[len(done) :]]
     refusals = {row.told.error if row.is_refused else None for row in done}
     if len(refusals) == 1 and None not in refusals and not missing:
         # It is the question's fault, and no cluster's.
         raise UsageError(*str(refusals.pop()).split("\n"))
     return FleetReport(
-        question=question.given,
+        question=question.own_fields,
         clusters=tuple(sorted((row.told for row in done), key=lambda told: told.badness)),
         gaps=_each_once(done, "gaps"),
         not_modelled=_each_once(done, "not_modelled"),
         notes=_each_once(done, "notes"),
-        unfinished=budget.unfinished("cluster", len(asked), missing),
+        unfinished=budget.missing("cluster", len(asked), missing),
     ).conclude()
 
 
@@ -271,7 +271,7 @@ class _Asking:
         self._asked = 0
 
     @classmethod
-    def of(cls, question: tuple[Question[Any], Settle | None, Sequence[Edit]], scene: tuple[Scheduler, str]) -> Self:
+    def build(cls, question: tuple[Question[Any], Settle | None, Sequence[Edit]], scene: tuple[Scheduler, str]) -> Self:
         scheduler, folder = scene
         if os.path.realpath(".") != folder:
             # Paths are as seen from there, and a worker may have been started elsewhere.
@@ -284,16 +284,16 @@ class _Asking:
         if not gc.isenabled() and self._asked % _KEPT == 0:
             gc.collect()
         try:
-            snapshot = member.opened().with_edits(*self._edits)
+            snapshot = member.open().with_edits(*self._edits)
         except KubespreadError as error:
             return _Row(FleetCluster(name=member.name, error=str(error)))
         try:
-            return self._answered(member.name, snapshot)
+            return self._answer(member.name, snapshot)
         except KubespreadError as error:
             told = FleetCluster(name=member.name, error=str(error), cluster=cluster_reference(snapshot))
             return _Row(told, is_refused=not isinstance(error, SnapshotError))
 
-    def _answered(self, name: str, snapshot: Snapshot) -> _Row:
+    def _answer(self, name: str, snapshot: Snapshot) -> _Row:
         question = self._question if self._settle is None else self._settle(self._question, snapshot)
         refused: list[KubespreadError] = []
         answer = ask(snapshot, question, self._scheduler, on_refused=refused.append)

@@ -43,7 +43,7 @@ def attempt(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chance: Chan
     if gang.topology_key:
         return _in_one_domain(cluster, entries, gang, chance)
     outcomes, after = run(cluster, entries, chance.tiebreaker, again=False)
-    fits = sum(len(outcome.choices) for outcome in outcomes) >= gang.needed
+    fits = sum(len(outcome.choices) for outcome in outcomes) >= gang.pods_needed
     if fits and len(entries) > 1:
         # Members beyond the quorum keep waiting, and are tried again in later cycles.
         outcomes, after = run(cluster, entries, chance.tiebreaker)
@@ -53,7 +53,7 @@ def attempt(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chance: Chan
 def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chance: Chance) -> Attempt:
     column = cluster.nodes.label(gang.topology_key)
     tried = trials(cluster, entries, gang, chance.tiebreaker)
-    domains = scored(cluster, entries, gang, tried)
+    domains = score_domains(cluster, entries, gang, tried)
     best = max((domain.total for domain in domains if domain.total is not None), default=None)
     equals = [domain.value for domain in domains if best is not None and domain.total == best]
     if not domains:
@@ -69,15 +69,15 @@ def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chanc
     return Attempt(outcomes, after, bool(equals), domains, shown if equals else None, len(equals))
 
 
-def scored(
+def score_domains(
     cluster: Cluster, entries: Sequence[Entry], gang: Gang, tried: Sequence[DomainTrial]
 ) -> tuple[GangDomain, ...]:
     """Domains with their scores, the best first, equals by name; then those where the gang does not fit, by fitting
     members.
     """
-    fitting = {trial.value for trial in tried if trial.members and trial.members >= gang.needed}
+    fitting = {trial.value for trial in tried if trial.members and trial.members >= gang.pods_needed}
     most = max((trial.members + gang.scheduled for trial in tried if trial.value in fitting), default=0)
-    allocated = _allocated(cluster, entries, gang, tried) if fitting else {}
+    allocated = _allocation(cluster, entries, gang, tried) if fitting else {}
     domains = []
     for trial in tried:
         fits = trial.value in fitting
@@ -98,7 +98,7 @@ def scored(
     return tuple(sorted(domains, key=lambda domain: (-(domain.total or -1), -domain.members, domain.value)))
 
 
-def _allocated(cluster: Cluster, entries: Sequence[Entry], gang: Gang, tried: Sequence[DomainTrial]) -> dict[str, int]:
+def _allocation(cluster: Cluster, entries: Sequence[Entry], gang: Gang, tried: Sequence[DomainTrial]) -> dict[str, int]:
     """Percentage allocated by domain; empty where the profile does not run NodeResourcesFit."""
     plugin = next((plugin for plugin in entries[0].plugins.running if isinstance(plugin, NodeResourcesFit)), None)
     if plugin is None:
@@ -140,10 +140,10 @@ def trials(cluster: Cluster, entries: Sequence[Entry], gang: Gang, break_tie: Ti
             # Prepared once for all domains.
             prepared = entry.plugins.prepare(cluster, entry.pod)
             start = Placing(prepared)
-            return [_placed(prepared, start, entry.count or 0, column, code, break_tie) for code in codes]
+            return [_place(prepared, start, entry.count or 0, column, code, break_tie) for code in codes]
         except SchedulingError:
             pass  # Reported for each domain below.
-    return list(_tried(cluster, entries, column, codes, break_tie))
+    return list(_try_domains(cluster, entries, column, codes, break_tie))
 
 
 def _are_copies(entry: Entry) -> bool:
@@ -151,7 +151,7 @@ def _are_copies(entry: Entry) -> bool:
     return entry.count is not None and entry.replicas is None and not entry.pod.spec.has_scheduled_volumes
 
 
-def _placed(
+def _place(
     prepared: PreparedPod, start: Placing, count: int, column: LabelColumn, code: int, break_tie: Tiebreaker
 ) -> DomainTrial:
     """Try a domain by placing the members there, one after another."""
@@ -164,7 +164,7 @@ def _placed(
     return DomainTrial(column.values[code], int(np.count_nonzero(candidates)), (placed,), stopped)
 
 
-def _tried(
+def _try_domains(
     cluster: Cluster, entries: Sequence[Entry], column: LabelColumn, codes: Sequence[int], break_tie: Tiebreaker
 ) -> Iterator[DomainTrial]:
     """Try domains by placing members that differ, or bind claims."""
@@ -205,7 +205,7 @@ class Gang(Struct, frozen=True, eq=False):
     """Names of the group's settings that kube-scheduler reads and kubespread does not."""
 
     @property
-    def needed(self) -> int:
+    def pods_needed(self) -> int:
         """Number of further members that must find a node."""
         return max(0, self.size - self.scheduled)
 
@@ -223,7 +223,7 @@ class Attempt(Struct, frozen=True):
     ties: int = 0
 
     @property
-    def fitted(self) -> int:
+    def fitting(self) -> int:
         """Number of members that found a node."""
         return sum(len(outcome.choices) for outcome in self.outcomes)
 
@@ -319,8 +319,8 @@ class _Gang(Unit):
             bound.stuck = True
             bound.stopped = last.stopped or self.gang.permit or next(others, None)
             bound.unplaced = None if self.gang.topology_key else last.unplaced
-        elif self._refused:
-            bound.stuck, bound.stopped = True, self._refused
+        elif self._refusal:
+            bound.stuck, bound.stopped = True, self._refusal
         elif self._placed and self._placed[-1].outcomes[place].stopped is not None:
             # More members than have to be scheduled.
             last = self._placed[-1].outcomes[place]
@@ -328,7 +328,7 @@ class _Gang(Unit):
         bound.gang = gang_report(self.gang, self.entries, self._placed, self._stuck, place)
 
     @property
-    def _refused(self) -> str:
+    def _refusal(self) -> str:
         """The message for pods that are not tried."""
         return self.gang.fault
 
@@ -337,7 +337,7 @@ class WhatIfGangs(_Gang):
     """One workload as gangs of one size, one after another."""
 
     def place(self, cluster: Cluster, chance: Chance) -> Cluster:
-        while not self.gang.fault and (members := self._next()):
+        while not self.gang.fault and (members := self._next_gang()):
             after = self._attempt(cluster, members, self._as_it_stands, chance)
             if after is None:
                 break
@@ -349,14 +349,14 @@ class WhatIfGangs(_Gang):
         """Replicas that run are members of the first."""
         return replace(self.gang, scheduled=0, domain=None) if self._placed else self.gang
 
-    def _next(self) -> Sequence[Entry]:
+    def _next_gang(self) -> Sequence[Entry]:
         """The members of the next gang; none where too few are left."""
-        (entry,), needed = self._rest(), self._as_it_stands.needed
+        (entry,), needed = self._rest(), self._as_it_stands.pods_needed
         remaining = MAX_REPLICAS if entry.count is None else entry.count
         return [replace(entry, count=needed)] if 0 < needed <= remaining else []
 
     @property
-    def _refused(self) -> str:
+    def _refusal(self) -> str:
         return self.gang.fault or (self.gang.refusal if self.lacks_some else "")
 
 
@@ -407,13 +407,13 @@ def gang_report(
         pod_group=gang.pod_group,
         size=gang.size,
         scheduled=gang.scheduled,
-        members=_members(gang, entries, stuck) or (0 if last is None else last.fitted),
+        members=_members(gang, entries, stuck) or (0 if last is None else last.fitting),
         gangs=requested,
         placed=_whole(gang, placed),
         fits=not gang.fault and _whole(gang, placed) >= (1 if requested is None else requested),
-        fitted=0 if last is None else last.fitted,
-        blocked=None if stuck is None else _blocked(gang, stuck.outcomes[place]),
-        waiting=gang.fault or (gang.permit if stuck is not None and stuck.fitted else "") or None,
+        fitted=0 if last is None else last.fitting,
+        blocked=None if stuck is None else _block(gang, stuck.outcomes[place]),
+        waiting=gang.fault or (gang.permit if stuck is not None and stuck.fitting else "") or None,
         topology_key=gang.topology_key or None,
         domains=tuple(last.domains) if last is not None else (),
         chosen=tuple(attempt.chosen for attempt in placed if attempt.chosen is not None),
@@ -440,10 +440,10 @@ def _members(gang: Gang, entries: Sequence[Entry], stuck: Attempt | None) -> int
         return sum(outcome.wanted or 0 for outcome in stuck.outcomes)
     if gang.pod_group is not None:
         return sum(entry.count or 0 for entry in entries)
-    return gang.needed if _requested_gangs(gang, entries) == 1 else gang.size
+    return gang.pods_needed if _requested_gangs(gang, entries) == 1 else gang.size
 
 
-def _blocked(gang: Gang, outcome: ScheduleResult) -> BlockedMember | None:
+def _block(gang: Gang, outcome: ScheduleResult) -> BlockedMember | None:
     if outcome.stopped is None:
         return None
     unplaced = None if gang.topology_key else outcome.unplaced
@@ -481,7 +481,7 @@ def run_with_gangs(
         waiting = [unit for place, unit in enumerate(waiting) if unit.lacks_some and any(newly_placed[place + 1 :])]
     outcomes: dict[int, ScheduleResult] = {}
     for unit in units:
-        outcomes.update(zip(unit.positions, _concluded(unit, cluster, chance.tiebreaker), strict=True))
+        outcomes.update(zip(unit.positions, _conclude(unit, cluster, chance.tiebreaker), strict=True))
     return [outcomes[position] for position in range(len(entries))]
 
 
@@ -499,7 +499,7 @@ def _units(entries: Sequence[Entry], gangs: Sequence[Gang | None]) -> Iterator[U
         yield PodGroupMembers(positions, [entries[position] for position in positions], gang)
 
 
-def _concluded(unit: Unit, cluster: Cluster, break_tie: Tiebreaker) -> Iterator[ScheduleResult]:
+def _conclude(unit: Unit, cluster: Cluster, break_tie: Tiebreaker) -> Iterator[ScheduleResult]:
     """The outcomes of its workloads, with the constraints as they are once the queue is done."""
     idle = [replace(entry, count=0, per_node=False) for entry in unit.entries]
     now, _ = run(cluster, idle, break_tie)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_origin, get_type_hints
 from msgspec import structs
 
 from kubespread.errors import UsageError
-from kubespread.questions.question import Option, Question, Workload, misplaced, only_report, options_of
+from kubespread.questions.question import Option, Question, Workload, conflicts, only_report, options_of
 from kubespread.questions.scene import ask
 from kubespread.questions.tasks import Workers
 
@@ -34,7 +34,7 @@ def keywords_of(question: type[Question[Any]]) -> Mapping[str, Keyword]:
         if not option.is_for_scripts:
             head, *words = field.name.split("_")
             is_own = field.encode_name == "".join([head, *map(str.capitalize, words)])
-            given[option.called or (field.name if is_own else field.encode_name)] = Keyword(field, kind, option)
+            given[option.keyword or (field.name if is_own else field.encode_name)] = Keyword(field, kind, option)
     named, hints = {field.name for field, *_ in options}, get_type_hints(question)
     for field in structs.fields(question):
         if field.name not in named and get_origin(hints[field.name]) is not Mapping:
@@ -90,12 +90,12 @@ def library_function(name: str, question: type[Question[Any]]) -> Callable[..., 
             raise TypeError(f"{name}() {error}") from None
         told = {name: given.pop(name) for name in [*given] if name not in fields}
         values = {
-            field.name: value if option is None else option.taken(kind, value)
+            field.name: value if option is None else option.take(kind, value)
             for (field, kind, option), value in ((fields[name], value) for name, value in given.items())
         }
         changed = {each.field.name: values[each.field.name] for each in fields.values() if each.field.name in values}
         changed = {field: value for field, value in changed.items() if value != _default(fields[names[field]])}
-        for fault in misplaced(rules, names, changed):
+        for fault in conflicts(rules, names, changed):
             raise UsageError(fault)
         if SIDES[0] in told:
             sides = tuple(told.pop(side) for side in SIDES)

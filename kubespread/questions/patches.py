@@ -76,7 +76,7 @@ def _setting(settings: Sequence[str], workload: WorkloadName, snapshot: Snapshot
     row = POD_CREATORS.get(workload.kind)
     if row is None or not row.is_kept or row.cls is Pod:
         return
-    if (obj := named(row, workload.namespace, workload.name, snapshot)) is not None:
+    if (obj := find(row, workload.namespace, workload.name, snapshot)) is not None:
         # Some of a group may lack the field.
         with suppress(UsageError):
             yield patch_command(reference(row, obj), operations(msgspec.to_builtins(obj), row, settings))
@@ -110,7 +110,7 @@ def commands(change: Change, snapshot: Snapshot) -> Iterator[str]:
             case EvictPod():
                 yield evict((edit.namespace or DEFAULT_NAMESPACE, edit.name))
             case SetMaxUnavailable():
-                if (deployment := named(KEPT[Deployment], edit.namespace, edit.name, snapshot)) is not None:
+                if (deployment := find(KEPT[Deployment], edit.namespace, edit.name, snapshot)) is not None:
                     rolling = {"rollingUpdate": {"maxUnavailable": edit.max_unavailable}}
                     merged = _compact({"spec": {"strategy": rolling}})
                     yield f"kubectl patch {reference(KEPT[Deployment], deployment)} -p {quote(merged)}"
@@ -124,6 +124,6 @@ def reference(row: Kind, obj: ApiObject) -> str:
     return f"{row.resource} {obj.metadata.name} -n {obj.metadata.namespace}"
 
 
-def named(row: Kind, namespace: str, name: str, snapshot: Snapshot) -> ApiObject | None:
+def find(row: Kind, namespace: str, name: str, snapshot: Snapshot) -> ApiObject | None:
     alike = (obj for obj in snapshot.of_kind(row) if obj.metadata.name == name)
     return next((obj for obj in alike if obj.metadata.namespace == namespace), None)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kubespread.kube.taint import DrainFlags
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
-    from kubespread.questions.workloads_asked import WorkloadsAsked
+    from kubespread.questions.workloads_asked import Selection
     from kubespread.snapshot.edits.verb import Edit
     from kubespread.snapshot.snapshot import Snapshot
 
@@ -103,7 +103,7 @@ class Option(Rule, frozen=True):
     """Sentence for assistants on its default."""
 
     @property
-    def called(self) -> str:
+    def keyword(self) -> str:
         """Keyword of the library function; empty: the field's name."""
         return ""
 
@@ -122,19 +122,19 @@ class Option(Rule, frozen=True):
 
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
         """Yield an assistant's arguments for a field of type ``kind``: names, types and defaults."""
-        yield field.name, self._described(kind), msgspec.field(default=field.default, name=field.encode_name)
+        yield field.name, self._describe(kind), msgspec.field(default=field.default, name=field.encode_name)
 
-    def _described(self, kind: Any) -> Any:
+    def _describe(self, kind: Any) -> Any:
         if self.least is not None:
             number = Annotated[int, Meta(ge=self.least)]
             kind = reduce(or_, (number if part is int else part for part in get_args(kind) or (kind,)))
         return Annotated[kind, Meta(description=f"{self.help}{self.by_default}")]
 
-    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+    def read_arguments(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         """Value of the field from an assistant's ``arguments``. Raises UsageError and ManifestError."""
         return getattr(arguments, field.name)
 
-    def taken(self, kind: Any, value: Any) -> Any:
+    def take(self, kind: Any, value: Any) -> Any:
         """Value of the field of type ``kind`` from a Python caller's ``value``. Raises what `read` raises."""
         if get_origin(kind) is tuple:
             several = () if value is None else value
@@ -146,7 +146,7 @@ class Option(Rule, frozen=True):
         return str(value) if isinstance(value, Path) else value
 
 
-def misplaced(rules: Mapping[str, Rule], names: Mapping[str, str], given: Mapping[str, Any]) -> Iterator[str]:
+def conflicts(rules: Mapping[str, Rule], names: Mapping[str, str], given: Mapping[str, Any]) -> Iterator[str]:
     """Yield a message for each parameter in ``given`` that has no effect beside or without another; ``names`` spells
     them.
     """
@@ -188,7 +188,7 @@ class Workload(Option, frozen=True):
     has_own_field = True
 
     @property
-    def called(self) -> str:
+    def keyword(self) -> str:
         """``pod``, or ``pods`` or ``manifests`` if it takes several."""
         return f"{self.metavar.strip('[].').partition(']')[0].lower()}{'s' if self.metavar.endswith('...') else ''}"
 
@@ -198,12 +198,12 @@ class Workload(Option, frozen=True):
         yield "manifest", Annotated[str | None, Meta(description=text)], None
         yield "workload", Annotated[str | None, Meta(description=named)], None
 
-    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+    def read_arguments(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         is_given = field.required or arguments.manifest is not None or arguments.workload is not None
         return (passed_workload(arguments),) if is_given else field.default
 
 
-class Applied(Workload, frozen=True):
+class Manifests(Workload, frozen=True):
     """Manifests to apply first: kubectl's ``-f`` and ``-k``; text of one manifest from assistants."""
 
     form = "applied"
@@ -212,7 +212,7 @@ class Applied(Workload, frozen=True):
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
         yield "manifest", _FIRST, None
 
-    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+    def read_arguments(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         return () if arguments.manifest is None else (passed_manifest(arguments.manifest),)
 
 
@@ -234,7 +234,7 @@ class Scenario(Argument, frozen=True):
         )
         yield "steps", Annotated[list[Text], Meta(description=text)], []
 
-    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+    def read_arguments(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         from kubespread.scenario import reading
 
         steps = [reading.parse_step(text, None) for text in arguments.steps]
@@ -255,7 +255,7 @@ class Promises(Argument, frozen=True):
         text = "A file of kind Promises, as YAML or JSON text."
         yield field.name, Annotated[str, Meta(description=text)], msgspec.field()
 
-    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+    def read_arguments(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         from kubespread.scenario.promises import promises_of
 
         return promises_of(arguments.promises)
@@ -378,12 +378,12 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         answer: A = part(self.name, "answer", "answer")(self, scene)
         return answer
 
-    def answered(self, scene: Scene) -> A:
+    def full_answer(self, scene: Scene) -> A:
         """Make the report, with its verdict, the question and unmet requirements. Raises what `answer` raises."""
         from kubespread.reports.parts import ClusterReport, joined_gaps
 
         answer: Any = self.answer(scene)
-        about: dict[str, Any] = {"question": self.given}
+        about: dict[str, Any] = {"question": self.own_fields}
         if scene.given is not None:
             from kubespread.questions.findings import findings_in, hints_in
 
@@ -392,17 +392,17 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
                 # An autoscaler could add nodes, and none is named.
                 about["hints"] = hints_in(scene.given)
             if not self.judges_edits:
-                about["undone"] = scene.undone
+                about["undone"] = scene.undone_edits
 
         # A report is one, or several are.
         reports = answer if isinstance(answer, tuple) else (answer,)
         every = [gap for report in reports for gap in report.gaps]
 
-        def concluded(report: Any) -> Any:
+        def conclude(report: Any) -> Any:
             lacking = {"gaps": joined_gaps(report.gaps, every)} if isinstance(report, ClusterReport) else {}
             return report.conclude(**about, **lacking, unmet=tuple(self.check(report)))
 
-        told: Any = tuple(map(concluded, answer)) if isinstance(answer, tuple) else concluded(answer)
+        told: Any = tuple(map(conclude, answer)) if isinstance(answer, tuple) else conclude(answer)
         return cast("A", told)
 
     # Typed as Any since subclasses say which report.
@@ -411,7 +411,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return ()
 
     @property
-    def given(self) -> dict[str, Any]:
+    def own_fields(self) -> dict[str, Any]:
         """Fields that differ from their defaults, as in JSON; without files and manifests."""
         options = ((field, getattr(self, field.name)) for field, _, option in options_of(type(self)) if option.is_told)
         return {
@@ -538,10 +538,10 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
         ),
     ] = None
 
-    def again(self, commands: Any, question: str, *words: str) -> str:
+    def ask(self, commands: Any, question: str, *words: str) -> str:
         """Command that asks another ``question`` about the same pods; empty if they have no names."""
         named = [pod for pod in self.pods if isinstance(pod, str) and pod != "-"]
-        return commands.again(question, named[0], *words) if len(named) == 1 else ""
+        return commands.ask_pod(question, named[0], *words) if len(named) == 1 else ""
 
 
 class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
@@ -609,15 +609,15 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         ),
     ] = ""
 
-    def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
+    def asked_in(self, snapshot: Snapshot) -> Selection:
         """Selection of these workloads in ``snapshot``. Raises UsageError for an invalid selector or name."""
         from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-        from kubespread.questions.workloads_asked import WorkloadsAsked
+        from kubespread.questions.workloads_asked import Selection
 
         default = self.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-        return WorkloadsAsked.of(self.namespace, self.selector, self.named, default)
+        return Selection.parse(self.namespace, self.selector, self.workload_names, default)
 
     @property
-    def named(self) -> tuple[str, ...]:
+    def workload_names(self) -> tuple[str, ...]:
         """Names of workloads in the positional arguments."""
         return self.workloads

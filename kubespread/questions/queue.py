@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kubespread.world.events.world import World
 
 
-class Preempted(Struct, frozen=True):
+class PreemptedPod(Struct, frozen=True):
     """A preempted pod."""
 
     pod: Pod
@@ -61,7 +61,7 @@ class Preemptions:
 
     def make_room(
         self, pod: Pod, evaluate: Callable[[], Evaluation], profile: Profile
-    ) -> tuple[int, list[Preempted]] | None:
+    ) -> tuple[int, list[PreemptedPod]] | None:
         """Preempt pods as kube-scheduler would for ``pod``, which fits nowhere as ``evaluate`` shows: the position of
         the freed node and its preempted pods; None if that does not help.
         """
@@ -82,7 +82,7 @@ class Preemptions:
             if (on_lost := self.on_lost.get(key_of(pod))) is not None:
                 on_lost(node)
         victims = zip(candidate.victims, candidate.broken, strict=True)
-        return node, [Preempted(pod, node, broken) for pod, broken in victims]
+        return node, [PreemptedPod(pod, node, broken) for pod, broken in victims]
 
 
 MAX_REPLICAS = 1_000_000
@@ -137,7 +137,7 @@ class ScheduleResult(Struct):
     """True if it fits nowhere; False for an error."""
     gang: GangReport | None = None
     """Its report as a gang; None for other pods."""
-    preempted: list[tuple[int, Preempted]] = field(default_factory=list)
+    preempted: list[tuple[int, PreemptedPod]] = field(default_factory=list)
     """Preempted pods, each with the number of the copy that replaced it, from 0."""
     preemption: Preemption | None = None
     """Preemption for the first of these copies."""
@@ -385,7 +385,7 @@ class _Daemons(Waiting):
         """The pinned pod's own choice: for hard constraints, a pin hides the domains of all other nodes."""
         try:
             if self._counts_domains:
-                pinned = self._pinned(node)
+                pinned = self._pin(node)
                 if pinned.feasible[node]:
                     return Choice(node, int(pinned.total[node]), 1)
                 self._failed[node] = pinned.verdict(node)
@@ -398,14 +398,14 @@ class _Daemons(Waiting):
             self._failed[node] = placing.evaluation().verdict(node)
         return choice
 
-    def _pinned(self, node: int) -> Evaluation:
+    def _pin(self, node: int) -> Evaluation:
         cluster = self._living.cluster
         return evaluate(self.entry.plugins, cluster, pinned_to(self.applicant.pod, cluster.nodes.names[node]))
 
     def _choice_by_force(self, node: int) -> Choice | None:
         """The choice after preempting pods on the node, None where that does not help."""
         try:
-            if self._freed_node(lambda: self._pinned(node)) is None:
+            if self._freed_node(lambda: self._pin(node)) is None:
                 return None
         except SchedulingError:
             return None

@@ -20,8 +20,8 @@ from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, Service
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.editing import edited
-from kubespread.questions.remedies.change import Revise, Revised
+from kubespread.questions.editing import apply_edits
+from kubespread.questions.remedies.change import Revise, RevisedPod
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import claim_names
@@ -54,7 +54,7 @@ def resolve(
     # Edits of all workloads are of those too that only the question's manifests bring.
     spreading = (edit for edit in snapshot.edits if isinstance(edit, Spread) and not edit.kind)
     spread = [f"topologySpreadConstraints={edit.constraint}" for edit in spreading]
-    snapshot, edit_notes = edited(snapshot, scheduler, surroundings.namespace, preempts=preempts)
+    snapshot, edit_notes = apply_edits(snapshot, scheduler, surroundings.namespace, preempts=preempts)
     surroundings = replace(
         surroundings,
         snapshot=snapshot,
@@ -78,7 +78,7 @@ def resolve(
         own = (*made.notes, *autoscaling_notes(made.workload, snapshot.objects))
         return replace(made, notes=(*notes, *own), gaps=(*gaps, *made.gaps))
 
-    candidates = _taken(chosen, candidate, read.errors, on_refused)
+    candidates = _take(chosen, candidate, read.errors, on_refused)
     companions = [companion for taken in candidates for companion in taken.companions]
     return candidates, _cluster(before, surroundings, candidates, with_companions(snapshot.objects, companions))
 
@@ -102,7 +102,7 @@ def _cluster(
     return Cluster.build(snapshot.nodes, pods_left, objects)
 
 
-def _taken(
+def _take(
     sources: Iterable[Source],
     candidate: Callable[[Source], Candidate],
     unreadable: Sequence[KubespreadError],
@@ -135,16 +135,16 @@ def given_pods(pod: PodGiven | Sequence[PodGiven]) -> Sequence[PodGiven]:
 
 def reviser(candidate: Candidate) -> Revise:
     """Recreates the candidate with settings; results are kept."""
-    revisions: dict[tuple[str, ...], Revised | None] = {(): _revised(candidate)}
+    revisions: dict[tuple[str, ...], RevisedPod | None] = {(): _revise(candidate)}
     source, surroundings = candidate.source, candidate.surroundings
     assert source is not None
 
-    def revise(settings: Sequence[str]) -> Revised | None:
+    def revise(settings: Sequence[str]) -> RevisedPod | None:
         key = tuple(settings)
         if key not in revisions:
             further = (*surroundings.settings, *parse_settings(settings))
             try:
-                revisions[key] = _revised(candidate_of(source, replace(surroundings, settings=further)))
+                revisions[key] = _revise(candidate_of(source, replace(surroundings, settings=further)))
             except (ManifestError, UsageError):
                 revisions[key] = None
         return revisions[key]
@@ -152,13 +152,13 @@ def reviser(candidate: Candidate) -> Revise:
     return revise
 
 
-def _revised(candidate: Candidate) -> Revised:
-    def dressed(cluster: Cluster) -> Cluster:
+def _revise(candidate: Candidate) -> RevisedPod:
+    def dress(cluster: Cluster) -> Cluster:
         if not candidate.companions:
             return cluster
         return cluster.with_objects(with_companions(cluster.storage.in_objects(cluster.objects), candidate.companions))
 
-    return Revised(candidate.pod, dressed)
+    return RevisedPod(candidate.pod, dress)
 
 
 def replicas_of(

@@ -23,12 +23,12 @@ def allocatable(cluster: Cluster, name: str) -> Counts:
     return cluster.nodes.allocatable.get(name, np.zeros(len(cluster), dtype=np.int64))
 
 
-def requested(cluster: Cluster, name: str) -> Counts:
+def usage(cluster: Cluster, name: str) -> Counts:
     taken = cluster.running.usage
     return taken.pod_count if name == PODS else taken.requested.get(name, np.zeros(len(cluster), dtype=np.int64))
 
 
 def free(cluster: Cluster, name: str) -> Counts:
     """Amount left on each node, 0 if more is requested than there is."""
-    available: Counts = np.maximum(allocatable(cluster, name) - requested(cluster, name), 0)
+    available: Counts = np.maximum(allocatable(cluster, name) - usage(cluster, name), 0)
     return available

@@ -17,7 +17,7 @@ from kubespread.errors import KubespreadError, UnansweredError, UsageError
 from kubespread.escaping import escape
 from kubespread.kube.time import SECOND, format_duration
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.editing import edited
+from kubespread.questions.editing import apply_edits
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Work, Workers
 from kubespread.reports.parts import ClusterReference, ClusterReport, Unfinished
@@ -72,7 +72,7 @@ class Askable(Protocol[A]):
 
     def answer(self, scene: Scene) -> A: ...
 
-    def answered(self, scene: Scene) -> A: ...
+    def full_answer(self, scene: Scene) -> A: ...
 
 
 class Budget(Struct):
@@ -90,24 +90,24 @@ class Budget(Struct):
             raise UsageError(f"timeout must be more than 0 seconds, not {self.timeout:g}")
 
     @property
-    def until(self) -> float:
+    def end_time(self) -> float:
         return inf if self.timeout is None else self.since + self.timeout
 
     @property
     def is_over(self) -> bool:
-        return monotonic() >= self.until
+        return monotonic() >= self.end_time
 
     def deadline(self) -> Deadline:
         """Context that gives up work in it when the time is up."""
-        return Deadline(self.until)
+        return Deadline(self.end_time)
 
-    def reported(self, results: Iterator[Result], total: int) -> Iterator[Result]:
+    def report(self, results: Iterator[Result], total: int) -> Iterator[Result]:
         for number, result in enumerate(results, 1):
             if self.on_progress is not None:
                 self.on_progress(number, total)
             yield result
 
-    def unfinished(self, what: str, parts: int, missing: Sequence[object]) -> Unfinished | None:
+    def missing(self, what: str, parts: int, missing: Sequence[object]) -> Unfinished | None:
         """Missing parts of an answer; None if nothing is missing."""
         if not missing or self.timeout is None:
             return None
@@ -129,7 +129,7 @@ class Scene(Struct, frozen=True, dict=True):
     """Scene of the answer that this one is a part of, about the same cluster."""
     since: float = field(default_factory=monotonic)
 
-    def of(self, given: Snapshot) -> Scene:
+    def move(self, given: Snapshot) -> Scene:
         """Scene of the question in another cluster."""
         return replace(self, given=given, parent=None)
 
@@ -150,22 +150,22 @@ class Scene(Struct, frozen=True, dict=True):
         return None if self.given is None else cluster_reference(self.given)
 
     @cached_property
-    def _edited(self) -> tuple[Snapshot, tuple[str, ...]]:
+    def _edits_made(self) -> tuple[Snapshot, tuple[str, ...]]:
         if self.parent is not None:
-            return self.parent._edited
+            return self.parent._edits_made
         # Names without a namespace, in edits too, are in the question's; None: in the context's.
         namespace = getattr(self.question, "namespace", None)
-        return edited(self.snapshot, self.scheduler, namespace, preempts=self.question.makes_room)
+        return apply_edits(self.snapshot, self.scheduler, namespace, preempts=self.question.makes_room)
 
     @property
-    def now(self) -> Snapshot:
+    def edited_snapshot(self) -> Snapshot:
         """The cluster with its edits made. Raises UsageError."""
-        return self._edited[0]
+        return self._edits_made[0]
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for any question: on the release, and on the edits."""
-        return self._edited[1]
+        return self._edits_made[1]
 
     @cached_property
     def world(self) -> World:
@@ -175,10 +175,10 @@ class Scene(Struct, frozen=True, dict=True):
 
         if self.parent is not None and self.parent.question.makes_room is self.question.makes_room:
             return self.parent.world.fork()
-        return world_of(self.now, self.scheduler, preempts=self.question.makes_room)
+        return world_of(self.edited_snapshot, self.scheduler, preempts=self.question.makes_room)
 
     @cached_property
-    def asked(self) -> Any:
+    def portable_question(self) -> Any:
         """The question with the contents of its autoscaler's files, which can be read only once.
         Raises ManifestError.
         """
@@ -192,7 +192,7 @@ class Scene(Struct, frozen=True, dict=True):
     @cached_property
     def grow(self) -> Grow | None:
         """The question's autoscaler, for the current cluster."""
-        return self.grow_in(self.now)
+        return self.grow_in(self.edited_snapshot)
 
     def grow_in(self, snapshot: Snapshot) -> Grow | None:
         """The question's autoscaler, for a cluster; None without one. Raises UsageError and ManifestError."""
@@ -201,21 +201,21 @@ class Scene(Struct, frozen=True, dict=True):
             return None
         from kubespread.questions.autoscaling.autoscale import growth
 
-        return growth(self.asked, snapshot)
+        return growth(self.portable_question, snapshot)
 
     @property
-    def undone(self) -> tuple[str, ...]:
+    def undone_edits(self) -> tuple[str, ...]:
         """Edits that were not done in full."""
         given = self.given
         if given is None or not any(isinstance(edit, Drain | EvictPod) for edit in given.edits):
             return () if given is None else given.origin.undone
-        return self.now.origin.undone
+        return self.edited_snapshot.origin.undone
 
     def asking(self, question: Askable[Any]) -> Scene:
         """Scene of another question about this cluster, sharing its edits and world."""
         return Scene(self.given, self.scheduler, question, self.on_refused, self.budget, self)
 
-    def settled(self) -> tuple[Baseline, tuple[str, ...]]:
+    def baseline(self) -> tuple[Baseline, tuple[str, ...]]:
         """Baseline of the settled world, and notes on it."""
         from kubespread.world.reporting.difference import Baseline
 
@@ -234,15 +234,15 @@ class Scene(Struct, frozen=True, dict=True):
         ``question`` is the same in other words, if this one names what can be read only once; ``took`` is how many
         seconds it took to make ``work``, by default all since the question was asked.
         """
-        asked, budget = question or self.asked, self.budget
-        make = partial(type(work).of, asked, Scene(self.given, self.scheduler.carried, asked))
+        asked, budget = question or self.portable_question, self.budget
+        make = partial(type(work).build, asked, Scene(self.given, self.scheduler.portable, asked))
         ready = monotonic() - self.since
-        results = budget.workers.results(work, make, items, ready if took is None else took, budget.until)
-        return budget.reported(results, len(items))
+        results = budget.workers.results(work, make, items, ready if took is None else took, budget.end_time)
+        return budget.report(results, len(items))
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
         """Gaps of the source and ``assumed``, without duplicates."""
-        return tuple(dict.fromkeys((*self.scheduler.source_gaps(self.now.origin), *assumed)))
+        return tuple(dict.fromkeys((*self.scheduler.source_gaps(self.edited_snapshot.origin), *assumed)))
 
 
 class Inquiry:
@@ -256,7 +256,7 @@ class Inquiry:
         """Names of those that were not."""
         self._answers: dict[object, Any] = {}
 
-    def of(self, question: Askable[A], key: object) -> A:
+    def answer(self, question: Askable[A], key: object) -> A:
         """Answer to the first question with this ``key``. Raises what it raises, each time."""
         if key not in self._answers:
             try:
@@ -276,7 +276,7 @@ class Inquiry:
             return None
         answer = None
         with self.scene.budget.deadline():
-            answer = self.of(question, name)
+            answer = self.answer(question, name)
         if answer is not None and answer.unfinished is None:
             return answer
         self.missing.append(name)
@@ -298,7 +298,7 @@ class Inquiry:
             self.missing.append(name)
         return not is_over
 
-    def said(self, name: Literal["gaps", "not_modelled", "notes"]) -> tuple[str, ...]:
+    def remarks(self, name: Literal["gaps", "not_modelled", "notes"]) -> tuple[str, ...]:
         """Gaps, unmodeled features or notes of all answers, without duplicates."""
         answers = (answer if isinstance(answer, tuple) else (answer,) for answer in self._answers.values())
         reports = (report for answer in answers for report in answer if not isinstance(report, KubespreadError))
@@ -343,8 +343,8 @@ def ask(
     budget = Budget(on_progress, workers, timeout)
     scene = Scene(snapshot, scheduler or Scheduler(), question, on_refused, budget)
     # What is made of finished parts takes a moment more.
-    with Deadline(budget.until + _TO_CONCLUDE):
-        return question.answered(scene)
+    with Deadline(budget.end_time + _TO_CONCLUDE):
+        return question.full_answer(scene)
     raise UnansweredError(f"not finished within {format_duration(round((timeout or 0.0) * SECOND))}")
 
 

@@ -85,9 +85,9 @@ class Scheduler(Struct, frozen=True):
                 f"kube-scheduler v{version} is assumed, from the newest kubelet ({origin.kubelet_version}); "
                 "--kube-version sets another"
             )
-        yield from self.unreleased(origin)
+        yield from self.unreleased_notes(origin)
 
-    def unreleased(self, origin: Origin) -> Iterator[str]:
+    def unreleased_notes(self, origin: Origin) -> Iterator[str]:
         """Yield notes on modeled features that are not released yet."""
         version = self.release(origin.release)
         if not version.is_released:
@@ -108,7 +108,7 @@ class Scheduler(Struct, frozen=True):
         raise UsageError(f'profile not found for scheduler name "{scheduler_name}"; profiles: {names}')
 
     @property
-    def carried(self) -> Scheduler:
+    def portable(self) -> Scheduler:
         """The scheduler with its configuration as text, for processes and places without its files."""
         if self.config is None:
             return self

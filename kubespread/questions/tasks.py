@@ -40,7 +40,7 @@ class Work(Protocol[Item, Result]):
     """The parts of one answer: each result depends on its item alone."""
 
     @classmethod
-    def of(cls, question: Any, scene: Any) -> Self:
+    def build(cls, question: Any, scene: Any) -> Self:
         """Make the work in any process."""
 
     @property

@@ -19,7 +19,7 @@ from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, workload_
 from kubespread.world.store.owners import in_order
 
 
-class WorkloadsAsked(Struct, frozen=True):
+class Selection(Struct, frozen=True):
     """Selection of workloads by kubectl's ``-n`` and ``-l``, or by name."""
 
     namespace: str | None
@@ -33,9 +33,9 @@ class WorkloadsAsked(Struct, frozen=True):
     """Namespace of names without one."""
 
     @classmethod
-    def of(
+    def parse(
         cls, namespace: str | None, text: str, names: Sequence[str] = (), default: str = DEFAULT_NAMESPACE
-    ) -> WorkloadsAsked:
+    ) -> Selection:
         """Make a selection; ``names`` are [NAMESPACE/]KIND/NAME. Raises UsageError for an invalid selector or name."""
         for name in names:
             if name.endswith((".yaml", ".yml", ".json")):
@@ -48,7 +48,7 @@ class WorkloadsAsked(Struct, frozen=True):
         return cls(namespace, text, selector, tuple(map(parse_reference, dict.fromkeys(names))), default)
 
     @property
-    def within(self) -> str | None:
+    def report_namespace(self) -> str | None:
         """Namespace for reports: with names, that of names without one."""
         return self.default if self.names else self.namespace
 
@@ -60,11 +60,11 @@ class WorkloadsAsked(Struct, frozen=True):
         missing = [name for name in names if not _is_there(world, name)]
         if missing:
             raise UsageError(*(str(not_found(world, name)) for name in missing))
-        return list(dict.fromkeys(_above(world, name) for name in names))
+        return list(dict.fromkeys(_top_owner(world, name) for name in names))
 
     def as_reported(self, world: World) -> dict[str, Any]:
         """Fields of `OfWorkloads`. Raises UsageError for a missing workload."""
-        return {"asked": tuple(self.named_in(world)), "namespace": self.within, "selector": self.text}
+        return {"asked": tuple(self.named_in(world)), "namespace": self.report_namespace, "selector": self.text}
 
     def those_in(self, world: World) -> Callable[[WorkloadName], bool]:
         """Make a test for selected workloads. One known only by its pods has the labels of the first of them."""
@@ -82,7 +82,7 @@ class WorkloadsAsked(Struct, frozen=True):
     def chosen_in(self, world: World) -> list[WorkloadName]:
         """Selected workloads, by namespace, kind and name; a Deployment's ReplicaSets as the Deployment."""
         is_asked = self.those_in(world)
-        names = (name for name in _labels(world) if is_asked(name) and _above(world, name) == name)
+        names = (name for name in _labels(world) if is_asked(name) and _top_owner(world, name) == name)
         return sorted(names, key=in_order)
 
     def with_replicas_in(self, world: World, snapshot: Snapshot) -> list[WorkloadName]:
@@ -126,7 +126,7 @@ def _is_there(world: World, name: WorkloadName) -> bool:
     return (name.namespace, name.name) in world.book if name.kind == "Pod" else exists(world, name)
 
 
-def _above(world: World, name: WorkloadName) -> WorkloadName:
+def _top_owner(world: World, name: WorkloadName) -> WorkloadName:
     pod = (name.namespace, name.name)
     # What pods name as their controller may be a Pod too, and need not be there.
     if name.kind == "Pod" and pod in world.book:

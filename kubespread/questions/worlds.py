@@ -136,13 +136,13 @@ def objects_now(world: World) -> ClusterObjects:
     )
     return (
         objects.with_all(Deployment, deployments)
-        .with_all(ReplicaSet, (_resized(world, replica_set) for replica_set in remaining))
-        .with_all(ReplicationController, (_resized(world, obj) for obj in objects.get(ReplicationController)))
-        .with_all(StatefulSet, (_resized(world, obj) for obj in objects.get(StatefulSet)))
+        .with_all(ReplicaSet, (_resize(world, replica_set) for replica_set in remaining))
+        .with_all(ReplicationController, (_resize(world, obj) for obj in objects.get(ReplicationController)))
+        .with_all(StatefulSet, (_resize(world, obj) for obj in objects.get(StatefulSet)))
     )
 
 
-def _resized(world: World, obj: Resizable) -> Resizable:
+def _resize(world: World, obj: Resizable) -> Resizable:
     name = WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
     owner = world.owners.get(name)
     if owner is None or obj.spec.replicas == owner.replicas:

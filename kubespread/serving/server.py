@@ -33,8 +33,8 @@ from kubespread.escaping import json_escaped
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import REFERABLE
 from kubespread.kube.owners import controller_of, is_active
-from kubespread.questions.calls import Reading, Turn, bounded, posed
-from kubespread.questions.commands import Commands, typed, with_provenance
+from kubespread.questions.calls import Reading, Turn, bound, pose
+from kubespread.questions.commands import Commands, with_provenance, words_for
 from kubespread.questions.question import Option, Question, only_report, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
@@ -156,11 +156,11 @@ def _workloads(snapshot: Snapshot) -> Iterator[Workload]:
 def answer_of(name: str, arguments: Mapping[str, Any], snapshot: Snapshot, scheduler: Scheduler) -> str:
     """Answer to the arguments of a tool, with truncated lists if these pass a limit. Raises KubespreadError."""
     question = question_of(name)
-    asked, cluster, scheduling, _ = posed(question, snapshot, scheduler, arguments)
+    asked, cluster, scheduling, _ = pose(question, snapshot, scheduler, arguments)
     answer = only_report(ask(cluster, asked, scheduling, timeout=arguments.get("timeout")))
     command = command_of(question, arguments, cluster, scheduling)
     plain, limit = with_provenance(answer, shlex.split(command)[1:]).to_dict(), arguments.get("limit")
-    text = msgspec.json.encode(plain if limit is None else bounded(plain, limit))
+    text = msgspec.json.encode(plain if limit is None else bound(plain, limit))
     return json_escaped(msgspec.json.format(text, indent=2).decode()) + "\n"
 
 
@@ -188,7 +188,7 @@ def command_of(
         words += own
     if question.hands_out and arguments.get("timeout"):
         words += ["--timeout", f"{arguments['timeout']}s"]
-    return Commands(cluster, scheduler).of(question.name, *map(quote, words))
+    return Commands(cluster, scheduler).ask(question.name, *map(quote, words))
 
 
 def _words(field: FieldInfo, option: Option, arguments: Mapping[str, Any]) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _words(field: FieldInfo, option: Option, arguments: Mapping[str, Any]) -> It
             value = arguments.get(field.encode_name)
             if value not in (None, "", [], field.default):
                 file = _FILES.get(field.encode_name)
-                yield from typed(field, option, value) if file is None else [file]
+                yield from words_for(field, option, value) if file is None else [file]
 
 
 class App:

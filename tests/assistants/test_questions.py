@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread.assistants.server import schema_of as listed
-from kubespread.questions.calls import Reading, arguments_of, bounded, tools
+from kubespread.questions.calls import Reading, arguments_of, bound, tools
 from kubespread.questions.calls import arguments_schema as schema
-from kubespread.questions.question import Applied, Scenario, Workload, options_of
+from kubespread.questions.question import Manifests, Scenario, Workload, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from tests.cli.support import FIXTURES
 
@@ -69,7 +69,7 @@ def test_what_cannot_be_asked_is_said_in_one_line(case: str) -> None:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_what_names_a_file_or_is_for_scripts_is_no_argument(name: str) -> None:
     """Workloads, manifests and scenarios are, as texts: those are their own."""
-    texts = Applied | Scenario | Workload
+    texts = Manifests | Scenario | Workload
     taken = {each.name for each in msgspec.structs.fields(arguments_of(tools()[name].asks))}
     own = {each.name for each, _, option in options_of(question(name)) if not isinstance(option, texts)}
     for_assistants = {each.name for each, _, option in options_of(question(name)) if option.is_for_assistants}
@@ -149,7 +149,7 @@ def test_long_lists_are_cut_and_what_is_left_out_is_counted() -> None:
     ],
 )
 def test_cutting(report: dict[str, Any], limit: int, expected: dict[str, Any]) -> None:
-    assert bounded(report, limit) == expected
+    assert bound(report, limit) == expected
 
 
 def test_a_check_is_of_a_workload_a_manifest_or_the_whole_cluster() -> None:

@@ -173,7 +173,7 @@ def posed(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]:
 
     doors = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Question, "answered", stop)
+        patch.setattr(Question, "full_answer", stop)
         for door in DOORS:
             made.clear()
             door(directory, name, *told(directory, name, asked))

@@ -56,7 +56,7 @@ def test_edits_come_in_the_order_they_are_typed(case: str, command: str, monkeyp
 
 def test_a_snapshot_is_edited_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = Asked()
-    monkeypatch.setattr("kubespread.questions.editing.edited", asked)
+    monkeypatch.setattr("kubespread.questions.editing.apply_edits", asked)
     typed, expected = ORDERS["the same option again, others between"]
     assert run("snapshot", *typed, "-S", CLUSTER, "-o", tmp_path / "out.json").err == "error: asked\n"
     assert asked.edits == expected

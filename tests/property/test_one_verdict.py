@@ -115,7 +115,7 @@ def test_a_node_goes_or_stays_whoever_is_asked(snapshot: Snapshot, flags: DrainF
         play = played(snapshot, *drained(row.name, flags))
         assert (row.verdict, report.pending_before) == (play.verdict, waiting(play)), row.name
         if row.alone:
-            assert list(row.lost) == play.lost, row.name
+            assert list(row.lost) == play.lost_pods, row.name
         elif row.is_done:
             # Where nothing is refused, what is left is the same in every part.
             assert told(row) == told(play.whole), row.name
@@ -149,7 +149,7 @@ def test_a_domain_is_lost_alike_whoever_is_asked(snapshot: Snapshot, key: str, n
         assert told(loss) == told(play.whole), target
         assert degraded(loss) == degraded(play.whole), target
         assert loss.verdict == play.verdict, target
-        assert (list(loss.lost), loss.nodes) == (play.lost, play.steps[-1].nodes), target
+        assert (list(loss.lost), loss.nodes) == (play.lost_pods, play.steps[-1].nodes), target
 
 
 @examples(30)
@@ -262,7 +262,7 @@ def test_a_node_is_replaced_as_its_steps_do_it(snapshot: Snapshot, flags: DrainF
         ignore_daemonsets=flags.ignore_daemonsets,
         delete_emptydir_data=flags.delete_emptydir_data,
     )
-    assert bool(upgrade.blocked) is bool(played(snapshot, drained(name, flags)[0]).blocked)
+    assert bool(upgrade.blocked_steps) is bool(played(snapshot, drained(name, flags)[0]).blocked_steps)
 
 
 @examples(15)

@@ -113,7 +113,7 @@ def test_a_plan_played_ends_with_all_constraints_holding_and_no_budget_violated(
     steps = [{"evict": step.pod} for step in report.steps]
     scenario: dict[str, Any] = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
     played = kubespread.plan(snapshot, scenario)
-    assert (played.blocked, played.pending) == ((), 0)
+    assert (played.blocked_steps, played.pending) == ((), 0)
     landed = [[(each.pod, each.node) for each in step.pods_placed] for step in played.steps]
     assert all(step.lands_on in {node for _, node in placed} for step, placed in zip(report.steps, landed, strict=True))
     after = settled(kubespread.after_steps(snapshot, scenario))

@@ -51,7 +51,7 @@ def goes(snapshot: Snapshot, groups: Sequence[Sequence[str]]) -> bool:
     without a node that had one, or one that is pushed away against a budget or for good.
     """
     before, played = after(snapshot), kubespread.plan(snapshot, scenario(SETTLED, *steps(groups)))
-    if played.blocked:
+    if played.blocked_steps:
         return False
     now = after(snapshot, *steps(groups))
     is_left = newly_waiting(before, now) or _unmade(now) - _unmade(before)

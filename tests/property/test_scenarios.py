@@ -80,8 +80,8 @@ def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_ba
         if step.failed or step.get(*REFUSALS) or not all(rollout.complete for rollout in step.rollouts)
     ]
     gone = [pod for step in steps for pod in step.pods_gone]
-    assert report.blocked == tuple(bad)
-    assert report.lost == [pod.pod for pod in gone if pod.lost_for_good]
+    assert report.blocked_steps == tuple(bad)
+    assert report.lost_pods == [pod.pod for pod in gone if pod.lost_for_good]
     is_lost = any(pod.lost_for_good and pod.why not in ("evicted", "deleted") for pod in gone)
     is_bad_as_shown = bool(
         report.pending

@@ -40,7 +40,7 @@ def test_the_verdict_and_the_totals_follow_from_the_rows(
     is_bad = [not step.is_done or bool(step.get("budget", "lost")) for step in report.steps]
     is_lacking = bool(report.steps[-1].get("pending", "unmade") or report.steps[-1].degraded)
     assert report.verdict == ("no" if any(is_bad) or is_lacking else "yes")
-    assert report.blocked == (() if report.steps[-1].is_done else (len(report.steps),))
+    assert report.blocked_steps == (() if report.steps[-1].is_done else (len(report.steps),))
     assert not (report.undone and report.steps[-1].is_done)
     # Every pod that finds a node is a daemon on a new node, or takes the place of one that left or waited; of daemons
     # that are preempted and of ordinals that were missing before it is not told who made them.
@@ -73,7 +73,11 @@ def _counts(report: PlanReport) -> set[int]:
     budgets = {len(row.get("budget")) for row in rows}
     steps = len(report.steps) + len(report.undone)
     waited = sum(trouble.count for trouble in report.waiting)
-    return troubles | budgets | {steps, steps - len(report.undone) - len(report.blocked), len(report.lost), waited}
+    return (
+        troubles
+        | budgets
+        | {steps, steps - len(report.undone) - len(report.blocked_steps), len(report.lost_pods), waited}
+    )
 
 
 @settings(max_examples=12, deadline=None)
@@ -89,7 +93,7 @@ def test_remedies_get_it_through_when_they_are_applied_as_printed(
         edited, options = applied(snapshot, manner, remedy.options)
         again = kubespread.upgrade(edited, pool, **options, remedies=False)
         assert again.verdict == "yes", remedy
-        assert tuple(again.lost) == remedy.lost, remedy
+        assert tuple(again.lost_pods) == remedy.lost, remedy
         # Nor does anything wait that neither waited before nor once the cluster had settled.
         waits = waiting(replaced(after(edited), pool, **options)) - waiting(after(snapshot))
         assert not [workload for workload in waits if "/DaemonSet/" not in workload], remedy

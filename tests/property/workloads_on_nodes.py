@@ -14,7 +14,7 @@ import kubespread
 from kubespread import Scheduler, Snapshot
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, StatefulSet
-from kubespread.questions.editing import edited
+from kubespread.questions.editing import apply_edits
 from kubespread.reports.outcome import WorkloadChange
 from tests.builders import Data, hard, hosts, pod, soft, taint
 from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
@@ -140,7 +140,7 @@ def tallied(workloads: Iterable[WorkloadChange]) -> Counter[tuple[str, str]]:
 
 def as_given(snapshot: Snapshot) -> Snapshot:
     """The cluster after its edits, before anything settles."""
-    now, _ = edited(snapshot, Scheduler())
+    now, _ = apply_edits(snapshot, Scheduler())
     return now
 
 

@@ -44,7 +44,7 @@ class Crowded(Question[CrowdedReport], frozen=True, kw_only=True):
         return CrowdedReport
 
     def answer(self, scene: Scene) -> CrowdedReport:
-        pods = Counter(pod.spec.node_name for pod in scene.now.pods if pod.spec.node_name)
+        pods = Counter(pod.spec.node_name for pod in scene.edited_snapshot.pods if pod.spec.node_name)
         rows = tuple(CrowdedNode(node, number) for node, number in sorted(pods.items()) if number > self.most)
         return CrowdedReport(
             kube_version=str(scene.release),

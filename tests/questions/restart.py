@@ -35,7 +35,7 @@ class Restart(Question[RestartReport], frozen=True, kw_only=True):
     yes, no = "all come back", "some do not"
 
     def answer(self, scene: Scene) -> RestartReport:
-        (baseline, notes), pods = scene.settled(), dict[str, list[Pod]]()
+        (baseline, notes), pods = scene.baseline(), dict[str, list[Pod]]()
         for pod in baseline.world.book:
             pods.setdefault(workload_of(baseline.world, pod).short_name, []).append(pod)
         delete = partial(World.delete, why="restarted")

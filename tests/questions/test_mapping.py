@@ -64,7 +64,7 @@ def test_the_pods_that_the_first_constraint_counts_are_marked_wherever_they_run(
         "n2": ((), (0,)),
         "n3": (("default/web-2",), (None,)),
     }
-    assert (report.selector, report.skew, report.marked, report.workload) == ("foo=bar", (2,), 3, "Pod/web-9")
+    assert (report.selector, report.skew, report.marked_count, report.workload) == ("foo=bar", (2,), 3, "Pod/web-9")
 
 
 def test_without_a_constraint_the_pods_of_the_workload_are_marked() -> None:

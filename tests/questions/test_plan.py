@@ -170,7 +170,7 @@ def test_budgets_alone_are_applied_from_several_files(tmp_path: Path) -> None:
         file.write_text(json.dumps(budget(file.stem, minAvailable=2)))
     for given in ([*map(str, files)], str(tmp_path)):
         report = kubespread.plan(small("drain n0"), manifests=given)
-        assert (report.verdict, report.blocked) == ("no", (2,))
+        assert (report.verdict, report.blocked_steps) == ("no", (2,))
 
 
 def test_autoscaled_workloads_at_their_maximum() -> None:
@@ -208,7 +208,10 @@ def test_steps_stay_in_the_order_in_which_they_are_given() -> None:
         kubespread.plan(pooled(*kept), steps),
         kubespread.plan(pooled(*kept).with_edits(*steps[:2]), steps[2:]),
     ):
-        assert ([text.replace("Deployment/", "deploy/") for text in texts(report)], report.blocked) == (steps, (1,))
+        assert ([text.replace("Deployment/", "deploy/") for text in texts(report)], report.blocked_steps) == (
+            steps,
+            (1,),
+        )
 
 
 def test_a_scenario_names_files_from_where_it_is(tmp_path: Path) -> None:

@@ -307,13 +307,13 @@ def test_what_goes_wrong_on_the_way_is_said_of_its_step_and_the_next_goes_on() -
         'nodes "node-a1" not found, did you mean "node-c1"?',
         None,
     ]
-    assert (report.blocked, report.pending) == ((2, 3), 0)
+    assert (report.blocked_steps, report.pending) == ((2, 3), 0)
 
 
 def test_a_drain_that_kubectl_refuses_is_blocked() -> None:
     cluster = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("bare", "n0")])
     report = kubespread.plan(cluster, scenario("drain n0", {"drain": "n0 --force"}))
-    assert report.blocked == (1,)
+    assert report.blocked_steps == (1,)
     (refused,) = report.steps[0].troubles
     assert (refused.kind, refused.subject) == ("noController", "default/bare")
     assert refused.why.startswith("cannot delete Pods that declare no controller")
@@ -325,7 +325,7 @@ def test_pods_that_wait_from_the_start_are_no_fault_of_the_scenario() -> None:
     cluster = kubespread.Snapshot.from_objects([*hosts("a", "b"), waiting])
     report = kubespread.plan(cluster, scenario("cordon n0"))
     assert [(each.kind, each.subject, each.count) for each in report.waiting] == [("pending", "default/Pod/big", 1)]
-    assert (report.pending, report.blocked) == (0, ())
+    assert (report.pending, report.blocked_steps) == (0, ())
 
 
 @pytest.mark.parametrize(("preemption", "gone"), [(True, ["preempted"]), (False, [])])

@@ -146,7 +146,7 @@ def test_nodes_go_together_as_long_as_the_others_have_room() -> None:
         "n1 yes: cpu: its pods ask for 8, the nodes that stay have 4 left",
         "n2 yes: cpu: its pods ask for 4, the nodes that stay have 0 left",
     ]
-    assert (report.together.nodes, report.together.moved, report.together.untried) == (("n0",), 1, 0)
+    assert (report.together.nodes, report.together.moves, report.together.untried) == (("n0",), 1, 0)
 
 
 def test_nodes_of_the_control_plane_do_not_go_with_others() -> None:

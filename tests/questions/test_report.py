@@ -348,7 +348,7 @@ def test_areas_count_their_lines_and_name_whom_they_concern_the_worst_first() ->
         assert area.levels == {level: sum(line.level == level for line in lines) for level in LEVELS}
         assert area.workloads == tuple(dict.fromkeys(name for line in lines for name in line.workloads))
         assert area.nodes == tuple(dict.fromkeys(name for line in lines for name in line.nodes))
-        assert f"{area.area} ({area.counts}): {area.what}" in report.answer
+        assert f"{area.area} ({area.counts}): {area.subjects}" in report.answer
     assert {area.area for area in report.by_area} == {line.area for line in report.lines}
 
 

@@ -31,7 +31,7 @@ class Doubling:
         self.assumed: dict[str, None] = {"all numbers are whole": None}
 
     @classmethod
-    def of(cls, question: Path | None, scene: int) -> Self:
+    def build(cls, question: Path | None, scene: int) -> Self:
         return cls(question, scene)
 
     def __call__(self, item: int | str) -> Any:
@@ -52,7 +52,7 @@ def doubled(jobs: int | None, *items: int | str, mortal: Path | None = None) -> 
     """The results, what was assumed, and what was said."""
     said: list[str] = []
     work = Doubling(mortal, os.getpid())
-    results = Workers(jobs, said.append).results(work, partial(Doubling.of, mortal, os.getpid()), items, 0.0)
+    results = Workers(jobs, said.append).results(work, partial(Doubling.build, mortal, os.getpid()), items, 0.0)
     return list(results), [*work.assumed], said
 
 

@@ -196,7 +196,7 @@ def test_a_report_with_a_part_missing_never_says_yes(
 def test_workers_are_handed_nothing_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     start, looks = monotonic(), count()
     monkeypatch.setattr(tasks, "monotonic", lambda: start + _TICK * next(looks))
-    make = partial(_Same.of, None, None)
+    make = partial(_Same.build, None, None)
     results = tasks.Workers(2).results(work := _Same(), make, range(50), 0.0, start + _TICK * 25)
     done = list(results)
     assert done == [*range(len(done))]
@@ -212,7 +212,7 @@ class _Same:
     assumed: dict[str, None] = {}
 
     @classmethod
-    def of(cls, _question: object, _scene: object) -> _Same:
+    def build(cls, _question: object, _scene: object) -> _Same:
         return cls()
 
     def __call__(self, item: int) -> int:

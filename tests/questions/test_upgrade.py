@@ -242,7 +242,7 @@ def test_what_is_named_as_a_remedy_gets_through_when_it_is_asked_for(options: di
     scales = [str(each).removeprefix("--") for each in first.remedies if each.options.startswith("--scale")]
     assert scales
     again = kubespread.upgrade(snapshot.with_edits(scales[0]), ZONE, **options)  # type: ignore[arg-type]  # as above
-    assert (again.blocked, again.pending) == ((), 0)
+    assert (again.blocked_steps, again.pending) == ((), 0)
 
 
 def test_names_that_no_node_has_are_refused() -> None:

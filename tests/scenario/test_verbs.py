@@ -13,7 +13,7 @@ from kubespread.cli.command import TYPED_ORDER, Argv
 from kubespread.cli.options import edits_of
 from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadReference
-from kubespread.questions.calls import posed
+from kubespread.questions.calls import pose
 from kubespread.questions.plan import Plan
 from kubespread.scenario.reading import Step, parse_step, read_scenario
 from kubespread.scenario.verbs import VERBS
@@ -60,7 +60,7 @@ def in_scenario(step: Any) -> Verb | None:
 
 
 def sent(text: str) -> Verb | None:
-    question = posed(Plan, CLUSTER, kubespread.Scheduler(), {"steps": [text]}).question
+    question = pose(Plan, CLUSTER, kubespread.Scheduler(), {"steps": [text]}).question
     assert isinstance(question, Plan)
     step: Step = question.scenario.steps[0]
     return step.action

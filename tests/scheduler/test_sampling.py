@@ -167,6 +167,6 @@ def test_pods_of_a_daemon_set_look_at_their_node_only_and_move_the_search_by_one
         Simulate(pods=(agent, pod("web", tolerations=tolerations))),
     )
     posed = pose(question, snapshot, kubespread.Scheduler())
-    outcomes = posed.placed(Chance(search=lambda _: Search()))
+    outcomes = posed.place(Chance(search=lambda _: Search()))
     names = [[posed.cluster.nodes.names[choice.node] for choice in outcome.choices] for outcome in outcomes]
     assert names == [["n000", "n001", "n002"], ["n003"]]

@@ -41,7 +41,7 @@ WORST: Mapping[str, Callable[[Any], str]] = {
     "simulate": lambda report: report.worst_loss[report.grouping].domain if report.running else "",
     "survive": lambda report: min(report.losses, key=badness).domain,
     "upgrade": lambda report: f"{len(report.steps)}",
-    "verify": lambda report: report.of("broken")[0].workload.name,
+    "verify": lambda report: report.in_states("broken")[0].workload.name,
 }
 """Something of the row that matters most, where there is one."""
 

@@ -78,7 +78,7 @@ def test_in_full_every_node_of_a_large_cluster_has_a_row() -> None:
     report = of_pod(300, "aws", 1)
     text = terminal.table(report, Look(width=80, in_full=True))
     bare = sum(not node.marked for node in report.nodes)
-    assert (text.count("●") - 1, text.count("∙") - 1) == (report.marked, bare), "but for those of the legend"
+    assert (text.count("●") - 1, text.count("∙") - 1) == (report.marked_count, bare), "but for those of the legend"
 
 
 def test_what_color_says_is_also_written() -> None:

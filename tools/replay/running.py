@@ -59,7 +59,7 @@ def _after(case: Data, scheduler: kubespread.Scheduler, deal: int, stops_at_once
         scene = Scene(snapshot, scheduler, question)
         scene.world.surroundings = replace(scene.world.surroundings, stops_at_once=stops_at_once)
         question.answer(scene)
-        return as_snapshot(scene.world, scene.now)
+        return as_snapshot(scene.world, scene.edited_snapshot)
 
 
 def workloads(after: kubespread.Snapshot) -> Mapping[str, tuple[Counter[str], int]]:

@@ -9,7 +9,7 @@ from typing import Any
 import kubespread
 from kubespread.candidate.sources import Surroundings
 from kubespread.errors import KubespreadError, ManifestError, SnapshotError
-from kubespread.questions.explain.answer import explained as explain_pod
+from kubespread.questions.explain.answer import explain_pod as explain_pod
 from kubespread.questions.resolving import resolve
 from kubespread.questions.simulate import Simulate
 from kubespread.questions.simulate.answer import pose
@@ -121,7 +121,7 @@ def _placed(
     """Replicas beside what runs, and what stops the next: PostFilter plugins were not asked."""
     question = Simulate(pods=(case["pod"],), replicas=case["replicas"], preemption=False)
     posed = pose(question, snapshot, scheduler)
-    (outcome,), names = posed.placed(chance), posed.cluster.nodes.names
+    (outcome,), names = posed.place(chance), posed.cluster.nodes.names
     return [
         {"node": names[choice.node], "total": choice.total, "ties": choice.ties} for choice in outcome.choices
     ], outcome.stopped

@@ -101,7 +101,7 @@ class PlacedAfresh(Report, frozen=True, kw_only=True):
     """True if all are placed, and the constraint holds or the pods are in more than one domain."""
 
     @property
-    def how(self) -> str:
+    def trial_text(self) -> str:
         """Describe what was tried."""
         return " ".join(part for part in ("placed afresh" if self.afresh else "", self.what) if part)
 
@@ -155,7 +155,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, rename={"code": "cause", 
         last = self.trials[-1] if self.trials else None
         if last is None or not last.holds or self.code == "unknown":
             return None
-        return f"{last.how}: {counts_text(last.counts)}"
+        return f"{last.trial_text}: {counts_text(last.counts)}"
 
 
 class AuditedWorkload(Report, frozen=True, kw_only=True):
@@ -391,7 +391,7 @@ def _finding_sentences(report: AuditReport) -> Iterator[str]:
         yield f"and {count_of(len(by_sentence) - _MAX_SAID, 'finding')} more"
 
 
-def misplaced(row: AuditedWorkload, finding: AuditFinding) -> str:
+def misplaced_text(row: AuditedWorkload, finding: AuditFinding) -> str:
     """Sentence on how pods are placed, and why: ``zone skew 3 exceeds maxSkew 1 (5/2/2): placed afresh it would be
     3/3/3``.
     """
@@ -414,7 +414,7 @@ def _why_exceeded(constraint: AuditedConstraint, finding: AuditFinding) -> str:
 
 def _would(trial: PlacedAfresh, whose: str = "it") -> str:
     """``placed afresh without volumes it would be 1/1/1``."""
-    return f"{trial.how} {whose} would be {counts_text(trial.counts)}"
+    return f"{trial.trial_text} {whose} would be {counts_text(trial.counts)}"
 
 
 def _why_in_one_domain(row: AuditedWorkload, finding: AuditFinding) -> str:

@@ -26,15 +26,15 @@ from kubespread.questions.audit.standing import (
     Outlook,
     RevisionsOf,
     Standing,
-    found,
-    gated,
+    gate_findings,
     groups,
+    make_finding,
     missing,
     scheduled_by_others,
 )
 from kubespread.questions.causes.own_pods import is_meant, missing_them, nearest
 from kubespread.questions.scene import Scene
-from kubespread.questions.workloads_asked import WorkloadsAsked, nothing_to_say
+from kubespread.questions.workloads_asked import Selection, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
 from kubespread.scheduler.evaluation import has_lower
 from kubespread.scheduler.framework import Framework
@@ -48,12 +48,12 @@ from kubespread.world.events.world import World
 from kubespread.world.store.waiting import Applicant
 
 _MAX_NAMED = 3
-_BY_ITSELF = causes.Otherwise("once what waits is placed and rollouts are done")
+_BY_ITSELF = causes.Variant("once what waits is placed and rollouts are done")
 
 
 def answer(question: Audit, scene: Scene) -> rows.AuditReport:
     """Audit the workloads; the scene's world is not changed."""
-    work, now = _Auditing.of(question, scene), scene.now
+    work, now = _Auditing.build(question, scene), scene.edited_snapshot
     selected = work.selected
     reported = {group.name for group in work.groups}
     # Pods without a controller share a row with those of the same labels.
@@ -70,7 +70,7 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
         kube_version=str(scene.release),
         cluster=scene.source,
         asked=tuple(work.named),
-        namespace=selected.within,
+        namespace=selected.report_namespace,
         selector=selected.text,
         preemption=question.preemption,
         nodes=len(now.nodes),
@@ -80,7 +80,7 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
         not_modelled=Audit.never_modelled,
         notes=(*scene.notes, *outside_of_domains([work.key] if work.key else [], now.nodes)),
         made_room=next((made_room for _, made_room in done if made_room), ()),
-        unfinished=scene.budget.unfinished(
+        unfinished=scene.budget.missing(
             "workload", len(work.groups), [group.name for group in work.groups[len(done) :]]
         ),
     )
@@ -89,7 +89,7 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
 class _Auditing:
     """The workloads of a world in which nothing happens, by number."""
 
-    def __init__(self, world: World, selected: WorkloadsAsked, key: str | None) -> None:
+    def __init__(self, world: World, selected: Selection, key: str | None) -> None:
         """``key`` is the topology key of the question."""
         self._world, self.selected, self.key = world, selected, key
         self.assumed = world.assumed
@@ -101,8 +101,8 @@ class _Auditing:
         self._budgets = [(each.metadata, selector_of(each)) for each in budgets]
 
     @classmethod
-    def of(cls, question: Audit, scene: Scene) -> Self:
-        nodes = scene.now.nodes
+    def build(cls, question: Audit, scene: Scene) -> Self:
+        nodes = scene.edited_snapshot.nodes
         key = full_topology_key(question.key, nodes) if question.key else None
         check_topology_keys([key] if key else [], nodes)
         return cls(scene.world, question.asked_in(scene.snapshot), key)
@@ -110,8 +110,8 @@ class _Auditing:
     def __call__(self, number: int) -> tuple[rows.AuditedWorkload, tuple[PreemptedPod, ...]]:
         """Audit a workload; with the pods preempted in the end, if that was played by now."""
         world, group, outlook = self._world, self.groups[number], self._outlook
-        standing = Standing.of(world, group, self._revisions_of(group), outlook)
-        row = _Audited(world, standing, outlook, self.key).row()
+        standing = Standing.build(world, group, self._revisions_of(group), outlook)
+        row = _WorkloadAudit(world, standing, outlook, self.key).row()
         return replace(row, budgets=self._protecting(standing.template)), outlook.made_room
 
     def _protecting(self, template: Pod | None) -> tuple[str, ...] | None:
@@ -142,7 +142,7 @@ UNKNOWN = NextPod(None)
 def with_own_claims(world: World, group: Group, plugins: Framework) -> NextPod:
     """The next pod of a StatefulSet whose pods have their own claims: the first pending one, in order."""
     if not group.waiting:
-        return _grown(world, group)
+        return _next_pod(world, group)
     first = min(group.waiting, key=lambda pod: ordinal_of(pod, group.name.name) or 0)
     try:
         return of_placing(Applicant(world.living, first, plugins).placing())
@@ -155,17 +155,17 @@ def of_placing(placing: Placing) -> NextPod:
     if not placing.feasible().any():
         return NextPod(False, placing.evaluation().message or "")
 
-    def chosen() -> int | None:
+    def choose() -> int | None:
         try:
             choice = placing.choose(first_in_heap)
         except SchedulingError:
             return None
         return None if choice is None else choice.node
 
-    return NextPod(True, choose=chosen)
+    return NextPod(True, choose=choose)
 
 
-def _grown(now: World, group: Group) -> NextPod:
+def _next_pod(now: World, group: Group) -> NextPod:
     """The workload scaled up by one while no other pods wait that could take the room."""
     world, name = now.fork(), group.name
     world.queue.waiting.clear()
@@ -180,7 +180,7 @@ def _grown(now: World, group: Group) -> NextPod:
     return NextPod(True, choose=lambda: world.living.nodes.index[came[-1].spec.node_name] if came else None)
 
 
-class _Audited:
+class _WorkloadAudit:
     """One workload."""
 
     def __init__(self, world: World, standing: Standing, outlook: Outlook, key: str | None) -> None:
@@ -195,22 +195,22 @@ class _Audited:
         constraints, following, findings = list[causes.CountedSpread](), UNKNOWN, list(missing(standing, self._outlook))
         if template is not None and scheduled is not None:
             plugins = scheduled[1]
-            constraints, following = self._judged(template, plugins)
-            afresh = causes.Afresh(self._world.cluster, plugins, template, standing.placed, standing.going)
+            constraints, following = self._judge(template, plugins)
+            afresh = causes.PodsToPlace(self._world.cluster, plugins, template, standing.placed, standing.going)
             ghosts = list(self._missing_own_pods(constraints, template))
             findings += ghosts
             spreads_nothing = {finding.topology_key for finding in ghosts}
             findings += (
                 finding
-                for finding in self._misplaced(constraints, afresh, following)
+                for finding in self._misplacements(constraints, afresh, following)
                 if finding.constraint is not None or finding.topology_key not in spreads_nothing
             )
-            findings += self._uncounted(constraints, afresh)
+            findings += self._uncounted_nodes(constraints, afresh)
         if following.fits is False and not standing.awaited:
             findings.append(self._without_next(following))
         if template is not None:
             findings += scheduled_by_others(group, template, scheduler_of)
-            if barred := list(gated(group, template)):
+            if barred := list(gate_findings(group, template)):
                 findings += barred
                 following = NextPod(False)
         findings.sort(key=lambda finding: -rows.LEVELS.index(finding.level))
@@ -233,7 +233,7 @@ class _Audited:
             next_fits=following.fits,
             findings=tuple(replace(finding, subject=group.name) for finding in findings),
         )
-        worded = (replace(each, text=each.text or rows.misplaced(row, each)) for each in row.findings)
+        worded = (replace(each, text=each.text or rows.misplaced_text(row, each)) for each in row.findings)
         return replace(row, findings=tuple(worded))
 
     def _worst_losses(self, constraints: Sequence[causes.CountedSpread]) -> Iterator[tuple[str, rows.WorstLoss]]:
@@ -249,7 +249,7 @@ class _Audited:
                 remaining = len(codes) - int(counts[most])
                 yield key, rows.WorstLoss(column.values[most], remaining)
 
-    def _judged(self, template: Pod, plugins: Framework) -> tuple[list[causes.CountedSpread], NextPod]:
+    def _judge(self, template: Pod, plugins: Framework) -> tuple[list[causes.CountedSpread], NextPod]:
         """Report what its constraints count, and whether its next pod fits."""
         try:
             placing = Applicant(self._world.living, template, plugins).placing()
@@ -287,7 +287,7 @@ class _Audited:
         """Try what happens without moving pods: once nothing changes anymore, and with a second pod where there is only
         one.
         """
-        world, template = self._outlook.settled if self._standing.is_changing else None, effect.afresh.template
+        world, template = self._outlook.end if self._standing.is_changing else None, effect.afresh.template
         if world is not None:
             pods = self._outlook.pods(self._group)
             nodes = [
@@ -295,23 +295,21 @@ class _Audited:
             ]
             yield (
                 "underWay",
-                effect.judged(
-                    causes.PlacedByQueue(world.cluster, template, nodes, len(pods)), _BY_ITSELF, afresh=False
-                ),
+                effect.judge(causes.PlacedByQueue(world.cluster, template, nodes, len(pods)), _BY_ITSELF, afresh=False),
             )
         if len(self._positions) == 1 and following.fits is not None:
             node = following.choose()
             nodes = self._positions if node is None else [*self._positions, node]
             placed = causes.PlacedByQueue(self._world.cluster, template, nodes, 2)
-            yield "onePod", effect.judged(placed, causes.Otherwise("with a second pod"), afresh=False)
+            yield "onePod", effect.judge(placed, causes.Variant("with a second pod"), afresh=False)
 
-    def _misplaced(
-        self, constraints: Sequence[causes.CountedSpread], afresh: causes.Afresh, following: NextPod
+    def _misplacements(
+        self, constraints: Sequence[causes.CountedSpread], afresh: causes.PodsToPlace, following: NextPod
     ) -> Iterator[rows.AuditFinding]:
         """Constraints that do not hold, and pods that are all in one domain."""
         for position, spread in enumerate(constraints):
             if spread.state in ("violated", "uneven"):
-                exceeded = causes.Exceeded.of(afresh, spread, position)
+                exceeded = causes.ExceededSkew.build(afresh, spread, position)
                 why = causes.cause_of(exceeded, self._staying(exceeded, UNKNOWN))
                 yield rows.AuditFinding(
                     level=spread.state,
@@ -322,7 +320,7 @@ class _Audited:
                     detail=why.detail,
                     trials=why.trials,
                 )
-        in_one = causes.InOneDomain.of(afresh, constraints, self._key)
+        in_one = causes.InOneDomain.find(afresh, constraints, self._key)
         if in_one is not None:
             why = causes.cause_of(in_one, self._staying(in_one, following))
             yield rows.AuditFinding(
@@ -348,10 +346,10 @@ class _Audited:
             if not is_meant(declared, others, counts_own=counts_own):
                 labels, select = template.metadata.labels, nearest(selector, template.metadata.labels) or None
                 why, key = missing_them(selector, labels), declared.topology_key
-                yield found("missesOwnPods", why, key, select=select, pods=self._standing.replicas)
+                yield make_finding("missesOwnPods", why, key, select=select, pods=self._standing.replicas)
 
-    def _uncounted(
-        self, constraints: Sequence[causes.CountedSpread], afresh: causes.Afresh
+    def _uncounted_nodes(
+        self, constraints: Sequence[causes.CountedSpread], afresh: causes.PodsToPlace
     ) -> Iterator[rows.AuditFinding]:
         """Nodes without the key of a constraint that holds: their pods are not counted, and a hard constraint lets none
         in, where nothing else keeps them off.
@@ -365,4 +363,4 @@ class _Audited:
             if not on and constraint.is_hard:
                 lacking = np.flatnonzero(column.absent & afresh.open_nodes).tolist()
             if nodes := sorted(self._nodes.names[position] for position in lacking):
-                yield found("missingLabel", some_of(nodes, _MAX_NAMED), constraint.topology_key)
+                yield make_finding("missingLabel", some_of(nodes, _MAX_NAMED), constraint.topology_key)

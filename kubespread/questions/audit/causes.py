@@ -128,7 +128,7 @@ def _spread(counted: HardConstraint | SoftConstraint) -> CountedSpread:
 _SOME_TIME = "1970-01-01T00:00:00Z"
 
 
-class Otherwise(Struct, frozen=True):
+class Variant(Struct, frozen=True):
     """A change made before the pods are placed."""
 
     what: str = ""
@@ -156,7 +156,7 @@ class PlacedByQueue(Struct, frozen=True):
     """Number of pods, placed or not."""
 
 
-class Afresh(Struct, frozen=True):
+class PodsToPlace(Struct, frozen=True):
     """A workload's pods, to be placed again."""
 
     cluster: Cluster
@@ -173,7 +173,7 @@ class Afresh(Struct, frozen=True):
         """Nodes that taints, cordons and node affinity leave open to its pods, with or without room."""
         return ~evaluate(self.plugins, self.cluster, self.template, is_scored=False).barred_by(KEEPING_OFF)
 
-    def placed(self, otherwise: Otherwise) -> PlacedByQueue:
+    def place(self, otherwise: Variant) -> PlacedByQueue:
         """Remove the pods, make the change and place them again."""
         gone = [*self.pods, *otherwise.gone, *otherwise.uncounted]
         uncounted = [(terminating(pod, _SOME_TIME), node) for pod, node in otherwise.uncounted]
@@ -214,7 +214,7 @@ class Afresh(Struct, frozen=True):
 class PlacementEffect(Struct, frozen=True, kw_only=True):
     """Fault in where a workload's pods are, and a test for whether a trial ends it."""
 
-    afresh: Afresh
+    afresh: PodsToPlace
     key: str
     """Topology key of the effect."""
     lacking: Mask
@@ -222,9 +222,9 @@ class PlacementEffect(Struct, frozen=True, kw_only=True):
     place: str = ""
     """Names of these domains; empty if the nodes say enough."""
 
-    def judged(self, placed: PlacedByQueue, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
+    def judge(self, placed: PlacedByQueue, otherwise: Variant, *, afresh: bool = True) -> PlacedAfresh:
         """Result of a trial, and whether it ended the effect; not ``afresh`` if the pods stayed where they were."""
-        counts, skew, is_over = self._after(placed, otherwise)
+        counts, skew, is_over = self._placements(placed, otherwise)
         return PlacedAfresh(
             what=otherwise.what,
             afresh=afresh,
@@ -234,12 +234,12 @@ class PlacementEffect(Struct, frozen=True, kw_only=True):
             holds=is_over and len(placed.nodes) == placed.desired,
         )
 
-    def _after(self, placed: PlacedByQueue, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
+    def _placements(self, placed: PlacedByQueue, otherwise: Variant) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
         """The pods by domain, None where there are many; the skew; and whether they are where they should be."""
         raise NotImplementedError
 
 
-class Exceeded(PlacementEffect, frozen=True, kw_only=True):
+class ExceededSkew(PlacementEffect, frozen=True, kw_only=True):
     """A constraint with a skew above its maxSkew."""
 
     spread: CountedSpread
@@ -247,12 +247,12 @@ class Exceeded(PlacementEffect, frozen=True, kw_only=True):
     """Position among the template's constraints."""
 
     @classmethod
-    def of(cls, afresh: Afresh, spread: CountedSpread, position: int) -> Exceeded:
+    def build(cls, afresh: PodsToPlace, spread: CountedSpread, position: int) -> ExceededSkew:
         return cls(
             afresh=afresh,
             key=spread.counted.constraint.topology_key,
             lacking=spread.least_nodes,
-            place=_named(spread.least),
+            place=_names(spread.least),
             spread=spread,
             position=position,
         )
@@ -263,7 +263,7 @@ class Exceeded(PlacementEffect, frozen=True, kw_only=True):
         is_own = self.spread.counted.constraint.source == "pod"
         return self.afresh.template.spec.topology_spread_constraints if is_own else []
 
-    def _after(self, placed: PlacedByQueue, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
+    def _placements(self, placed: PlacedByQueue, otherwise: Variant) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
         position = self.position if otherwise.position is None else otherwise.position
         spread = self.afresh.spread(placed.cluster, placed.template, position)
         return (None, 0, False) if spread is None else (spread.pods, spread.skew, spread.is_even)
@@ -277,7 +277,7 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
     """Its constraints."""
 
     @classmethod
-    def of(cls, afresh: Afresh, in_force: Sequence[CountedSpread], asked: str | None) -> InOneDomain | None:
+    def find(cls, afresh: PodsToPlace, in_force: Sequence[CountedSpread], asked: str | None) -> InOneDomain | None:
         """Find the one domain of the key ``asked``, by default of zones, or of hosts if there is one zone. None if pods
         are in several, or if a violated constraint over the key says so already.
         """
@@ -302,7 +302,7 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
         plugin = next((plugin for plugin in running if isinstance(plugin, PodTopologySpread)), None)
         return None if plugin is None else plugin.defaults.constraints
 
-    def _after(self, placed: PlacedByQueue, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
+    def _placements(self, placed: PlacedByQueue, otherwise: Variant) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
         domains = pods_in_domains(placed.cluster, self.key, placed.nodes)
         inside = sum(domain.pods for domain in domains)
         is_spread = inside < len(placed.nodes) or sum(domain.pods > 0 for domain in domains) > 1
@@ -337,23 +337,23 @@ def cause_of(effect: PlacementEffect, staying: Staying) -> CauseFound:
         trials.append(trial)
         if trial.holds:
             return CauseFound(cause, "", tuple(trials))
-    for cause, detail, otherwise in _undone(effect):
-        trials.append(effect.judged(effect.afresh.placed(otherwise), otherwise))
+    for cause, detail, otherwise in _undoings(effect):
+        trials.append(effect.judge(effect.afresh.place(otherwise), otherwise))
         if trials[-1].holds:
             return CauseFound(cause, detail, tuple(trials))
     return CauseFound("unknown", "", tuple(trials))
 
 
-def _undone(effect: PlacementEffect) -> Iterator[tuple[Cause, str, Otherwise]]:
+def _undoings(effect: PlacementEffect) -> Iterator[tuple[Cause, str, Variant]]:
     """Yield what undoes each cause; a single pod is in one domain wherever it is."""
     for cause, of_constraint, of_domain in UNDONE:
-        if isinstance(effect, Exceeded) and of_constraint is not None:
+        if isinstance(effect, ExceededSkew) and of_constraint is not None:
             yield from ((cause, *undoing) for undoing in of_constraint(effect))
         elif isinstance(effect, InOneDomain) and of_domain is not None and len(effect.afresh.pods) > 1:
             yield from ((cause, *undoing) for undoing in of_domain(effect))
 
 
-Undoings = Iterator[tuple[str, Otherwise]]
+Undoings = Iterator[tuple[str, Variant]]
 """Changes that undo a cause, each with what it consists of; empty if it cannot be the cause."""
 
 
@@ -373,16 +373,16 @@ def _tighter(effect: InOneDomain) -> Undoings:
             is_own = constraint.source == "pod"
             every = pod.spec.topology_spread_constraints if is_own else _selecting(effect.afresh, defaults)
             changed = [replace(each, **fields) if each.topology_key == effect.key else each for each in every]
-            return _constrained(pod, changed)
+            return _constrain(pod, changed)
 
-        yield "", Otherwise(what, remade=remade)
+        yield "", Variant(what, remade=remade)
 
 
 def _with_defaults(effect: InOneDomain) -> Undoings:
     """Try default constraints that do not apply to it."""
     if effect.defaults and not effect.in_force:
         applied = _selecting(effect.afresh, effect.defaults)
-        yield "", Otherwise("with the default constraints", remade=lambda pod: _with_more(pod, applied))
+        yield "", Variant("with the default constraints", remade=lambda pod: _with_more(pod, applied))
 
 
 def _with_constraint(effect: InOneDomain) -> Undoings:
@@ -390,10 +390,10 @@ def _with_constraint(effect: InOneDomain) -> Undoings:
     if effect.defaults is not None and not effect.over_key:
         hard = TopologySpreadConstraint(max_skew=1, topology_key=effect.key, when_unsatisfiable=DO_NOT_SCHEDULE)
         own = _selecting(effect.afresh, [hard])
-        yield "", Otherwise("with a hard constraint of maxSkew 1", remade=lambda pod: _with_more(pod, own))
+        yield "", Variant("with a hard constraint of maxSkew 1", remade=lambda pod: _with_more(pod, own))
 
 
-def _selecting(afresh: Afresh, constraints: Iterable[TopologySpreadConstraint]) -> list[TopologySpreadConstraint]:
+def _selecting(afresh: PodsToPlace, constraints: Iterable[TopologySpreadConstraint]) -> list[TopologySpreadConstraint]:
     """The constraints as if they selected the workload's pods, by the labels that all of them have."""
     pods = (afresh.template, *(pod for pod, _ in afresh.pods))
     labels = set.intersection(*(set(pod.metadata.labels.items()) for pod in pods))
@@ -402,29 +402,29 @@ def _selecting(afresh: Afresh, constraints: Iterable[TopologySpreadConstraint]) 
 
 
 def _with_more(pod: Pod, constraints: Sequence[TopologySpreadConstraint]) -> Pod:
-    return _constrained(pod, [*pod.spec.topology_spread_constraints, *constraints])
+    return _constrain(pod, [*pod.spec.topology_spread_constraints, *constraints])
 
 
-def _constrained(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:
+def _constrain(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:
     return replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
 
 
 def _as_they_are(_effect: PlacementEffect) -> Undoings:
-    yield "", Otherwise()
+    yield "", Variant()
 
 
 def _without_terminating(effect: PlacementEffect) -> Undoings:
     """Leave out the workload's own, then those of others too."""
     afresh, own = effect.afresh, list(effect.afresh.going)
     if own:
-        yield _holding(afresh, own), Otherwise("without its own terminating pods", gone=own)
+        yield _holding(afresh, own), Variant("without its own terminating pods", gone=own)
     kinds, running = afresh.cluster.kinds, afresh.cluster.running
     places = running.places_of([number for number in running.nodes_of_kind if kinds[number].terminating])
     if others := _other_pods(running, places, own):
-        yield _holding(afresh, others), Otherwise("without terminating pods", gone=[*own, *others])
+        yield _holding(afresh, others), Variant("without terminating pods", gone=[*own, *others])
 
 
-def _uncounted(effect: Exceeded) -> Undoings:
+def _without_other_pods(effect: ExceededSkew) -> Undoings:
     """Leave out the other pods that the constraint counts; it counts no terminating ones."""
     afresh, constraint = effect.afresh, effect.spread.counted.constraint
     kinds, running = afresh.cluster.kinds, afresh.cluster.running
@@ -439,8 +439,8 @@ def _uncounted(effect: Exceeded) -> Undoings:
     ]
     if others := _other_pods(running, running.places_of(counted), afresh.pods):
         owners = (controller_of(pod) or WorkloadReference("Pod", pod.metadata.name) for pod, _ in others)
-        names = _named(dict.fromkeys(f"{owner.kind}/{owner.name}" for owner in owners))
-        yield names, Otherwise("without counting pods of others", uncounted=others)
+        names = _names(dict.fromkeys(f"{owner.kind}/{owner.name}" for owner in owners))
+        yield names, Variant("without counting pods of others", uncounted=others)
 
 
 def _other_pods(running: RunningPods, places: Positions, own: OnNodes) -> OnNodes:
@@ -455,43 +455,43 @@ def _without_volumes(effect: PlacementEffect) -> Undoings:
     pods = [pod for pod, _ in effect.afresh.pods]
     if any(pod.spec.has_scheduled_volumes for pod in pods):
         claims = (volume.persistent_volume_claim for pod in pods for volume in pod.spec.volumes)
-        names = _named(dict.fromkeys(claim.claim_name for claim in claims if claim is not None))
-        yield names, Otherwise("without volumes", remade=lambda pod: replace(pod, spec=replace(pod.spec, volumes=[])))
+        names = _names(dict.fromkeys(claim.claim_name for claim in claims if claim is not None))
+        yield names, Variant("without volumes", remade=lambda pod: replace(pod, spec=replace(pod.spec, volumes=[])))
 
 
-def _without_min_domains(effect: Exceeded) -> Undoings:
+def _without_min_domains(effect: ExceededSkew) -> Undoings:
     least, position = effect.spread.counted.constraint.min_domains, effect.position
 
     def remade(pod: Pod) -> Pod:
         constraints = list(pod.spec.topology_spread_constraints)
         if position < len(constraints):
             constraints[position] = replace(constraints[position], min_domains=None)
-        return _constrained(pod, constraints)
+        return _constrain(pod, constraints)
 
     if effect.own and len(effect.spread.counts) < (least or 1):
-        yield f"{least}", Otherwise("without minDomains", remade=remade)
+        yield f"{least}", Variant("without minDomains", remade=remade)
 
 
-def _opened(effect: PlacementEffect) -> Undoings:
+def _open_nodes(effect: PlacementEffect) -> Undoings:
     """Lift cordons and taints on nodes that take no pods: of the domains that lack some, then of all that count."""
     nodes = effect.afresh.cluster.nodes
     closed = np.array([node.spec.unschedulable or bool(node.spec.taints) for node in nodes.objects], dtype=np.bool_)
     present = nodes.label(effect.key).present
     groups = [("" if effect.key == HOSTNAME else effect.place, effect.lacking)]
-    if isinstance(effect, Exceeded) and (closed & present & ~effect.lacking).any():
+    if isinstance(effect, ExceededSkew) and (closed & present & ~effect.lacking).any():
         groups.append(("", present))
     for domain, mask in groups:
         if places := np.flatnonzero(closed & mask).tolist():
-            names = _named(nodes.names[place] for place in places)
+            names = _names(nodes.names[place] for place in places)
             opened = {
                 place: replace(node, spec=replace(node.spec, unschedulable=False, taints=[]))
                 for place in places
                 for node in [nodes.objects[place]]
             }
-            yield f"{names} of {domain}" if domain else names, Otherwise("without cordons and taints", nodes=opened)
+            yield f"{names} of {domain}" if domain else names, Variant("without cordons and taints", nodes=opened)
 
 
-def _labeled(effect: Exceeded) -> Undoings:
+def _label_nodes(effect: ExceededSkew) -> Undoings:
     """Try the nodes that lack the topology key in the first of the domains with the fewest pods."""
     nodes, column = effect.afresh.cluster.nodes, effect.spread.counted.column
     absent = column.absent & effect.afresh.open_nodes
@@ -502,8 +502,8 @@ def _labeled(effect: Exceeded) -> Undoings:
             node = nodes.objects[place]
             labels = {**node.metadata.labels, effect.key: least[0]}
             labeled[place] = replace(node, metadata=replace(node.metadata, labels=labels))
-        names = _named(nodes.names[place] for place in lacking)
-        yield names, Otherwise(f"with the label {effect.key}={least[0]}", nodes=labeled)
+        names = _names(nodes.names[place] for place in lacking)
+        yield names, Variant(f"with the label {effect.key}={least[0]}", nodes=labeled)
 
 
 def _on_any_node(effect: PlacementEffect) -> Undoings:
@@ -511,7 +511,7 @@ def _on_any_node(effect: PlacementEffect) -> Undoings:
     spec = effect.afresh.template.spec
     own = spec.affinity and spec.affinity.node_affinity
     if spec.node_selector or (own and own.required_during_scheduling_ignored_during_execution):
-        yield "nodeSelector" if spec.node_selector else "node affinity", Otherwise("on any node", remade=_for_any_node)
+        yield ("nodeSelector" if spec.node_selector else "node affinity", Variant("on any node", remade=_for_any_node))
 
 
 def _for_any_node(pod: Pod) -> Pod:
@@ -529,7 +529,7 @@ def _beside_any_pod(effect: PlacementEffect) -> Undoings:
     required = [name for name, own in terms.items() if own and own.required_during_scheduling_ignored_during_execution]
     if required:
         detail = " and ".join(required)
-        yield detail, Otherwise(f"without {detail}", remade=_for_any_pods)
+        yield detail, Variant(f"without {detail}", remade=_for_any_pods)
 
 
 def _for_any_pods(pod: Pod) -> Pod:
@@ -543,22 +543,22 @@ def _for_any_pods(pod: Pod) -> Pod:
     return replace(pod, spec=replace(pod.spec, affinity=preferred))
 
 
-def _alone(effect: Exceeded) -> Undoings:
+def _without_other_constraints(effect: ExceededSkew) -> Undoings:
     """Drop its other constraints."""
     own, position = effect.own, effect.position
     if len(own) > 1:
-        keys = _named(constraint.topology_key for place, constraint in enumerate(own) if place != position)
+        keys = _names(constraint.topology_key for place, constraint in enumerate(own) if place != position)
         yield (
             keys,
-            Otherwise(
+            Variant(
                 "without its other constraints",
                 position=0,
-                remade=lambda pod: _constrained(pod, pod.spec.topology_spread_constraints[position : position + 1]),
+                remade=lambda pod: _constrain(pod, pod.spec.topology_spread_constraints[position : position + 1]),
             ),
         )
 
 
-def _with_other_scores(effect: Exceeded) -> Undoings:
+def _with_other_scores(effect: ExceededSkew) -> Undoings:
     """Try a soft constraint without the score of each plugin in turn, the weightiest first, and then with all of them
     outweighed.
     """
@@ -568,15 +568,15 @@ def _with_other_scores(effect: Exceeded) -> Undoings:
     for plugin, _ in sorted(plugins.scores, key=lambda item: -item[1]):
         if plugin.name != own:
             others = replace(plugins, scores=[score for score in plugins.scores if score[0] != plugin])
-            yield plugin.name, Otherwise(f"without the score of {plugin.name}", plugins=others)
+            yield plugin.name, Variant(f"without the score of {plugin.name}", plugins=others)
     above = [(plugin, weight * (_FAR_ABOVE if plugin.name == own else 1)) for plugin, weight in plugins.scores]
     weighted = replace(plugins, scores=above)
-    yield "several plugins together", Otherwise(f"with {own} above all other scores", plugins=weighted)
+    yield "several plugins together", Variant(f"with {own} above all other scores", plugins=weighted)
 
 
 def _with_room(effect: PlacementEffect) -> Undoings:
     """Pretend that only the number of pods per node were limited."""
-    yield effect.place, Otherwise("asking for no resources", remade=_asking_for_nothing)
+    yield effect.place, Variant("asking for no resources", remade=_asking_for_nothing)
 
 
 def _asking_for_nothing(pod: Pod) -> Pod:
@@ -588,27 +588,27 @@ def _asking_for_nothing(pod: Pod) -> Pod:
     )
 
 
-UNDONE: Sequence[tuple[Cause, Callable[[Exceeded], Undoings] | None, Callable[[InOneDomain], Undoings] | None]] = (
+UNDONE: Sequence[tuple[Cause, Callable[[ExceededSkew], Undoings] | None, Callable[[InOneDomain], Undoings] | None]] = (
     ("loose", None, _tighter),
     ("defaultNotApplied", None, _with_defaults),
     ("noConstraint", None, _with_constraint),
     ("drift", _as_they_are, _as_they_are),
     ("terminating", _without_terminating, _without_terminating),
-    ("otherPods", _uncounted, None),
+    ("otherPods", _without_other_pods, None),
     ("volumes", _without_volumes, _without_volumes),
     ("minDomains", _without_min_domains, None),
-    ("unavailableNodes", _opened, _opened),
-    ("missingLabel", _labeled, None),
+    ("unavailableNodes", _open_nodes, _open_nodes),
+    ("missingLabel", _label_nodes, None),
     ("nodeAffinity", _on_any_node, _on_any_node),
     ("podAffinity", _beside_any_pod, _beside_any_pod),
-    ("otherConstraints", _alone, None),
+    ("otherConstraints", _without_other_constraints, None),
     ("outweighed", _with_other_scores, None),
     ("capacity", _with_room, _with_room),
 )
 """Causes, the cheapest to undo first, and how to undo each: for a violated constraint, and for pods in one domain."""
 
 
-def _holding(afresh: Afresh, pods: OnNodes) -> str:
+def _holding(afresh: PodsToPlace, pods: OnNodes) -> str:
     """Say where ``pods`` are, first those that keep the workload's next pod out: ``web-9 on b1 (Insufficient cpu)``."""
     cluster = afresh.cluster.apply(ClusterChange(gone=afresh.pods))
     reasons: dict[int, str] = {}
@@ -618,8 +618,8 @@ def _holding(afresh: Afresh, pods: OnNodes) -> str:
     except SchedulingError:
         pass
     holders = [(f"{pod.metadata.name} on {cluster.nodes.names[node]}", reasons.get(node)) for pod, node in pods]
-    return _named([f"{text} ({why})" for text, why in holders if why] or [text for text, _ in holders])
+    return _names([f"{text} ({why})" for text, why in holders if why] or [text for text, _ in holders])
 
 
-def _named(names: Iterable[str]) -> str:
+def _names(names: Iterable[str]) -> str:
     return some_of(list(names), _MAX_NAMED)

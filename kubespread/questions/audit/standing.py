@@ -137,7 +137,7 @@ class RevisionsOf:
             sizes = [size for replica_set in replica_sets if (size := replicas_of(replica_set))]
             desired = replicas_of(deployment)
             if self._lacks_newest(deployment, replica_sets):
-                made = self._made(name)
+                made = self._make(name)
                 if made is not None and TEMPLATE_HASH in made.metadata.labels:
                     template_hash = made.metadata.labels[TEMPLATE_HASH]
                     yield name, Rollout(deployment, replica_sets, as_template(made), template_hash)
@@ -188,10 +188,10 @@ class RevisionsOf:
 
     def _template(self, group: Group, maker: WorkloadName, pods: Sequence[Pod]) -> Pod | None:
         """The template of one of ``pods``; without any, the template of ``maker``, else of any other pod."""
-        made = self._made(maker) if not pods else None
+        made = self._make(maker) if not pods else None
         return next((as_template(pod) for pod in (made, *pods, *group.pods) if pod is not None), None)
 
-    def _made(self, maker: WorkloadName) -> Pod | None:
+    def _make(self, maker: WorkloadName) -> Pod | None:
         if maker.kind not in POD_CREATORS:
             return None
         try:
@@ -211,7 +211,7 @@ class Outlook:
         self._world, self._revisions_of = world, revisions_of
 
     @cached_property
-    def settled(self) -> World | None:
+    def end(self) -> World | None:
         """The world in the end; None if a controller fails."""
         world = self._world.fork()
         workloads = world.workloads
@@ -231,11 +231,11 @@ class Outlook:
     def made_room(self) -> tuple[PreemptedPod, ...]:
         """Pods preempted by waiting pods, if the outcome was computed; else empty."""
         was_asked = "settled" in self.__dict__
-        return tuple(preempted_pods(self.settled.happenings)) if was_asked and self.settled is not None else ()
+        return tuple(preempted_pods(self.end.happenings)) if was_asked and self.end is not None else ()
 
     def pods(self, group: Group) -> list[Pod]:
         """Active pods of a workload in the end; none if that is unknown."""
-        world = self.settled
+        world = self.end
         if world is None:
             return []
         if group.name.kind == "Pod":
@@ -246,7 +246,7 @@ class Outlook:
 
     def placeable(self, pods: Iterable[Pod]) -> int | None:
         """Number of the waiting ``pods`` that find a node; None if that is unknown."""
-        world = self.settled
+        world = self.end
         if world is None:
             return None
         return sum(key in world.book and bool(world.book[key].spec.node_name) for key in map(key_of, pods))
@@ -257,7 +257,7 @@ class Outlook:
 
     def unmade(self, group: Group) -> list[Unmade]:
         """Pods of a workload that are not created in the end, and why."""
-        world = self.settled
+        world = self.end
         if world is None:
             return []
         makers = {*self._revisions_of.makers(group.name), *world.owners_below(group.name)}
@@ -265,11 +265,11 @@ class Outlook:
 
     def _waiting(self, pods: Iterable[Pod]) -> list[Waiting]:
         """Pods among ``pods`` that still wait in the end."""
-        waiting = self.settled.queue.waiting if self.settled is not None else {}
+        waiting = self.end.queue.waiting if self.end is not None else {}
         return [waiting[key] for pod in pods if (key := key_of(pod)) in waiting]
 
     def _message(self, waiting: Waiting) -> str:
-        return "" if self.settled is None else self.settled.message(waiting)
+        return "" if self.end is None else self.end.message(waiting)
 
     def rollout(self, group: Group, revisions: Revisions, replicas: int) -> RolloutUnderWay | None:
         """Describe how far a rollout is, and how it ends; None without one."""
@@ -289,7 +289,7 @@ class Outlook:
         ]
         is_done = len(end) == len(new) == replicas and all(map(is_ready, new))
         state: RolloutState = "stuck" if messages else "advancing" if is_done else "waiting"
-        if self.settled is None or (deployment is None and group.name.kind != "StatefulSet"):
+        if self.end is None or (deployment is None and group.name.kind != "StatefulSet"):
             state = "unknown"
         elif deployment is not None and deployment.spec.paused:
             state = "paused"
@@ -324,7 +324,7 @@ class Standing(Struct, frozen=True):
     rollout: RolloutUnderWay | None
 
     @classmethod
-    def of(cls, world: World, group: Group, revisions: Revisions, outlook: Outlook) -> Standing:
+    def build(cls, world: World, group: Group, revisions: Revisions, outlook: Outlook) -> Standing:
         scheduler_of, replicas = world.surroundings.scheduler_of, group.replicas(world)
         awaited = [pod for pod in group.waiting if not pod.spec.scheduling_gates and scheduler_of(pod) is not None]
         return cls(
@@ -358,7 +358,7 @@ def _on_nodes(world: World, pods: Sequence[Pod]) -> OnNodes:
     return [(pod, position) for pod in pods if (position := index.get(pod.spec.node_name)) is not None]
 
 
-def found(
+def make_finding(
     cause: Cause,
     detail: str,
     key: str | None = None,
@@ -376,23 +376,23 @@ def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
     rollout, group, pods = standing.rollout, standing.group, standing.replicas
     if rollout is not None and rollout.state == "stuck":
         reasons = reasons_in(rollout.message or "").removesuffix(".")
-        yield found("stuckRollout", rollout.message or "", new=rollout.pending, reasons=reasons)
+        yield make_finding("stuckRollout", rollout.message or "", new=rollout.pending, reasons=reasons)
     elif standing.awaited:
         placed, pending, placeable = len(standing.placed), len(group.waiting), standing.placeable
         message = outlook.first_message(standing.awaited)
-        yield found("pending", message, pods=pods, placed=placed, pending=pending, placeable=placeable)
+        yield make_finding("pending", message, pods=pods, placed=placed, pending=pending, placeable=placeable)
     if pods > len(group.pods):
-        yield found("notCreated", next((unmade.message for unmade in outlook.unmade(group)), ""), pods=pods)
+        yield make_finding("notCreated", next((unmade.message for unmade in outlook.unmade(group)), ""), pods=pods)
     if standing.unready and standing.ready < pods:
         names = some_of([pod.metadata.name for pod in standing.unready], _MAX_NAMED)
-        yield found("notReady", names, pods=pods, ready=standing.ready)
+        yield make_finding("notReady", names, pods=pods, ready=standing.ready)
 
 
-def gated(group: Group, template: Pod) -> Iterator[AuditFinding]:
+def gate_findings(group: Group, template: Pod) -> Iterator[AuditFinding]:
     """Yield a finding if pods, or the next one, wait behind scheduling gates."""
     gates = {gate.name for pod in (*group.waiting, template) for gate in pod.spec.scheduling_gates}
     if gates:
-        yield found("gated", ", ".join(sorted(gates)))
+        yield make_finding("gated", ", ".join(sorted(gates)))
 
 
 def scheduled_by_others(group: Group, template: Pod, scheduler_of: SchedulerOf) -> Iterator[AuditFinding]:
@@ -401,4 +401,4 @@ def scheduled_by_others(group: Group, template: Pod, scheduler_of: SchedulerOf) 
     names = awaited | ({template.spec.scheduler_name} if scheduler_of(template) is None else set())
     if names:
         level: Level = "risk" if awaited else "unjudged"
-        yield found("otherScheduler", ", ".join(sorted(names)), level=level, pending=len(group.waiting))
+        yield make_finding("otherScheduler", ", ".join(sorted(names)), level=level, pending=len(group.waiting))

@@ -32,7 +32,7 @@ def _trials(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> Iterat
     for trial in finding.trials:
         skew = f", skew {trial.skew}" if finding.constraint is not None else ""
         placed = f", {trial.placed} of {row.placed} placed" if trial.placed < row.placed else ""
-        yield f"{trial.how}: {audits.counts_text(trial.counts)}{skew}{placed}"
+        yield f"{trial.trial_text}: {audits.counts_text(trial.counts)}{skew}{placed}"
 
 
 def view(report: audits.AuditReport) -> View:

@@ -27,7 +27,7 @@ from kubespread.node_groups import (
     groups_of_cluster,
 )
 from kubespread.questions.autoscaling import cluster_autoscaler, karpenter
-from kubespread.questions.autoscaling.growing import Alike, ZoneGroup, pod_groups, verdicts_on, zone_groups
+from kubespread.questions.autoscaling.growing import AlikePods, ZoneGroup, pod_groups, verdicts_on, zone_groups
 from kubespread.reports.autoscaling import (
     AutoscalingReport,
     GroupVerdict,
@@ -86,7 +86,7 @@ def _types(kind: Autoscaler, chosen: InstanceTypesGiven | None) -> Sequence[Inst
     return () if chosen is None else read_instance_types(chosen)
 
 
-def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: Sequence[Alike]) -> str | None:
+def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: Sequence[AlikePods]) -> str | None:
     """Reason no node of ``group`` can take any of the pods; None if one may."""
     if group.template is None:
         return "no instance type of the file is for it" if group.has_types else "nothing tells what its nodes are like"
@@ -134,7 +134,7 @@ def autoscale(
         keys=_keys(pending),
         gone=lost.nodes,
     )
-    zones, barred = _outside(zones, lost)
+    zones, barred = _groups_outside(zones, lost)
     static = "it is static: its number of nodes does not follow the pods that wait"
     barred += [GroupVerdict(group=group.name, reason=static) for group in groups if group.is_static]
     picked = [
@@ -151,21 +151,21 @@ def autoscale(
     notes += _type_notes(zones) if launches else _expander_notes(zones, expanders, loops)
     if loops and not loops[-1].placed:
         notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
-    stuck = tuple(_unhelped(world, zones, daemons, barred))
+    stuck = tuple(_unhelped_pods(world, zones, daemons, barred))
     nodes = world.cluster.nodes.objects
     hopes = [
         [group for group in picked if _may_take(group, pods) and not karpenter.too_little_for(pods.pod, group, nodes)]
         for pods in pod_groups(world)
     ]
     unknown = [group for group in picked if any(group in hope for hope in hopes)]
-    world.assume(_unknown(group) for group in unknown or [group for group in picked if not (stuck or group.template)])
+    world.assume(_gap(group) for group in unknown or [group for group in picked if not (stuck or group.template)])
     return AutoscalingReport(
         autoscaler=kind.full_name,
         expanders=() if launches else tuple(expander.value for expander in expanders),
         waiting=sum(map(len, pending)),
         loops=loops,
         groups=tuple(map(_state, zones)),
-        types=_launched(zones),
+        types=_launched_types(zones),
         pending=stuck,
         unknown_groups=tuple(dict.fromkeys(group.group.name for group in unknown)) if all(hopes) else (),
         notes=tuple(notes),
@@ -175,7 +175,7 @@ def autoscale(
     )
 
 
-def _keys(pending: Sequence[Alike]) -> set[str]:
+def _keys(pending: Sequence[AlikePods]) -> set[str]:
     """The topology keys that waiting pods are spread or gathered over, other than those of zones and hosts."""
     keys = set[str]()
     for pods in pending:
@@ -186,7 +186,7 @@ def _keys(pending: Sequence[Alike]) -> set[str]:
     return keys - {ZONE, HOSTNAME}
 
 
-def _launched(groups: Sequence[ZoneGroup]) -> tuple[LaunchedType, ...]:
+def _launched_types(groups: Sequence[ZoneGroup]) -> tuple[LaunchedType, ...]:
     launched = [machine for group in groups for machine in group.launched]
     counted = Counter((machine.type, machine.price) for machine in launched if machine.type is not None)
     return tuple(
@@ -241,7 +241,7 @@ def _state(group: ZoneGroup) -> NodeGroupState:
     )
 
 
-def _may_take(group: ZoneGroup, pods: Alike) -> bool:
+def _may_take(group: ZoneGroup, pods: AlikePods) -> bool:
     """True if some machine of a group may take the pods, by the taints and labels that all its nodes have."""
     spec, zone = pods.pod.spec, {} if group.zone is None else {ZONE: group.zone}
     labels = {**zone, **group.group.labels}
@@ -249,14 +249,14 @@ def _may_take(group: ZoneGroup, pods: Alike) -> bool:
     return is_tolerated and all(labels.get(key, value) == value for key, value in spec.node_selector.items())
 
 
-def _unknown(group: ZoneGroup) -> str:
+def _gap(group: ZoneGroup) -> str:
     """The gap of a group whose instance types are not in the cluster."""
     kinds = f"are taken to be like {group.made_of}" if group.template is not None else "may be of any kind"
     told = "--instance-types FILE says which there are (kubespread snapshot --instance-types prints one)"
     return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {kinds}; {told}"
 
 
-def _outside(groups: Sequence[ZoneGroup], lost: LostPart) -> tuple[list[ZoneGroup], list[GroupVerdict]]:
+def _groups_outside(groups: Sequence[ZoneGroup], lost: LostPart) -> tuple[list[ZoneGroup], list[GroupVerdict]]:
     """Groups without the machines that would be in what is lost, and verdicts on the groups this leaves without any."""
     outside, barred = list[ZoneGroup](), list[GroupVerdict]()
     for group in groups:
@@ -271,17 +271,17 @@ def _outside(groups: Sequence[ZoneGroup], lost: LostPart) -> tuple[list[ZoneGrou
     return outside, barred
 
 
-def _unhelped(
+def _unhelped_pods(
     world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], barred: Iterable[GroupVerdict]
 ) -> Iterator[UnhelpedPods]:
     limited = karpenter.at_their_limits(groups, world.cluster.nodes.objects)
     hindrance = karpenter.hindrances(world.cluster, groups, daemons)
 
-    def verdict(group: ZoneGroup, pods: Alike) -> GroupVerdict:
+    def verdict(group: ZoneGroup, pods: AlikePods) -> GroupVerdict:
         left = karpenter.too_little_for(pods.pod, group, world.cluster.nodes.objects)
         return GroupVerdict(group=group.name, reason=left or reason(group, pods), too_large=bool(left))
 
-    def reason(group: ZoneGroup, pods: Alike) -> str:
+    def reason(group: ZoneGroup, pods: AlikePods) -> str:
         """Reason a group does not help."""
         if group.name in limited:
             return limited[group.name]
@@ -300,7 +300,7 @@ def _unhelped(
         )
 
 
-def _notes(groups: Sequence[ZoneGroup], pending: Sequence[Alike]) -> Iterator[str]:
+def _notes(groups: Sequence[ZoneGroup], pending: Sequence[AlikePods]) -> Iterator[str]:
     keys = dict.fromkeys(
         constraint.topology_key
         for pods in pending

@@ -20,7 +20,7 @@ from kubespread.kube.pod_requests import amounts
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups import Expander
 from kubespread.questions.autoscaling.growing import (
-    Alike,
+    AlikePods,
     Decision,
     GrowingCluster,
     ZoneGroup,
@@ -111,7 +111,7 @@ MAX_NODES = 1000
 """Most nodes per estimate: cluster-autoscaler's default."""
 
 
-def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[Alike]) -> Option | None:
+def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[AlikePods]) -> Option | None:
     """Simulate the scale-up of ``group`` for the pods it helps; None if no pod finds room."""
     trial = group.trial()
     packing = _Packing(GrowingCluster(cluster, daemons), group)
@@ -151,24 +151,24 @@ class _Packing:
         room = self._group.room
         return len(self._used) if room is None else min(len(self._used), room)
 
-    def pack(self, pods: Alike) -> None:
+    def pack(self, pods: AlikePods) -> None:
         """Place identical pods until one finds no room on another node either."""
         unplaced = len(pods)
-        for find in (self._first, self._next):
+        for find in (self._first, self._node_for):
             while unplaced and (node := find(pods)) is not None:
                 self._growing.place(pods.pod, pods.plugins, node)
                 self.placed.append(pods.pod)
                 self._used.add(node)
                 unplaced -= 1
 
-    def _first(self, pods: Alike) -> int | None:
+    def _first(self, pods: AlikePods) -> int | None:
         """The first of the nodes added so far that fits."""
         if not self._added:
             return None
         fitting = self._growing.fitting(pods.pod, pods.plugins)
         return next((node for node in self._added if fitting[node]), None)
 
-    def _next(self, pods: Alike) -> int | None:
+    def _node_for(self, pods: AlikePods) -> int | None:
         """The last node, else with a constraint on host names any other one, else a new one."""
         if self._added:
             last = self._added[-1]
@@ -182,7 +182,7 @@ class _Packing:
             if status.reasons == CONSTRAINTS_NOT_MATCHED.reasons and is_over_hosts and fitting.any():
                 return int(np.flatnonzero(fitting)[0])
             if last not in self._used:
-                self.why = self.why or _stopped(status)
+                self.why = self.why or _stop_reason(status)
                 return None
         if len(self._added) >= self._most:
             self.why = self.why or self._limit()
@@ -191,7 +191,7 @@ class _Packing:
         self._added.append(node)
         if self._growing.fitting(pods.pod, pods.plugins)[node]:
             return node
-        self.why = self.why or _stopped(self._growing.verdict(pods.pod, pods.plugins, node))
+        self.why = self.why or _stop_reason(self._growing.verdict(pods.pod, pods.plugins, node))
         return None
 
     def _limit(self) -> str:
@@ -200,7 +200,7 @@ class _Packing:
         return f"one estimate ends at {MAX_NODES} nodes"
 
 
-def _stopped(status: Status) -> str:
+def _stop_reason(status: Status) -> str:
     return f"on another node of it: {', '.join(status.reasons)}"
 
 
@@ -215,7 +215,7 @@ def loops(
 ) -> Iterator[ScalingLoop]:
     """Let the world grow until no pod waits, no group helps, or new nodes help no pod."""
 
-    def decide(pending: Sequence[Alike]) -> Decision | None:
+    def decide(pending: Sequence[AlikePods]) -> Decision | None:
         options = best(_options(world, groups, daemons, pending), expanders)
         if not options:
             return None
@@ -231,7 +231,7 @@ def loops(
 
 
 def _options(
-    world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], pending: Sequence[Alike]
+    world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], pending: Sequence[AlikePods]
 ) -> list[Option]:
     options = []
     for group in groups:

@@ -250,7 +250,7 @@ def _machines(group: NodeGroup, instance_type: InstanceType, zone: Mapping[str, 
             spec=NodeSpec(taints=list(group.taints or ())),
             status=NodeStatus(capacity=instance_type.allocatable, allocatable=instance_type.allocatable),
         )
-        yield Machine(as_new_node(_provided(node), {}), instance_type.name, instance_type.price)
+        yield Machine(as_new_node(_provide(node), {}), instance_type.name, instance_type.price)
 
 
 def _meets(labels: Mapping[str, str], requirements: Sequence[Requirement]) -> bool:
@@ -289,7 +289,7 @@ def _template(
         example, made_of = good, f"node {good.metadata.name}"
     elif template is not None:
         is_node = isinstance(group.template, str)
-        example = uncordon_node(template) if is_node else _provided(template)
+        example = uncordon_node(template) if is_node else _provide(template)
         made_of = f"node {group.template}" if is_node else "template"
     elif members:
         # The provider's own template, which is not known, is not cordoned.
@@ -310,7 +310,7 @@ def _is_good(node: Node) -> bool:
     return ready in ([], ["True"]) and not node.spec.unschedulable and not is_going
 
 
-def _provided(template: Node) -> Node:
+def _provide(template: Node) -> Node:
     """Providers' templates also carry the older copies of some labels."""
     labels = template.metadata.labels
     older = {old: labels[key] for key, old in _OLDER_KEYS.items() if key in labels}
@@ -318,7 +318,7 @@ def _provided(template: Node) -> Node:
     return replace(template, metadata=meta)
 
 
-class Alike(Struct, frozen=True):
+class AlikePods(Struct, frozen=True):
     """Pods of one controller with equal labels and specs: what is true of one is true of all."""
 
     plugins: Framework
@@ -333,14 +333,14 @@ class Alike(Struct, frozen=True):
         return len(self.waiting)
 
 
-def pod_groups(world: World) -> list[Alike]:
+def pod_groups(world: World) -> list[AlikePods]:
     """Pods that an autoscaler provisions for, in the order they came: kube-scheduler found no node for them. A pod of a
     DaemonSet is for a node that exists.
 
     Source: karpenter v1.14: pkg/utils/pod/scheduling.go, IsProvisionable
     Source: cluster-autoscaler 1.36.1: cluster-autoscaler/core/podlistprocessor/filter_out_daemon_sets.go, Process
     """
-    groups: dict[tuple[WorkloadName | PodKey, bytes], Alike] = {}
+    groups: dict[tuple[WorkloadName | PodKey, bytes], AlikePods] = {}
     specs: dict[int, bytes] = {}
     for waiting in world.waiting:
         scheduled = world.surroundings.scheduler_of(waiting.pod)
@@ -350,15 +350,15 @@ def pod_groups(world: World) -> list[Alike]:
         if template not in specs:
             specs[template] = msgspec.json.encode((waiting.pod.metadata.labels, waiting.pod.spec))
         key = world.book.owner_of(waiting.pod) or key_of(waiting.pod), specs[template]
-        groups.setdefault(key, Alike(scheduled[1])).waiting.append(waiting)
+        groups.setdefault(key, AlikePods(scheduled[1])).waiting.append(waiting)
     return list(groups.values())
 
 
-def largest_first(groups: Iterable[Alike], node: Node) -> list[Alike]:
+def largest_first(groups: Iterable[AlikePods], node: Node) -> list[AlikePods]:
     """Sort by the share of ``node``, cpu and memory together, that one pod takes."""
     offered = allocatable(node)
 
-    def share(group: Alike) -> float:
+    def share(group: AlikePods) -> float:
         requests, _ = requests_of(group.pod)
         return sum(requests.get(name, 0) / offered[name] for name in ("cpu", "memory") if offered.get(name))
 
@@ -422,7 +422,7 @@ class GrowingCluster:
 
 
 def verdicts_on(
-    cluster: Cluster, daemons: Sequence[Pod], nodes: Sequence[Node], groups: Sequence[Alike]
+    cluster: Cluster, daemons: Sequence[Pod], nodes: Sequence[Node], groups: Sequence[AlikePods]
 ) -> list[Status]:
     """Verdicts on a pod of each of ``groups`` on each of ``nodes``, if these were added with only their DaemonSets'
     pods: all of the first group first.
@@ -432,7 +432,7 @@ def verdicts_on(
     return [growing.verdict(group.pod, group.plugins, position) for group in groups for position in positions]
 
 
-def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[Alike]) -> list[Alike]:
+def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[AlikePods]) -> list[AlikePods]:
     """The ``groups`` with pods that pass all filters on ``node``, if it were added."""
     verdicts = verdicts_on(cluster, daemons, [node], groups)
     return [group for group, verdict in zip(groups, verdicts, strict=True) if verdict == SUCCESS]
@@ -453,7 +453,7 @@ class Decision(Struct, frozen=True):
     """Groups that might have been chosen as well."""
 
 
-def grown_by(world: World, decide: Callable[[Sequence[Alike]], Decision | None]) -> Iterator[ScalingLoop]:
+def grown_by(world: World, decide: Callable[[Sequence[AlikePods]], Decision | None]) -> Iterator[ScalingLoop]:
     """Let the world grow until nothing waits, ``decide`` finds no help, or new nodes help no pod."""
     number = 0
     while pending := pod_groups(world):

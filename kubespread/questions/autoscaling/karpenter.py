@@ -48,7 +48,7 @@ from kubespread.kube.selector import Requirement, from_map, parse_term, required
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
 from kubespread.node_groups import NodeGroup
-from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, Machine, ZoneGroup, grown_by
+from kubespread.questions.autoscaling.growing import AlikePods, Decision, GrowingCluster, Machine, ZoneGroup, grown_by
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import ABSENT, Mask, allocatable, allowed_pods, canonical, requests_of
@@ -89,7 +89,7 @@ def stages(pod: Pod) -> Iterator[Stage]:
     spec: PodSpec | None = pod.spec
     while spec is not None:
         strict = _without_preferred_nodes(spec)
-        yield Stage(replace(pod, spec=_required(spec)), replace(pod, spec=_required(strict)))
+        yield Stage(replace(pod, spec=_require(spec)), replace(pod, spec=_require(strict)))
         spec = next((relaxed for relax in _RELAXATIONS if (relaxed := relax(spec)) is not None), None)
 
 
@@ -105,7 +105,7 @@ def _with_affinity(spec: PodSpec, kind: str, **terms: object) -> PodSpec:
     return replace(spec, affinity=replace(affinity, **{kind: replace(getattr(affinity, kind), **terms)}))
 
 
-def _required(spec: PodSpec) -> PodSpec:
+def _require(spec: PodSpec) -> PodSpec:
     constraints = [
         replace(constraint, when_unsatisfiable=DO_NOT_SCHEDULE) for constraint in spec.topology_spread_constraints
     ]
@@ -308,7 +308,7 @@ NOT_MODELLED_OF_TYPES = (f"karpenter: prices that differ by zone or capacity typ
 def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
     """Let the world grow until no pod waits, no pool helps, or new nodes help no pod."""
 
-    def decide(pending: Sequence[Alike]) -> Decision | None:
+    def decide(pending: Sequence[AlikePods]) -> Decision | None:
         round_ = _Round(GrowingCluster(world.cluster, daemons), groups, daemons)
         round_.place(pending)
         if not round_.claims:
@@ -335,7 +335,7 @@ def cheapest(machines: Iterable[Machine]) -> Machine:
 class _PodKind(Struct, frozen=True):
     """Identical pods, with their preferences in stages, and the filters that judge them here."""
 
-    group: Alike
+    group: AlikePods
     plugins: Framework
     """Filters for existing nodes."""
     planning: Framework
@@ -378,7 +378,7 @@ class _Round:
     def claims_of(self, group: ZoneGroup) -> list[_Claim]:
         return [claim for claim in self.claims if claim.group is group]
 
-    def place(self, pending: Sequence[Alike]) -> None:
+    def place(self, pending: Sequence[AlikePods]) -> None:
         """Place all pods that find room; the others are tried again after them, until no more are placed."""
         waiting = _in_order([(_kind_of(group), pod) for group in pending for pod in group.waiting])
         while waiting:
@@ -400,7 +400,7 @@ class _Round:
             spread = spreads(self._growing.cluster, stage.strict, self._templates)
             node = self._among_nodes(kind, stage.pod, spread)
             if node is None:
-                node = self._planned(kind, stage.pod, spread)
+                node = self._planned_node(kind, stage.pod, spread)
             if node is None:
                 node = self._new_node(kind, stage.pod, spread)
             if node is not None:
@@ -414,7 +414,7 @@ class _Round:
         fitting = self._fitting(kind.plugins, pod, spread)
         return min((node for node in fitting if node < self._there), key=lambda node: names[node], default=None)
 
-    def _planned(self, kind: _PodKind, pod: Pod, spread: Sequence[TopologyGroup]) -> int | None:
+    def _planned_node(self, kind: _PodKind, pod: Pod, spread: Sequence[TopologyGroup]) -> int | None:
         """The planned node with the fewest pods."""
         if not self.claims:
             return None
@@ -459,7 +459,7 @@ class _Round:
         """The machines that a further node may be."""
         if group.room is not None and group.room <= len(self.claims_of(group)):
             return []
-        return _within(self._remaining[group.group.name], group)
+        return _within_limits(self._remaining[group.group.name], group)
 
     def _reserve(self, claim: _Claim) -> None:
         """Count the claim's largest machine towards the limits: it might be that one."""
@@ -508,7 +508,7 @@ class _Round:
         reasons = dict.fromkeys(filter(None, (self.hindrance(group, kind.group) for group in self._groups)))
         return "; ".join(reasons) or "no node that a pool makes has room for the pod"
 
-    def hindrance(self, group: ZoneGroup, pods: Alike) -> str | None:
+    def hindrance(self, group: ZoneGroup, pods: AlikePods) -> str | None:
         """Reason Karpenter does not add a node of ``group`` that would take one of the pods; None where none would."""
         kind = _kind_of(pods)
         stage = kind.stages[-1]
@@ -537,12 +537,12 @@ class _Round:
 
 def hindrances(
     cluster: Cluster, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]
-) -> Callable[[ZoneGroup, Alike], str | None]:
+) -> Callable[[ZoneGroup, AlikePods], str | None]:
     """`_Round.hindrance` in the cluster as it is now."""
     return _Round(GrowingCluster(cluster, daemons), groups, daemons).hindrance
 
 
-def _printed(nano: int) -> str:
+def _print(nano: int) -> str:
     """An amount in billionths as a quantity."""
     return str(max(nano, 0) // 10**9) if nano % 10**9 == 0 else f"{max(nano, 0) // 10**6}m"
 
@@ -554,7 +554,7 @@ def at_their_limits(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[
     why = dict[str, str]()
     for group in able:
         left = remaining[group.group.name]
-        if not _within(left, group):
+        if not _within_limits(left, group):
             short = [name for name in left if all(_amount(each.node, name) > left[name] for each in group.machines)]
             why[group.name] = f"{_limits_leave(group.group, left, short or left)}, too little for another node"
     return why
@@ -570,11 +570,11 @@ def too_little_for(pod: Pod, group: ZoneGroup, nodes: Sequence[Node]) -> str:
 
 def _limits_leave(group: NodeGroup, remaining: Mapping[str, int], short: Iterable[str]) -> str:
     """``spec.limits of NodePool default leave 1 of cpu 64``."""
-    left = ", ".join(f"{_printed(remaining[name])} of {name} {group.limits[name]}" for name in short)
+    left = ", ".join(f"{_print(remaining[name])} of {name} {group.limits[name]}" for name in short)
     return f"spec.limits of NodePool {group.name} leave {left}"
 
 
-def _within(remaining: Mapping[str, int], group: ZoneGroup) -> list[Machine]:
+def _within_limits(remaining: Mapping[str, int], group: ZoneGroup) -> list[Machine]:
     """The machines of a group that limits leave room for."""
     return [
         machine
@@ -622,19 +622,19 @@ def _amount(node: Node, resource: str) -> int:
     return parse(1 if resource == _NODES else _sizes(node).get(resource, 0)).nano
 
 
-def _kind_of(group: Alike) -> _PodKind:
+def _kind_of(group: AlikePods) -> _PodKind:
     """Karpenter's own rules judge spreading, the profile's filters everything else."""
-    plugins = _without(group.plugins, PodTopologySpread.name)
+    plugins = _framework_without(group.plugins, PodTopologySpread.name)
     return _PodKind(
         group=group,
         plugins=plugins,
-        planning=_without(plugins, NodeAffinityPlugin.name, NodeResourcesFit.name),
+        planning=_framework_without(plugins, NodeAffinityPlugin.name, NodeResourcesFit.name),
         stages=tuple(stages(group.pod)),
         requests={**requests_of(group.pod)[0], _PODS: 1},
     )
 
 
-def _without(plugins: Framework, *names: str) -> Framework:
+def _framework_without(plugins: Framework, *names: str) -> Framework:
     return replace(
         plugins,
         filters=[plugin for plugin in plugins.filters if plugin.name not in names],

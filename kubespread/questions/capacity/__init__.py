@@ -162,7 +162,7 @@ def _sentences(report: CapacityReport) -> Iterator[str]:
         yield f"usable: {', '.join(usable)}"
     else:
         pods = f"{count_of(report.fits, 'pod')} of {request_text(report.request)} {verb_of(report.fits, 'fit')}"
-        yield f"{pods}{_where(report) if report.fits else ''}"
+        yield f"{pods}{_place_text(report) if report.fits else ''}"
         if report.fits == 0:
             short = list(_short_of(report))
             yield from short
@@ -194,7 +194,7 @@ def _allocatable(node: NodeCapacity, resource: str) -> str:
     return next(amounts.allocatable for amounts in node.resources if amounts.resource == resource)
 
 
-def _where(report: CapacityReport) -> str:
+def _place_text(report: CapacityReport) -> str:
     if not report.domains:
         return ""
     fits = [(_NONE if row.domain is None else row.domain or '""', row.fits or 0) for row in report.domains]

@@ -36,7 +36,7 @@ from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
 from kubespread.questions.queue import MAX_REPLICAS, Entry, run
 from kubespread.questions.resolving import resolve
-from kubespread.questions.room import PODS, allocatable, free, requested, resource_names
+from kubespread.questions.room import PODS, allocatable, free, resource_names, usage
 from kubespread.questions.scene import Scene
 from kubespread.scheduler.causes import Causes, CordonDetail, PodCountDetail, ResourceDetail, TaintDetail
 from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
@@ -117,7 +117,7 @@ def _short(details: Causes) -> tuple[str, ...]:
     )
 
 
-def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, Obstacle]:
+def exhausted_nodes(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, Obstacle]:
     """Nodes without cpu or memory left; those in ``nodes`` keep their obstacle, unless it is a taint that pods may
     tolerate.
     """
@@ -132,7 +132,7 @@ def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, O
     return by_node
 
 
-def stranded(
+def stranded_amounts(
     cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle], tolerable: Container[int]
 ) -> tuple[Stranded, ...]:
     """Free amounts of a resource on ``nodes``, by obstacle, the largest first; ``tolerable`` are the nodes with taints
@@ -162,7 +162,7 @@ def _cause(resource: str, obstacle: Obstacle) -> tuple[StrandedBy, str]:
     return ("pods", "") if first == PODS else ("resource", first)
 
 
-def filled(cluster: Cluster, plugins: Framework, pod: Pod) -> tuple[Cluster, Counts]:
+def fill(cluster: Cluster, plugins: Framework, pod: Pod) -> tuple[Cluster, Counts]:
     """Fill ``cluster`` with copies of a pod until no more fit; also the copies per node. Raises SchedulingError if a
     PreFilter fails.
 
@@ -235,10 +235,10 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     if request is None:
         # The node controller taints such nodes in a moment, if it has not yet.
         silent = {node: _NOT_READY for node, obj in enumerate(cluster.nodes.objects) if _is_not_ready(obj)}
-        held_off = exhausted(cluster, silent | dict(obstacles(evaluate(plugins, cluster, pod))))
+        held_off = exhausted_nodes(cluster, silent | dict(obstacles(evaluate(plugins, cluster, pod))))
     else:
         try:
-            full, copies = filled(cluster, plugins, pod)
+            full, copies = fill(cluster, plugins, pod)
             evaluation = evaluate(plugins, full, pod)
             held_off = obstacles(evaluation)
             conclusion = None if copies.any() else bars(evaluation)
@@ -334,12 +334,12 @@ def _faults(request: ResourceList, resources: set[str]) -> list[tuple[str, str]]
     limits: ResourceList = {name: amount for name, amount in request.items() if not allows_overcommit(name)}
     for fault in resource_faults(ResourceRequirements(requests=request, limits=limits), "resources"):
         name = next((name for name in request if fault.path.endswith(f"[{name}]")), next(iter(request)))
-        hint = did_you_mean(_meant(name, resources)) if name not in resources else ""
+        hint = did_you_mean(_resource_meant(name, resources)) if name not in resources else ""
         faults.setdefault(name, f"{fault.message}{hint}")
     return [(name, faults[name]) for name in request if name in faults]
 
 
-def _meant(name: str, resources: set[str]) -> str:
+def _resource_meant(name: str, resources: set[str]) -> str:
     """The resource with this name after its domain, or one spelled like it."""
     behind = sorted(full for full in resources if short_key(full) == name)
     return behind[0] if behind else near_miss(name, resources)
@@ -351,9 +351,9 @@ class _Totals(Struct, frozen=True):
     cluster: Cluster
     names: Sequence[str]
 
-    def of(self, nodes: Mask) -> tuple[ResourceAmounts, ...]:
+    def build(self, nodes: Mask) -> tuple[ResourceAmounts, ...]:
         """Added up over some nodes."""
-        columns = (allocatable, requested, free)
+        columns = (allocatable, usage, free)
         return tuple(
             _amounts(name, *(int(column(self.cluster, name)[nodes].sum()) for column in columns)) for name in self.names
         )
@@ -363,7 +363,7 @@ class _Totals(Struct, frozen=True):
             [
                 _amounts(name, *sums)
                 for sums in zip(
-                    *(column(self.cluster, name).tolist() for column in (allocatable, requested, free)), strict=True
+                    *(column(self.cluster, name).tolist() for column in (allocatable, usage, free)), strict=True
                 )
             ]
             for name in self.names
@@ -388,10 +388,10 @@ def _resources(
     everywhere = np.ones(len(full), dtype=np.bool_)
     off = np.zeros(len(full), dtype=np.bool_)
     off[list(held_off)] = True
-    for total in totals.of(everywhere):
+    for total in totals.build(everywhere):
         name = total.resource
         usable = int(free(totals.cluster, name).sum()) - int(free(full, name)[off].sum())
-        parts = stranded(full, name, held_off, tolerable)
+        parts = stranded_amounts(full, name, held_off, tolerable)
         yield ResourceCapacity(**asdict(total), usable=canonical(name, usable), stranded=parts)
 
 
@@ -404,7 +404,7 @@ def _domains(totals: _Totals, key: str | None, copies: Counts | None) -> Iterato
         nodes = column.codes == code
         if nodes.any():
             fits = None if copies is None else int(copies[nodes].sum())
-            yield DomainCapacity(domain=value, nodes=int(nodes.sum()), fits=fits, resources=totals.of(nodes))
+            yield DomainCapacity(domain=value, nodes=int(nodes.sum()), fits=fits, resources=totals.build(nodes))
 
 
 def _nodes(

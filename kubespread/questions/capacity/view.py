@@ -64,7 +64,7 @@ def view(report: CapacityReport) -> View:
     return View(
         **frame_of(report),
         metrics=partial(_metrics, report),
-        title=f"Capacity of {count_of(report.nodes, 'node')}{_whose(report)}",
+        title=f"Capacity of {count_of(report.nodes, 'node')}{_request_text(report)}",
         sheets=[resources, domains, nodes],
         tiles=[*_tiles(report)],
         nodes=NodeFacts.from_sheet(
@@ -80,7 +80,7 @@ def view(report: CapacityReport) -> View:
     )
 
 
-def _of(resources: Iterable[ResourceAmounts], name: str) -> ResourceAmounts:
+def _amounts_of(resources: Iterable[ResourceAmounts], name: str) -> ResourceAmounts:
     return next(resource for resource in resources if resource.resource == name)
 
 
@@ -99,7 +99,7 @@ def _amounts(report: CapacityReport, *, free: Readers) -> Iterator[Column[_Place
     for name in dict.fromkeys((*_ALWAYS, *(report.request or ()), *requested)):
         yield Column(
             f"{name.upper()}-USED",
-            partial(_used, name),
+            partial(_usage, name),
             is_number=True,
             tone=partial(_tone_of, name),
             short=short_key(name).upper(),
@@ -115,20 +115,20 @@ def _amounts(report: CapacityReport, *, free: Readers) -> Iterator[Column[_Place
         )
 
 
-def _used(name: str, row: _Place) -> str:
-    return _share(_of(row.resources, name))
+def _usage(name: str, row: _Place) -> str:
+    return _share(_amounts_of(row.resources, name))
 
 
 def _free(name: str, row: _Place) -> str:
-    return shorten(_of(row.resources, name).free)
+    return shorten(_amounts_of(row.resources, name).free)
 
 
 def _tone_of(name: str, row: _Place) -> Tone:
-    return _fullness(_of(row.resources, name))
+    return _fullness(_amounts_of(row.resources, name))
 
 
 def _pods(node: NodeCapacity) -> str:
-    pods = _of(node.resources, "pods")
+    pods = _amounts_of(node.resources, "pods")
     return f"{pods.requested}/{pods.allocatable}"
 
 
@@ -142,11 +142,11 @@ def _tiles(report: CapacityReport) -> Iterator[Tile]:
         yield Tile("pods fit", f"{report.fits:,}", Tone.GOOD if report.fits else Tone.BAD)
         yield some("nodes have room", roomy, report.nodes)
     for name in _ALWAYS:
-        amounts = _of(report.resources, name)
+        amounts = _amounts_of(report.resources, name)
         yield Tile(f"of {name} requested", _share(amounts), _fullness(amounts))
 
 
-def _whose(report: CapacityReport) -> str:
+def _request_text(report: CapacityReport) -> str:
     """`` for pods of cpu 2 tolerating gpu``; nothing for totals alone."""
     request = "" if report.request is None else f" of {request_text(report.request)}"
     if report.tolerated:

@@ -65,12 +65,12 @@ def selected_nowhere(evaluation: Evaluation) -> str:
     return f"no node meets {selection(pod)}"
 
 
-def named(evaluation: Evaluation, nodes: Mask) -> str | None:
+def node_names(evaluation: Evaluation, nodes: Mask) -> str | None:
     """Names of the nodes; None if there are many."""
     positions = np.flatnonzero(nodes).tolist()
     if not positions or len(positions) > _MAX_NAMED:
         return None
-    return listed(sorted(evaluation.cluster.nodes.names[node] for node in positions))
+    return join_phrases(sorted(evaluation.cluster.nodes.names[node] for node in positions))
 
 
 def complaint(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
@@ -101,7 +101,7 @@ def in_brief(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
     return words.brief_of(1)
 
 
-def listed(phrases: Sequence[str]) -> str:
+def join_phrases(phrases: Sequence[str]) -> str:
     """``a, b and c``."""
     *first, last = phrases
     return f"{', '.join(first)} and {last}" if first else last
@@ -177,7 +177,7 @@ class Barring(Struct, frozen=True, eq=False):
     rejected: Mask
 
     @property
-    def called(self) -> str:
+    def name(self) -> str:
         """``zone constraint``: each hard constraint has its own key."""
         return f"{short_key(self.counted.constraint.topology_key)} constraint"
 
@@ -187,7 +187,7 @@ class Barring(Struct, frozen=True, eq=False):
         return f"{short_key(self.counted.constraint.topology_key)} ≤ {self.counted.constraint.max_skew}"
 
     def said_of(self, count: int, nodes: str) -> str:
-        return f"{self.called} rejects {nodes}"
+        return f"{self.name} rejects {nodes}"
 
     def complaint(self, node: int) -> str:
         """Phrase for why one node is rejected."""
@@ -236,7 +236,7 @@ def _bars(evaluation: Evaluation) -> str | None:
     if reason is None:
         return None
     allowed = ~reason.rejected
-    return f"{reason.called} allows only {_domains(reason.counted, allowed)}; there {_wrong(reasons, allowed)}"
+    return f"{reason.name} allows only {_domains(reason.counted, allowed)}; there {_wrong(reasons, allowed)}"
 
 
 def confined_by_volume(evaluation: Evaluation, reasons: Sequence[BarringReason]) -> str | None:
@@ -263,7 +263,7 @@ def selection_of(reasons: Sequence[BarringReason]) -> Failing | None:
     return next((reason for reason in reasons if isinstance(reason, Failing) and reason.words is SELECTION), None)
 
 
-def _left(reason: BarringReason) -> int:
+def _rest(reason: BarringReason) -> int:
     return int(np.count_nonzero(~reason.rejected))
 
 
@@ -277,7 +277,7 @@ def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], rea
     if SELECTION in failing:
         parts.append(selected_nowhere(evaluation))
     if others := [words.said_of(count) for words in failing if words is not SELECTION]:
-        parts.append(f"{nodes} {listed(others)}")
+        parts.append(f"{nodes} {join_phrases(others)}")
     if not rejected_only_by(reasons, everywhere).any():
         parts.append(_wrong([reason for reason in reasons if reason not in everywhere], everywhere[0].rejected))
     return "; ".join(parts)
@@ -286,12 +286,12 @@ def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], rea
 def left_by_selection(evaluation: Evaluation, reasons: Sequence[BarringReason], selecting: Failing) -> str:
     """``nodeSelector pool=mem leaves only n04, which has no rack label and runs 8 of 8 pods``."""
     selected, others = ~selecting.rejected, [reason for reason in reasons if reason is not selecting]
-    names, count = named(evaluation, selected), _left(selecting)
+    names, count = node_names(evaluation, selected), _rest(selecting)
     what = selection(evaluation.pod)
     if count == 1:
         (node,) = np.flatnonzero(selected).tolist()
         wrong = (_complaint(evaluation, other, node) for other in others if other.rejected[node])
-        return f"{what} leaves only {names}, which {listed(list(wrong))}"
+        return f"{what} leaves only {names}, which {join_phrases(list(wrong))}"
     where = f"only {names}" if names is not None else f"{count:,} of {len(evaluation.cluster):,} nodes"
     return f"{what} leaves {where}; there {_wrong(others, selected)}"
 
@@ -369,7 +369,7 @@ def _wrong(reasons: Sequence[BarringReason], allowed: Mask) -> str:
     """Say what is wrong with nodes, most of them first; a fault that all of them share is told alone."""
     wrong = [(reason, nodes) for reason in reasons if (nodes := reason.rejected & allowed).any()]
     of_all = [(reason, nodes) for reason, nodes in wrong if (nodes == allowed).all()]
-    return _listed(
+    return _listing(
         [
             reason.said_of(*_nodes(nodes, everywhere=bool(of_all)))
             for reason, nodes in sorted(of_all or wrong, key=lambda pair: -np.count_nonzero(pair[1]))
@@ -424,7 +424,7 @@ def all_nodes(count: int) -> str:
     return {1: "the only node", 2: "both nodes"}.get(count, f"all {count:,} nodes")
 
 
-def _listed(causes: Sequence[str]) -> str:
+def _listing(causes: Sequence[str]) -> str:
     more = len(causes) - _MAX_CAUSES
     listed = ", ".join(causes[:_MAX_CAUSES])
     return f"{listed}, and {more} more reason{'' if more == 1 else 's'}" if more > 0 else listed
@@ -435,22 +435,22 @@ def _domains(counted: HardConstraint, allowed: Mask) -> str:
     names = sorted({column.values[code] or '""' for code in distinct(column.codes[allowed])})
     if len(names) > _MAX_DOMAINS:
         return f"{len(names)} of {len(column.values)} domains"
-    return listed(names)
+    return join_phrases(names)
 
 
 def _nowhere(barring: Barring, nodes: Nodes) -> str:
     constraint, column = barring.counted.constraint, barring.counted.column
     if not column.present.any():
         meant = did_you_mean(near_key(constraint.topology_key, nodes))
-        return f"{barring.called} allows no node: none has the label {constraint.topology_key}{meant}"
+        return f"{barring.name} allows no node: none has the label {constraint.topology_key}{meant}"
     domains = int(np.count_nonzero(barring.counted.is_domain))
     if constraint.min_domains is not None and domains < constraint.min_domains:
         existing = f"there {'is 1 domain' if domains == 1 else f'are {domains} domains'}"
         return (
-            f"{barring.called} allows no node: {existing}, fewer than minDomains {constraint.min_domains}, so the "
+            f"{barring.name} allows no node: {existing}, fewer than minDomains {constraint.min_domains}, so the "
             "minimum is 0"
         )
-    return f"{barring.called} allows no node"
+    return f"{barring.name} allows no node"
 
 
 def closed_minimums(evaluation: Evaluation) -> Mapping[str, list[str]]:
@@ -466,11 +466,11 @@ def closed_minimums(evaluation: Evaluation) -> Mapping[str, list[str]]:
     own = [
         counted for counted in state.hard if counted.constraint.source == "pod" and not counted.constraint.honors_taints
     ]
-    closed = {counted.constraint.topology_key: _closed(counted, barred) for counted in own}
+    closed = {counted.constraint.topology_key: _closures(counted, barred) for counted in own}
     return {key: domains for key, domains in closed.items() if domains}
 
 
-def _closed(counted: HardConstraint, barred: Mask) -> list[str]:
+def _closures(counted: HardConstraint, barred: Mask) -> list[str]:
     if not counted.is_domain.any():
         return []
     is_open = np.zeros(len(counted.is_domain), dtype=np.bool_)

@@ -40,7 +40,7 @@ def missing_them(selector: Selector, labels: Mapping[str, str]) -> str:
     """
     if selector.nothing:
         return "no labelSelector"
-    key = _missed(selector, labels)
+    key = _difference(selector, labels)
     own = f"{key} is {labels[key]}" if key in labels else f"no label {key}"
     return f"the selector {selector} misses the pod's own labels ({own})"
 
@@ -49,12 +49,12 @@ def nearest(selector: Selector, labels: Mapping[str, str]) -> str:
     """Label of the pod that a selector probably meant: ``app=api``; empty if none is similar."""
     if selector.nothing:
         return next((f"{key}={value}" for key, value in labels.items() if key != TEMPLATE_HASH), "")
-    key = _missed(selector, labels)
+    key = _difference(selector, labels)
     key = key if key in labels else near_miss(key, labels)
     return f"{key}={labels[key]}" if key else ""
 
 
-def _missed(selector: Selector, labels: Mapping[str, str]) -> str:
+def _difference(selector: Selector, labels: Mapping[str, str]) -> str:
     return next(requirement.key for requirement in selector.requirements if not requirement.matches(labels))
 
 

@@ -92,7 +92,7 @@ class CheckFinding(Finding, frozen=True, kw_only=True, rename=_IN_JSON):
         return Position(self.file, self.line, self.column, self.field)
 
     @property
-    def called(self) -> str:
+    def short_name(self) -> str:
         """Short name of the workload."""
         return self.subject.short_name if isinstance(self.subject, WorkloadName) else self.subject
 
@@ -157,11 +157,11 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
 
     def worst_finding(self) -> str:
         worst = min(self.findings, key=lambda finding: finding.level.rank, default=None)
-        return "" if worst is None else f"{worst.code} {worst.called or worst.place}: {worst.text}"
+        return "" if worst is None else f"{worst.code} {worst.short_name or worst.place}: {worst.text}"
 
     def sentences(self) -> Iterator[str]:
         """Yield what was found, then what was not checked."""
-        counts = [_counted(number, severity) for severity in Severity if (number := self.count(severity))]
+        counts = [_count_text(number, severity) for severity in Severity if (number := self.count(severity))]
         summary = f"{', '.join(counts) or 'nothing found'} in {count_of(self.workloads, 'workload')}"
         yield f"{summary}, {self.ignored} silenced by annotations" if self.ignored else summary
         if self.not_asked:
@@ -171,7 +171,7 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
             yield f"{count_of(len(self.not_chosen), 'rule')} not asked: left out by --select or --ignore"
 
 
-def _counted(number: int, severity: Severity) -> str:
+def _count_text(number: int, severity: Severity) -> str:
     return f"{number} info" if severity is Severity.INFO else count_of(number, str(severity))
 
 

@@ -29,9 +29,9 @@ from kubespread.questions.check.rule import (
     RuleFinding,
     remedy_of,
 )
-from kubespread.questions.check.rules import RULES, begins, rule_called, selected, unknown_codes
-from kubespread.questions.check.subjects import Gathered, Gatherer
-from kubespread.questions.check.trial import Mended, Place, Placed, PodChange, ReplicaTrial, Subject, together
+from kubespread.questions.check.rules import RULES, begins, rule_called, select_rules, unknown_codes
+from kubespread.questions.check.subjects import Gatherer, Subjects
+from kubespread.questions.check.trial import MendedPod, Place, PodChange, ReplicaTrial, Subject, TrialResult, combine
 from kubespread.questions.patches import commands_for
 from kubespread.questions.remedies.change import Answer, Change, QuestionEdits
 from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
@@ -54,7 +54,7 @@ _CODES_SHOWN = 5
 def answer(question: Check, scene: Scene) -> CheckReport:
     """Findings of the chosen rules."""
     snapshot = scene.given
-    rules, bar = selected(question.select, question.ignore), _bar(question.fail_on)
+    rules, bar = select_rules(question.select, question.ignore), _bar(question.fail_on)
     if not question.pods and snapshot is None:
         raise UsageError("nothing to check: name manifests, or a cluster")
     if not rules:
@@ -62,13 +62,13 @@ def answer(question: Check, scene: Scene) -> CheckReport:
     if snapshot is None and all(rule.needs_cluster for rule in rules):
         codes, need = some_of([rule.code for rule in rules], _CODES_SHOWN), verb_of(len(rules), "need")
         raise UsageError(f"nothing to check: {codes} {need} a cluster (-S FILE)")
-    work = Checking.of(question, scene)
+    work = Checking.build(question, scene)
     gathered = work.gathered
     same = msgspec.structs.replace(question, pods=tuple(gathered.sources))
-    parts = list(work.searched(scene.tasks(work, range(len(gathered.subjects)), same)))
+    parts = list(work.search(scene.tasks(work, range(len(gathered.subjects)), same)))
     missing = [subject.name for subject in gathered.subjects[len(parts) :]]
-    unfinished = scene.budget.unfinished("workload", len(gathered.subjects), missing)
-    checked = work.together(parts)
+    unfinished = scene.budget.missing("workload", len(gathered.subjects), missing)
+    checked = work.merge(parts)
     ignored = (*(subject.ignored for subject in gathered.subjects), *(refused.ignored for refused in gathered.refused))
     unknown = dict.fromkeys(unknown_codes(code for codes in ignored for code in codes))
     notes = [f"annotations silence unknown rules: {', '.join(unknown)}"] if unknown else []
@@ -121,7 +121,7 @@ def rule(code: str) -> RuleReport:
     return rule_called(code).report
 
 
-class Checked(Struct):
+class CheckResult(Struct):
     """Result of checking one workload."""
 
     findings: list[CheckFinding] = field(default_factory=list)
@@ -132,7 +132,7 @@ class Checked(Struct):
 class Checking:
     """The rules, ready to check one workload, by its number, in the company of the others."""
 
-    def __init__(self, gathered: Gathered, rules: Sequence[AnyRule]) -> None:
+    def __init__(self, gathered: Subjects, rules: Sequence[AnyRule]) -> None:
         self.gathered, self._rules = gathered, rules
         self.assumed: dict[str, None] = {} if gathered.cluster is None else gathered.cluster.assumed
         self._company = Company(gathered.subjects)
@@ -140,19 +140,19 @@ class Checking:
         self._plugins = {number: framework(profile) for number, profile in profiles.items()}
 
     @classmethod
-    def of(cls, question: Check, scene: Scene) -> Self:
+    def build(cls, question: Check, scene: Scene) -> Self:
         sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
         gathered = Gatherer(scene.given, scene.scheduler, question.surroundings).gather(sources)
-        return cls(gathered, selected(question.select, question.ignore))
+        return cls(gathered, select_rules(question.select, question.ignore))
 
-    def __call__(self, number: int) -> Checked:
+    def __call__(self, number: int) -> CheckResult:
         """Findings in the workload of that number."""
         gathered, subject = self.gathered, self.gathered.subjects[number]
         trial = None if gathered.cluster is None else self._trial(subject, gathered.cluster)
         case = Case(subject, self._company, gathered.objects, self._plugins[id(subject.profile)], trial)
-        return _kept(_findings(case, self._rules), subject.ignored)
+        return _keep(_findings(case, self._rules), subject.ignored)
 
-    def searched(self, parts: Iterable[Checked]) -> Iterator[Checked]:
+    def search(self, parts: Iterable[CheckResult]) -> Iterator[CheckResult]:
         """Search for the remedies still missing, in the order of the workloads: one process, with one limit for all."""
         search, worlds, cluster = SharedSearch(), self.gathered.worlds, self.gathered.cluster
         for subject, checked in zip(self.gathered.subjects, parts, strict=False):
@@ -166,21 +166,21 @@ class Checking:
                 ]
             yield checked
 
-    def together(self, parts: Iterable[Checked]) -> Checked:
+    def merge(self, parts: Iterable[CheckResult]) -> CheckResult:
         """All findings, by file and position."""
-        refused = [_kept(_faults(refused, self._rules), refused.ignored) for refused in self.gathered.refused]
+        refused = [_keep(_faults(refused, self._rules), refused.ignored) for refused in self.gathered.refused]
         all_parts = [*refused, *parts]
         findings = sorted((finding for part in all_parts for finding in part.findings), key=_order)
-        return Checked(list(fingerprinted(findings)), sum(part.ignored for part in all_parts))
+        return CheckResult(list(add_fingerprints(findings)), sum(part.ignored for part in all_parts))
 
     def _trial(self, subject: Subject, cluster: Cluster) -> ReplicaTrial:
         return ReplicaTrial(subject, cluster, self._plugins[id(subject.profile)])
 
 
-def _kept(findings: Iterable[CheckFinding], silenced: Sequence[str]) -> Checked:
+def _keep(findings: Iterable[CheckFinding], silenced: Sequence[str]) -> CheckResult:
     every = list(findings)
     kept = [finding for finding in every if not begins(finding.code, silenced)]
-    return Checked(kept, len(every) - len(kept))
+    return CheckResult(kept, len(every) - len(kept))
 
 
 def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[CheckFinding]:
@@ -195,7 +195,7 @@ def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[CheckFinding]:
     reported = [found for rule, found in after if not begins(rule.code, case.subject.ignored)]
     last = [(rule, found) for rule in rules if isinstance(rule, LastRule) for found in rule.check(case, reported)]
     for rule, found in (*after, *last):
-        yield _reported(rule, found, case.subject, case.subject.place(found.field))
+        yield _report(rule, found, case.subject, case.subject.place(found.field))
 
 
 class _AllPlaced(PlayedGoal):
@@ -207,16 +207,16 @@ class _AllPlaced(PlayedGoal):
         self.trial, self.worlds = trial, worlds
 
     def ask(self, change: Change) -> Answer | None:
-        placed = self.placed(change)
+        placed = self.place(change)
         if placed is None:
             return None
-        edited = self.worlds.after(change.edits) if change.edits else None
+        edited = self.worlds.apply(change.edits) if change.edits else None
         # What quotas refuse is no matter of nodes.
-        return self.answered(edited, placed.count, placed.desired - placed.refused)
+        return self.answer(edited, placed.count, placed.desired - placed.refused)
 
-    def placed(self, change: Change) -> Placed | None:
+    def place(self, change: Change) -> TrialResult | None:
         """Replicas placed after the change; None where an edit or a field is refused."""
-        trial = self._edited(change.edits) if change.edits else self.trial
+        trial = self._edit(change.edits) if change.edits else self.trial
         set_fields = self._setting(change.settings)
         return None if trial is None or set_fields is None else trial.placed_with(set_fields)
 
@@ -237,21 +237,21 @@ class _AllPlaced(PlayedGoal):
 
         return change
 
-    def _edited(self, edits: tuple[Edit, ...]) -> ReplicaTrial | None:
-        edited = self.worlds.after(edits)
+    def _edit(self, edits: tuple[Edit, ...]) -> ReplicaTrial | None:
+        edited = self.worlds.apply(edits)
         if edited is None:
             return None
         book, subject = edited.world.book, self.trial.subject
         running = [book[key_of(pod)] for pod in subject.running if key_of(pod) in book]
-        return self.trial.on(edited.world.cluster, replace(subject, running=running))
+        return self.trial.on_cluster(edited.world.cluster, replace(subject, running=running))
 
     def is_own(self, pod: Pod) -> bool:
-        return workload_of(self.worlds.unchanged.world, pod) == self.trial.subject.name
+        return workload_of(self.worlds.original.world, pod) == self.trial.subject.name
 
 
 def _way_out(goal: _AllPlaced, search: SharedSearch, asked: QuestionEdits) -> Remedy:
     """The least change, or two or three together, with which every replica finds a node."""
-    trial, placed = goal.trial, goal.trial.placed
+    trial, placed = goal.trial, goal.trial.placement
     if trial.subject.is_daemon or placed.unplaced is None or not len(trial.cluster):
         return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
     told_apart, version = trial.subject.told_apart is not None, trial.subject.profile.version
@@ -266,7 +266,7 @@ def _way_out(goal: _AllPlaced, search: SharedSearch, asked: QuestionEdits) -> Re
         f"{part.what} on the constraint over {keys[part.letter]}" if part.letter else part.what
         for part in found.change.parts
     )
-    after = goal.placed(found.change)
+    after = goal.place(found.change)
     text = f"{none}; most does {text}" if none else text
     return remedy_of(found.change, text, None if after is None else after.text)
 
@@ -278,20 +278,20 @@ def with_remedies_together(findings: Sequence[RuleFinding], trial: ReplicaTrial 
     running.
     """
     # Findings that several constraints share have one remedy.
-    mended = {_remedied(finding): finding.mended for finding in findings if finding.mended is not None}
+    mended = {_remedy_key(finding): finding.mended for finding in findings if finding.mended is not None}
     if trial is None or len(mended) < 2 or all(change.placed.is_complete for change in mended.values()):
         return findings
-    all_placed = trial.placed_with(together(mended.values()))
-    best_alone = max(trial.placed.count, *(change.placed.count for change in mended.values()))
+    all_placed = trial.placed_with(combine(mended.values()))
+    best_alone = max(trial.placement.count, *(change.placed.count for change in mended.values()))
 
-    def is_needed(one: Mended) -> bool:
-        others = together(other for other in mended.values() if other is not one)
+    def is_needed(one: MendedPod) -> bool:
+        others = combine(other for other in mended.values() if other is not one)
         return all_placed.count > best_alone and trial.placed_with(others).count < all_placed.count
 
     needed = {remedy: is_needed(change) for remedy, change in mended.items() if change.placed.count < all_placed.count}
     changed = []
     for finding in findings:
-        key, remedy, severity = _remedied(finding), finding.remedy, finding.severity
+        key, remedy, severity = _remedy_key(finding), finding.remedy, finding.severity
         if key in needed:
             remedy = replace(remedy, outcome=f"{remedy.outcome}; with the other remedies {all_placed.text}")
             severity = Severity.ERROR if needed[key] else severity
@@ -299,12 +299,12 @@ def with_remedies_together(findings: Sequence[RuleFinding], trial: ReplicaTrial 
     return changed
 
 
-def _remedied(finding: RuleFinding) -> tuple[object, ...]:
+def _remedy_key(finding: RuleFinding) -> tuple[object, ...]:
     """A remedy, whatever its outcome and whichever constraint it is for."""
     return finding.remedy.text, finding.remedy.settings, finding.remedy.edits
 
 
-def _reported(rule: AnyRule, found: RuleFinding, whose: Subject | RefusedManifest, place: Place) -> CheckFinding:
+def _report(rule: AnyRule, found: RuleFinding, whose: Subject | RefusedManifest, place: Place) -> CheckFinding:
     return CheckFinding(
         code=rule.code,
         rule=rule.name,
@@ -328,7 +328,7 @@ def _faults(refused: RefusedManifest, rules: Sequence[AnyRule]) -> Iterator[Chec
         message = f"{fault.field}: {fault.message}" if is_unnamed else fault.message
         for rule in fault_rules:
             if (remedy := rule.check(fault, refused)) is not None:
-                yield _reported(rule, RuleFinding(fault.field, message, remedy), refused, (fault.line, fault.column))
+                yield _report(rule, RuleFinding(fault.field, message, remedy), refused, (fault.line, fault.column))
                 break
 
 
@@ -337,7 +337,7 @@ def _order(finding: CheckFinding) -> tuple[object, ...]:
     return finding.file or "", line, column, finding.subject, finding.code, finding.field
 
 
-def fingerprinted(findings: Iterable[CheckFinding]) -> Iterator[CheckFinding]:
+def add_fingerprints(findings: Iterable[CheckFinding]) -> Iterator[CheckFinding]:
     """Add fingerprints, made from code, workload and field; equal ones are numbered.
 
     File names and the numbers in messages are left out, so files may be renamed and clusters may grow. Findings without

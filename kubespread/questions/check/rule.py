@@ -24,7 +24,7 @@ from kubespread.kube.owners import controller_of
 from kubespread.kube.persistent_volumes import is_for_one_pod
 from kubespread.kube.selector import Selector
 from kubespread.questions.check import Remedy, Severity
-from kubespread.questions.check.trial import Mended, ReplicaTrial, Subject, with_constraints
+from kubespread.questions.check.trial import MendedPod, ReplicaTrial, Subject, with_constraints
 from kubespread.questions.remedies.change import Change
 from kubespread.reports.parts import RuleReport
 from kubespread.scheduler.framework import Framework
@@ -79,7 +79,7 @@ class Company:
                     yield other
 
 
-class Declared(Struct, frozen=True, eq=False):
+class Declaration(Struct, frozen=True, eq=False):
     """A constraint that the pod declares."""
 
     position: int
@@ -112,7 +112,7 @@ class Declared(Struct, frozen=True, eq=False):
 class FieldChange(Struct, frozen=True):
     """New values of fields of a pod's own constraints, named as in manifests."""
 
-    values: Mapping[Declared, Mapping[str, Any]]
+    values: Mapping[Declaration, Mapping[str, Any]]
 
     def __call__(self, pod: Pod) -> Pod:
         constraints = list(pod.spec.topology_spread_constraints)
@@ -131,7 +131,7 @@ class FieldChange(Struct, frozen=True):
         """``maxSkew: 2``; a value that several constraints get is named once."""
         return " and ".join(dict.fromkeys(f"{name}: {value}" for _, name, value in self._all()))
 
-    def _all(self) -> Iterator[tuple[Declared, str, Any]]:
+    def _all(self) -> Iterator[tuple[Declaration, str, Any]]:
         return ((declared, *field) for declared, values in self.values.items() for field in values.items())
 
 
@@ -155,7 +155,7 @@ class Case(Struct, frozen=True, dict=True):
         return next(configured, PodTopologySpread())
 
     @cached_property
-    def own(self) -> tuple[Declared, ...]:
+    def own(self) -> tuple[Declaration, ...]:
         """Constraints that the pod declares."""
         subject = self.subject
         if not subject.pod.spec.topology_spread_constraints:
@@ -166,16 +166,16 @@ class Case(Struct, frozen=True, dict=True):
         )
         written = (subject.template or subject.pod).spec.topology_spread_constraints
         return tuple(
-            Declared(position, subject.field(f"spec.topologySpreadConstraints[{position}]"), as_written, constraint)
+            Declaration(position, subject.field(f"spec.topologySpreadConstraints[{position}]"), as_written, constraint)
             for position, (as_written, constraint) in enumerate(zip(written, in_force.constraints, strict=True))
         )
 
-    def hard(self, trial: ReplicaTrial) -> Iterator[tuple[Declared, HardConstraint]]:
+    def hard(self, trial: ReplicaTrial) -> Iterator[tuple[Declaration, HardConstraint]]:
         """Yield the pod's own hard constraints with their numbers on the cluster.
 
         Those of a DaemonSet are left out: each of its pods is meant for one node, which is its only domain.
         """
-        for declared, counted in zip(self.own, trial.counted, strict=False):
+        for declared, counted in zip(self.own, trial.counting, strict=False):
             if isinstance(counted, HardConstraint) and not self.subject.is_daemon:
                 yield declared, counted
 
@@ -228,7 +228,7 @@ class RuleFinding(Struct, frozen=True):
     message: str
     """Consequence, in numbers if there are any."""
     remedy: Remedy
-    mended: Mended | None = None
+    mended: MendedPod | None = None
     """The remedy as a tried change of the pod; None for another one."""
     severity: Severity | None = None
     """Severity, if not the rule's."""

@@ -49,7 +49,7 @@ from kubespread.manifest.text import FieldLines
 from kubespread.questions.check.rule import RefusedManifest
 from kubespread.questions.check.rules import silenced_codes
 from kubespread.questions.check.trial import Place, Subject
-from kubespread.questions.editing import edited
+from kubespread.questions.editing import apply_edits
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.resolving import replicas_of, told_apart
 from kubespread.questions.scheduler import Scheduler
@@ -74,7 +74,7 @@ _MENDABLE = regex(
 """Words of the API server and ours for what is missing, or does not go with what is missing."""
 
 
-class Gathered(Struct):
+class Subjects(Struct):
     """Everything to check, and the cluster to try it on."""
 
     version: KubeVersion
@@ -101,7 +101,7 @@ class Gatherer:
         self._scheduler = scheduler
         snapshot = Snapshot() if snapshot is None else snapshot
         origin = snapshot.origin
-        self.gathered = Gathered(scheduler.release(origin.release))
+        self.gathered = Subjects(scheduler.release(origin.release))
         plugins = scheduler.admission_plugins(resource_quota=False)
         self._surroundings = replace(
             surroundings,
@@ -119,11 +119,11 @@ class Gatherer:
     def _snapshot(self) -> Snapshot:
         return self._surroundings.snapshot
 
-    def gather(self, sources: Iterable[PodGiven]) -> Gathered:
+    def gather(self, sources: Iterable[PodGiven]) -> Subjects:
         """Read the sources. Raises UsageError and SnapshotError."""
         gathered = self.gathered
         gathered.edits = self._snapshot.edits
-        snapshot, edits = edited(self._snapshot, self._scheduler, self._surroundings.namespace)
+        snapshot, edits = apply_edits(self._snapshot, self._scheduler, self._surroundings.namespace)
         self._surroundings = replace(self._surroundings, snapshot=snapshot)
         if self._has_cluster:
             gathered.gaps += self._scheduler.source_gaps(self._snapshot.origin)
@@ -136,7 +136,7 @@ class Gatherer:
             try:
                 self._surroundings, _ = with_manifest_objects(self._surroundings, [manifest])
             except ManifestError as error:
-                gathered.refused.append(_refused(error, _file(manifest), manifest.file))
+                gathered.refused.append(_refusal(error, _file(manifest), manifest.file))
         gathered.objects = self._snapshot.objects
         candidates = list(self._candidates(read))
         companions = [companion for _, candidate in candidates for companion in candidate.companions]
@@ -187,7 +187,7 @@ class Gatherer:
             try:
                 yield from source.split(selector)
             except ManifestError as error:
-                self.gathered.refused.append(_refused(error, _file(source), source.file))
+                self.gathered.refused.append(_refusal(error, _file(source), source.file))
 
     def _candidates(self, read: Sources) -> Iterator[tuple[Source, Candidate]]:
         """The workloads that are not refused, each with the pod that is made where none is there: all replicas are
@@ -195,22 +195,22 @@ class Gatherer:
         """
         for source in self._sources(read):
             try:
-                candidate = self._made(source)
+                candidate = self._make(source)
             except NotInClusterError:
                 raise
             except (ManifestError, UsageError) as error:
-                self._refuse(self._refused(error, source), source)
+                self._refuse(self._refusal_of(error, source), source)
             else:
                 yield source, replace(candidate, pod=first_missing(candidate, ()))
 
-    def _made(self, source: Source, settings: Sequence[str] = ()) -> Candidate:
+    def _make(self, source: Source, settings: Sequence[str] = ()) -> Candidate:
         """Raises ManifestError and UsageError."""
         surroundings = replace(self._surroundings, settings=parse_settings(settings))
         return candidate_of(source, surroundings)
 
-    def _revised(self, source: Source, settings: Sequence[str]) -> Pod | None:
+    def _revise(self, source: Source, settings: Sequence[str]) -> Pod | None:
         try:
-            return self._made(source, settings).pod
+            return self._make(source, settings).pod
         except (ManifestError, UsageError):
             return None
 
@@ -220,7 +220,7 @@ class Gatherer:
 
     def _refuse(self, refused: RefusedManifest, source: Source) -> None:
         """A finding, unless ``source`` is a part of a workload that lacks the rest."""
-        part = _part_of(_chosen(source)) if isinstance(source, Manifest) else None
+        part = _part_of(_choose(source)) if isinstance(source, Manifest) else None
         faults = [fault for fault in refused.faults if part is None or part.keeps(fault)]
         if faults:
             self.gathered.refused.append(replace(refused, faults=faults))
@@ -229,16 +229,16 @@ class Gatherer:
             self._parts.append(message)
             (self.gathered.notes if part.is_of_pods else self.gathered.gaps).append(message)
 
-    def _refused(self, error: KubespreadError, source: Source) -> RefusedManifest:
+    def _refusal_of(self, error: KubespreadError, source: Source) -> RefusedManifest:
         if isinstance(source, Reference):
             namespace = source.namespace or self._namespace
-            return _refused(error, None, WorkloadName(source.kind.kind, namespace, source.name))
-        item = _chosen(source)
+            return _refusal(error, None, WorkloadName(source.kind.kind, namespace, source.name))
+        item = _choose(source)
         name = WorkloadName(item.kind, item.namespace or self._namespace, item.name)
         paths = ("metadata.annotations", f"{kind_of(item).template_path}.metadata.annotations")
         ignored = silenced_codes(*(texts_at(item, path) for path in paths))
         return replace(
-            _refused(error, _file(source), name), ignored=ignored, objects=self._snapshot.objects, data=item.data
+            _refusal(error, _file(source), name), ignored=ignored, objects=self._snapshot.objects, data=item.data
         )
 
     def _subject(self, source: Source, candidate: Candidate, owned: PodsByController) -> Subject:
@@ -258,7 +258,7 @@ class Gatherer:
         workload, template, template_path = candidate.object, candidate.template, ""
         file = _file(source) if isinstance(source, Manifest) else None
         if isinstance(source, Manifest):
-            template_path = _chosen(source).written_path(kind_of(_chosen(source)).template_path)
+            template_path = _choose(source).written_path(kind_of(_choose(source)).template_path)
         elif source.kind.template_path:
             # For a Deployment, the candidate is another pod of its ReplicaSet.
             namesakes = (obj for obj in self._snapshot.of_kind(source.kind) if obj.metadata.name == name.name)
@@ -283,7 +283,7 @@ class Gatherer:
             missing_namespace=missing_namespace(self._snapshot, name.namespace) if self._has_cluster else "",
             place=self._place(source) if isinstance(source, Manifest) else _nowhere,
             ignored=silenced_codes(meta.annotations, {} if workload is None else workload.metadata.annotations),
-            revised=partial(self._revised, source),
+            revised=partial(self._revise, source),
         )
 
     def _profile(self, scheduler_name: str) -> Profile:
@@ -301,7 +301,7 @@ class Gatherer:
         return self._profiles[scheduler_name]
 
     def _place(self, manifest: Manifest) -> Callable[[str], Place]:
-        item = _chosen(manifest)
+        item = _choose(manifest)
         if manifest.text is None:
             return _nowhere
         # Composed once for all findings in the file.
@@ -331,7 +331,7 @@ def _with_replicas(workload: ApiObject | None, replicas: int) -> ApiObject | Non
     return replace(workload, spec=replace(workload.spec, replicas=replicas))
 
 
-def _chosen(manifest: Manifest) -> KubernetesObject:
+def _choose(manifest: Manifest) -> KubernetesObject:
     assert manifest.chosen is not None
     return manifest.chosen
 
@@ -341,7 +341,7 @@ def _file(manifest: Manifest) -> str | None:
     return manifest.file if manifest.text is not None else None
 
 
-def _refused(error: KubespreadError, file: str | None, workload: str | None) -> RefusedManifest:
+def _refusal(error: KubespreadError, file: str | None, workload: str | None) -> RefusedManifest:
     faults = error.faults if isinstance(error, ManifestError) else [Fault(str(error))]
     return RefusedManifest(file, workload, faults)
 

@@ -67,7 +67,7 @@ def domains_of(hard: HardConstraint, nodes: Mask) -> Sequence[str]:
     return sorted(value for value, is_in in zip(hard.column.values, inside, strict=True) if is_in)
 
 
-def own_counts(placed: Sequence[Placed], counted: HardConstraint | SoftConstraint) -> Mapping[str, int]:
+def own_counts(placed: Sequence[TrialResult], counted: HardConstraint | SoftConstraint) -> Mapping[str, int]:
     """Replicas in each domain with nodes that the constraint counts, by name."""
     column = counted.column
     codes = set(column.codes[counted.eligible & column.present].tolist())
@@ -134,11 +134,11 @@ _MAX_REHEARSED = 100_000
 PodChange = Callable[[Pod], Pod]
 
 
-def unchanged(pod: Pod) -> Pod:
+def keep(pod: Pod) -> Pod:
     return pod
 
 
-class Placed(Struct, frozen=True):
+class TrialResult(Struct, frozen=True):
     """Result of creating and placing all replicas of the workload, one after another."""
 
     desired: int
@@ -182,16 +182,16 @@ class Placed(Struct, frozen=True):
         return f"{self.text}: {by_domain(counts)}" if counts else self.text
 
 
-class Mended(Struct, frozen=True):
+class MendedPod(Struct, frozen=True):
     """A change of the pod that may fix a finding, and its effect."""
 
     change: PodChange
-    placed: Placed
+    placed: TrialResult
     is_taken: bool = True
     """True if the release supports all of it: an older one drops unknown fields."""
 
 
-def together(mended: Iterable[Mended]) -> PodChange:
+def combine(mended: Iterable[MendedPod]) -> PodChange:
     changes = [remedied.change for remedied in mended]
 
     def change(pod: Pod) -> Pod:
@@ -223,7 +223,7 @@ class ReplicaTrial:
         return cluster if freed is quotas else cluster.with_objects(cluster.objects.with_all(ResourceQuota, freed))
 
     @cached_property
-    def prepared(self) -> PreparedPod | None:
+    def prepared_pod(self) -> PreparedPod | None:
         """State of the plugins for the first replica; None if a PreFilter fails."""
         try:
             return self.plugins.prepare(self.cluster, self.subject.pod)
@@ -233,10 +233,10 @@ class ReplicaTrial:
     @cached_property
     def evaluation(self) -> Evaluation | None:
         """Verdicts of every plugin on the first replica on every node."""
-        return None if self.prepared is None else evaluate_prepared(self.prepared)
+        return None if self.prepared_pod is None else evaluate_prepared(self.prepared_pod)
 
     @cached_property
-    def barred(self) -> Mapping[str, Mask]:
+    def barred_nodes(self) -> Mapping[str, Mask]:
         """Nodes that each plugin of `KEEPING_OFF` rejects; empty if nodes are not judged."""
         verdicts = {} if self.evaluation is None else self.evaluation.verdicts
         return {plugin: ~verdicts[plugin].passes for plugin in KEEPING_OFF if plugin in verdicts}
@@ -249,70 +249,70 @@ class ReplicaTrial:
         return ~self.evaluation.barred_by(KEEPING_OFF)
 
     @cached_property
-    def counted(self) -> Sequence[HardConstraint | SoftConstraint]:
+    def counting(self) -> Sequence[HardConstraint | SoftConstraint]:
         """Constraints in force with their numbers, in declared order."""
-        state = None if self.prepared is None else self.prepared.states.get(PodTopologySpread.name)
+        state = None if self.prepared_pod is None else self.prepared_pod.states.get(PodTopologySpread.name)
         return counted_constraints(state) if isinstance(state, SpreadState) else ()
 
     @cached_property
-    def placed(self) -> Placed:
+    def placement(self) -> TrialResult:
         """Result for all replicas as declared."""
-        return self.placed_with(unchanged)
+        return self.placed_with(keep)
 
     def placed_with(
-        self, change: PodChange = unchanged, *, replicas: int | None = None, cluster: Cluster | None = None
-    ) -> Placed:
+        self, change: PodChange = keep, *, replicas: int | None = None, cluster: Cluster | None = None
+    ) -> TrialResult:
         """Result after ``change``, or with another number of replicas, or on another cluster."""
-        subject, stored, cluster = self.subject, self._stored(change), cluster or self.cluster
+        subject, stored, cluster = self.subject, self._as_stored(change), cluster or self.cluster
         desired, pod = subject.replicas if replicas is None else replicas, stored(subject.pod)
-        if change is not unchanged and (faults := pod_faults(pod, subject.profile.version)):
-            return Placed(desired, (), None, cluster, desired, faults[0].message)
+        if change is not keep and (faults := pod_faults(pod, subject.profile.version)):
+            return TrialResult(desired, (), None, cluster, desired, faults[0].message)
         allowed = allowance(pod, cluster.objects.get(ResourceQuota))
         created = desired if allowed.copies is None else min(desired, allowed.copies)
         (outcome,) = place(cluster, [self._entry(stored, created)], first_in_heap)
-        placed = _placed(outcome, cluster)
+        placed = _result(outcome, cluster)
         if subject.is_daemon and allowed.copies is not None:
             desired, created = placed.desired, min(placed.desired, allowed.copies)
         if created == desired or allowed.copies is None:
             return placed
         kept = placed.nodes[:created]
-        return Placed(desired, kept, placed.message, cluster, desired - created, allowed.refusal, placed.unplaced)
+        return TrialResult(desired, kept, placed.message, cluster, desired - created, allowed.refusal, placed.unplaced)
 
-    def placed_behind(self, others: Sequence[ReplicaTrial], change: PodChange = unchanged) -> Sequence[Placed]:
+    def placed_behind(self, others: Sequence[ReplicaTrial], change: PodChange = keep) -> Sequence[TrialResult]:
         """Results for the replicas of ``others``, one workload after another, then for its own after ``change``; none
         of them runs before.
         """
         cluster = _without_running(self._whole, [self.subject, *(other.subject for other in others)])
         entries = [
-            *(other._entry(unchanged, other.subject.replicas) for other in others),
-            self._entry(self._stored(change), self.subject.replicas),
+            *(other._entry(keep, other.subject.replicas) for other in others),
+            self._entry(self._as_stored(change), self.subject.replicas),
         ]
-        return [_placed(outcome, cluster) for outcome in place(cluster, entries, first_in_heap)]
+        return [_result(outcome, cluster) for outcome in place(cluster, entries, first_in_heap)]
 
-    def on(self, cluster: Cluster, subject: Subject) -> ReplicaTrial:
+    def on_cluster(self, cluster: Cluster, subject: Subject) -> ReplicaTrial:
         """Trial of a subject on another cluster, among the objects of this one."""
         return ReplicaTrial(subject, cluster.with_objects(self._whole.objects), self.plugins)
 
-    def of(self, subject: Subject) -> ReplicaTrial:
+    def for_subject(self, subject: Subject) -> ReplicaTrial:
         """Trial of another subject on the same cluster."""
         is_alike = subject.profile is self.subject.profile
         return ReplicaTrial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
 
-    def _stored(self, change: PodChange) -> PodChange:
+    def _as_stored(self, change: PodChange) -> PodChange:
         """Change that also drops the fields which the API server of the release drops."""
 
-        def stored(pod: Pod) -> Pod:
+        def store(pod: Pod) -> Pod:
             changed = deepcopy(change(pod))
             drop_fields(changed, self.subject.profile.version)
             return changed
 
-        return change if change is unchanged else stored
+        return change if change is keep else store
 
     def _entry(self, change: PodChange, replicas: int) -> Entry:
         subject = self.subject
         told_apart = subject.told_apart
 
-        def changed() -> Iterator[Replica]:
+        def change_replicas() -> Iterator[Replica]:
             assert told_apart is not None
             return (replace(replica, pod=change(replica.pod)) for replica in told_apart())
 
@@ -321,7 +321,7 @@ class ReplicaTrial:
             self.plugins,
             None if subject.is_daemon else replicas,
             per_node=subject.is_daemon,
-            replicas=None if told_apart is None else changed,
+            replicas=None if told_apart is None else change_replicas,
             made=0 if subject.one_by_one else None,
             binds=subject.object is not None,
         )
@@ -334,12 +334,12 @@ class ReplicaTrial:
             return None
         return self.rollout_of(deployment)
 
-    def rollout_of(self, deployment: Deployment, change: PodChange = unchanged, **strategy: int) -> RolloutReport:
+    def rollout_of(self, deployment: Deployment, change: PodChange = keep, **strategy: int) -> RolloutReport:
         """Rollout of a restart of the Deployment after ``change``, or with these limits of its rolling update."""
         if strategy:
             rolling = UpdateStrategy(type="RollingUpdate", rolling_update=RollingUpdate(**strategy))
             deployment = replace(deployment, spec=replace(deployment.spec, strategy=rolling))
-        return _rehearsed(self.cluster, deployment, change(self.subject.pod), (self.subject.profile, self.plugins))
+        return _rehearse(self.cluster, deployment, change(self.subject.pod), (self.subject.profile, self.plugins))
 
     def stall_at_once(self, deployment: Deployment) -> tuple[int, str] | None:
         """maxSurge, and the message for the first new pod, if a restart stalls at its first pass; else None.
@@ -351,19 +351,19 @@ class ReplicaTrial:
             return None
         old, new = (_pod_of(self.subject.pod, revision) for revision in (_OLD, _NEW))
         allowed = allowance(new, self.cluster.objects.get(ResourceQuota))
-        if allowed.copies is not None and allowed.copies <= self.placed.count:
+        if allowed.copies is not None and allowed.copies <= self.placement.count:
             return surge, allowed.refusal
-        beside = self.cluster.apply(ClusterChange(come=[(old, node) for node in self.placed.nodes]))
+        beside = self.cluster.apply(ClusterChange(come=[(old, node) for node in self.placement.nodes]))
         try:
             message = evaluate(self.plugins, beside, new).message
         except SchedulingError:
             return None
         return None if message is None else (surge, message)
 
-    def mended(self, change: PodChange) -> Mended:
+    def mend(self, change: PodChange) -> MendedPod:
         changed, version = deepcopy(change(self.subject.pod)), self.subject.profile.version
         is_taken = not drop_fields(changed, version) and not pod_faults(changed, version)
-        return Mended(change, self.placed_with(change), is_taken)
+        return MendedPod(change, self.placed_with(change), is_taken)
 
 
 def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
@@ -379,9 +379,9 @@ def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
     return without
 
 
-def _placed(outcome: ScheduleResult, cluster: Cluster) -> Placed:
+def _result(outcome: ScheduleResult, cluster: Cluster) -> TrialResult:
     nodes = [choice.node for choice in outcome.choices]
-    return Placed(outcome.wanted or 0, nodes, outcome.stopped, cluster, unplaced=outcome.unplaced)
+    return TrialResult(outcome.wanted or 0, nodes, outcome.stopped, cluster, unplaced=outcome.unplaced)
 
 
 def with_constraints(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:
@@ -392,7 +392,7 @@ _BEGINNING = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 _OLD, _NEW = "old", "new"
 
 
-def _rehearsed(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Scheduled) -> RolloutReport:
+def _rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Scheduled) -> RolloutReport:
     """The rollout to a template that does not differ in anything that scheduling reads, as with ``kubectl rollout
     restart``.
 
@@ -445,7 +445,7 @@ def _making_none(name: WorkloadName, _objects: ClusterObjects) -> NewPod:
 _FEW = 4
 
 
-def listed(names: Sequence[str]) -> str:
+def listing(names: Sequence[str]) -> str:
     """Names, only the first if there are very many."""
     names = [name or EMPTY for name in names]
     more = len(names) - _FEW
@@ -461,8 +461,8 @@ def by_domain(counts: Mapping[str, int]) -> str:
     at_least = [domain for domain, count in counts.items() if count == least]
     if most == least:
         return f"{most} in each of {len(counts)} domains"
-    return f"{most} in {listed(at_most)}, {least} in {_few_of(at_least)}"
+    return f"{most} in {listing(at_most)}, {least} in {_few_of(at_least)}"
 
 
 def _few_of(domains: Sequence[str]) -> str:
-    return listed(domains) if len(domains) <= _FEW else f"{len(domains)} domains"
+    return listing(domains) if len(domains) <= _FEW else f"{len(domains)} domains"

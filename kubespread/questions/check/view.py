@@ -48,8 +48,8 @@ def view(report: CheckReport) -> View:
 def _parts(report: CheckReport, look: Look) -> Iterator[Part]:
     """Findings by file or workload, the worst first; in full every finding."""
     shown = list(report.findings if look.in_full else _first_of_each(report.findings))
-    for where in dict.fromkeys(map(_where, sorted(shown, key=lambda finding: finding.level.rank))):
-        found = [[*_finding(finding, look)] for finding in shown if _where(finding) == where]
+    for where in dict.fromkeys(map(_place, sorted(shown, key=lambda finding: finding.level.rank))):
+        found = [[*_finding(finding, look)] for finding in shown if _place(finding) == where]
         yield Rows([[Cell(where, Tone.STRONG)]], found, "finding")
     hidden = Counter(f"{finding.code} {finding.rule}" for finding in report.findings)
     hidden.subtract(f"{finding.code} {finding.rule}" for finding in shown)
@@ -61,12 +61,12 @@ def _title(report: CheckReport) -> str:
     return f"Checking {files}{count_of(report.workloads, 'workload')}"
 
 
-def _where(finding: CheckFinding) -> str:
-    return finding.file if finding.file is not None else finding.called
+def _place(finding: CheckFinding) -> str:
+    return finding.file if finding.file is not None else finding.short_name
 
 
 def _finding(finding: CheckFinding, look: Look) -> Iterator[Text]:
-    name, remedy = "" if finding.file is None else finding.called, finding.remedy
+    name, remedy = "" if finding.file is None else finding.short_name, finding.remedy
     severity = Cell(finding.level, _LEVELS[finding.level])
     place = f"{finding.position}  " if finding.position else ""
     yield fold(place, severity, "  ".join(["", finding.code, finding.rule, name]).rstrip())

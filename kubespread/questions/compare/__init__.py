@@ -203,7 +203,7 @@ class Sides(Workload, frozen=True):
         ):
             yield name, Annotated[kind | None, Meta(description=text)], None
 
-    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+    def read_arguments(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         """Sides of a call; without a workload, all workloads of both clusters."""
         from kubespread.candidate.sources import ClusterWorkloads
 
@@ -279,6 +279,6 @@ class Compare(PodQuestion[CompareReport], frozen=True, kw_only=True):
     ] = ""
 
     @property
-    def given(self) -> dict[str, Any]:
+    def own_fields(self) -> dict[str, Any]:
         """Fields without ``set``, which each side's report has."""
-        return {name: value for name, value in super().given.items() if name != "set"}
+        return {name: value for name, value in super().own_fields.items() if name != "set"}

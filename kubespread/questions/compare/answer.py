@@ -14,7 +14,7 @@ from kubespread.escaping import escape
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
 from kubespread.questions.compare import Cell, Compare, CompareReport, Rows, SideReport, changes_between
-from kubespread.questions.editing import edited
+from kubespread.questions.editing import apply_edits
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.resolving import given_pods
@@ -33,8 +33,8 @@ def answer(question: Compare, _scene: Scene) -> CompareReport:
     is_scored = all(
         side.scheduler.release(side.snapshot.origin.release).reaches(SCORES_SINCE) for side in question.pods
     )
-    was = _answered(question, before, pods, is_scored=is_scored)
-    now = _answered(question, after, pods if before.pod == after.pod else _read(after), is_scored=is_scored)
+    was = _answer(question, before, pods, is_scored=is_scored)
+    now = _answer(question, after, pods if before.pod == after.pod else _read(after), is_scored=is_scored)
     # Where a cycle failed before any node was judged, nodes are not compared.
     old, new = (was.nodes, now.nodes) if was.is_judged and now.is_judged else ({}, {})
     # Two manifests may name one workload differently.
@@ -54,7 +54,7 @@ def _read(side: Side) -> tuple[PodGiven, ...]:
     return tuple(read_once(pod) for pod in given_pods(side.pod))
 
 
-class _Answered(Struct, frozen=True):
+class _SideRows(Struct, frozen=True):
     """The rows of one side."""
 
     side: SideReport
@@ -63,9 +63,9 @@ class _Answered(Struct, frozen=True):
     is_judged: bool
 
 
-def _answered(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_scored: bool) -> _Answered:
+def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_scored: bool) -> _SideRows:
     # What is edited lives on for seconds in a large cluster: once for both questions.
-    now, notes = edited(side.snapshot, side.scheduler, question.namespace, preempts=question.preemption)
+    now, notes = apply_edits(side.snapshot, side.scheduler, question.namespace, preempts=question.preemption)
     is_of_all = isinstance(pods[0], ClusterWorkloads)
     explained, placed = list[ExplainReport](), list[SimulateReport]()
     refused = list[KubespreadError]()
@@ -90,9 +90,9 @@ def _answered(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_s
         placed += ask(now, simulate, side.scheduler, on_refused=refused.append if is_of_all else None)
     reports: Sequence[ExplainReport | SimulateReport] = (*explained, *placed)
     unplaced = () if placed else (_NOT_PLACED,)
-    return _Answered(
+    return _SideRows(
         side=SideReport(
-            manifest=", ".join(filter(None, map(_called, given_pods(side.pod)))) or None,
+            manifest=", ".join(filter(None, map(_typed_name, given_pods(side.pod)))) or None,
             settings=tuple(side.set),
             edits=tuple(map(str, side.snapshot.edits)),
             scheduler_config=None if side.scheduler.config is None else escape(str(side.scheduler.config)),
@@ -111,7 +111,7 @@ def _answered(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_s
     )
 
 
-def _called(pod: PodGiven) -> str:
+def _typed_name(pod: PodGiven) -> str:
     """Name as it was typed; empty for objects at hand and all workloads."""
     if isinstance(pod, Mapping | ClusterWorkloads):
         return ""

@@ -98,7 +98,7 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
         counts_quotas=not question.fix,
     )
     if question.fix:
-        return _fixed(msgspec.structs.replace(question, pods=tuple(pods)), candidate, cluster, scene)
+        return _fix(msgspec.structs.replace(question, pods=tuple(pods)), candidate, cluster, scene)
     report = answer_of(
         candidate,
         cluster,
@@ -112,17 +112,17 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
         report = msgspec.structs.replace(report, waiting_fit=_fitting(scene.world.fork(), report.waiting))
     if question.why_here:
         node = _own_node(candidate, cluster)
-        here = WhyHere.of(node, report.nodes) if report.nodes else None
+        here = WhyHere.compare(node, report.nodes) if report.nodes else None
         report = msgspec.structs.replace(report, here=here)
-    return report.only(question.nodes) if question.nodes else report
+    return report.for_nodes(question.nodes) if question.nodes else report
 
 
-def _fixed(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> ExplainReport:
+def _fix(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> ExplainReport:
     """About the pod, or the first replica that finds no node; where all find one, about one more."""
     # Whoever only explains a pod needs no world to try changes in.
-    from kubespread.questions.explain.fixing import changes_found, tried
+    from kubespread.questions.explain.fixing import changes_found, judge
 
-    judged = tried(question, candidate, cluster, scene)
+    judged = judge(question, candidate, cluster, scene)
     stuck = judged.stuck
     evaluation = None if stuck is None else stuck.evaluation
     report = answer_of(candidate, cluster, scene, preemption=question.preemption, evaluation=evaluation)
@@ -173,7 +173,7 @@ def answer_of(
     asked: QuestionEdits = _NOTHING,
     evaluation: Evaluation | None = None,
 ) -> ExplainReport:
-    return explained(
+    return explain_pod(
         cluster,
         candidate.pod,
         scene.scheduler.profile_for(candidate.pod.spec.scheduler_name, candidate.surroundings.version),
@@ -199,7 +199,7 @@ def _waiting(candidate: Candidate) -> tuple[NamespacedName, ...]:
     return tuple(map(full_name, pods_of(candidate.workload, candidate.companions, replica_sets, waiting)))
 
 
-def explained(
+def explain_pod(
     cluster: Cluster,
     pod: Pod,
     profile: Profile,
@@ -287,7 +287,7 @@ class _ConstraintRow(Struct, frozen=True):
     matching: Sequence[int]
     shares: Shares | None
 
-    def on(self, node: int) -> judged_nodes.NodeConstraint:
+    def at_node(self, node: int) -> judged_nodes.NodeConstraint:
         constraint, code = self.report, self.codes[node]
         domain = matching = skew = None
         satisfied, reason = False, f"the node has no label {constraint.topology_key}"
@@ -344,7 +344,7 @@ def _scores(evaluation: Evaluation) -> _Scores:
     rows = np.ascontiguousarray(np.array(parts, dtype=np.int64).T)
 
     @cache
-    def scored(row: bytes) -> tuple[dict[str, int], dict[str, judged_nodes.ScoreDetail]]:
+    def score(row: bytes) -> tuple[dict[str, int], dict[str, judged_nodes.ScoreDetail]]:
         values = np.frombuffer(row, dtype=np.int64).reshape(-1, 2).tolist()
         details = {
             name: judged_nodes.ScoreDetail(
@@ -355,7 +355,7 @@ def _scores(evaluation: Evaluation) -> _Scores:
         return {name: detail.weighted for name, detail in details.items()}, details
 
     # Many nodes of a large cluster have the same.
-    return lambda node: scored(rows[node].tobytes()) if scores else ({}, {})
+    return lambda node: score(rows[node].tobytes()) if scores else ({}, {})
 
 
 def _node_report(
@@ -383,7 +383,7 @@ def _node_report(
             )
             for status in evaluation.rejections(node)
         ),
-        constraints=tuple(row.on(node) for row in rows),
+        constraints=tuple(row.at_node(node) for row in rows),
         scores=weighted,
         score_details=score_details,
         total=int(evaluation.total[node]) if scored else None,

@@ -31,17 +31,17 @@ from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, 
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.causes.own_pods import claims_at_fault
-from kubespread.questions.editing import edited
+from kubespread.questions.editing import apply_edits
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import Fix
-from kubespread.questions.patches import commands, named, patch_command, reference
+from kubespread.questions.patches import commands, find, patch_command, reference
 from kubespread.questions.queue import ScheduleResult
 from kubespread.questions.remedies.change import Answer, Change, Goal, QuestionEdits, Revise
 from kubespread.questions.remedies.edited_worlds import (
     AlikePods,
-    AllFreed,
-    Edited,
     EditedWorlds,
+    EditResult,
+    FreeAll,
     PlayedGoal,
     pod_reviser,
 )
@@ -52,7 +52,7 @@ from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate import Simulate
-from kubespread.questions.simulate.answer import Posed, pose
+from kubespread.questions.simulate.answer import Demands, pose
 from kubespread.questions.simulate.demand import Demand
 from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.advice import Advice, NotEnough, Suggestion
@@ -74,7 +74,7 @@ from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
 
-class Tried(Struct, frozen=True):
+class Unfixed(Struct, frozen=True):
     """A pod, or all replicas of a workload, judged without any change."""
 
     fix: Fix
@@ -89,7 +89,7 @@ class Tried(Struct, frozen=True):
     notes: Sequence[str] = ()
 
 
-def tried(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> Tried:
+def judge(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> Unfixed:
     """Judge the pod, or the replicas of its workload. Raises UsageError for replicas of a DaemonSet."""
     replicas = question.replicas
     asked = QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload)
@@ -112,7 +112,7 @@ def tried(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scen
     return _of_replicas(goal, asked)
 
 
-def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: QuestionEdits) -> Tried:
+def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: QuestionEdits) -> Unfixed:
     pod, surroundings = candidate.pod, candidate.surroundings
     profile = scene.scheduler.profile_for(pod.spec.scheduler_name, surroundings.version)
     plugins = framework(profile)
@@ -121,7 +121,7 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
     )
     goal = OnePod(pod, cluster, plugins, reviser(candidate), worlds)
     workload = None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
-    with_notes = partial(Tried, goal=goal, notes=candidate.notes)
+    with_notes = partial(Unfixed, goal=goal, notes=candidate.notes)
     created = creation(candidate, cluster.objects.get(ResourceQuota) if scene.scheduler.admission else (), 1, ())
     try:
         evaluation = evaluate(plugins, cluster, pod)
@@ -136,7 +136,7 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
         return with_notes(Fix(workload))
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
         return with_notes(
-            Fix(workload, victims=tuple(full_name(gone.pod) for gone in placed.gone if gone.why == PREEMPTED))
+            Fix(workload, victims=tuple(full_name(gone.pod) for gone in placed.departures if gone.why == PREEMPTED))
         )
     return with_notes(Fix(workload), stuck=Stuck(evaluation, profile.version, asked=asked, rivals=goal.rivals))
 
@@ -153,10 +153,10 @@ class OnePod(PlayedGoal):
 
     def ask(self, change: Change) -> Answer | None:
         revised = self.revise(change.settings)
-        edited = self.worlds.after(change.edits) if change.edits else None
+        edited = self.worlds.apply(change.edits) if change.edits else None
         if revised is None or (change.edits and edited is None):
             return None
-        cluster = self.cluster if edited is None else _without(edited.world, key_of(self.pod))
+        cluster = self.cluster if edited is None else _remove_own(edited.world, key_of(self.pod))
         try:
             evaluation = evaluate(self.plugins, revised.dressed(cluster), revised.pod)
         except SchedulingError:
@@ -164,13 +164,13 @@ class OnePod(PlayedGoal):
         fitting = 0 if evaluation.error is not None else int(evaluation.feasible.sum())
         if not fitting and (placed := self.by_preemption(revised.pod, change.edits)) is not None:
             fitting, edited = 1, placed
-        return self.answered(edited, fitting)
+        return self.answer(edited, fitting)
 
-    def by_preemption(self, pod: Pod, edits: tuple[Edit, ...] = ()) -> Edited | None:
+    def by_preemption(self, pod: Pod, edits: tuple[Edit, ...] = ()) -> EditResult | None:
         """Let the pod, which fits nowhere, preempt others; None if it cannot."""
         if self.cluster.kinds.lowest_priority >= priority_of(pod):
             return None
-        edited = self.worlds.after(edits)
+        edited = self.worlds.apply(edits)
         assert edited is not None
         world, key = edited.world.fork(), key_of(pod)
         if key not in world.book:
@@ -186,13 +186,13 @@ class OnePod(PlayedGoal):
             return None
         world.queue.waiting.update(others)
         world.settle()
-        return edited.then(world)
+        return edited.extend(world)
 
     def is_own(self, pod: Pod) -> bool:
         return key_of(pod) == key_of(self.pod)
 
 
-def _without(world: World, own: PodKey) -> Cluster:
+def _remove_own(world: World, own: PodKey) -> Cluster:
     """The cluster without the pod itself, which it may hold."""
     cluster = world.cluster
     if own not in world.book:
@@ -239,7 +239,7 @@ class Replicas(PlayedGoal):
         )
 
     def ask(self, change: Change) -> Answer | None:
-        after = self.worlds.after(change.edits) if change.edits else None
+        after = self.worlds.apply(change.edits) if change.edits else None
         if change.edits and after is None:
             return None
         snapshot = self._snapshot if after is None else as_snapshot(after.world, self._snapshot)
@@ -250,18 +250,18 @@ class Replicas(PlayedGoal):
             may_preempt = has_lower(posed.cluster, demand.pod)
             if not may_preempt and (most := _most_running(posed.cluster, demand)) < self.replicas:
                 return Answer(most, self.replicas)
-            placed = self.placed(posed)
+            placed = self.place(posed)
         except (KubespreadError, SchedulingError):
             return None
         harm = [f"preempting {victim}" for victim in placed.victims if victim not in self.victims]
-        return self.answered(after, placed.count, self.replicas, harm)
+        return self.answer(after, placed.count, self.replicas, harm)
 
     def is_own(self, pod: Pod) -> bool:
-        return workload_of(self.worlds.unchanged.world, pod) == self.workload
+        return workload_of(self.worlds.original.world, pod) == self.workload
 
-    def placed(self, posed: Posed) -> PlacedReplicas:
+    def place(self, posed: Demands) -> PlacedReplicas:
         (demand,) = posed.demands
-        (outcome,) = posed.placed(Chance())
+        (outcome,) = posed.place(Chance())
         self.assumed.update(dict.fromkeys((*demand.candidate.gaps, *posed.cluster.assumed)))
         if (played := demand.change.played) is not None:
             count = self.replicas - played.report.pending - played.report.not_created
@@ -269,31 +269,31 @@ class Replicas(PlayedGoal):
         count = len(demand.present) - len(outcome.lost) + len(outcome.choices)
         return PlacedReplicas(count, outcome, tuple(full_name(victim.pod) for _, victim in outcome.preempted))
 
-    def awaited(self, demand: Demand, version: KubeVersion) -> AllFreed:
+    def await_rollout(self, demand: Demand, version: KubeVersion) -> FreeAll:
         """Goal that the new pods of a waiting rollout find nodes, while its old pods may run on."""
-        world, keys = self.worlds.unchanged.world, set(map(key_of, demand.growth.waiting))
+        world, keys = self.worlds.original.world, set(map(key_of, demand.growth.waiting))
         kinds = AlikePods.kinds(waiting for waiting in world.waiting if key_of(waiting.pod) in keys)
-        return AllFreed(self.worlds, kinds, pod_reviser(self._snapshot, version))
+        return FreeAll(self.worlds, kinds, pod_reviser(self._snapshot, version))
 
     @cached_property
     def _snapshot(self) -> Snapshot:
         """The cluster after the question's own edits."""
-        return edited(self.snapshot, self.scheduler, self.question.namespace)[0]
+        return apply_edits(self.snapshot, self.scheduler, self.question.namespace)[0]
 
 
-def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Tried:
+def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Unfixed:
     """About all of them, those that run already included."""
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
     (demand,) = posed.demands
-    as_it_is = replicas.placed(posed)
+    as_it_is = replicas.place(posed)
     placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
     goal: PlayedGoal = replicas
     wanted, started = replicas.replicas, placed or demand.change.played is not None
     if demand.growth.outdated:
-        goal = awaited = replicas.awaited(demand, posed.surroundings.version)
+        goal = awaited = replicas.await_rollout(demand, posed.surroundings.version)
         wanted, placed, started = len(awaited), len(outcome.choices), bool(outcome.choices)
     if placed >= wanted:
-        return Tried(Fix(demand.workload, wanted, placed, replicas.victims), goal, notes=demand.notes)
+        return Unfixed(Fix(demand.workload, wanted, placed, replicas.victims), goal, notes=demand.notes)
     evaluation = outcome.unplaced
     if evaluation is None:
         # Where nothing else tells what could be changed, one more replica does.
@@ -301,10 +301,10 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Tried:
             evaluation = evaluate(framework(demand.profile), posed.cluster, demand.pod)
     growth = demand.growth
     message = outcome.stopped or growth.created.refusal
-    lacking = partial(Tried, Fix(demand.workload, wanted, placed), goal, message=message, notes=demand.notes)
+    lacking = partial(Unfixed, Fix(demand.workload, wanted, placed), goal, message=message, notes=demand.notes)
     if growth.further and growth.created.copies is not None and growth.created.copies < growth.further:
         allowed = pose(replicas.question, replicas.snapshot, replicas.scheduler, counts_quotas=False)
-        then = replicas.placed(allowed).count
+        then = replicas.place(allowed).count
         raised = _quotas_raised(
             posed.cluster.objects, demand.pod, growth.further, goal, placed=then if then >= wanted else None
         )
@@ -328,7 +328,7 @@ def _quotas_raised(
     """Quotas that would let so many more pods be created, and those that other workloads lack, which then fit
     ``nodes``, or of which ``placed`` find a node; None and 0 where that does not do.
     """
-    quotas, namespace, world = objects.get(ResourceQuota), pod.metadata.namespace, goal.worlds.unchanged.world.fork()
+    quotas, namespace, world = objects.get(ResourceQuota), pod.metadata.namespace, goal.worlds.original.world.fork()
     Baseline.settle(world)
     refused = lacking_pods(world, list(unmade(world))).values()
     lacking = [(pod, copies), *((other, count) for other, count in refused if not goal.is_own(other))]
@@ -369,7 +369,7 @@ _ANOTHER_TEMPLATE = "its workload's template has no such field by now: the pod i
 _IMMUTABLE = "a pod's own fields cannot be changed: delete the pod and create it anew"
 
 
-class _Patched(Struct, frozen=True):
+class _PatchedObject(Struct, frozen=True):
     """The object whose fields are set: its plain data and its source."""
 
     data: Mapping[str, Any]
@@ -384,7 +384,7 @@ def changes_found(stuck: Stuck, goal: Goal, question: Explain, candidate: Candid
     settings.
     """
     found, changes = advice(stuck, FAMILIES, goal)
-    patched = _patched(candidate, question.named)
+    patched = _find_patched(candidate, question.named)
     enough = tuple(
         _with_patch(suggestion, change, patched, question.settings, candidate.surroundings.snapshot)
         for suggestion, change in zip(found.enough, changes, strict=True)
@@ -393,7 +393,7 @@ def changes_found(stuck: Stuck, goal: Goal, question: Explain, candidate: Candid
 
 
 def _with_patch(
-    suggestion: Suggestion, change: Change, patched: _Patched | None, settings: Sequence[str], snapshot: Snapshot
+    suggestion: Suggestion, change: Change, patched: _PatchedObject | None, settings: Sequence[str], snapshot: Snapshot
 ) -> Suggestion:
     made = [] if change.family == WAIT else list(commands(change, snapshot))
     notes = suggestion.notes
@@ -416,7 +416,7 @@ def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
     return row.cls is not Pod or all(operation.path[1] == "tolerations" for operation in changed)
 
 
-def _patched(candidate: Candidate, name: str | None) -> _Patched | None:
+def _find_patched(candidate: Candidate, name: str | None) -> _PatchedObject | None:
     """Find what a patch would change; None where the source is no longer in the cluster."""
     source, snapshot = candidate.source, candidate.surroundings.snapshot
     assert source is not None
@@ -424,14 +424,14 @@ def _patched(candidate: Candidate, name: str | None) -> _Patched | None:
         item = source.chosen or choose(source, name, snapshot.origin.namespace or DEFAULT_NAMESPACE)
         is_alone = len(source.items) == 1 and not item.template_path and Path(source.file).is_file()
         file = f"--local -o yaml -f {quote(source.file)}" if is_alone else ""
-        return _Patched(item.data, kind_of(item), file, is_stored=False)
+        return _PatchedObject(item.data, kind_of(item), file, is_stored=False)
     namespace = source.namespace or candidate.pod.metadata.namespace
-    obj, row = named(source.kind, namespace, source.name, snapshot), source.kind
+    obj, row = find(source.kind, namespace, source.name, snapshot), source.kind
     if obj is None:
         return None
     while (above := _controller(obj, snapshot)) is not None:
         row, obj = above
-    return _Patched(msgspec.to_builtins(obj), row, reference(row, obj))
+    return _PatchedObject(msgspec.to_builtins(obj), row, reference(row, obj))
 
 
 def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | None:
@@ -439,5 +439,5 @@ def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | 
     row = pod_creator(owner.api_version, owner.kind) if owner is not None else None
     if owner is None or row is None or not row.is_kept:
         return None
-    controller = named(row, obj.metadata.namespace, owner.name, snapshot)
+    controller = find(row, obj.metadata.namespace, owner.name, snapshot)
     return None if controller is None else (row, controller)

@@ -97,8 +97,8 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         if report.gates:
             return ""
         if not self.fix:
-            return self.again(commands, "simulate") if report.schedulable else self.again(commands, "explain", "--fix")
+            return self.ask(commands, "simulate") if report.schedulable else self.ask(commands, "explain", "--fix")
         first = next(iter(report.advice.enough if report.advice is not None else ()), None)
         options = (option.partition(" ") for option in (() if first is None else first.options))
         words = [f"{name}{blank}{quote(value)}" for name, blank, value in options]
-        return self.again(commands, "simulate", *words) if words else ""
+        return self.ask(commands, "simulate", *words) if words else ""

@@ -67,7 +67,7 @@ class WhyHere(Report, frozen=True):
     """Weighted score above that of ``other``, by plugin, without plugins that score both alike."""
 
     @classmethod
-    def of(cls, node: str, nodes: Sequence[NodeReport]) -> WhyHere:
+    def compare(cls, node: str, nodes: Sequence[NodeReport]) -> WhyHere:
         """Compare ``node`` with all ``nodes``, judged without the pod."""
         here = next(row for row in nodes if row.name == node)
         others = sorted(
@@ -156,7 +156,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     node, else of one more.
     """
 
-    def only(self, names: Iterable[str]) -> ExplainReport:
+    def for_nodes(self, names: Iterable[str]) -> ExplainReport:
         """Report on some of its nodes. Raises UsageError for an unknown node."""
         chosen = dict.fromkeys(names)
         existing = {node.name for node in self.nodes}
@@ -187,7 +187,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
             first, *others = _changes(self, self.fix)
             yield from (without_gates(self.gates, first), *others)
         else:
-            yield from [*opening(self), summary(self), *beside(self)]
+            yield from [*opening(self), summary(self), *side_remarks(self)]
 
     @property
     def statements(self) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
     return without_gates(report.gates, f"{len(fitting):,} of {count_of(total, 'node')} {verb}{listed}")
 
 
-def beside(report: ExplainReport) -> list[str]:
+def side_remarks(report: ExplainReport) -> list[str]:
     """Sentences on what bars the pod, kube-scheduler's message, preemption, sampling, and which constraint would have
     to change.
     """

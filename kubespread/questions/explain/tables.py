@@ -274,7 +274,7 @@ def node_table(rows: NodeRows, suffix: str, look: Look) -> Rows:
     width = None if look.wide else look.width
     columns, gap, room = _fullest(width, partial(_columns_of_nodes, rows, suffix, look.wide))
     if room is not None:
-        columns[-1] = _within(rows, columns[-1], room)
+        columns[-1] = _fit(rows, columns[-1], room)
     if all(row.node.feasible for row in rows.rows):
         # Reasons are left out.
         columns.pop()
@@ -336,7 +336,7 @@ def _reasons(rows: NodeRows, full: bool) -> Layout:
 _FITS, _FAILS = Cell("yes", Tone.GOOD), Cell("no", Tone.BAD)
 
 
-def _within(rows: NodeRows, reasons: Layout, width: int) -> Layout:
+def _fit(rows: NodeRows, reasons: Layout, width: int) -> Layout:
     """The reasons; one word each where there is no room for numbers."""
     cells = [
         reason if width_of(reason.text) <= width else Cell(_cut_items(row.short_names, width))

@@ -24,7 +24,7 @@ from kubespread.views.view import NodeFacts, Tile, View, frame_of, side_notes, s
 from kubespread.wording import EMPTY, count_of, short_key
 
 
-class _Counted(Struct, frozen=True):
+class _CountedPod(Struct, frozen=True):
     """A pod that counts in a domain of a constraint, as a row."""
 
     by: Annotated[str, Col()]
@@ -76,7 +76,7 @@ def _sheets(report: ExplainReport) -> Iterator[Sheet[Any]]:
         readers=Readers.PIPES,
         tone=lambda row: Tone.GOOD if row.node.feasible else Tone.BAD,
     )
-    counted = columns_of(_Counted)
+    counted = columns_of(_CountedPod)
     yield Sheet(title="Pods", columns=counted, rows=list(_counted_pods(report)), readers=Readers.COLUMNS)
 
 
@@ -120,7 +120,7 @@ def _letters(rows: NodeRows) -> list[str]:
     ]
 
 
-def _counted_pods(report: ExplainReport) -> Iterator[_Counted]:
+def _counted_pods(report: ExplainReport) -> Iterator[_CountedPod]:
     """One row per pod and domain; none where the report does not name the pods.
 
     A constraint that counts the same pods as an earlier one has no rows: each pod is next to its node already.
@@ -134,7 +134,7 @@ def _counted_pods(report: ExplainReport) -> Iterator[_Counted]:
         for domain in constraint.domains:
             for pod in domain.pods or ():
                 where = domain.value or EMPTY
-                yield _Counted(letter(position), where, pod.name, pod.owner, pod.node, _state(pod))
+                yield _CountedPod(letter(position), where, pod.name, pod.owner, pod.node, _state(pod))
 
 
 def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
@@ -155,7 +155,7 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
         yield replace(node_table(rows_of(report, shown), suffix, look), hidden=len(report.nodes) - len(shown))
     if counted := list(_counted_pods(report)):
         yield []
-        yield lay_table(columns_of(_Counted), counted, look)
+        yield lay_table(columns_of(_CountedPod), counted, look)
 
 
 def _title(report: ExplainReport, suffix: str, look: Look) -> Iterator[Sentence]:
@@ -230,7 +230,7 @@ def _view_of_changes(report: ExplainReport, fix: Fix) -> View:
     enough = report.advice.enough if report.advice is not None else ()
     seen = View(
         **frame_of(report),
-        title=_asked(report, fix),
+        title=_question_text(report, fix),
         bars=[
             asked_bars(constraint, place)
             for place, constraint in enumerate(report.constraints if report.advice else ())
@@ -257,7 +257,7 @@ def _why_not(report: ExplainReport) -> Iterator[str]:
             yield text
 
 
-def _asked(report: ExplainReport, fix: Fix) -> str:
+def _question_text(report: ExplainReport, fix: Fix) -> str:
     pod = f"{report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}"
     if fix.replicas is None:
         return f"Pod {pod}"

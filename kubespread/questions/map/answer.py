@@ -48,13 +48,13 @@ _WIDE = {"region": (REGION, BETA_REGION), "zone": (ZONE, BETA_ZONE)}
 _RACK = "rack"
 
 
-class _Drawn(Struct, frozen=True):
+class _DrawnCluster(Struct, frozen=True):
     """The cluster to draw, and the pods to mark."""
 
     snapshot: Snapshot
     """After its edits."""
     cluster: Cluster
-    marked: Marked
+    marked: MarkedPods
     candidate: Candidate | None = None
     gaps: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ def answer(question: Map, scene: Scene) -> TopologyMap:
     if question.pods:
         surroundings, settings = question.surroundings, question.settings
         (first, *_), cluster = resolve(scene.snapshot, question.pods, scene.scheduler, surroundings, settings=settings)
-        drawn = _of(first, cluster, scene)
+        drawn = _build(first, cluster, scene)
     else:
         drawn = _whole(question, scene)
     given_keys = [full_topology_key(key, drawn.snapshot.nodes) for key in question.keys]
@@ -97,27 +97,27 @@ def answer(question: Map, scene: Scene) -> TopologyMap:
     )
 
 
-def _whole(question: Map, scene: Scene) -> _Drawn:
+def _whole(question: Map, scene: Scene) -> _DrawnCluster:
     """The cluster by itself."""
-    now = scene.now
-    cluster, marked = cluster_of(now, scene.release), Marked()
+    now = scene.edited_snapshot
+    cluster, marked = cluster_of(now, scene.release), MarkedPods()
     if text := question.selector:
         namespace = question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
         try:
-            marked = selected(cluster, namespace, parse_selector(text))
+            marked = select(cluster, namespace, parse_selector(text))
         except SelectorError as error:
             raise UsageError(f"selector {text!r}: {error}") from error
-    return _Drawn(now, cluster, marked, gaps=scene.gaps(()), notes=scene.notes)
+    return _DrawnCluster(now, cluster, marked, gaps=scene.gaps(()), notes=scene.notes)
 
 
-def _of(candidate: Candidate, cluster: Cluster, scene: Scene) -> _Drawn:
+def _build(candidate: Candidate, cluster: Cluster, scene: Scene) -> _DrawnCluster:
     snapshot, version = candidate.surroundings.snapshot, candidate.surroundings.version
     if candidate.is_stored:
         # It is not placed again.
         cluster = Cluster.build(snapshot.nodes, as_counted(snapshot.pods, version), cluster.objects)
     plugins = framework(scene.scheduler.profile_for(candidate.pod.spec.scheduler_name, version))
-    marked = Marked.of(cluster, candidate.pod, plugins, _own(candidate, cluster))
-    return _Drawn(snapshot, cluster, marked, candidate, candidate.gaps, candidate.notes)
+    marked = MarkedPods.build(cluster, candidate.pod, plugins, _own(candidate, cluster))
+    return _DrawnCluster(snapshot, cluster, marked, candidate, candidate.gaps, candidate.notes)
 
 
 def _own(candidate: Candidate, cluster: Cluster) -> list[Pod]:
@@ -135,7 +135,7 @@ def _name(candidate: Candidate) -> str:
     return f"{candidate.workload.kind}/{candidate.workload.name}"
 
 
-class Marked(Struct, frozen=True):
+class MarkedPods(Struct, frozen=True):
     """Marked pods, and the constraints on their spread."""
 
     constraints: Sequence[ConstraintReport] = ()
@@ -146,7 +146,7 @@ class Marked(Struct, frozen=True):
     """Selector of the pods; None for a workload's own pods."""
 
     @classmethod
-    def of(cls, cluster: Cluster, pod: Pod, plugins: Framework, own: Sequence[Pod]) -> Marked:
+    def build(cls, cluster: Cluster, pod: Pod, plugins: Framework, own: Sequence[Pod]) -> MarkedPods:
         """Pods that the first constraint of ``pod`` counts, wherever they run; without constraints, its ``own``."""
         plugin = next((plugin for plugin in plugins.running if isinstance(plugin, PodTopologySpread)), None)
         if plugin is not None:
@@ -170,7 +170,7 @@ class Marked(Struct, frozen=True):
         return cls(reports, counted, active, str(first.selector))
 
 
-def selected(cluster: Cluster, namespace: str, selector: Selector) -> Marked:
+def select(cluster: Cluster, namespace: str, selector: Selector) -> MarkedPods:
     """Pods of ``namespace`` that ``selector`` matches and that are not terminating."""
     places = [
         place
@@ -179,7 +179,7 @@ def selected(cluster: Cluster, namespace: str, selector: Selector) -> Marked:
         and pod.metadata.deletion_timestamp is None
         and selector.matches(pod.metadata.labels)
     ]
-    return Marked(places=places, selector=str(selector))
+    return MarkedPods(places=places, selector=str(selector))
 
 
 def default_keys(nodes: Sequence[Node], constraints: Sequence[ConstraintReport]) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ class Drawing(Struct, frozen=True):
 
     cluster: Cluster
     keys: Sequence[str]
-    marked: Marked
+    marked: MarkedPods
     joined: Collection[str] = ()
     """Names of the nodes that edits added."""
 
@@ -249,7 +249,7 @@ class Drawing(Struct, frozen=True):
                 marked=tuple(marked.get(position, ())),
                 load=tuple(_load(name, used[position], total[position]) for name, used, total in amounts),
                 skew=tuple(skew[position] for skew in skews),
-                closed=tuple(_closed(objects[position])),
+                closed=tuple(_closures(objects[position])),
                 joined=names[position] in self.joined,
             )
 
@@ -313,7 +313,7 @@ def _order(path: tuple[str | None, ...]) -> tuple[tuple[bool, str], ...]:
     return tuple((value is None, value or "") for value in path)
 
 
-def _closed(node: Node) -> Iterator[str]:
+def _closures(node: Node) -> Iterator[str]:
     yield from closing_states(node)
     for taint in node.spec.taints:
         if taint.key != CORDON_TAINT_KEY:

@@ -101,7 +101,7 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
         return sum(node.pods for node in self.nodes)
 
     @property
-    def marked(self) -> int:
+    def marked_count(self) -> int:
         return sum(len(node.marked) for node in self.nodes)
 
     def judge(self) -> Judgment:
@@ -148,10 +148,10 @@ def evenness(report: TopologyMap) -> Iterator[str]:
 
 def difference(constraint: ConstraintReport, matching: int, skew: int) -> str:
     """``5−1 = 4 > 1``: matching pods minus the minimum, against maxSkew."""
-    return f"{matching}−{matching - skew} = {against(constraint, skew)}"
+    return f"{matching}−{matching - skew} = {skew_text(constraint, skew)}"
 
 
-def against(constraint: ConstraintReport, skew: int) -> str:
+def skew_text(constraint: ConstraintReport, skew: int) -> str:
     """``4 > 1``: skew against maxSkew."""
     return f"{skew} {'>' if skew > constraint.max_skew else '≤'} {constraint.max_skew}"
 

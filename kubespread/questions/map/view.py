@@ -17,11 +17,11 @@ from kubespread.questions.map.report import (
     MapDomain,
     MapNode,
     TopologyMap,
-    against,
     difference,
     fullest,
     is_closed,
     percent,
+    skew_text,
     state_words,
 )
 from kubespread.reports.columns import Readers
@@ -102,7 +102,7 @@ def box_of(
     if skew is None:
         return Box(name, [f"{counted} · does not count", "does not count"], Tone.PLAIN, lines)
     is_exceeded = constraint.is_hard and skew > constraint.max_skew
-    facts = [difference(constraint, matching, skew), against(constraint, skew)]
+    facts = [difference(constraint, matching, skew), skew_text(constraint, skew)]
     return Box(name, facts, Tone.BAD if is_exceeded else Tone.PLAIN, lines)
 
 
@@ -138,7 +138,8 @@ def view(report: TopologyMap) -> View:
     title = f"{counted}, {count_of(report.pods, 'pod')}"
     if report.workload is not None:
         holding = sum(bool(node.marked) for node in report.nodes)
-        title = f"{report.workload} in {report.namespace}: {count_of(report.marked, 'pod')} on {holding:,} of {counted}"
+        pods = count_of(report.marked_count, "pod")
+        title = f"{report.workload} in {report.namespace}: {pods} on {holding:,} of {counted}"
     limits = zip(report.skew, report.constraints, strict=True)
     seen = View(
         **frame_of(report),
@@ -312,7 +313,7 @@ def side_by_side(boxes: Sequence[Box], columns: int, inner: int) -> Iterator[Lin
     """Yield lines with ``columns`` boxes beside each other, equally high within a row."""
     for start in range(0, len(boxes), columns):
         row = boxes[start : start + columns]
-        drawn = [list(_drawn(box, inner, max(len(other.lines) for other in row))) for box in row]
+        drawn = [list(_draw(box, inner, max(len(other.lines) for other in row))) for box in row]
         for parts in zip_longest(*drawn):
             line = list[Cell]()
             for place, part in enumerate(parts):
@@ -320,7 +321,7 @@ def side_by_side(boxes: Sequence[Box], columns: int, inner: int) -> Iterator[Lin
             yield line
 
 
-def _drawn(box: Box, inner: int, height: int) -> Iterator[Line]:
+def _draw(box: Box, inner: int, height: int) -> Iterator[Line]:
     facts = next((text for text in box.facts if width_of(box.name) + width_of(text) + _DOT <= inner), box.facts[-1])
     facts = cut_end(facts, max(1, inner - _DOT - 1))
     name = cut_middle(box.name, max(1, inner - _DOT - width_of(facts)))

@@ -125,7 +125,7 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
         return next((group.sentence for group in self.groups), "")
 
     @property
-    def scaled(self) -> Iterator[str]:
+    def scaling_lines(self) -> Iterator[str]:
         """Yield ``karpenter adds 2 nodes: 3 of 4 pods placed; still waiting: web-3``, and why it waits."""
         scaled = self.autoscaling
         if scaled is None:
@@ -140,7 +140,7 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         """Say how many are stuck, and how many of them changes free; then who waits for them."""
         if self.groups:
-            yield from self.scaled
+            yield from self.scaling_lines
             yield self._headline
         else:
             yield "all pods that exist have a node" if self.not_made else "all pods have a node"
@@ -203,5 +203,5 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
             return tried
         if worst.cause in ("fits", "preempts"):
             pod = worst.pods[0]
-            return commands.of("explain", quote(f"pod/{pod.name}"), namespace=pod.namespace)
+            return commands.ask("explain", quote(f"pod/{pod.name}"), namespace=pod.namespace)
         return commands.of_workload("explain", worst.workloads[0], "--fix") if worst.cause == "filtered" else ""

@@ -23,8 +23,8 @@ from kubespread.questions.pending import Pending, PendingFor, PendingReport, Stu
 from kubespread.questions.remedies.change import Change, QuestionEdits
 from kubespread.questions.remedies.edited_worlds import (
     AlikePods,
-    AllFreed,
     EditedWorlds,
+    FreeAll,
     RevisePod,
     pod_reviser,
     victims_of,
@@ -133,7 +133,7 @@ def _everywhere(
     rest = [reason for reason in failing if reason.words is not bars.SELECTION and reason not in resources]
     if rest:
         count = len(evaluation.cluster)
-        parts.append(f"{bars.all_nodes(count)} {bars.listed([_adjective(reason, count) for reason in rest])}")
+        parts.append(f"{bars.all_nodes(count)} {bars.join_phrases([_adjective(reason, count) for reason in rest])}")
     every_node = np.ones(len(evaluation.cluster), dtype=np.bool_)
     if not bars.rejected_only_by(reasons, everywhere).any():
         parts.append(_wrong(every_node, others, _MAX_REASONS))
@@ -208,10 +208,10 @@ def _of_resource(resource: str, others: Sequence[bars.BarringReason], evaluation
     if not is_open.any() or not elsewhere.any():
         return sentence
     most = shorten(canonical(resource, int(available[elsewhere].max())))
-    return f"{sentence}, but {most} on {_where(evaluation, elsewhere, others)}"
+    return f"{sentence}, but {most} on {_nodes_text(evaluation, elsewhere, others)}"
 
 
-def _where(evaluation: Evaluation, nodes: Mask, others: Sequence[bars.BarringReason]) -> str:
+def _nodes_text(evaluation: Evaluation, nodes: Mask, others: Sequence[bars.BarringReason]) -> str:
     """``c1 (cordoned) and g1 (tainted gpu)``, or how many nodes and what is wrong with them."""
     names = evaluation.cluster.nodes.names
     positions = sorted(np.flatnonzero(nodes).tolist(), key=names.__getitem__)
@@ -220,7 +220,7 @@ def _where(evaluation: Evaluation, nodes: Mask, others: Sequence[bars.BarringRea
     by_state: dict[str, list[str]] = {}
     for node in positions:
         by_state.setdefault(_state(evaluation, node, others), []).append(names[node])
-    return bars.listed([f"{bars.listed(alike)} ({state})" for state, alike in by_state.items()])
+    return bars.join_phrases([f"{bars.join_phrases(alike)} ({state})" for state, alike in by_state.items()])
 
 
 def _state(evaluation: Evaluation, node: int, others: Sequence[bars.BarringReason]) -> str:
@@ -249,7 +249,7 @@ class _Stuck(Struct, frozen=True):
 def answer(question: Pending, scene: Scene) -> PendingReport:
     """Group the pending pods by cause, and look for the changes that free them."""
     whose = question.asked_in(scene.snapshot)
-    now, world = scene.now, scene.world
+    now, world = scene.edited_snapshot, scene.world
     is_asked = whose.those_in(world)
     under_way = judged_as_it_stands(world, is_asked)
     groups = _groups(scene, is_asked, Commands(scene.snapshot, scene.scheduler, question))
@@ -285,10 +285,10 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Co
         by_workload.setdefault(workload_of(world, kind.waiting[0].pod), []).append(kind)
     by_cause: dict[tuple[str, str], list[_Stuck]] = {}
     for kinds in by_workload.values():
-        for stuck in _together(world, kinds):
+        for stuck in _stuck_together(world, kinds):
             by_cause.setdefault((stuck.waits.cause, stuck.waits.why), []).append(stuck)
     groups: list[StuckGroup] = []
-    freeing = _Freeing(world, scene.now, scene.release, commands, scene.snapshot.edits)
+    freeing = _Freeing(world, scene.edited_snapshot, scene.release, commands, scene.snapshot.edits)
     for alike in sorted(by_cause.values(), key=lambda alike: -sum(len(stuck.kind) for stuck in alike)):
         groups += freeing.groups(alike)
         if scene.budget.on_progress is not None:
@@ -322,7 +322,7 @@ def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[Alike
     return AlikePods.kinds(waiting for waiting in ordered.values() if is_asked(workload_of(world, waiting.pod)))
 
 
-def _together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck]:
+def _stuck_together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck]:
     """Find what the pods of a workload wait for. Where one fits, or makes room for itself, all are placed one after
     another: later ones may no longer find a node, or find one only now.
     """
@@ -389,7 +389,7 @@ class _Freeing(Struct, dict=True):
             yield self._group(alike, None, f"none: {fault}" if fault else _NO_CHANGE[waits.cause])
             return
         ranked = sorted(alike, key=lambda stuck: -len(stuck.kind))
-        goal = AllFreed(self._worlds, [stuck.kind for stuck in ranked], self._revise)
+        goal = FreeAll(self._worlds, [stuck.kind for stuck in ranked], self._revise)
         evaluation = ranked[0].waits.evaluation
         assert evaluation is not None
         several = len(goal) if len(goal) > 1 else None
@@ -398,11 +398,11 @@ class _Freeing(Struct, dict=True):
         stuck_there = Stuck(
             evaluation, self.version, several, fitting, None if fitting else several, asked, goal.rivals
         )
-        trials = Attempts.of(goal, stuck_there, max(0, most_trials(stuck_there) - self._tried) // 2)
+        trials = Attempts.build(goal, stuck_there, max(0, most_trials(stuck_there) - self._tried) // 2)
         # The cheapest change that frees all of them, else the cheapest of those that free most of them.
         best = least_change(stuck_there, trials, FAMILIES, _OF_A_FAMILY) or trials.best_of_those_that_help()
         self._tried += trials.count
-        free = goal.freed(best.change) if best is not None else frozenset()
+        free = goal.freed_pods(best.change) if best is not None else frozenset()
         whole = [stuck for stuck in alike if _waiting([stuck.kind]).keys() <= free]
         if whole and len(whole) < len(alike):
             yield from self.groups(whole)
@@ -444,16 +444,16 @@ class _Freeing(Struct, dict=True):
         words = [f"--{verb} {quote(rest)}" for verb, _, rest in edits]
         words += [f"--set {quote(setting)}" for setting in change.settings]
         if not change.settings:
-            return self.commands.of("pending", *words)
+            return self.commands.ask("pending", *words)
         kind = POD_CREATORS.get(workload.kind)
         reference = f"{kind.short}/{workload.name}" if kind is not None and kind.has_replicas else f"po/{pod.name}"
-        return self.commands.of("simulate", quote(reference), *words, namespace=workload.namespace)
+        return self.commands.ask("simulate", quote(reference), *words, namespace=workload.namespace)
 
     def _suggestion(self, best: TriedChange, stuck: _Stuck, pods: int, workloads: Sequence[WorkloadName]) -> Suggestion:
         change, answer = best.change, best.answer
         return Suggestion(
-            change=change.said,
-            brief=change.brief or change.said,
+            change=change.text,
+            brief=change.brief or change.text,
             family=change.family,
             options=options(change),
             nodes=None,

@@ -13,10 +13,10 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.question import (
     CHANCE,
     REQUIREMENTS,
-    Applied,
     AutoscalerName,
     DrainingQuestion,
     InstanceTypesFile,
+    Manifests,
     NodeGroupsFile,
     Option,
     Scenario,
@@ -108,10 +108,10 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
     @property
     def explanation(self) -> Annotated[str, Col(header="WHY", readers=Readers.RECORDS)]:
         """Reason it was not done, and the troubles it leaves, the worst first."""
-        return "; ".join(self.left)
+        return "; ".join(self.left_over)
 
     @property
-    def left(self) -> list[str]:
+    def left_over(self) -> list[str]:
         """Reason and troubles, one text each; degraded workloads only if no pod of theirs explains it."""
         failed = [] if self.failed is None else self.failed.split("\n")
         kinds = dict.fromkeys(trouble.kind for trouble in self.troubles if trouble.kind not in REFUSALS)
@@ -124,7 +124,7 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
         return replace(
             self,
             workloads=tuple(
-                _over(own, [same for other in others for same in other.workloads if same.workload == own.workload])
+                _merge(own, [same for other in others for same in other.workloads if same.workload == own.workload])
                 for own in self.workloads
             ),
             rollouts=tuple(
@@ -138,7 +138,7 @@ class PlanStep(Outcome, frozen=True, kw_only=True):
         )
 
 
-def _over(own: WorkloadChange, others: Sequence[WorkloadChange]) -> WorkloadChange:
+def _merge(own: WorkloadChange, others: Sequence[WorkloadChange]) -> WorkloadChange:
     """The workload with the skews of other runs, in which pods of another revision may have been moved."""
     skews = [skew for other in others for skew in other.skew]
     return replace(own, skew=tuple(skew.merge([same for same in skews if same.is_of(skew)]) for skew in own.skew))
@@ -216,7 +216,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         return self.whole.unmade
 
     @property
-    def blocked(self) -> tuple[int, ...]:
+    def blocked_steps(self) -> tuple[int, ...]:
         """Numbers of the steps that were not done in full."""
         return tuple(step.number for step in self.steps if not step.is_done)
 
@@ -232,7 +232,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         return {new: old for step in self.steps for new, old in step.replaces.items()}
 
     @property
-    def lost(self) -> list[NamespacedName]:
+    def lost_pods(self) -> list[NamespacedName]:
         """Pods that are gone and that no controller recreates, intended or not."""
         return [pod for step in self.steps for pod in step.lost]
 
@@ -278,14 +278,14 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     @property
     def _not_done(self) -> list[str]:
         """Count of steps that were done in full, where not all were."""
-        done = len(self.steps) - len(self.blocked)
+        done = len(self.steps) - len(self.blocked_steps)
         return [] if done == self.step_count else [f"{done:,} of {count_of(self.step_count, 'step')} done in full"]
 
     @property
     def of_steps(self) -> list[str]:
         """Sentences about steps; steps with the same one share it."""
         failed = (f"step {step.number}: not done: {step.failed}" for step in self.steps if step.failed is not None)
-        return [*failed, *sentences(self.steps, _called, in_brief(self.whole))]
+        return [*failed, *sentences(self.steps, _step_names, in_brief(self.whole))]
 
     def sentences(self) -> Iterator[str]:
         left, preempted = in_brief(self.whole), sum(len(step.preempted) for step in self.steps)
@@ -296,7 +296,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             if self.of_steps or any(step.down for step in self.steps)
             else "nothing is worse"
         ]
-        yield "; ".join((*self.chances, *bad, *(beside or ([] if self.blocked or left else ending))))
+        yield "; ".join((*self.chances, *bad, *(beside or ([] if self.blocked_steps or left else ending))))
         yield from self.of_steps
         yield from self._remedies()
         yield from of_unknown(self.whole)
@@ -304,8 +304,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             if step.preempted:
                 yield f"step {step.number} preempts {preempted_pods(step.preempted, _MAX_NAMED)}"
             yield from (f"step {step.number}: {text}" for text in down_meanwhile(step.down))
-        if len(self.lost) > self.whole.count("lost"):
-            yield f"{says(len(self.lost), 'pod', 'are')} gone for good: {some_of(self.lost, _MAX_NAMED)}"
+        if len(self.lost_pods) > self.whole.count("lost"):
+            yield f"{says(len(self.lost_pods), 'pod', 'are')} gone for good: {some_of(self.lost_pods, _MAX_NAMED)}"
         if self.undone:
             yield f"not begun: {some_of(self.undone, _MAX_STEPS)}"
         if self.start.placed:
@@ -330,7 +330,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"every step is done in full with {remedy}; then {remedy.left}"
 
 
-def _called(steps: Sequence[Outcome]) -> str:
+def _step_names(steps: Sequence[Outcome]) -> str:
     """``step 2``, ``steps 2, 3 and 5``."""
     numbers = sorted(step.number for step in steps if isinstance(step, PlanStep))
     return f"step{'' if len(numbers) == 1 else 's'} {some_of([str(number) for number in numbers], _MAX_STEPS)}"
@@ -383,7 +383,7 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
     ] = None
     manifests: Annotated[
         tuple[Any, ...],
-        Applied("Manifest, or directory of manifests, to apply: new objects are created, existing ones changed."),
+        Manifests("Manifest, or directory of manifests, to apply: new objects are created, existing ones changed."),
     ] = ()
     create_namespaces: Annotated[
         bool, Option("Create missing namespaces of the manifests; otherwise objects in them are refused.")

@@ -41,10 +41,10 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
     # A pipe can be read only once.
     given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
     question = replace(question, manifests=given)
-    return _with_remedies(question, scene, _played(question, scene))
+    return _with_remedies(question, scene, _play(question, scene))
 
 
-class _Played(Struct, frozen=True):
+class _PlayedPlan(Struct, frozen=True):
     """Plan after it was played."""
 
     scene: Scene
@@ -52,18 +52,18 @@ class _Played(Struct, frozen=True):
     report: PlanReport
 
 
-def _played(question: Plan, scene: Scene) -> _Played:
+def _play(question: Plan, scene: Scene) -> _PlayedPlan:
     """Raises UsageError where there is nothing to play."""
-    unedited = scene.of(replace(scene.snapshot, edits=before_all(scene.snapshot.edits)))
-    steps = planned(question, unedited, scene.snapshot.edits)
+    unedited = scene.move(replace(scene.snapshot, edits=before_all(scene.snapshot.edits)))
+    steps = plan_steps(question, unedited, scene.snapshot.edits)
     if not steps:
         raise UsageError("no autoscaler may ask for more than its workload has" if question.hpa_max else _NOTHING)
     play = Steps(scenario_of(question, steps), question.namespace, question.runs, question.seed)
     playing = unedited.asking(play)
-    return _Played(playing, play.answer(playing))
+    return _PlayedPlan(playing, play.answer(playing))
 
 
-def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
+def _with_remedies(question: Plan, scene: Scene, played: _PlayedPlan) -> PlanReport:
     """The report with the first change of budgets with which all steps get through, else the first with which they are
     done in full.
     """
@@ -71,7 +71,7 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
     refused = {trouble.subject for trouble in report.whole.get("blocked")}
     if report.judge() == "yes" or not refused:
         return report
-    before = Baseline.settle(scene.of(replace(scene.snapshot, edits=before_all(scene.snapshot.edits))).world).world
+    before = Baseline.settle(scene.move(replace(scene.snapshot, edits=before_all(scene.snapshot.edits))).world).world
     pods = {full_name(pod): pod for world in (played.scene.world, before) for pod in world.book}
     changes = looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())])
     done, tried = list[PlanRemedy](), 0
@@ -79,14 +79,14 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
         if scene.budget.is_over:
             break
         edits = (*change.edits, *scene.snapshot.edits)
-        changed = scene.of(replace(scene.snapshot, edits=edits))
+        changed = scene.move(replace(scene.snapshot, edits=edits))
         with scene.budget.deadline():
             # A budget that a manifest brings is not there yet.
             with suppress(KubespreadError):
-                then = _played(question, changed).report
+                then = _play(question, changed).report
                 if then.unfinished is not None:
                     break
-                if not then.blocked:
+                if not then.blocked_steps:
                     done.append(PlanRemedy(options=change.what, left=in_brief(then.whole)))
             tried += 1
     untried = [change.what for change in changes[tried:]]
@@ -94,11 +94,11 @@ def _with_remedies(question: Plan, scene: Scene, played: _Played) -> PlanReport:
         report,
         remedies=tuple(sorted(done, key=lambda remedy: remedy.left != "")[:1]),
         remedies_tried=tried,
-        unfinished=report.unfinished or scene.budget.unfinished("change", len(changes), untried),
+        unfinished=report.unfinished or scene.budget.missing("change", len(changes), untried),
     )
 
 
-def planned(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Sequence[Step]:
+def plan_steps(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Sequence[Step]:
     """All steps: new nodes, manifests, edits, the given scenario, and autoscaled workloads at their maximum.
 
     The cluster of ``scene`` is without the edits. Raises UsageError and ManifestError.
@@ -113,7 +113,7 @@ def planned(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Sequence[Ste
     if question.scenario is not None:
         steps += question.scenario.steps
     if question.hpa_max:
-        steps += _grown(question, scene, steps)
+        steps += _grow(question, scene, steps)
     return steps
 
 
@@ -126,12 +126,12 @@ def scenario_of(question: Plan, steps: Sequence[Step]) -> Scenario:
     return replace(scenario, steps=tuple(steps), preemption=question.makes_room)
 
 
-def _grown(question: Plan, scene: Scene, steps: Sequence[Step]) -> Iterator[Step]:
+def _grow(question: Plan, scene: Scene, steps: Sequence[Step]) -> Iterator[Step]:
     """Each workload with an autoscaler that may ask for more than it has after ``steps``, at its maximum."""
     then = after_steps(
         scene.snapshot, scenario_of(question, steps), None, scene.scheduler, namespace=question.namespace
     )
-    for name, _, most in growing(scene.of(then).world, lambda _: True):
+    for name, _, most in growing(scene.move(then).world, lambda _: True):
         scale = Scale(name.kind, name.name, most, name.namespace)
         yield Step(str(scale), scale)
 

@@ -94,7 +94,7 @@ class Steps(Struct, frozen=True):
         if self.runs is not None and not 1 <= self.runs <= _MAX_RUNS:
             raise UsageError(f"runs must be from 1 to {_MAX_RUNS}, not {self.runs}")
         since = monotonic()
-        playing = Playing.of(self, scene)
+        playing = Playing.build(self, scene)
         took = monotonic() - since
         playing.check()
         report, happenings = playing.play()
@@ -106,10 +106,10 @@ class Steps(Struct, frozen=True):
             cluster=scene.source,
             gaps=scene.gaps(scene.world.assumed),
             notes=(*scene.notes, *report.notes, *notes_on_runs(self.seed, len(others) + 1)),
-            unfinished=scene.budget.unfinished("run", count, missing),
+            unfinished=scene.budget.missing("run", count, missing),
         )
 
-    answered = answer
+    full_answer = answer
 
 
 def after_steps(
@@ -131,7 +131,7 @@ def after_steps(
     question = Steps(replace(read, steps=read.steps[:steps]), namespace, runs=1)
     scene = Scene(snapshot, scheduler or Scheduler(), question)
     question.answer(scene)
-    return as_snapshot(scene.world, scene.now)
+    return as_snapshot(scene.world, scene.edited_snapshot)
 
 
 class Playing(Struct, frozen=True):
@@ -149,8 +149,8 @@ class Playing(Struct, frozen=True):
     grow: Grow | None
 
     @classmethod
-    def of(cls, question: Steps, scene: Scene) -> Self:
-        scenario, now, world = question.scenario, scene.now, scene.world
+    def build(cls, question: Steps, scene: Scene) -> Self:
+        scenario, now, world = question.scenario, scene.edited_snapshot, scene.world
         namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
         world.surroundings = replace(world.surroundings, chance=Chance.from_seed(question.seed))
         return cls(scenario, world, world.fork(), now, scene.scheduler, namespace, scene.grow)
@@ -202,14 +202,14 @@ class Playing(Struct, frozen=True):
             named.append(WorkloadReference(action.kind, action.name, action.namespace))
         self._check_workloads(named, applies=applies)
         if isinstance(action, Apply):
-            self._applied(action)
+            self._read_manifests(action)
         elif isinstance(action, Rollout) and exists(self.world, action.workload.in_namespace(self.namespace)):
             self._rolled_out(action)
 
     def _check_workloads(self, workloads: Sequence[WorkloadReference], *, applies: bool) -> None:
         if applies:
             return
-        for name in self._meant(workloads):
+        for name in self._resolve_names(workloads):
             if not exists(self.world, name):
                 raise not_found(self.world, name)
 
@@ -219,7 +219,7 @@ class Playing(Struct, frozen=True):
         A step that fails is reported, and the next one is played: `check` finds mistakes before.
         """
         world = self.world
-        stuck = frozenset(self._meant(self.scenario.stuck))
+        stuck = frozenset(self._resolve_names(self.scenario.stuck))
         world.surroundings = replace(world.surroundings, stuck=stuck)
         before = world.cluster
         # The steps happen in the world itself; what they are compared with is a fork.
@@ -258,12 +258,12 @@ class Playing(Struct, frozen=True):
             told = [resume(self.world, rollout) for rollout in told]
         return replace(played, failed="; ".join(failed) or None, rollouts=tuple(told))
 
-    def _meant(self, names: Iterable[WorkloadReference]) -> Iterator[WorkloadName]:
+    def _resolve_names(self, names: Iterable[WorkloadReference]) -> Iterator[WorkloadName]:
         return (self.world.resolve_name(name.in_namespace(self.namespace)) for name in names)
 
     def _switch_readiness(self, step: Stuck) -> None:
         """Switch readiness from now on. Unready pods of a workload that is no longer stuck become ready at once."""
-        world, named = self.world, set(self._meant(step.workloads))
+        world, named = self.world, set(self._resolve_names(step.workloads))
         if not isinstance(step, Ready):
             world.surroundings = replace(world.surroundings, stuck=world.surroundings.stuck | named)
             return
@@ -291,7 +291,7 @@ class Playing(Struct, frozen=True):
         return ()
 
     def _apply_manifests(self, step: Apply, refused: list[str]) -> Sequence[RolloutReport | None]:
-        world, (objects, workloads, notes) = self.world, self._applied(step)
+        world, (objects, workloads, notes) = self.world, self._read_manifests(step)
         missing = self._missing_namespaces(objects, workloads)
         if step.creates_namespaces:
             notes = (*notes, *(f"namespace {name} is created" for name in missing))
@@ -303,11 +303,11 @@ class Playing(Struct, frozen=True):
         allowed = (workload for workload in workloads if workload.pod.metadata.namespace not in missing)
         return [apply_workload(world, workload) for workload in allowed]
 
-    def _applied(self, step: Apply) -> tuple[Sequence[ApiObject], Sequence[AppliedWorkload], Sequence[str]]:
+    def _read_manifests(self, step: Apply) -> tuple[Sequence[ApiObject], Sequence[AppliedWorkload], Sequence[str]]:
         """The other objects of the manifests that are new or changed (budgets, Services, PriorityClasses), their
         workloads in order, and notes. Raises KubespreadError for what the API server would refuse.
         """
-        now = self._now
+        now = self._current
         surroundings = replace(
             self._surroundings(now, self.namespace, step.settings), recursive=True, none_will_do=True
         )
@@ -319,7 +319,7 @@ class Playing(Struct, frozen=True):
             # As kubectl says it.
             raise UsageError("no objects passed to apply")
         surroundings, notes = with_manifest_objects(surroundings, read.manifests)
-        workloads = [self._wanted(source, surroundings) for source in _sources(read, surroundings)]
+        workloads = [self._read_workload(source, surroundings) for source in _sources(read, surroundings)]
         self.world.assume(read.gaps)
         return tuple(_new_objects(now, surroundings.snapshot)), workloads, (*read.notes, *notes)
 
@@ -327,7 +327,7 @@ class Playing(Struct, frozen=True):
         self, objects: Sequence[ApiObject], workloads: Sequence[AppliedWorkload]
     ) -> Mapping[str, str]:
         """The namespaces of what is applied that neither are there nor among it, with the API server's answer."""
-        now, brought = self._now, {obj.metadata.name for obj in objects if isinstance(obj, Namespace)}
+        now, brought = self._current, {obj.metadata.name for obj in objects if isinstance(obj, Namespace)}
         used = {*map(_namespace_of, objects), *(workload.pod.metadata.namespace for workload in workloads)}
         answers = {name: missing_namespace(now, name) for name in sorted(used - brought - {""})}
         refusal = "nothing is created in it without --create-namespaces"
@@ -335,19 +335,19 @@ class Playing(Struct, frozen=True):
 
     def _rolled_out(self, step: Rollout) -> AppliedWorkload:
         """The workload with the template of its manifest, with fields set, or restarted. Raises KubespreadError."""
-        now, name = self._now, step.workload.in_namespace(self.namespace)
+        now, name = self._current, step.workload.in_namespace(self.namespace)
         surroundings = self._surroundings(now, name.namespace, step.settings)
         if step.manifest is None:
             restarted_at = "" if step.settings else self.world.timestamp
-            return self._stored(name, surroundings, restarted_at)
+            return self._reload(name, surroundings, restarted_at)
         surroundings = replace(surroundings, name=f"{name.namespace}/{name.kind}/{name.name}", one_only=True)
         read = read_sources([step.manifest], surroundings)
         if read.errors:
             raise read.errors[0]
-        return self._wanted(read.choose(surroundings)[0], surroundings)
+        return self._read_workload(read.choose(surroundings)[0], surroundings)
 
     @property
-    def _now(self) -> Snapshot:
+    def _current(self) -> Snapshot:
         return as_snapshot(self.world, self.snapshot)
 
     def _surroundings(self, snapshot: Snapshot, namespace: str, settings: Sequence[str]) -> Surroundings:
@@ -359,10 +359,10 @@ class Playing(Struct, frozen=True):
             settings=parse_settings(settings),
         )
 
-    def _wanted(self, source: Source, surroundings: Surroundings) -> AppliedWorkload:
+    def _read_workload(self, source: Source, surroundings: Surroundings) -> AppliedWorkload:
         if isinstance(source, Reference):
             name = WorkloadName(source.kind.kind, source.namespace or surroundings.context_namespace, source.name)
-            return self._stored(name, surroundings)
+            return self._reload(name, surroundings)
         candidate, now = apply_manifest(source, surroundings), surroundings.snapshot
         self.world.assume((*candidate.gaps, *candidate.admission_gaps))
         refuse_update(candidate, now)
@@ -372,7 +372,7 @@ class Playing(Struct, frozen=True):
         wanted_now = _of_candidate(candidate, is_other=bool(is_other))
         return _as_before(self.world, wanted_now) if is_other else wanted_now
 
-    def _stored(self, name: WorkloadName, surroundings: Surroundings, restarted_at: str = "") -> AppliedWorkload:
+    def _reload(self, name: WorkloadName, surroundings: Surroundings, restarted_at: str = "") -> AppliedWorkload:
         row, now = of_pods(name.kind), surroundings.snapshot
         if row.foreign:
             raise UsageError(f"how the controller of a {name.kind} replaces pods is not modeled")

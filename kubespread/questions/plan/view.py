@@ -104,9 +104,7 @@ def _frames(report: PlanReport, drawn: TopologyMap) -> Iterator[Frame]:
 
 def _parts(report: PlanReport, look: Look) -> Iterator[Part]:
     steps = lay_table(_COLUMNS, report.steps, look)
-    lines = [
-        [line, *_indented([*_details(step)], look)] for step, (line,) in zip(report.steps, steps.rows, strict=True)
-    ]
+    lines = [[line, *_indent([*_details(step)], look)] for step, (line,) in zip(report.steps, steps.rows, strict=True)]
     # Those that are not done come first, as others may be mended by the steps behind them.
     tones = [Tone.WARN if step.is_done and _tone(step) is Tone.BAD else _tone(step) for step in report.steps]
     yield replace(steps, rows=lines, noun="step", tones=tones)
@@ -115,7 +113,7 @@ def _parts(report: PlanReport, look: Look) -> Iterator[Part]:
             yield passes(f"Step {number}: {rollout.workload.short_name}", rollout, look)
 
 
-def _indented(details: Sequence[Line], look: Look) -> Iterator[Text]:
+def _indent(details: Sequence[Line], look: Look) -> Iterator[Text]:
     shown = details if look.in_full else details[:_MAX_DETAILS]
     for detail in shown:
         yield Sentence([Cell(" " * _DETAIL), *detail], _DETAIL + 2)

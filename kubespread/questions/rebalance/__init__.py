@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
 
 
-def _named(workloads: tuple[WorkloadName, ...]) -> str:
+def _names(workloads: tuple[WorkloadName, ...]) -> str:
     return some_of([workload.name for workload in workloads], 1)
 
 
 class RebalancedConstraint(Report, frozen=True):
     """A constraint that is violated, or with counts that the plan changes."""
 
-    workloads: Annotated[tuple[WorkloadName, ...], Col(text=_named, fit=Fit.NAMES)]
+    workloads: Annotated[tuple[WorkloadName, ...], Col(text=_names, fit=Fit.NAMES)]
     """NAMESPACE/Kind/name of the workloads with the constraint."""
     topology_key: Annotated[str, Col(header="KEY", text=short_key)]
     max_skew: Annotated[int, Col()]

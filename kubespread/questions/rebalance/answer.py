@@ -24,9 +24,9 @@ from kubespread.questions.rebalance.goals import (
     Move,
     candidates,
     goals,
+    group_goals,
     matching,
     search,
-    together,
 )
 from kubespread.questions.scene import Scene
 from kubespread.reports.outcome import PlacedPod
@@ -54,8 +54,8 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
             *(f"{name}: pods of a {name.kind} are not evicted, only those of a {kinds}" for name in others)
         )
     policy = read_policy(question.descheduler) if question.descheduler is not None else None
-    now = scene.now
-    baseline, placed_first = scene.settled()
+    now = scene.edited_snapshot
+    baseline, placed_first = scene.baseline()
     world = baseline.world
     counting = CountedWorkloads(world, moving(whose.those_in(world)))
     chosen = (name for pod in world.book if (name := counting(pod)) is not None)
@@ -66,7 +66,7 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
     found_goals = goals(world, workloads, soft=question.soft, unread=unread)
     goals_of = matching(found_goals)
     pods, staying = candidates(world, workloads, goals_of)
-    groups = together(len(found_goals), goals_of, (pod.pod for pod in pods))
+    groups = group_goals(len(found_goals), goals_of, (pod.pod for pod in pods))
     waiting = Counter(position for each in world.queue.waiting.values() for position in goals_of(each.pod))
     arriving = [waiting[position] for position in range(len(found_goals))]
     start = Attempt(world.fork(), Aim(found_goals, goals_of, groups, arriving, scene.budget.on_progress))
@@ -82,12 +82,12 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
         nodes=len(world.living.nodes),
         pending_before=baseline.pending(),
         constraints_in_force=len(found_goals),
-        violated_before=start.violated,
-        violated_after=after.violated,
+        violated_before=start.violations,
+        violated_after=after.violations,
         constraints=tuple(_constraints(start, after)),
         steps=tuple(_step(start, number, move) for number, move in enumerate(after.moves, 1)),
         at_least=at_least,
-        is_fewest=not after.violated and len(after.moves) == at_least,
+        is_fewest=not after.violations and len(after.moves) == at_least,
         obstacles=tuple(_obstacles(start, obstacles)),
         staying=tuple(rows.StayingPods(why=why, pods=staying[why]) for why in sorted(staying)),
         rounds=tuple(_rounds(start.fork(), policy)) if policy is not None else (),
@@ -96,14 +96,14 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
         notes=(
             *scene.notes,
             *unread,
-            *_uncounted(start, pods),
+            *_uncounted_notes(start, pods),
             *placed_first,
             *([] if found_goals else [_not_in_force(question, workloads)]),
         ),
     )
 
 
-def _uncounted(start: Attempt, pods: Sequence[Candidates]) -> Iterator[str]:
+def _uncounted_notes(start: Attempt, pods: Sequence[Candidates]) -> Iterator[str]:
     goals_of, constraint_goals = start.aim.goals_of, start.aim.goals
     uncounted = sum(
         len(alike.keys)
@@ -182,7 +182,7 @@ def _rounds(attempt: Attempt, policy: Policy) -> Iterator[rows.DeschedulerRound]
             placed=tuple(PlacedPod(pod=full_name(pod), node=pod.spec.node_name) for pod in happened.placed),
             held=tuple(rows.StayingPods(why=why, pods=held[why]) for why in sorted(held)),
             pending=len(attempt.world.queue.waiting),
-            violated=attempt.violated,
+            violated=attempt.violations,
         )
         if not cycle.evicted:
             return
@@ -200,13 +200,13 @@ def _cycle(world: World, policy: Policy) -> Cycle:
         return True
 
     for plugin, evictor in policy.profiles:
-        view = View(world.cluster, [_identified(pod) for pod in world.book])
+        view = View(world.cluster, [_identify(pod) for pod in world.book])
         chosen, _ = choose(view, policy, plugin, evictor)
         cycle.evict(view, chosen, evictor, request)
     return cycle
 
 
-def _identified(pod: Pod) -> Pod:
+def _identify(pod: Pod) -> Pod:
     """The pod with a UID, as every stored pod has one: without it the descheduler evicts nothing."""
     if pod.metadata.uid:
         return pod

@@ -190,14 +190,14 @@ def decode_policy(data: dict[str, Any], file: str, lines: FieldLines) -> Policy:
     faults: list[_Fault] = []
     if kind != (KIND, API_VERSION):
         faults.append(("", f"expected a {KIND} of apiVersion {API_VERSION}, found {kind[0]} of {kind[1]}"))
-    written = DeschedulerPolicy() if faults else _decoded(data, DeschedulerPolicy, "", faults)
+    written = DeschedulerPolicy() if faults else _decode(data, DeschedulerPolicy, "", faults)
     profiles = list[tuple[PluginArgs, EvictorArgs]]()
     for place, profile in enumerate(written.profiles):
         if {PLUGIN, "*"}.intersection(profile.plugins.balance.enabled):
             profiles.append(_args(profile, f"profiles[{place}]", faults))
     if not profiles and not faults:
         faults.append(("profiles", f"no profile enables the balance plugin {PLUGIN}: the descheduler spreads nothing"))
-    faults += _unparsed("nodeSelector", lambda: parse_selector(written.node_selector))
+    faults += _parse_faults("nodeSelector", lambda: parse_selector(written.node_selector))
     if faults:
         raise ManifestError(file, [Fault(message, place, lines.line(0, place)) for place, message in faults])
     return Policy(written, profiles)
@@ -208,15 +208,15 @@ def _args(profile: DeschedulerProfile, path: str, faults: list[_Fault]) -> tuple
     for place, config in enumerate(profile.plugin_config):
         args = f"{path}.pluginConfig[{place}].args"
         if config.name == PLUGIN:
-            plugin = _decoded(config.args, PluginArgs, args, faults)
+            plugin = _decode(config.args, PluginArgs, args, faults)
             faults += ((f"{args}.{name}", message) for name, message in _faults_of_plugin(plugin))
         elif config.name == EVICTOR:
-            evictor = _decoded(config.args, EvictorArgs, args, faults)
+            evictor = _decode(config.args, EvictorArgs, args, faults)
             faults += ((f"{args}.{name}", message) for name, message in _faults_of_evictor(evictor))
     return plugin, evictor
 
 
-def _decoded(data: Any, cls: type[T], path: str, faults: list[_Fault]) -> T:
+def _decode(data: Any, cls: type[T], path: str, faults: list[_Fault]) -> T:
     """``data`` as a ``cls``; faults are appended to ``faults``."""
     join = f"{path}." if path else ""
     try:
@@ -235,7 +235,7 @@ def _faults_of_plugin(args: PluginArgs) -> Iterator[_Fault]:
             yield f"constraints[{place}]", f"constraint {action} is not one of [{' '.join(actions)}]"
     if args.namespaces.include and args.namespaces.exclude:
         yield "namespaces", "only one of Include/Exclude namespaces can be set"
-    yield from _unparsed("labelSelector", lambda: _labels(args.label_selector))
+    yield from _parse_faults("labelSelector", lambda: _labels(args.label_selector))
 
 
 def _faults_of_evictor(args: EvictorArgs) -> Iterator[_Fault]:
@@ -258,12 +258,12 @@ def _faults_of_evictor(args: EvictorArgs) -> Iterator[_Fault]:
             if value not in supported:
                 message = f"Unsupported value: {quote(value)}: supported values: {', '.join(map(quote, supported))}"
                 yield f"podProtections.{name}[{place}]", message
-    yield from _unparsed("nodeSelector", lambda: parse_selector(args.node_selector))
-    yield from _unparsed("labelSelector", lambda: _labels(args.label_selector))
-    yield from _unparsed("namespaceLabelSelector", lambda: _namespaces(args))
+    yield from _parse_faults("nodeSelector", lambda: parse_selector(args.node_selector))
+    yield from _parse_faults("labelSelector", lambda: _labels(args.label_selector))
+    yield from _parse_faults("namespaceLabelSelector", lambda: _namespaces(args))
 
 
-def _unparsed(path: str, parse: Callable[[], object]) -> Iterator[_Fault]:
+def _parse_faults(path: str, parse: Callable[[], object]) -> Iterator[_Fault]:
     try:
         parse()
     except SelectorError as error:
@@ -450,7 +450,7 @@ def spreads(pods: Iterable[Pod], enforced: Sequence[str]) -> Iterator[DomainSpre
                 yield DomainSpread(constraint, identity[2], pod)
 
 
-def _taken(
+def _take(
     view: View, spread: DomainSpread, counted: Sequence[tuple[Pod, int]], eligible: Mask, *, asks: bool
 ) -> list[Pod]:
     """The pods that balancing one constraint takes: from large domains until sizes are within maxSkew of each other or
@@ -533,7 +533,7 @@ def choose(
         for spread in spreads((pod for pod, _ in placed), enforced):
             found.append(spread)
             eligible = spread.eligible(view.nodes) & included
-            taken = _taken(view, spread, counted, eligible, asks=plugin.topology_balance_node_fit)
+            taken = _take(view, spread, counted, eligible, asks=plugin.topology_balance_node_fit)
             chosen.update({(pod.metadata.namespace, pod.metadata.name): pod for pod in taken})
     return [chosen[key] for key in sorted(chosen)], found
 

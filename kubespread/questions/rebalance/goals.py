@@ -104,7 +104,7 @@ def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread
     for workload in workloads:
         for sort, pod in _sorts(world, workload).items():
             if sort not in of_sort:
-                declared = _declared(world, pod)
+                declared = _declarations(world, pod)
                 faults = declared[1].problems.values() if declared is not None else ()
                 unread.update((f"{workload.kind}/{workload.name}: {fault}", None) for fault in faults)
                 counted = _constraints(world, pod, *declared, soft=soft) if declared is not None else ()
@@ -129,7 +129,7 @@ def _sorts(world: World, workload: WorkloadName) -> Mapping[Hashable, Pod]:
     return sorts
 
 
-def _declared(world: World, pod: Pod) -> tuple[SpreadRules, PodConstraints] | None:
+def _declarations(world: World, pod: Pod) -> tuple[SpreadRules, PodConstraints] | None:
     """The constraints in force and how they are counted, None where the pod's scheduler does not spread."""
     scheduled = world.surroundings.scheduler_of(pod)
     plugins = scheduled[1].running if scheduled is not None else []
@@ -199,7 +199,7 @@ def matching(constraint_goals: Sequence[Goal]) -> GoalsOf:
     return goals_of
 
 
-def together(number: int, goals_of: GoalsOf, pods: Iterable[Pod]) -> Sequence[Sequence[int]]:
+def group_goals(number: int, goals_of: GoalsOf, pods: Iterable[Pod]) -> Sequence[Sequence[int]]:
     """Group goals, by position, that one eviction of ``pods`` may serve together. The lower bounds of groups add up."""
     groups = [{position} for position in range(number)]
     for counting in {frozenset(goals_of(pod)) for pod in pods}:
@@ -271,7 +271,7 @@ class Attempt:
         return sum(moves for moves, _ in of_groups), sum(mass for _, mass in of_groups)
 
     @property
-    def violated(self) -> int:
+    def violations(self) -> int:
         """Number of goals that do not hold."""
         return sum(need.moves > 0 for need in self.needs)
 
@@ -394,12 +394,12 @@ def search(start: Attempt, pods: Sequence[Candidates]) -> tuple[Attempt, dict[in
         for place, group in enumerate(start.aim.groups):
             if attempt.need_of(group)[0]:
                 own = [alike for alike in pods if not {*group}.isdisjoint(start.aim.goals_of(alike.pod))]
-                attempt, obstacles[place] = _reached(attempt, group, own)
+                attempt, obstacles[place] = _reach(attempt, group, own)
         if attempt is before:
             return attempt, {place: why for place, why in obstacles.items() if why}
 
 
-def _reached(start: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> tuple[Attempt, Counter[str]]:
+def _reach(start: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> tuple[Attempt, Counter[str]]:
     """Result of evicting again and again the first pod that helps the group and worsens no other; the start where
     that does not reach it, and why.
     """
@@ -408,7 +408,7 @@ def _reached(start: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -
         faults = Counter[str]()
         for alike in _best_first(attempt, group, pods):
             check()
-            key = _next(attempt, alike)
+            key = _next_pod(attempt, alike)
             if key is None or faults.total() >= _MAX_SETBACKS:
                 continue
             child = attempt.fork()
@@ -446,7 +446,7 @@ def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidate
     return sorted(pods, key=worth)
 
 
-def _next(attempt: Attempt, alike: Candidates) -> PodKey | None:
+def _next_pod(attempt: Attempt, alike: Candidates) -> PodKey | None:
     """The next of the pods that is still in place."""
     gone = {key_of(move.evicted) for move in attempt.moves}
     return next((key for key in alike.keys if key not in gone and key in attempt.world.book), None)

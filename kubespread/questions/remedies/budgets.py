@@ -32,7 +32,7 @@ def looser(world: World, asked: Sequence[Edit], *refused: Sequence[Pod]) -> tupl
 
     Empty if no budget is in the way, or the edits ``asked`` set them.
     """
-    kept = {name for edit in asked if isinstance(edit, SetBudget) for name in _meant(world, edit)}
+    kept = {name for edit in asked if isinstance(edit, SetBudget) for name in _budgets_meant(world, edit)}
     sizes = dict.fromkeys(edits for pods in refused for edits in _for_pods(world, pods) if edits)
     sizes = {edits: None for edits in sizes if kept.isdisjoint((edit.namespace, edit.name) for edit in edits)}
     return tuple(
@@ -40,7 +40,7 @@ def looser(world: World, asked: Sequence[Edit], *refused: Sequence[Pod]) -> tupl
     )
 
 
-def _meant(world: World, edit: SetBudget) -> Iterator[tuple[str | None, str]]:
+def _budgets_meant(world: World, edit: SetBudget) -> Iterator[tuple[str | None, str]]:
     """The budgets that an edit sets, by namespace and name."""
     for budget in world.objects.get(PodDisruptionBudget):
         meta = budget.metadata

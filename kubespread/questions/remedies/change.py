@@ -46,7 +46,7 @@ class Change(Struct, frozen=True):
     """Short form without node names: ``3 more nodes in zone a``."""
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """``A maxSkew 2``: constraints by letter."""
         return f"{self.letter} {self.what}" if self.letter else self.what
 
@@ -74,15 +74,15 @@ class Change(Struct, frozen=True):
             cost = max(piece.cost for piece in pieces)
         return cls(first.family, what, cost, edits=edits, pieces=tuple(pieces), phrase=phrase)
 
-    def without(self, piece: Change) -> Change:
+    def remove(self, piece: Change) -> Change:
         """The change without one of its nodes or labels."""
         return self.of_pieces(self.phrase, [other for other in self.pieces if other is not piece])
 
-    def joined(self, other: Change) -> Change:
+    def join(self, other: Change) -> Change:
         """Both changes together."""
         return Change(
             f"{self.family} + {other.family}",
-            f"{self.said} + {other.said}",
+            f"{self.text} + {other.text}",
             self.cost + other.cost,
             (*self.settings, *other.settings),
             (*self.edits, *other.edits),
@@ -107,7 +107,7 @@ class Ladder(Struct, frozen=True):
     """True if it changes several nodes at once."""
 
     @classmethod
-    def of(cls, change: Change, summary: str) -> Ladder:
+    def build(cls, change: Change, summary: str) -> Ladder:
         """A change of one size."""
         return cls(change.family, summary, 1, lambda _: change, change.letter)
 
@@ -158,7 +158,7 @@ class Goal(Protocol):
         """Answer after the change; None if the API server or a disruption budget refuses it."""
 
 
-class Revised(Struct, frozen=True):
+class RevisedPod(Struct, frozen=True):
     """The pod with ``--set`` settings."""
 
     pod: Pod
@@ -166,7 +166,7 @@ class Revised(Struct, frozen=True):
     """Function that adds the pod's other objects to a cluster, such as its ReplicaSet."""
 
 
-Revise = Callable[[Sequence[str]], Revised | None]
+Revise = Callable[[Sequence[str]], RevisedPod | None]
 """Function that makes the pod with settings; None if the API server refuses them."""
 
 
@@ -182,7 +182,7 @@ class QuestionEdits(Struct, frozen=True):
     settings: Sequence[str] = ()
     workload: WorkloadName | None = None
 
-    def decided(self, nodes: Sequence[Node], pod: Pod) -> frozenset[Hashable]:
+    def decisions(self, nodes: Sequence[Node], pod: Pod) -> frozenset[Hashable]:
         """Properties of nodes, and of the pod after the edits, that the question itself sets."""
         of_edits = [setting for edit in self.edits for setting in self._settings(edit, pod)]
         return frozenset(

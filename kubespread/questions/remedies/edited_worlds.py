@@ -35,19 +35,19 @@ from kubespread.world.store.waiting import Waiting
 _MOST_KEPT = 64
 
 
-class Edited(Struct, frozen=True):
+class EditResult(Struct, frozen=True):
     """Result of edits."""
 
     world: World
     happened: tuple[Happenings, ...] = ()
     """Happenings of each edit since the unedited world."""
 
-    def then(self, world: World) -> Edited:
+    def extend(self, world: World) -> EditResult:
         """The result, extended by what happened in ``world`` since."""
-        return Edited(world, (*self.happened, world.happenings))
+        return EditResult(world, (*self.happened, world.happenings))
 
     @property
-    def gone(self) -> list[Departure]:
+    def departures(self) -> list[Departure]:
         """Pods that had to leave."""
         return [gone for step in self.happened for gone in step.gone]
 
@@ -59,43 +59,43 @@ class EditedWorlds(Struct, dict=True):
     """Function that makes the world, called on first use."""
     namespace: str
     """Namespace of names without one."""
-    _made: dict[tuple[Edit, ...], Edited | None] = msgspec.field(default_factory=dict)
+    _made: dict[tuple[Edit, ...], EditResult | None] = msgspec.field(default_factory=dict)
 
     @cached_property
-    def unchanged(self) -> Edited:
+    def original(self) -> EditResult:
         """The unedited world, before kube-scheduler tries pending pods again."""
-        return Edited(self.world_as_it_is())
+        return EditResult(self.world_as_it_is())
 
     @cached_property
     def _left_alone(self) -> Baseline:
         """World left alone, to tell the effects of edits from what would happen anyway."""
-        world = self.unchanged.world.fork()
+        world = self.original.world.fork()
         world.settle()
         happenings = world.next_step()
         world.book.changed.clear()
         return Baseline(world, happenings)
 
-    def after(self, edits: tuple[Edit, ...]) -> Edited | None:
+    def apply(self, edits: tuple[Edit, ...]) -> EditResult | None:
         """The settled world after ``edits``; None if one is refused."""
         reused = next((length for length in range(len(edits), 0, -1) if edits[:length] in self._made), 0)
-        edited = self._made[edits[:reused]] if reused else self.unchanged
+        edited = self._made[edits[:reused]] if reused else self.original
         for length in range(reused + 1, len(edits) + 1):
             if edited is None:
                 return None
             if len(self._made) >= _MOST_KEPT:
                 del self._made[next(iter(self._made))]
-            edited = self._made[edits[:length]] = self._edited(edited, edits[length - 1])
+            edited = self._made[edits[:length]] = self._edit(edited, edits[length - 1])
         return edited
 
-    def _edited(self, before: Edited, edit: Edit) -> Edited | None:
+    def _edit(self, before: EditResult, edit: Edit) -> EditResult | None:
         world = before.world.fork()
         try:
             apply(world, edit, self.namespace)
         except KubespreadError:
             return None
-        return None if world.happenings.blocked else before.then(world)
+        return None if world.happenings.blocked else before.extend(world)
 
-    def consequences(self, edited: Edited) -> Iterator[str]:
+    def consequences(self, edited: EditResult) -> Iterator[str]:
         """Yield effects on others that would not occur without the edits."""
         for gone in self._gone_anew(edited):
             name = full_name(gone.pod)
@@ -104,13 +104,13 @@ class EditedWorlds(Struct, dict=True):
             elif gone.why == UNSELECTED:
                 yield f"{name} leaves {gone.pod.spec.node_name}: its DaemonSet no longer selects the node"
 
-    def harm(self, edited: Edited, is_own: Callable[[Pod], bool]) -> Iterator[str]:
+    def harm(self, edited: EditResult, is_own: Callable[[Pod], bool]) -> Iterator[str]:
         """Yield losses of others: pods pending or gone only because of the edits.
 
         A pod that waits in place of one's own counts as another pod, even of the same workload.
         """
         difference = Difference(self._left_alone, edited.world, edited.happened)
-        others = [_waiting(world, is_own) for world in (edited.world, self._left_alone.world, self.unchanged.world)]
+        others = [_waiting(world, is_own) for world in (edited.world, self._left_alone.world, self.original.world)]
         for gone in self._gone_anew(edited):
             if gone.why in (EVICTED, PREEMPTED) and gone.owner is None:
                 name, controller = full_name(gone.pod), controller_of(gone.pod)
@@ -120,13 +120,13 @@ class EditedWorlds(Struct, dict=True):
                     yield f"whether {controller.kind}/{controller.name} makes {name} again is not modeled"
         for workload, number in (others[0] - (others[1] | others[2])).items():
             yield f"{count_of(number, 'pod')} of {workload.short_name} would be pending"
-        for row in unmade_pods(edited.world, difference.unmade) if edited.gone else ():
+        for row in unmade_pods(edited.world, difference.unmade) if edited.departures else ():
             yield f"{count_of(row.count, 'pod')} of {row.workload.short_name} would not be made: {row.message}"
 
-    def _gone_anew(self, edited: Edited) -> list[Departure]:
+    def _gone_anew(self, edited: EditResult) -> list[Departure]:
         """The pods that had to go and would not without the edits."""
         anyway = {key_of(gone.pod) for gone in self._left_alone.happenings.gone}
-        return [gone for gone in edited.gone if key_of(gone.pod) not in anyway]
+        return [gone for gone in edited.departures if key_of(gone.pod) not in anyway]
 
 
 def _waiting(world: World, is_own: Callable[[Pod], bool]) -> Counter[WorkloadName]:
@@ -146,9 +146,9 @@ class PlayedGoal(Goal):
     @property
     def rivals(self) -> int:
         """Number of other pending pods."""
-        return sum(not self.is_own(waiting.pod) for waiting in self.worlds.unchanged.world.waiting)
+        return sum(not self.is_own(waiting.pod) for waiting in self.worlds.original.world.waiting)
 
-    def answered(self, edited: Edited | None, count: int, needed: int = 1, harm: Sequence[str] = ()) -> Answer:
+    def answer(self, edited: EditResult | None, count: int, needed: int = 1, harm: Sequence[str] = ()) -> Answer:
         """Answer that ``count`` find a node, with the effects of ``edited`` on others; None without edits."""
         if edited is None:
             return Answer(count, needed, harm=tuple(harm))
@@ -182,7 +182,7 @@ class AlikePods(Struct, frozen=True):
 
 
 @dataclass
-class AllFreed(PlayedGoal):
+class FreeAll(PlayedGoal):
     """Goal that kinds of waiting pods all find a node.
 
     Edits are made in a cluster with all waiting pods, as they would be in practice; changes of the pods themselves
@@ -203,20 +203,20 @@ class AllFreed(PlayedGoal):
         return frozenset(key_of(waiting.pod) for kind in self.kinds for waiting in kind.waiting)
 
     def ask(self, change: Change) -> Answer | None:
-        edited = self.worlds.after(change.edits)
+        edited = self.worlds.apply(change.edits)
         if edited is None:
             return None
         if not change.edits or change.settings:
-            placed = self._placed(edited.world, change.settings)
+            placed = self._place(edited.world, change.settings)
             if placed is None:
                 return None
-            edited = edited.then(placed)
+            edited = edited.extend(placed)
         book, waiting = edited.world.book, edited.world.queue.waiting
         freed = self._freed[change.key] = frozenset(key for key in self.keys if key in book and key not in waiting)
-        self._victims[change.key] = victims_of(edited.gone, self.keys)
-        return self.answered(edited, len(freed), len(self)) if freed else Answer(0, len(self))
+        self._victims[change.key] = victims_of(edited.departures, self.keys)
+        return self.answer(edited, len(freed), len(self)) if freed else Answer(0, len(self))
 
-    def freed(self, change: Change) -> frozenset[PodKey]:
+    def freed_pods(self, change: Change) -> frozenset[PodKey]:
         """Pods with a node after a tried change."""
         return self._freed[change.key]
 
@@ -227,7 +227,7 @@ class AllFreed(PlayedGoal):
     def is_own(self, pod: Pod) -> bool:
         return key_of(pod) in self.keys
 
-    def _placed(self, edited: World, settings: Sequence[str]) -> World | None:
+    def _place(self, edited: World, settings: Sequence[str]) -> World | None:
         """Place the pods that still wait one after another, with ``settings`` applied. None where no pod accepts
         these.
         """

@@ -106,15 +106,15 @@ class Stuck(Struct, frozen=True, dict=True):
     """True if they are not copies: each is judged by itself."""
 
     @cached_property
-    def _decided(self) -> frozenset[Hashable]:
-        return self.asked.decided(self.nodes, self.pod)
+    def _decisions(self) -> frozenset[Hashable]:
+        return self.asked.decisions(self.nodes, self.pod)
 
     def undoes(self, change: Change) -> bool:
         """True if a change sets again what the question sets."""
-        if not self._decided:
+        if not self._decisions:
             return False
         own = QuestionEdits(change.edits, change.settings, self.asked.workload)
-        return not self._decided.isdisjoint(own.decided(self.nodes, self.pod))
+        return not self._decisions.isdisjoint(own.decisions(self.nodes, self.pod))
 
     @cached_property
     def open_to_it(self) -> Mask:
@@ -186,7 +186,7 @@ def topology_keys(stuck: Stuck) -> Iterator[Ladder]:
         key = own.counted.constraint.topology_key
         if not nodes.label(key).present.any() and (meant := near_key(key, nodes)):
             change = own.setting(TOPOLOGY_KEY, "topologyKey", meant, 8)
-            yield Ladder.of(change, change.said)
+            yield Ladder.build(change, change.text)
 
 
 def max_skews(stuck: Stuck) -> Iterator[Ladder]:
@@ -219,7 +219,7 @@ def policies(stuck: Stuck) -> Iterator[Ladder]:
         now = {"nodeTaintsPolicy": constraint.honors_taints, "nodeAffinityPolicy": constraint.honors_affinity}
         for name, honors in now.items():
             change = own.setting(POLICY, name, "Ignore" if honors else "Honor", 10)
-            yield Ladder.of(change, change.said)
+            yield Ladder.build(change, change.text)
 
 
 def min_domains(stuck: Stuck) -> Iterator[Ladder]:
@@ -237,13 +237,13 @@ def min_domains(stuck: Stuck) -> Iterator[Ladder]:
             yield Ladder(MIN_DOMAINS, f"{own.letter} minDomains down to 1", now - 1, change, own.letter)
 
 
-def relaxed(stuck: Stuck) -> Iterator[Ladder]:
+def relax(stuck: Stuck) -> Iterator[Ladder]:
     """ScheduleAnyway, which excludes minDomains."""
     for own in stuck.own_constraints:
         dropped = (f"minDomains[{own.key}]=null",) if own.counted.constraint.min_domains is not None else ()
         settings = (*dropped, f"whenUnsatisfiable[{own.key}]=ScheduleAnyway")
         change = Change(SCHEDULE_ANYWAY, "ScheduleAnyway", 240, settings, letter=own.letter)
-        yield Ladder.of(change, f"relaxing {own.letter}")
+        yield Ladder.build(change, f"relaxing {own.letter}")
 
 
 class _OfNode(Struct, frozen=True):
@@ -263,7 +263,7 @@ def _of_nodes(stuck: Stuck, changes: Iterable[_OfNode]) -> Iterator[Ladder]:
         if stuck.undoes(one.change):
             continue
         by_phrase.setdefault(one.phrase, []).append(one)
-        yield Ladder.of(one.change, one.summary)
+        yield Ladder.build(one.change, one.summary)
     for phrase, alike in by_phrase.items() if stuck.may_take_several else ():
         pieces = [one.change for one in alike]
 
@@ -292,7 +292,7 @@ def more_unavailable(stuck: Stuck) -> Iterator[Ladder]:
             edits=(SetMaxUnavailable(namespace, name, more),),
             brief=f"maxUnavailable: {more}",
         )
-        yield Ladder.of(change, change.brief)
+        yield Ladder.build(change, change.brief)
 
 
 def uncordons(stuck: Stuck) -> Iterator[Ladder]:
@@ -314,15 +314,15 @@ def node_labels(stuck: Stuck) -> Iterator[Ladder]:
         for node in stuck.nearest_first():
             if edits := _missing_labels(stuck, node):
                 name, labels = node.metadata.name, node.metadata.labels
-                pieces = [_labeled(edit, is_there=edit.key in labels) for edit in edits]
+                pieces = [_label(edit, is_there=edit.key in labels) for edit in edits]
                 change = Change.of_pieces(f"label {name}", pieces)
-                phrase = f"label {{}} nodes {change.said.removeprefix(f'label {name} ')}"
+                phrase = f"label {{}} nodes {change.text.removeprefix(f'label {name} ')}"
                 yield _OfNode(change, f"labeling {name}", phrase, "labeling {} nodes")
 
     return _of_nodes(stuck, changes())
 
 
-def _labeled(edit: LabelEdit, *, is_there: bool) -> Change:
+def _label(edit: LabelEdit, *, is_there: bool) -> Change:
     if isinstance(edit, SetLabel) and edit.value == _NEW:
         return Change(LABEL, f"{edit} (an invented {short_key(edit.key)})", _INVENTED, edits=(edit,))
     # Replacing a label costs more than adding one.
@@ -386,7 +386,7 @@ def tolerations(stuck: Stuck) -> Iterator[Ladder]:
     """Toleration of one taint that nodes have."""
     taints = dict.fromkeys(taint_text(taint) for node in stuck.nearest_first() for taint in _unwelcome(stuck, node))
     for text in taints:
-        yield Ladder.of(Change(TOLERATE, f"tolerate {text}", 180, (f"tolerations={text}",)), f"tolerating {text}")
+        yield Ladder.build(Change(TOLERATE, f"tolerate {text}", 180, (f"tolerations={text}",)), f"tolerating {text}")
 
 
 def _unwelcome(stuck: Stuck, node: Node) -> list[Taint]:
@@ -454,12 +454,12 @@ def _largest(stuck: Stuck, resource: str) -> int:
 
 def dropped_requirements(stuck: Stuck) -> Iterator[Ladder]:
     """Removal of one requirement on node labels or on pods nearby."""
-    for family, key, cost in dict.fromkeys(_required(stuck)):
+    for family, key, cost in dict.fromkeys(_requirements(stuck)):
         change = Change(family, f"drop {family} {key}", cost, (f"{family}[{SHORT.get(key, key)}]=null",))
-        yield Ladder.of(change, f"dropping {family} {key}")
+        yield Ladder.build(change, f"dropping {family} {key}")
 
 
-def _required(stuck: Stuck) -> Iterator[tuple[str, str, int]]:
+def _requirements(stuck: Stuck) -> Iterator[tuple[str, str, int]]:
     """Each requirement, and what it costs to drop it."""
     spec, required = stuck.pod.spec, required_node_selector(stuck.pod)
     for key in spec.node_selector:
@@ -479,7 +479,7 @@ def waits(stuck: Stuck) -> Iterator[Ladder]:
     """Waiting for terminating pods."""
     for pod in stuck.evaluation.cluster.running.pods:
         if pod.metadata.deletion_timestamp is not None:
-            yield _gone(WAIT, pod, "wait for {} to terminate", "waiting for {}", 5)
+            yield _remove(WAIT, pod, "wait for {} to terminate", "waiting for {}", 5)
 
 
 def evictions(stuck: Stuck) -> Iterator[Ladder]:
@@ -498,13 +498,13 @@ def evictions(stuck: Stuck) -> Iterator[Ladder]:
 
     for place in sorted(first.tolist(), key=order):
         if pods[place].metadata.deletion_timestamp is None:
-            yield _gone(EVICT, pods[place], "evict {}", "evicting {}", 35)
+            yield _remove(EVICT, pods[place], "evict {}", "evicting {}", 35)
 
 
-def _gone(family: str, pod: Pod, what: str, summary: str, cost: int) -> Ladder:
+def _remove(family: str, pod: Pod, what: str, summary: str, cost: int) -> Ladder:
     name = full_name(pod)
     edit = EvictPod(pod.metadata.name, pod.metadata.namespace)
-    return Ladder.of(Change(family, what.format(name), cost, edits=(edit,)), summary.format(name))
+    return Ladder.build(Change(family, what.format(name), cost, edits=(edit,)), summary.format(name))
 
 
 def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
@@ -720,6 +720,6 @@ FAMILIES: Sequence[Family] = (
     Family(180, "pod", tolerations),
     Family(185, "node", untaints),
     Family(190, "pod", dropped_requirements),
-    Family(240, "constraint", relaxed),
+    Family(240, "constraint", relax),
 )
 """In the order an operator tries them: those that keep every promise, more nodes, less for each pod."""

@@ -67,7 +67,7 @@ class Attempts(Struct):
     tried: dict[Hashable, TriedChange | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, goal: Goal, stuck: Stuck, most: int) -> Attempts:
+    def build(cls, goal: Goal, stuck: Stuck, most: int) -> Attempts:
         return cls(goal, most, None if stuck.is_one else stuck.fitting)
 
     @property
@@ -109,7 +109,7 @@ class Attempts(Struct):
         return next((attempt for attempt in ranked if attempt.answer.count > (self.fitting or 0)), None)
 
 
-class Searched(Struct):
+class SearchResult(Struct):
     """Results of all tried changes."""
 
     found: list[TriedChange] = field(default_factory=list)
@@ -137,12 +137,12 @@ class Searched(Struct):
         self.untried[ladder.family] = self.untried.get(ladder.family, 0) + 1
 
 
-def search(stuck: Stuck, families: Sequence[Family], trials: Attempts, most: int = _FEWEST) -> Searched:
+def search(stuck: Stuck, families: Sequence[Family], trials: Attempts, most: int = _FEWEST) -> SearchResult:
     """Try every change of ``families`` alone, within the limit; on large clusters the first ``most`` of each.
 
     Families take turns, a few changes at a time.
     """
-    searched = Searched()
+    searched = SearchResult()
     most = max(most, _CELLS // max(len(stuck.evaluation.cluster), 1))
     pending = [(family.changes(stuck), most) for family in families]
     while pending:
@@ -215,14 +215,14 @@ def smallest(
 
     def ask(place: int) -> TriedChange | None:
         part = ladder.at(place)
-        answer = trials.ask(joined([*before, part, *after]))
+        answer = trials.ask(join([*before, part, *after]))
         return TriedChange(part, answer) if answer is not None and answer.suffices else None
 
     if ladder.sizes <= _ONE_BY_ONE:
         return next(filter(None, map(ask, range(ladder.sizes))), None)
     best = ask(ladder.sizes - 1)
     if best is None:
-        answer = trials.ask(joined([*before, ladder.most, *after]))
+        answer = trials.ask(join([*before, ladder.most, *after]))
         if trials.fitting is None or answer is None or answer.count <= trials.fitting:
             return None
     for place in range(_ONE_BY_ONE):
@@ -238,7 +238,7 @@ def smallest(
     return best
 
 
-def combined(
+def combine(
     stuck: Stuck, families: Sequence[Family], trials: Attempts, enough: int = _ENOUGH_COMBINED
 ) -> tuple[list[TriedChange], int]:
     """Sufficient combinations of two changes, else of three, the cheapest first; and the number of untried ones, if too
@@ -261,9 +261,9 @@ def combined(
             if trials.is_over or len(sufficient) >= enough:
                 break
             tried += 1
-            answer = trials.ask(joined([ladder.most for ladder in together]))
+            answer = trials.ask(join([ladder.most for ladder in together]))
             if answer is not None and answer.suffices:
-                refined = _refined(together, ladders, trials)
+                refined = _refine(together, ladders, trials)
                 sufficient[refined.change.key] = refined
         if len(sufficient) < enough:
             untried += max(0, comb(len(strongest), size) - tried)
@@ -283,7 +283,7 @@ def least_change(
     if (alone := search_least(stuck, families, trials, most)) is not None:
         return alone
     for some in combining or (families,):
-        if found := combined(stuck, some, trials, enough=1)[0]:
+        if found := combine(stuck, some, trials, enough=1)[0]:
             return found[0]
     return None
 
@@ -300,7 +300,7 @@ class SharedSearch(Struct):
         if fault := claims_at_fault(stuck.evaluation):
             return None, fault
         most = most_trials(stuck)
-        trials = Attempts.of(goal, stuck, max(0, min(max(1, most // _SHARE), most - self.tried)))
+        trials = Attempts.build(goal, stuck, max(0, min(max(1, most // _SHARE), most - self.tried)))
         # Pods that make way for others are made again elsewhere, or are missed: no manifest should be edited for that.
         families = [family for family in FAMILIES if family.of != "other pod"]
         of_the_pod = [family for family in families if family.of != "node"]
@@ -315,7 +315,7 @@ def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:
     return (ladder for ladder in ladders if ladder.family == SCHEDULE_ANYWAY or ladder.letter not in relaxed)
 
 
-def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Attempts) -> TriedChange:
+def _refine(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Attempts) -> TriedChange:
     """The combination with each part as small as the others allow, one after another, and without parts it does not
     need.
     """
@@ -333,16 +333,16 @@ def minimal(parts: Sequence[Change], trials: Attempts) -> TriedChange:
     kept = list(parts)
     for part in parts:
         without = [other for other in kept if other is not part]
-        if without and not trials.is_over and trials.if_sufficient(joined(without)) is not None:
+        if without and not trials.is_over and trials.if_sufficient(join(without)) is not None:
             kept = without
     for place, part in enumerate(tuple(kept)):
         for piece in part.pieces:
             if trials.is_over or not kept[place].pieces:
                 break
-            fewer = [*kept[:place], kept[place].without(piece), *kept[place + 1 :]]
-            if trials.if_sufficient(joined(fewer)) is not None:
+            fewer = [*kept[:place], kept[place].remove(piece), *kept[place + 1 :]]
+            if trials.if_sufficient(join(fewer)) is not None:
                 kept = fewer
-    fewest = trials.if_sufficient(joined(kept))
+    fewest = trials.if_sufficient(join(kept))
     assert fewest is not None
     return fewest
 
@@ -355,10 +355,10 @@ def _weaker(ladder: Ladder, ladders: Sequence[Ladder]) -> Sequence[Ladder]:
     return sorted(same, key=lambda other: other.least.cost)
 
 
-def joined(changes: Sequence[Change]) -> Change:
+def join(changes: Sequence[Change]) -> Change:
     first, *others = changes
     for other in others:
-        first = first.joined(other)
+        first = first.join(other)
     return first
 
 
@@ -366,11 +366,11 @@ def advice(
     stuck: Stuck, families: Sequence[Family], goal: Goal, *, combines: bool = True
 ) -> tuple[Advice, Sequence[Change]]:
     """Sufficient single changes, else combinations; and the change of each suggestion."""
-    trials = Attempts.of(goal, stuck, most_trials(stuck))
+    trials = Attempts.build(goal, stuck, most_trials(stuck))
     searched = search(stuck, families, trials)
     sufficient, untried = searched.found, dict(searched.untried)
     if not sufficient and combines:
-        sufficient, combinations_untried = combined(stuck, families, trials)
+        sufficient, combinations_untried = combine(stuck, families, trials)
         if combinations_untried:
             untried[COMBINATION] = combinations_untried
     leading = list(_leading(sufficient))
@@ -407,7 +407,7 @@ def _leading(sufficient: Sequence[TriedChange]) -> Iterator[tuple[TriedChange, S
 def _suggestion(first: TriedChange, others: Sequence[TriedChange], stuck: Stuck) -> Suggestion:
     answer = first.answer
     return Suggestion(
-        change=first.change.said,
+        change=first.change.text,
         family=first.change.family,
         options=options(first.change),
         nodes=answer.count if stuck.is_one else None,
@@ -416,7 +416,7 @@ def _suggestion(first: TriedChange, others: Sequence[TriedChange], stuck: Stuck)
         notes=tuple(notes_on(stuck, first.change)),
         alternatives=tuple(" ".join(options(other.change)) for other in others),
         constraints=tuple(part.letter for part in first.change.parts if part.letter),
-        brief=first.change.brief or first.change.said,
+        brief=first.change.brief or first.change.text,
     )
 
 

@@ -129,7 +129,7 @@ class Together(Report, frozen=True):
         return [tuple(islice(nodes, len(group.nodes.left))) for group in self.groups]
 
     @property
-    def moved(self) -> int:
+    def moves(self) -> int:
         """Number of pods placed elsewhere, some more than once."""
         return sum(group.placed for group in self.groups)
 
@@ -162,7 +162,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         elif len(alone) == 1:
             yield f"1 of {count_of(len(self.rows), 'node')} can go alone: {alone[0]}"
         else:
-            yield from _together(together, f"{len(alone):,} of {count_of(len(self.rows), 'node')} can go alone")
+            yield from _together_lines(together, f"{len(alone):,} of {count_of(len(self.rows), 'node')} can go alone")
         yield from self._remedies()
         if lost := list(dict.fromkeys(pod for row in self.rows if row.alone for pod in row.lost)):
             yield f"{count_of(len(lost), 'pod')} would be lost for good: {some_of(lost, _MAX_NAMED)}"
@@ -200,7 +200,7 @@ def _steps(together: Together) -> str:
     return ", then ".join([f"cordon and drain {first}", *later])
 
 
-def _together(together: Together, alone: str) -> Iterator[str]:
+def _together_lines(together: Together, alone: str) -> Iterator[str]:
     if not together.nodes:
         yield f"{alone}, none together"
     else:

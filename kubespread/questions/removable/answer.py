@@ -45,14 +45,14 @@ _IN_A_ROW = 20
 
 def answer(question: Removable, scene: Scene) -> RemovableReport:
     """Remove each node by itself, then as many as possible together, greedily."""
-    nodes = scene.now.nodes
+    nodes = scene.edited_snapshot.nodes
     meant = {node.metadata.name for target in question.nodes for node in nodes_of_target(parse_target(target), nodes)}
     names = [node.metadata.name for node in nodes if not question.nodes or node.metadata.name in meant]
     if question.most is not None and len(names) > question.most:
-        pods = Counter(pod.spec.node_name for pod in scene.now.pods if is_active(pod))
+        pods = Counter(pod.spec.node_name for pod in scene.edited_snapshot.pods if is_active(pod))
         fewest = frozenset(sorted(names, key=lambda name: (pods[name], name))[: question.most])
         names = [name for name in names if name in fewest]
-    trials = _Removing.of(question, scene)
+    trials = _Removing.build(question, scene)
     world = trials.baseline.world
     alone = tuple(scene.tasks(trials, names))
     rows, together, untried = _removals(trials, alone, scene)
@@ -67,7 +67,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         gaps=scene.gaps(world.assumed),
         not_modelled=Removable.never_modelled,
         notes=tuple(dict.fromkeys((*scene.notes, *trials.notes, *(tie for row in rows for tie in row.ties)))),
-        unfinished=scene.budget.unfinished("node", len(names), names[len(alone) :] or untried),
+        unfinished=scene.budget.missing("node", len(names), names[len(alone) :] or untried),
     )
 
 
@@ -91,7 +91,7 @@ def _removals(
     tried with them in time.
     """
     free_to_go = sorted((row for row in alone if row.alone and not row.set_apart), key=lambda row: (row.pods, row.name))
-    group = trials.together([row.name for row in free_to_go], scene)
+    group = trials.remove_group([row.name for row in free_to_go], scene)
     place = {name: number for number, name in enumerate(group.nodes, 1)}
     rows = [
         replace(row, place=place.get(row.name), stays=group.stays.get(row.name, row.set_apart if row.alone else ""))
@@ -116,27 +116,27 @@ class _Removing:
         """``as_read`` is the cluster before it settled, where remedies are looked for that do not undo ``edits``."""
         self.baseline, self.notes, self._flags, self._as_read, self._edits = baseline, notes, flags, as_read, edits
         self.assumed = baseline.world.assumed
-        self._after = lru_cache(_MOST_KEPT)(self._changed)
+        self._after = lru_cache(_MOST_KEPT)(self._change)
         self._certain, self._domains = Certain(baseline.world.fork()), CountingDomains(baseline.world)
 
     @classmethod
-    def of(cls, question: Removable, scene: Scene) -> Self:
+    def build(cls, question: Removable, scene: Scene) -> Self:
         as_read = scene.world.fork() if question.remedies else None
-        return cls(*scene.settled(), question.drain_flags, as_read, scene.snapshot.edits)
+        return cls(*scene.baseline(), question.drain_flags, as_read, scene.snapshot.edits)
 
     def __call__(self, name: str) -> NodeRemoval:
         """The removal of one node, with what would let it go where all that keeps it are budgets."""
-        row, book = self._alone(name), self.baseline.world.book
+        row, book = self._remove_one(name), self.baseline.world.book
         if self._as_read is None or {trouble.kind for trouble in row.get(*REFUSALS)} != {"blocked"}:
             return row
         pods = [book[trouble.subject.namespace, trouble.subject.name] for trouble in row.get("blocked")]
         for change in looser(self.baseline.world, self._edits, pods):
             after = self._after(change)
-            if after is not None and after._alone(name).alone:
+            if after is not None and after._remove_one(name).alone:
                 return replace(row, remedy=change.what)
         return row
 
-    def _changed(self, change: Change) -> Self | None:
+    def _change(self, change: Change) -> Self | None:
         """The cluster as it is after a change that leaves nothing worse; None where it does, or is refused."""
         assert self._as_read is not None
         baseline = settled_after(self._as_read, change)
@@ -144,7 +144,7 @@ class _Removing:
             return None
         return type(self)(baseline, (), self._flags)
 
-    def _alone(self, name: str) -> NodeRemoval:
+    def _remove_one(self, name: str) -> NodeRemoval:
         """The removal of one node, while the others stay.
 
         Where kubectl refuses it is drained with all flags all the same: what else blocks it is found at once, not one
@@ -176,7 +176,7 @@ class _Removing:
         label = next((role for role in CONTROL_PLANE if role in node.metadata.labels), None)
         if label is not None:
             yield Remark(kind="controlPlane", detail=f"label {label}")
-        for domain in self._domains.lost(self.baseline.world, [node.metadata.name]):
+        for domain in self._domains.losses(self.baseline.world, [node.metadata.name]):
             yield Remark(kind="lastOfDomain", detail=domain)
         pods = tuple(
             full_name(pod)
@@ -186,7 +186,7 @@ class _Removing:
         if pods:
             yield Remark(kind="localStorage", detail="volumes of type emptyDir", pods=pods)
 
-    def together(self, names: Sequence[str], scene: Scene) -> _Group:
+    def remove_group(self, names: Sequence[str], scene: Scene) -> _Group:
         """Greedily, in the order of ``names``: a group that can go is removed, one that cannot is halved.
 
         Nodes of a group are cordoned at once, so that no pod moves from one to the next.
@@ -197,7 +197,9 @@ class _Removing:
         while start < len(names) and misses < _IN_A_ROW and not scene.budget.is_over:
             size = max(1, min(asks.likely(start - since, _SHARE), most))
             batch = names[start : start + size]
-            stays = next((f"the last node of {domain}" for domain in self._domains.lost(group.trial.world, batch)), "")
+            stays = next(
+                (f"the last node of {domain}" for domain in self._domains.losses(group.trial.world, batch)), ""
+            )
             stays = stays or asks.short(start - since, size)
             if not stays:
                 tried = None
@@ -251,7 +253,7 @@ class CountingDomains:
         self._keys = [ZONE, *(key for key in self._pods if key not in (ZONE, HOSTNAME) and self._is_shared(key))]
         self._counts = cache(self._is_counted)
 
-    def lost(self, world: World, names: Sequence[str]) -> Iterator[str]:
+    def losses(self, world: World, names: Sequence[str]) -> Iterator[str]:
         """Yield domains left without a node when ``names`` are removed, ``zone c``, and ``the cluster`` itself; the
         last domain of a key spreads nothing.
 
@@ -325,7 +327,7 @@ class Asks:
         }
         """By resource, what the pods of each node ask for."""
 
-    def _of(self, resource: str, first: int, count: int | None = None) -> tuple[Counts, Counts]:
+    def _cumulative(self, resource: str, first: int, count: int | None = None) -> tuple[Counts, Counts]:
         """For ``count`` nodes from ``first`` on: the cumulative requests of the first one, two and so on, and what all
         others have free then.
         """
@@ -338,14 +340,14 @@ class Asks:
         """Number of nodes, from ``first`` on, that request at most ``share`` of what the others have free."""
         fits = np.ones(len(self._positions) - first, dtype=np.bool_)
         for resource in self._requests:
-            demand, remaining = self._of(resource, first)
+            demand, remaining = self._cumulative(resource, first)
             fits &= demand <= share * remaining
         return len(fits) if fits.all() else int(fits.argmin())
 
     def short(self, first: int, count: int) -> str:
         """Resource that ``count`` nodes together request too much of; empty if there is none."""
         for resource in self._requests:
-            demand, free_then = self._of(resource, first, count)
+            demand, free_then = self._cumulative(resource, first, count)
             needed, remaining = demand.item(-1), free_then.item(-1)
             if needed > remaining:
                 amounts = (shorten(canonical(resource, needed), up=True), shorten(canonical(resource, remaining)))

@@ -161,7 +161,7 @@ class Certain:
 
     def _fitting_nodes(self, node: int, pod: Pod, mover: _Mover) -> int:
         """Count the nodes that fit the replacement; 0 where it may leave a constraint violated wherever it goes."""
-        cluster = self._without(node).apply(ClusterChange(gone=[(pod, node)]))
+        cluster = self._cordon(node).apply(ClusterChange(gone=[(pod, node)]))
         prepared = mover.plugins.prepare(cluster, mover.template)
         state = next(filter_state for filter_state in prepared.filter_states if isinstance(filter_state, SpreadState))
         for hard in state.hard:
@@ -170,7 +170,7 @@ class Certain:
                 return 0
         return int(np.count_nonzero(evaluate_prepared(prepared, is_scored=False).feasible))
 
-    def _without(self, node: int) -> Cluster:
+    def _cordon(self, node: int) -> Cluster:
         """The cluster with one node cordoned; a node's pods are queried one after another."""
         if self._cordoned is None or self._cordoned[0] != node:
             base = self._world.cluster
@@ -219,12 +219,12 @@ def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
 
 
 def _kept_by_autoscalers(node: Node, pods: dict[NamespacedName, Pod]) -> Iterator[KeptNode]:
-    if unsafe := _annotated(pods, SAFE_TO_EVICT, "false"):
+    if unsafe := _with_annotation(pods, SAFE_TO_EVICT, "false"):
         yield KeptNode("safeToEvict", node.metadata.name, unsafe)
-    undisturbed = _annotated(pods, DO_NOT_DISRUPT, "true")
+    undisturbed = _with_annotation(pods, DO_NOT_DISRUPT, "true")
     if undisturbed or node.metadata.annotations.get(DO_NOT_DISRUPT) == "true":
         yield KeptNode("doNotDisrupt", node.metadata.name, undisturbed)
 
 
-def _annotated(pods: dict[NamespacedName, Pod], annotation: str, value: str) -> tuple[NamespacedName, ...]:
+def _with_annotation(pods: dict[NamespacedName, Pod], annotation: str, value: str) -> tuple[NamespacedName, ...]:
     return tuple(key for key, pod in pods.items() if pod.metadata.annotations.get(annotation) == value)

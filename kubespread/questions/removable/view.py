@@ -71,7 +71,7 @@ def _tiles(report: RemovableReport) -> Sequence[Tile]:
     return [
         some("nodes can go alone", alone, len(report.rows)),
         Tile("can go together", f"{len(together.nodes):,}", Tone.GOOD if together.nodes else Tone.BAD),
-        Tile("pods placed elsewhere for that", f"{together.moved:,}"),
+        Tile("pods placed elsewhere for that", f"{together.moves:,}"),
         unwanted_tile("pods lost for good", sum(len(group.lost) for group in together.groups)),
     ]
 

@@ -106,7 +106,7 @@ class AreaLines(parts.Report, frozen=True, kw_only=True):
         return ", ".join(level_count(level, self.levels[level]) for level in reversed(LEVELS) if self.levels[level])
 
     @property
-    def what(self) -> str:
+    def subjects(self) -> str:
         """``shop/Deployment/web, shop/Deployment/api``."""
         return some_of([name.short_name for name in self.workloads] or self.nodes, _MAX_NAMED)
 
@@ -154,7 +154,7 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         whom = f"{count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
         found = f"{', '.join(counts)}{areas} of" if self.lines else f"nothing is wrong{areas} with"
         yield f"{found} {whom}"
-        yield from (f"{area.area} ({area.counts}): {area.what}" for area in self.by_area)
+        yield from (f"{area.area} ({area.counts}): {area.subjects}" for area in self.by_area)
 
 
 def _levels(lines: Sequence[ReportLine]) -> dict[Badness, int]:
@@ -232,17 +232,17 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     ] = None
 
     @property
-    def opened(self) -> tuple[Area, ...]:
+    def areas(self) -> tuple[Area, ...]:
         """Areas among the positional arguments."""
         return tuple(area for area in AREAS if area in self.workloads)
 
     def is_about(self, *areas: Area) -> bool:
         """True if one of these areas is included."""
-        return not self.opened or not set(areas).isdisjoint(self.opened)
+        return not self.areas or not set(areas).isdisjoint(self.areas)
 
     @property
-    def named(self) -> tuple[str, ...]:
-        others = tuple(name for name in self.workloads if name not in self.opened)
+    def workload_names(self) -> tuple[str, ...]:
+        others = tuple(name for name in self.workloads if name not in self.areas)
         if unknown := [name for name in others if "/" not in name]:
             from kubespread.kube.api.unknown_fields import alternatives
 

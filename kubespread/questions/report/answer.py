@@ -48,21 +48,21 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     audit = asking.whole("audit", Audit(**asking.shared))
     rows = () if audit is None else audit.workloads
     zones = len(_domains(scene, ZONE))
-    found = (*asking.lines(rows), *(() if audit is None else asking.audited(audit, zones)))
+    found = (*asking.lines(rows), *(() if audit is None else asking.audit_lines(audit, zones)))
     listed = _distinct(line for line in found if question.is_about(line.area))
     return Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
         **asking.selected.as_reported(scene.world),
         preemption=question.preemption,
-        opened=question.opened,
-        nodes=len(scene.now.nodes),
+        opened=question.areas,
+        nodes=len(scene.edited_snapshot.nodes),
         workloads=len(rows),
         lines=tuple(listed),
-        gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
+        gaps=tuple(dict.fromkeys((*asking.remarks("gaps"), *scene.gaps(scene.world.assumed)))),
         not_modelled=Report.never_modelled,
-        notes=(*asking.said("notes"), *asking.notes),
-        unfinished=scene.budget.unfinished("question", len(asking.asked), asking.missing),
+        notes=(*asking.remarks("notes"), *asking.notes),
+        unfinished=scene.budget.missing("question", len(asking.asked), asking.missing),
     )
 
 
@@ -129,13 +129,13 @@ class _Asking(Inquiry):
         self._is_about = question.is_about
         self.selected = question.asked_in(scene.snapshot)
         self.shared: dict[str, Any] = {
-            "workloads": question.named,
+            "workloads": question.workload_names,
             "namespace": question.namespace,
             "selector": question.selector,
             "preemption": question.preemption,
         }
         self._autoscaled = {
-            name: getattr(scene.asked, name) for name in ("autoscaler", "node_groups", "instance_types")
+            name: getattr(scene.portable_question, name) for name in ("autoscaler", "node_groups", "instance_types")
         }
         self.commands = Commands(scene.snapshot, scene.scheduler, question)
 
@@ -148,24 +148,24 @@ class _Asking(Inquiry):
         if self._is_about("scaling"):
             yield from self._at_maximum()
         if self._is_about("losses"):
-            yield from self._lost(rows)
+            yield from self._loss_lines(rows)
 
     def _pending(self) -> Iterator[ReportLine]:
         pending = self.whole("pending", Pending(**self.shared, **self._autoscaled))
         if pending is not None:
-            pods = {full_name(pod): pod for pod in self.scene.now.pods if not pod.spec.node_name}
+            pods = {full_name(pod): pod for pod in self.scene.edited_snapshot.pods if not pod.spec.node_name}
             yield from self._waiting(pending, pods)
 
     def _at_maximum(self) -> Iterator[ReportLine]:
         world = self.scene.world
         world.assume(world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
         if grown := list(growing(world, self.selected.those_in(world))):
-            yield from self.part("scaling", partial(self._grown, grown))
+            yield from self.part("scaling", partial(self._growth_lines, grown))
 
     @cached_property
     def _pods(self) -> Counter[str]:
         """Number of pods on each node."""
-        return Counter(pod.spec.node_name for pod in self.scene.now.pods if is_active(pod))
+        return Counter(pod.spec.node_name for pod in self.scene.edited_snapshot.pods if is_active(pod))
 
     def _as_it_is(self) -> Iterator[ReportLine]:
         """Report what keeps pods from being evicted."""
@@ -181,12 +181,12 @@ class _Asking(Inquiry):
         kept = list(kept_nodes(world, movable_workloads(world, everything)))
         tight = list(_tight_budgets(world, workload))
         yield from map(self._held_by, tight)
-        yield from self._kept(kept)
+        yield from self._kept_lines(kept)
 
-    def _grown(self, grown: Sequence[tuple[WorkloadName, str, int]]) -> Iterator[ReportLine]:
+    def _growth_lines(self, grown: Sequence[tuple[WorkloadName, str, int]]) -> Iterator[ReportLine]:
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
         scene = self.scene
-        baseline, _ = scene.asking(scene.question).settled()
+        baseline, _ = scene.asking(scene.question).baseline()
         together = at_maximum(baseline, grown)
         lacking = together.lacking
         alone = (
@@ -196,7 +196,7 @@ class _Asking(Inquiry):
         )
         yield from of_growth(together, alone, self.commands)
 
-    def _lost(self, rows: Sequence[audits.AuditedWorkload]) -> Iterator[ReportLine]:
+    def _loss_lines(self, rows: Sequence[audits.AuditedWorkload]) -> Iterator[ReportLine]:
         """Lines about losing a zone, a pool or a node."""
         scene = self.scene
         if "audit" not in self.missing and not rows:
@@ -226,7 +226,7 @@ class _Asking(Inquiry):
 
     def _waiting(self, report: PendingReport, pods: Mapping[NamespacedName, Pod]) -> Iterator[ReportLine]:
         """A line for each cause that pods wait for; none is missing that an autoscaler adds a node for."""
-        scaled = list(report.scaled)
+        scaled = list(report.scaling_lines)
         for group in report.groups:
             is_left = report.autoscaling is None or not set(group.pods).isdisjoint(report.still_pending)
             namespaces = {workload.namespace for workload in group.workloads}
@@ -238,7 +238,7 @@ class _Asking(Inquiry):
                 level="critical" if is_left and group.cause not in LATER else "notice",
                 text="; ".join((group.sentence, *(scaled if is_left else scaled[:1]))),
                 extent=len(group.pods),
-                command=self.commands.of("pending", namespace=namespaces.pop() if len(namespaces) == 1 else None),
+                command=self.commands.ask("pending", namespace=namespaces.pop() if len(namespaces) == 1 else None),
                 workloads=group.workloads,
                 since=min(
                     (made for pod in group.pods if (made := pods[pod].metadata.creation_timestamp)), default=None
@@ -246,11 +246,11 @@ class _Asking(Inquiry):
                 remedy=group.remedy,
             )
 
-    def audited(self, report: audits.AuditReport, zones: int) -> Iterator[ReportLine]:
+    def audit_lines(self, report: audits.AuditReport, zones: int) -> Iterator[ReportLine]:
         """A line for each finding, except of what `_waiting` tells; one for workloads that nothing keeps in several of
         so many ``zones``, wherever they are now, and one for those that no budget protects.
         """
-        command = self.commands.of("audit")
+        command = self.commands.ask("audit")
         free = [row.workload for row in report.workloads if row.replicas > 1 and row.is_free]
         if zones > 1 and free:
             yield ReportLine.make(
@@ -282,7 +282,7 @@ class _Asking(Inquiry):
                 if finding.code in ("noRoom", "noRollout"):
                     closed.setdefault((finding.code, finding.text), []).append(row)
                 elif not (row.pending and CAUSES[finding.code].is_pending):
-                    area, level, what, extent = _judged(row, finding)
+                    area, level, what, extent = _classify(row, finding)
                     key = f"/{short_key(finding.topology_key)}" if finding.topology_key else ""
                     place = "" if finding.constraint is None else f"/{finding.constraint}"
                     yield ReportLine(
@@ -319,7 +319,7 @@ class _Asking(Inquiry):
         if fewer:
             of = {key: count_of(len(domains[key]), domain_noun(key)) for key in fewer}
             lost = [f"{len(names):,} of {of[key]}" for key, names in fewer.items()]
-            every = self.commands.of("survive", *[f"--key {quote(SHORT.get(key, key))}" for key in fewer])
+            every = self.commands.ask("survive", *[f"--key {quote(SHORT.get(key, key))}" for key in fewer])
             command = f"; for all of them: {every}" if every else ""
             yield f"only {' and '.join(lost)} were lost, those with the most to lose{command}"
 
@@ -334,7 +334,7 @@ class _Asking(Inquiry):
                 level="warning",
                 text=report.not_tested,
                 extent=len(report.untested),
-                command=self.commands.of("survive"),
+                command=self.commands.ask("survive"),
                 workloads=report.untested,
             )
         for key, standing in report.standing_by_key.items():
@@ -347,7 +347,7 @@ class _Asking(Inquiry):
                     level="warning",
                     text=report.worst_of(standing),
                     extent=max(worst.pending, sum(change.lacks for change in worst.degraded)) + len(worst.lost),
-                    command=self.commands.of("survive", "--key", quote(SHORT.get(key, key))),
+                    command=self.commands.ask("survive", "--key", quote(SHORT.get(key, key))),
                     workloads=tuple(change.workload for change in worst.degraded),
                     nodes=(worst.domain,) if key == HOSTNAME else (),
                 )
@@ -367,7 +367,7 @@ class _Asking(Inquiry):
             nodes=budget.nodes,
         )
 
-    def _kept(self, kept: Iterable[KeptNode]) -> Iterator[ReportLine]:
+    def _kept_lines(self, kept: Iterable[KeptNode]) -> Iterator[ReportLine]:
         """A line for each reason for which nodes are not drained."""
         by_cause: dict[Cause, list[KeptNode]] = {}
         for node in kept:
@@ -378,7 +378,7 @@ class _Asking(Inquiry):
             yield ReportLine.make(
                 "kept",
                 level,
-                numbers={"kept": len(nodes), "nodes": len(self.scene.now.nodes), "why": why, "pods": pods},
+                numbers={"kept": len(nodes), "nodes": len(self.scene.edited_snapshot.nodes), "why": why, "pods": pods},
                 key=f"drains/{cause}",
                 area="drains",
                 question="report",
@@ -392,7 +392,7 @@ _MAX_NAMED = 3
 _NUMBER = regex(r"\d[\d,]*")
 
 
-def _judged(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> tuple[Area, Badness, str, int]:
+def _classify(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> tuple[Area, Badness, str, int]:
     """Classify a finding of an audit: its area, how bad it is, what it is and of what extent."""
     if (badness := CAUSES[finding.code].badness) is not None:
         missing = row.replicas - (row.ready if finding.code == "notReady" else row.placed)
@@ -411,14 +411,14 @@ def _judged(row: audits.AuditedWorkload, finding: audits.AuditFinding) -> tuple[
 
 
 def _domains(scene: Scene, key: str) -> set[str]:
-    labels = (node.metadata.labels for node in scene.now.nodes)
+    labels = (node.metadata.labels for node in scene.edited_snapshot.nodes)
     return {own[key] for own in labels if key in own}
 
 
 def _standing(scene: Scene, key: str) -> dict[str, list[str]]:
     """The nodes that answer, by their domain of ``key``."""
     nodes_of: dict[str, list[str]] = {}
-    for node in scene.now.nodes:
+    for node in scene.edited_snapshot.nodes:
         if key in node.metadata.labels and not is_silent(node):
             nodes_of.setdefault(node.metadata.labels[key], []).append(node.metadata.name)
     return nodes_of

@@ -116,7 +116,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
             question="report",
             extent=one.lacking.total() or one.untold,
             workloads=tuple(one.lacking) or (workload,),
-            command=commands.of("pending", *_scaling(one)),
+            command=commands.ask("pending", *_scaling(one)),
         )
     if together.lacking and len(together.scaled) > 1:
         yield ReportLine.make(
@@ -132,7 +132,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
             question="report",
             extent=together.lacking.total(),
             workloads=tuple(together.lacking),
-            command=commands.of("pending", *_scaling(together)),
+            command=commands.ask("pending", *_scaling(together)),
         )
 
 

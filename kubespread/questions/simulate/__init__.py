@@ -326,7 +326,7 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
     """Yield how many are placed, what else could happen, and last what stops the others."""
     if report.deleted:
         yield f"{len(report.deleted):,} deleted, {report.running:,} left"
-        yield from deleted(report)
+        yield from deletion_sentences(report)
         return
     if report.rollout is not None:
         yield f"rolled out: {rollout_sentence(report.rollout)}"
@@ -338,7 +338,7 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
     elif sentence := nothing_to_place(report):
         yield sentence
     elif report.outdated:
-        yield f"{of_waiting_revision(report)}{beside_placed(report)}; {outdated(report)}"
+        yield f"{of_waiting_revision(report)}{beside_placed(report)}; {outdated_clause(report)}"
     else:
         asked_for = max(0, report.replicas - report.present)
         yield f"{report.placed:,} of {asked_for:,} placed{already}{beside_placed(report)}"
@@ -388,14 +388,14 @@ def of_waiting_revision(report: SimulateReport) -> str:
     return f"{report.placed:,} of {new} of the current revision placed"
 
 
-def outdated(report: SimulateReport) -> str:
+def outdated_clause(report: SimulateReport) -> str:
     """Clause on the pods that the rollout will replace."""
     some = "the" if report.outdated == report.present else f"{report.outdated:,} of the"
     running = f"{report.present:,} that {verb_of(report.present, 'run')}"
     return f"{some} {running} {verb_of(report.outdated, 'are')} of an older one"
 
 
-def deleted(report: SimulateReport) -> Iterator[str]:
+def deletion_sentences(report: SimulateReport) -> Iterator[str]:
     """Yield a sentence on replicas deleted because fewer are desired than run."""
     if report.deleted:
         named = [f"{victim.pod} on {victim.node}" for victim in report.deleted[:_MAX_NODES]]
@@ -517,8 +517,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Raises UsageError for an invalid gang, and for nodes that are added for as many as fit."""
         if (gangs := self.as_gangs) is not None:
-            if self.desired is not None and (self.desired == 0 or self.desired % gangs.size):
-                raise UsageError(f"replicas must be a multiple of the gang of {gangs.size}, not {self.desired}")
+            if self.count is not None and (self.count == 0 or self.count % gangs.size):
+                raise UsageError(f"replicas must be a multiple of the gang of {gangs.size}, not {self.count}")
             if self.autoscaler is not None:
                 raise UsageError("--gang and --autoscaler do not go together: that is not modeled of gangs")
         if self.as_many_as_fit and self.autoscaler is not None:
@@ -529,7 +529,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         return self.replicas == "max"
 
     @property
-    def desired(self) -> int | None:
+    def count(self) -> int | None:
         """Number of replicas, if given."""
         return None if self.replicas == "max" else self.replicas
 
@@ -570,7 +570,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             # What would help replicas one by one need not help all at once.
             return ""
         if len(report) == 1 and worst is not None:
-            return self.again(commands, "explain", "--fix")
+            return self.ask(commands, "explain", "--fix")
         there = worst or next(iter(report), None)
         if there is None or not there.present or self.settings or self.from_scratch:
             return ""
@@ -578,5 +578,5 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         workload = WorkloadName(kind, there.pod.namespace, name)
         if worst is not None:
             return commands.of_workload("explain", workload, "--fix")
-        scaled = [] if self.desired is None else [f"--scale {quote(f'{workload}={self.desired}')}"]
+        scaled = [] if self.count is None else [f"--scale {quote(f'{workload}={self.count}')}"]
         return commands.of_workload("survive", workload, *scaled)

@@ -86,7 +86,7 @@ MOST_REPLICAS = 50_000
 """Most replicas to place, as many as take seconds. A cluster has at most 150,000 pods."""
 
 
-class Posed(Struct, frozen=True):
+class Demands(Struct, frozen=True):
     """Workloads to place, after controllers have done their work."""
 
     question: Simulate
@@ -103,7 +103,7 @@ class Posed(Struct, frozen=True):
         """True if replicas that fit nowhere preempt others, for a given number of replicas."""
         return self.question.preemption and not any(demand.gang is not None for demand in self.demands)
 
-    def placed(self, chance: Chance, on_progress: OnProgress | None = None) -> list[ScheduleResult]:
+    def place(self, chance: Chance, on_progress: OnProgress | None = None) -> list[ScheduleResult]:
         """Place all workloads in one queue, as kube-scheduler would; the outcome of each.
 
         ``on_progress`` is called now and then with the number of replicas placed.
@@ -153,9 +153,9 @@ def pose(
     on_refused: Callable[[KubespreadError], None] | None = None,
     *,
     counts_quotas: bool = True,
-) -> Posed:
+) -> Demands:
     """Prepare ``question`` for placing. Raises ManifestError, SnapshotError and UsageError."""
-    replicas = question.desired
+    replicas = question.count
     if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
         raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
     as_gangs = question.as_gangs
@@ -203,13 +203,15 @@ def pose(
     gangs = gangs_of(as_gangs, candidates, grown, cluster)
     counting = [candidate.pod for candidate in candidates]
     demands = [
-        Demand.of(candidate, profile, growth, change, cluster, gang, gang_notes(as_gangs, candidate, version), counting)
+        Demand.build(
+            candidate, profile, growth, change, cluster, gang, gang_notes(as_gangs, candidate, version), counting
+        )
         for candidate, profile, growth, change, gang in zip(candidates, profiles, grown, changes, gangs, strict=True)
     ]
-    return Posed(question, scheduler, demands, cluster)
+    return Demands(question, scheduler, demands, cluster)
 
 
-def report_of(posed: Posed, demand: Demand, shown: ScheduleResult) -> SimulateReport:
+def report_of(posed: Demands, demand: Demand, shown: ScheduleResult) -> SimulateReport:
     """Report on one workload: ``shown`` is its outcome."""
     cluster, seed, preempts = posed.cluster, posed.question.seed, posed.preempts
     pod, profile, candidate, change = demand.pod, demand.profile, demand.candidate, demand.change
@@ -225,7 +227,7 @@ def report_of(posed: Posed, demand: Demand, shown: ScheduleResult) -> SimulateRe
     keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME)
     worst_loss = _worst_losses(cluster, [*placed, *present], keys)
     desired = shown.wanted if candidate.is_daemon else demand.growth.further
-    existing, refused, missing = _made(demand, shown, desired)
+    existing, refused, missing = _creations(demand, shown, desired)
     placements = tuple(
         Placement(replica=position, pod=name, node=names[choice.node], total=choice.total, ties=choice.ties)
         for position, (choice, name) in enumerate(zip(shown.choices, demand.names(shown), strict=False))
@@ -247,7 +249,7 @@ def report_of(posed: Posed, demand: Demand, shown: ScheduleResult) -> SimulateRe
         placed=len(placed),
         placements=placements,
         preempts=preempts and demand.growth.further is not None,
-        preempted=tuple(_preempted(cluster, demand, shown, placements)),
+        preempted=tuple(_preemptions(cluster, demand, shown, placements)),
         stopped=shown.stopped or _refusal(demand.growth, len(placed)),
         conclusion=None if shown.unplaced is None else bars(shown.unplaced),
         gates=tuple(gate.name for gate in pod.spec.scheduling_gates) if shown.choices or shown.stopped else (),
@@ -274,7 +276,7 @@ def report_of(posed: Posed, demand: Demand, shown: ScheduleResult) -> SimulateRe
     )
 
 
-def _made(demand: Demand, outcome: ScheduleResult, desired: int | None) -> tuple[int, int, int]:
+def _creations(demand: Demand, outcome: ScheduleResult, desired: int | None) -> tuple[int, int, int]:
     """Count the ``desired`` replicas that are created, those the API server refuses, and those that do not exist."""
     placed, creatable, one_by_one = len(outcome.choices), demand.growth.created.copies, demand.candidate.one_by_one
     if demand.change.played is not None:
@@ -350,7 +352,7 @@ def _claims_of_replicas(cluster: Cluster, pod: Pod, *, has_own: bool) -> Iterato
             yield f"free storage for StorageClass {name}: taken to shrink by what each claim requests"
 
 
-def _preempted(
+def _preemptions(
     cluster: Cluster, demand: Demand, outcome: ScheduleResult, placements: Sequence[Placement]
 ) -> Iterator[PreemptedPod]:
     if demand.change.played is not None:
@@ -435,7 +437,7 @@ def _nodes_of_replicas(
         yield NodeReplicas(name=names[node], domains=domains, present=already[node], placed=newly[node])
 
 
-class Simulated(Struct, frozen=True):
+class SimulatedWorkload(Struct, frozen=True):
     """One workload, placed as far as possible."""
 
     demand: Demand
@@ -452,13 +454,13 @@ class Simulated(Struct, frozen=True):
         return max(0, (self.demand.growth.count or 0) + preempted - self.report.placed)
 
 
-def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
+def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[SimulatedWorkload]) -> World:
     """World of the placed replicas, without the cluster's own pending pods; other replicas wait, as do replacements of
     preempted pods.
     """
     placed = [pod for simulation in simulated for pod in _placed_pods(simulation)]
     companions = [
-        _owned(companion, simulation.demand.candidate)
+        _own(companion, simulation.demand.candidate)
         for simulation in simulated
         for companion in simulation.demand.candidate.companions
     ]
@@ -484,13 +486,13 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     return world
 
 
-def with_autoscaling(scene: Scene, posed: Posed, reports: Sequence[SimulateReport]) -> tuple[SimulateReport, ...]:
+def with_autoscaling(scene: Scene, posed: Demands, reports: Sequence[SimulateReport]) -> tuple[SimulateReport, ...]:
     """Add the autoscaler's account to reports with pending replicas.
 
     All workloads wait together, so each such report has the same account. Raises UsageError.
     """
     cluster, now = posed.cluster, posed.surroundings.snapshot
-    simulated = list(map(Simulated, posed.demands, reports))
+    simulated = list(map(SimulatedWorkload, posed.demands, reports))
     snapshot = replace(now, pods=tuple(cluster.running.pods))
     world = world_with(snapshot, scene.scheduler, simulated)
     grow = scene.grow_in(now)
@@ -506,7 +508,7 @@ def with_autoscaling(scene: Scene, posed: Posed, reports: Sequence[SimulateRepor
     return tuple(reports)
 
 
-def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
+def _own(companion: ApiObject, candidate: Candidate) -> ApiObject:
     """The ReplicaSet that a Deployment would make, with its owner reference."""
     workload = candidate.workload
     if workload is None or workload.kind != "Deployment" or not isinstance(companion, ReplicaSet):
@@ -515,7 +517,7 @@ def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
     return replace(companion, metadata=replace(companion.metadata, owner_references=[reference]))
 
 
-def _placed_pods(simulation: Simulated) -> Iterator[Pod]:
+def _placed_pods(simulation: SimulatedWorkload) -> Iterator[Pod]:
     """The placed pods; those of a rollout are in the cluster already."""
     placements = simulation.report.placements if simulation.demand.change.played is None else ()
     nodes = {placement.pod: placement.node for placement in placements}
@@ -526,7 +528,7 @@ def _placed_pods(simulation: Simulated) -> Iterator[Pod]:
             yield on_node(copy_of(pod, pod.metadata.name, ""), node, running_since("", ready=True))
 
 
-def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:
+def _notes(simulated: Sequence[SimulatedWorkload]) -> Iterator[str]:
     if any(simulation.demand.candidate.one_by_one and simulation.lacking for simulation in simulated):
         yield "a StatefulSet makes its pods one by one; to the autoscaler all wait at once here"
     if any(simulation.demand.change.played is not None and simulation.lacking for simulation in simulated):
@@ -542,7 +544,7 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     surroundings, required = posed.surroundings, question.require_placed
     candidates = [demand.candidate for demand in posed.demands]
     of_groups = pod_group_gaps(candidates)
-    outcomes = posed.placed(Chance.from_seed(question.seed), scene.budget.on_progress)
+    outcomes = posed.place(Chance.from_seed(question.seed), scene.budget.on_progress)
     reports = tuple(report_of(posed, *each) for each in zip(posed.demands, outcomes, strict=True))
     if others := list(_other_runs(posed, scene)):
         notes = tuple(notes_on_runs(question.seed, len(others) + 1))
@@ -550,7 +552,7 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
             replace(own.merge(same), notes=(*own.notes, *notes)) for own, *same in zip(reports, *others, strict=True)
         )
     if question.as_many_as_fit and len(reports) == 1:
-        reports = (_limited(reports[0], posed.demands[0].growth.created.copies, question, scene),)
+        reports = (_limit(reports[0], posed.demands[0].growth.created.copies, question, scene),)
     if asked_autoscaler(question) is not None:
         reports = with_autoscaling(scene, posed, reports)
     return tuple(
@@ -566,14 +568,12 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     )
 
 
-def _other_runs(posed: Posed, scene: Scene) -> Iterator[Sequence[SimulateReport]]:
+def _other_runs(posed: Demands, scene: Scene) -> Iterator[Sequence[SimulateReport]]:
     """Yield the reports of further runs, each with its own seed, where controllers picked among equals."""
     happened = [change for demand in posed.demands if (change := demand.change.happened) is not None]
     for seed in seeds(posed.question.seed, runs_worth(happened)):
         again = pose(replace(posed.question, seed=seed), scene.snapshot, scene.scheduler, lambda _: None)
-        yield [
-            report_of(again, *each) for each in zip(again.demands, again.placed(Chance.from_seed(seed)), strict=True)
-        ]
+        yield [report_of(again, *each) for each in zip(again.demands, again.place(Chance.from_seed(seed)), strict=True)]
 
 
 def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> PlacedByEdits | None:
@@ -588,12 +588,12 @@ def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> Placed
     return PlacedByEdits(pending=len(waited), nodes=dict(sorted(nodes.items())))
 
 
-def _limited(report: SimulateReport, quota: int | None, question: Simulate, scene: Scene) -> SimulateReport:
+def _limit(report: SimulateReport, quota: int | None, question: Simulate, scene: Scene) -> SimulateReport:
     """The report of as many as fit, with what binds first, and how many the other limit would allow."""
     nodes = report.placed
     if quota is not None and nodes >= quota:
         unlimited = pose(question, scene.snapshot, scene.scheduler, lambda _: None, counts_quotas=False)
-        (free,) = unlimited.placed(Chance.from_seed(question.seed))
+        (free,) = unlimited.place(Chance.from_seed(question.seed))
         nodes = len(free.choices)
     return replace(report, limits=Limits(nodes=nodes, quota=quota))
 

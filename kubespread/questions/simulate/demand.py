@@ -152,7 +152,7 @@ def _gang(
     version = candidates[0].surroundings.version
     scheduled = [pod for pod in cluster.running.pods if group_name(pod) == name]
     domain, fault = _domain_of(scheduled, group.topology_key, cluster)
-    appearing = len(scheduled) + _waiting(name, candidates) + sum(_created(*pair) for pair in own)
+    appearing = len(scheduled) + _waiting(name, candidates) + sum(_creations(*pair) for pair in own)
     if group.is_gang and appearing < group.min_count:
         fault = TOO_FEW
     return Gang(
@@ -178,7 +178,7 @@ def _not_modelled(group: Group, version: KubeVersion) -> Iterator[str]:
         yield f"CompositePodGroup {group.parent}: the pod group is judged by itself"
 
 
-def _created(candidate: Candidate, growth: Growth) -> int:
+def _creations(candidate: Candidate, growth: Growth) -> int:
     """Number of additional pods to schedule together; for as many as fit, as many as needed."""
     if growth.count is None:
         return 10**9
@@ -216,7 +216,7 @@ def _domain_of(members: Sequence[Pod], key: str, cluster: Cluster) -> tuple[str 
     return (domains[0], "") if len(domains) == 1 else (None, _SEVERAL_DOMAINS.format(", ".join(domains)))
 
 
-class Played(Struct, frozen=True):
+class PlayedRollout(Struct, frozen=True):
     """A rollout, complete or stuck."""
 
     outcome: ScheduleResult
@@ -234,7 +234,7 @@ class ControlledChange(Struct, frozen=True):
 
     deleted: Sequence[Pod] = ()
     """Replicas deleted because fewer are desired; the cluster is without them."""
-    played: Played | None = None
+    played: PlayedRollout | None = None
     """The rollout of a new template: the cluster is as that left it."""
     happened: Happenings | None = None
     """Happenings meanwhile; None where its controller has nothing to do."""
@@ -264,7 +264,7 @@ class Demand(Struct, frozen=True):
     gang_notes: tuple[str, ...]
 
     @classmethod
-    def of(
+    def build(
         cls,
         candidate: Candidate,
         profile: Profile,
@@ -360,7 +360,7 @@ def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Pro
     preempted, index = list(preempted_pods(world.happenings)), world.cluster.nodes.index
     left = (pod for owner in map(name_of, rollout.replica_sets) if owner != own for pod in world.book.pods_of(owner))
     old = [index[pod.spec.node_name] for pod in left if pod.spec.node_name in index]
-    return ControlledChange(played=Played(outcome, report, preempted, names, old), happened=world.next_step())
+    return ControlledChange(played=PlayedRollout(outcome, report, preempted, names, old), happened=world.next_step())
 
 
 def as_left(before: Cluster, world: World) -> Cluster:

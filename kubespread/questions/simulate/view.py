@@ -22,10 +22,10 @@ from kubespread.questions.simulate import (
     alternatives,
     beside_placed,
     cause,
-    deleted,
+    deletion_sentences,
     nothing_to_place,
     of_waiting_revision,
-    outdated,
+    outdated_clause,
     totals,
 )
 from kubespread.reports.autoscaling import AutoscalingReport
@@ -87,7 +87,7 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
         yield fold(Cell(tied, Tone.FAINT))
     if (sampled := sampling_sentence(report)) is not None:
         yield fold(Cell(sampled, Tone.FAINT))
-    yield from flow(deleted(report), look)
+    yield from flow(deletion_sentences(report), look)
     if report.rollout is not None:
         yield fold(rollout_sentence(report.rollout))
         yield passes("Rollout", report.rollout, look)
@@ -124,7 +124,7 @@ def _headline(report: SimulateReport) -> Line:
     elif (sentence := nothing_to_place(report)) is not None:
         outcome = sentence
     elif report.outdated:
-        outcome, older = of_waiting_revision(report), f"; {outdated(report)}"
+        outcome, older = of_waiting_revision(report), f"; {outdated_clause(report)}"
     else:
         outcome = f"{grown} of {count_of(report.replicas, 'replica')} placed"
     outcome = without_gates(report.gates, outcome)
@@ -180,7 +180,7 @@ def _nodes(report: SimulateReport, look: Look) -> Iterator[Part]:
     nodes = _most_first(report.nodes)
     phrases = [f"{escape(node.name)} +{node.placed:,}" for node in nodes[:_MAX_NODES]]
     if len(nodes) > _MAX_NODES:
-        phrases.append(f"and {_counted(nodes[_MAX_NODES:])}")
+        phrases.append(f"and {_count_text(nodes[_MAX_NODES:])}")
     yield from flow(phrases, look, gutter=_SEPARATOR)
 
 
@@ -266,7 +266,7 @@ def _node_cells(rows: Sequence[Sequence[NodeReplicas]], room: int) -> Sequence[s
         ]
         if all(width_of(cell) <= room for cell in named) and all(len(nodes) <= _MAX_NAMED for nodes in ordered):
             return named
-    return [*map(_counted, ordered)]
+    return [*map(_count_text, ordered)]
 
 
 def _most_first(nodes: Sequence[NodeReplicas]) -> list[NodeReplicas]:
@@ -274,7 +274,7 @@ def _most_first(nodes: Sequence[NodeReplicas]) -> list[NodeReplicas]:
     return sorted((node for node in nodes if node.placed), key=lambda node: (-node.placed, node.name))
 
 
-def _counted(nodes: Sequence[NodeReplicas]) -> str:
+def _count_text(nodes: Sequence[NodeReplicas]) -> str:
     """``4 nodes +8 to +9``, of nodes that got replicas, most first."""
     if not nodes:
         return ""
@@ -385,14 +385,14 @@ def _cause(report: SimulateReport) -> str:
     return report.conclusion or reasons_in(report.stopped or "")
 
 
-def _said(reports: Sequence[SimulateReport]) -> str:
+def _totals_line(reports: Sequence[SimulateReport]) -> str:
     """The totals, after the word of a no where any of them is one."""
     return f"{next((report.word for report in reports if report.word), '')}{totals(reports)}"
 
 
 def _totals(reports: Sequence[SimulateReport]) -> Line:
     is_bad = any(report.lacking for report in reports)
-    return [Cell(_said(reports), Tone.BAD if is_bad else Tone.GOOD)]
+    return [Cell(_totals_line(reports), Tone.BAD if is_bad else Tone.GOOD)]
 
 
 def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
@@ -400,7 +400,7 @@ def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
     return next((report.autoscaling for report in reports if report.autoscaling is not None), None)
 
 
-class _Placed(Placement, frozen=True):
+class _PlacedReplica(Placement, frozen=True):
     """One replica with its workload, as a row."""
 
     namespace: Annotated[str, Col(readers=Readers.PIPES)]
@@ -426,7 +426,7 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
     return View(
         title=_title(reports),
         provenance=source(first.cluster, first.kube_version, f"profile {first.scheduler_name}"),
-        answer=first.statements if is_one else [_said(reports)],
+        answer=first.statements if is_one else [_totals_line(reports)],
         tone=Tone.GOOD if all(report.verdict == "yes" for report in reports) else Tone.BAD,
         bars=[bars for report in reports for bars in _constraint_bars(report, is_one=is_one)],
         sheets_of=lambda: [*_sheets(reports)],
@@ -474,9 +474,9 @@ def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
     yield Sheet(title="Workloads", columns=_WORKLOADS, rows=reports, tone=_tone, readers=workloads)
     yield Sheet(
         title="Placements",
-        columns=columns_of(_Placed),
+        columns=columns_of(_PlacedReplica),
         readers=Readers.SPREADSHEET | Readers.PAGES,
-        rows=[*_placed(reports)],
+        rows=[*_placed_replicas(reports)],
     )
     yield Sheet(
         title="Preempted pods",
@@ -495,10 +495,10 @@ def _domain_rows(reports: Sequence[SimulateReport]) -> Iterator[_Domain]:
                 yield _Domain(*about, change.value or EMPTY, change.before, change.after)
 
 
-def _placed(reports: Sequence[SimulateReport]) -> Iterator[_Placed]:
+def _placed_replicas(reports: Sequence[SimulateReport]) -> Iterator[_PlacedReplica]:
     for report in reports:
         for each in report.placements:
-            yield _Placed(**asdict(each), namespace=report.namespace, workload=report.subject)
+            yield _PlacedReplica(**asdict(each), namespace=report.namespace, workload=report.subject)
 
 
 def _constraint_bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:

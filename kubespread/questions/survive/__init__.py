@@ -101,9 +101,9 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         yield from sentences(self.losses, self._losing, *map(in_brief, self.standing[:1]))
         for _, losses in self.by_key():
             if gone := [loss for loss in losses if loss.already_lost]:
-                yield f"{listed(gone, 'and')} {verb_of(len(gone), 'are')} lost already"
+                yield f"{loss_names(gone, 'and')} {verb_of(len(gone), 'are')} lost already"
         if self.autoscaler is not None:
-            yield f"{self.autoscaler} adds {self._added()}"
+            yield f"{self.autoscaler} adds {self._added_nodes()}"
         yield from of_unknown(*self.losses)
         for workload in self.asked[:_MAX_NAMED]:
             yield from self._at_first(workload)
@@ -160,9 +160,9 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         for key, standing in self.standing_by_key.items():
             if len(losses) > 1 and [*losses] == standing:
                 return f"losing any {'pair' if self.pairs else domain_noun(key)}"
-        return f"losing {listed(losses, 'or')}"
+        return f"losing {loss_names(losses, 'or')}"
 
-    def _added(self) -> str:
+    def _added_nodes(self) -> str:
         """``1 node``, ``up to 2 nodes`` where not all losses have as many."""
         joined = {len(loss.nodes.joined) for loss in self.losses}
         if not any(joined):
@@ -171,7 +171,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         return most if len(joined) == 1 else f"up to {most}"
 
 
-def listed(losses: Sequence[Outcome], conjunction: str) -> str:
+def loss_names(losses: Sequence[Outcome], conjunction: str) -> str:
     """``zone a``, ``zone a, b or 3 more zones``."""
     first, *others = (loss.name for loss in losses)
     noun, _, _ = first.rpartition(" ")
@@ -259,4 +259,4 @@ class Survive(WorkloadsQuestion[SurviveReport], frozen=True, kw_only=True):
         words = [option_of(f"{verb} {worst.topology_key}={value}") for verb in verbs for value in worst.values]
         # Pods that are placed first are not in a cluster that is only edited.
         is_edit = worst.pending and not report.placed_first
-        return commands.of("pending", *words) if is_edit else commands.of_nodes("plan", *words)
+        return commands.ask("pending", *words) if is_edit else commands.of_nodes("plan", *words)

@@ -16,7 +16,7 @@ from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.node_groups import Autoscaler
 from kubespread.questions.scene import Scene, placed_first
 from kubespread.questions.survive import LostDomain, Survive, SurviveReport
-from kubespread.questions.workloads_asked import WorkloadsAsked
+from kubespread.questions.workloads_asked import Selection
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import EMPTY, domain_noun
 from kubespread.world.events.draining import delete_nodes, fail
@@ -30,14 +30,14 @@ _MOST_DOMAINS, _MOST_PAIRS = 100, 4950
 
 def answer(question: Survive, scene: Scene) -> SurviveReport:
     """Fail the nodes of each domain, delete their Node objects where that is asked, and place pods again."""
-    losing = _Losing.of(question, scene)
+    losing = _Losing.build(question, scene)
     world, selected = losing.world, losing.selected
     workloads, untested = losing.workloads, losing.untested
     if not workloads.union(untested):
         # Workloads of no replicas have nothing to lose; one that is named was meant to have.
         if selected.names:
-            raise selected.none_found(scene.now)
-        selected.check_any(world, scene.now)
+            raise selected.none_found(scene.edited_snapshot)
+        selected.check_any(world, scene.edited_snapshot)
     domains = list(_domains_to_lose(world, question))
     losses = tuple(scene.tasks(losing, domains))
     return SurviveReport(
@@ -61,9 +61,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
             *losing.baseline.happenings.notes,
             *outside_of_domains((domain.key for domain in domains), world.living.nodes.objects),
         ),
-        unfinished=scene.budget.unfinished(
-            "domain", len(domains), [domain.called for domain in domains[len(losses) :]]
-        ),
+        unfinished=scene.budget.missing("domain", len(domains), [domain.name for domain in domains[len(losses) :]]),
     )
 
 
@@ -75,7 +73,7 @@ class _Domain(Struct, frozen=True):
     nodes: tuple[str, ...]
 
     @property
-    def called(self) -> str:
+    def name(self) -> str:
         """``zone a``; the key is left out where the value contains it."""
         key, value = domain_noun(self.key), "+".join(self.values) or EMPTY
         return value if key in value else f"{key} {value}"
@@ -125,16 +123,16 @@ def _domains(world: World, key: str) -> list[_Domain]:
 class _Losing:
     """Loses domains, each in its own copy of a world."""
 
-    def __init__(self, baseline: Baseline, selected: WorkloadsAsked, *, nodes_deleted: bool) -> None:
+    def __init__(self, baseline: Baseline, selected: Selection, *, nodes_deleted: bool) -> None:
         self.baseline, self.selected = baseline, selected
         self.assumed = baseline.world.assumed
         self._nodes_deleted, self.counts = nodes_deleted, selected.those_in(baseline.world)
         self._trial, self._moves = baseline.trial(self.counts), moving(self.counts)
 
     @classmethod
-    def of(cls, question: Survive, scene: Scene) -> Self:
+    def build(cls, question: Survive, scene: Scene) -> Self:
         selected = question.asked_in(scene.snapshot)
-        return cls(scene.settled()[0], selected, nodes_deleted=question.nodes_deleted)
+        return cls(scene.baseline()[0], selected, nodes_deleted=question.nodes_deleted)
 
     @property
     def world(self) -> World:
@@ -166,7 +164,7 @@ class _Losing:
             events.append(partial(delete_nodes, nodes=domain.nodes))
         return outcome_of(
             LostDomain,
-            domain.called,
+            domain.name,
             self._trial.fork(),
             *events,
             barred={domain.key: domain.values},

@@ -49,12 +49,12 @@ def answer(question: Upgrade, scene: Scene) -> PlanReport:
     if question.batch < 1:
         raise UsageError(f"batch must be at least 1, not {question.batch}")
     since = monotonic()
-    through = _Through.of(question, scene)
+    through = _Passing.build(question, scene)
     took, trial = monotonic() - since, through.baseline.trial()
     before = through.baseline.world
     settled = Difference(through.baseline, before, (through.baseline.happenings,))
     start = outcome(Outcome, "before the first step", settled)
-    report = replace(_played(question, trial, start), waiting=tuple(lacking_now(before)))
+    report = replace(_play(question, trial, start), waiting=tuple(lacking_now(before)))
     if question.remedies and report.judge() == "no":
         stopping = [blocked.pod for blocked in trial.difference.blocked_pods]
         report = _with_remedies(report, through, stopping, scene, took)
@@ -72,7 +72,7 @@ def _nodes_of(question: Upgrade, world: World) -> list[Node]:
     return nodes_of_target(parse_target(question.nodes), world.living.nodes.objects)
 
 
-def _played(question: Upgrade, trial: Trial, start: Outcome) -> PlanReport:
+def _play(question: Upgrade, trial: Trial, start: Outcome) -> PlanReport:
     """A step a batch, up to the first one that is kept."""
     names = [node.metadata.name for node in _nodes_of(question, trial.world)]
     batches = [names[first : first + question.batch] for first in range(0, len(names), question.batch)]
@@ -80,7 +80,7 @@ def _played(question: Upgrade, trial: Trial, start: Outcome) -> PlanReport:
     count, steps = len(trial.world.cluster), list[PlanStep]()
     for number, batch in enumerate(batches, 1):
         joined = len(pool.replaces)
-        step = played_step(trial, number, _called(batch), lambda world: pool.replace_batch(world, question.batch))
+        step = played_step(trial, number, _title(batch), lambda world: pool.replace_batch(world, question.batch))
         steps.append(replace(step, replaces=dict([*pool.replaces.items()][joined:])))
         if not step.is_done:
             break
@@ -90,16 +90,16 @@ def _played(question: Upgrade, trial: Trial, start: Outcome) -> PlanReport:
         node_count=count,
         start=start,
         steps=tuple(steps),
-        undone=tuple(map(_called, batches[len(steps) :])),
+        undone=tuple(map(_title, batches[len(steps) :])),
         not_modelled=Upgrade.never_modelled,
     )
 
 
-def _called(batch: Sequence[str]) -> str:
+def _title(batch: Sequence[str]) -> str:
     return f"replace {some_of(batch, _MAX_NAMED)}"
 
 
-class _Through(Goal):
+class _Passing(Goal):
     """An upgrade that gets through: all nodes are replaced, no budget is broken, and no additional pod is left pending.
 
     With each change it is played as if asked again with it.
@@ -108,19 +108,19 @@ class _Through(Goal):
     def __init__(self, question: Upgrade, scene: Scene) -> None:
         self.question = question
         self._as_read = scene.world.fork()
-        self.baseline, _ = scene.settled()
+        self.baseline, _ = scene.baseline()
         self.assumed = self.baseline.world.assumed
 
     @classmethod
-    def of(cls, question: Upgrade, scene: Scene) -> Self:
-        nodes_of_target(parse_target(question.nodes), scene.now.nodes)
+    def build(cls, question: Upgrade, scene: Scene) -> Self:
+        nodes_of_target(parse_target(question.nodes), scene.edited_snapshot.nodes)
         return cls(question, scene)
 
-    def __call__(self, sizes: Sequence[Change]) -> _Tried:
+    def __call__(self, sizes: Sequence[Change]) -> _Search:
         """Each changes more than the one before, and is played only where that does not suffice."""
         trials = Attempts(self)
         found = smallest(Ladder.of_sizes(sizes), trials)
-        return _Tried(trials.count) if found is None else _Tried(trials.count, found.change.what, found.answer.lost)
+        return _Search(trials.count) if found is None else _Search(trials.count, found.change.what, found.answer.lost)
 
     def ask(self, change: Change) -> Answer | None:
         # Edits come first: what waits is placed in the edited cluster, before the upgrade begins.
@@ -129,15 +129,15 @@ class _Through(Goal):
             return None
         attempt = replace(baseline, grow=self.baseline.grow).trial()
         try:
-            report = _played(replace(self.question, **dict(change.fields)), attempt, Outcome(name=""))
+            report = _play(replace(self.question, **dict(change.fields)), attempt, Outcome(name=""))
         except KubespreadError:
             return None
         # The edit itself may leave pods pending.
         is_worse = Difference(self.baseline, attempt.world, attempt.happened).is_worse
-        return Answer(int(report.judge() == "yes" and not is_worse), lost=tuple(report.lost))
+        return Answer(int(report.judge() == "yes" and not is_worse), lost=tuple(report.lost_pods))
 
 
-class _Tried(NamedTuple):
+class _Search(NamedTuple):
     played: int
     helps: str = ""
     """The options that suffice; empty where none do."""
@@ -146,18 +146,18 @@ class _Tried(NamedTuple):
 
 
 def _with_remedies(
-    report: PlanReport, through: _Through, stopping: Sequence[Pod], scene: Scene, took: float
+    report: PlanReport, through: _Passing, stopping: Sequence[Pod], scene: Scene, took: float
 ) -> PlanReport:
     """The report with the options that get the upgrade through, each alone. To get ready for that took ``took``
     seconds.
     """
     world, edits = through.baseline.world, scene.snapshot.edits
     nodes = world.living.nodes.objects
-    decided = QuestionEdits(edits).decided(nodes, Pod())
+    decided = QuestionEdits(edits).decisions(nodes, Pod())
     trials = [
         sizes
         for sizes in _trials(through.question, world, report, stopping, edits)
-        if decided.isdisjoint(QuestionEdits(sizes[0].edits).decided(nodes, Pod()))
+        if decided.isdisjoint(QuestionEdits(sizes[0].edits).decisions(nodes, Pod()))
     ]
     asked = trials[:_MAX_TRIED]
     done = list(scene.tasks(through, asked, took=took))
@@ -165,7 +165,7 @@ def _with_remedies(
         report,
         remedies=tuple(PlanRemedy(options=tried.helps, lost=tried.lost) for tried in done if tried.helps),
         remedies_tried=sum(tried.played for tried in done),
-        unfinished=scene.budget.unfinished("change", len(asked), [first.what for first, *_ in asked[len(done) :]]),
+        unfinished=scene.budget.missing("change", len(asked), [first.what for first, *_ in asked[len(done) :]]),
     )
 
 

@@ -58,22 +58,22 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
     clauses: tuple[VerifiedClause, ...]
     """In the order of the file; of a promise about several workloads by kind and name."""
 
-    def of(self, *states: Kept) -> list[VerifiedClause]:
+    def in_states(self, *states: Kept) -> list[VerifiedClause]:
         """Clauses in these states, in order."""
         return [row for state in states for row in self.clauses if row.state == state]
 
     def judge(self) -> Judgment:
-        return "no" if self.of("broken") else "unknown" if self.of("unknown") else "yes"
+        return "no" if self.in_states("broken") else "unknown" if self.in_states("unknown") else "yes"
 
     def worst_finding(self) -> str:
-        return next((row.sentence for row in self.of("broken", "unknown")), "")
+        return next((row.sentence for row in self.in_states("broken", "unknown")), "")
 
     def sentences(self) -> Iterator[str]:
         if self.unfinished is None or self.clauses:
-            held = f"{len(self.of('held')):,} of {count_of(len(self.clauses), 'promise')}"
-            others = [f"{len(rows):,} {state}" for state in WORST_FIRST[:-1] if (rows := self.of(state))]
+            held = f"{len(self.in_states('held')):,} of {count_of(len(self.clauses), 'promise')}"
+            others = [f"{len(rows):,} {state}" for state in WORST_FIRST[:-1] if (rows := self.in_states(state))]
             yield ", ".join([f"{held} {'holds' if len(self.clauses) == 1 else 'hold'}", *others])
-        yield from (row.sentence for row in self.of("broken", "unknown", "accepted"))
+        yield from (row.sentence for row in self.in_states("broken", "unknown", "accepted"))
 
 
 class Verify(PlayedQuestion[VerifyReport], frozen=True, kw_only=True):
@@ -115,4 +115,4 @@ class Verify(PlayedQuestion[VerifyReport], frozen=True, kw_only=True):
     """Day on which ``until`` is judged; None: today, in UTC."""
 
     def next(self, report: VerifyReport, _commands: Commands) -> str:
-        return next((row.command for row in report.of("broken", "unknown", "accepted")), "")
+        return next((row.command for row in report.in_states("broken", "unknown", "accepted")), "")

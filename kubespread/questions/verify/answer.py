@@ -27,7 +27,7 @@ from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.simulate import Simulate
 from kubespread.questions.survive import NONE_READY, LostDomain, Survive
 from kubespread.questions.verify import Clause, Kept, VerifiedClause, Verify, VerifyReport
-from kubespread.questions.workloads_asked import WorkloadsAsked
+from kubespread.questions.workloads_asked import Selection
 from kubespread.reports.outcome import WorkloadChange, phrase
 from kubespread.scenario.promises import HPA_MAX, NODES_DELETED, Promise
 from kubespread.scenario.reading import Scenario, Step, parse_step
@@ -54,7 +54,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         step = Step(" ".join(("apply", *question.filename)), Apply(question.filename))
         apply = Scenario((step,), preemption=question.preemption)
         after = after_steps(scene.snapshot, apply, scheduler=scene.scheduler, namespace=namespace)
-        scene = scene.of(after)
+        scene = scene.move(after)
     asking = _Asking(scene, question, namespace)
     if faults := [fault for promise in promises.promises for fault in asking.chosen_for(promise)]:
         raise ManifestError(promises.file or "<promises>", faults)
@@ -68,10 +68,10 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
             for promise in promises.promises
             for row in asking.part(promise.path, partial(_rows, asking, commands, promise))
         ),
-        gaps=(*asking.unread, *asking.said("gaps")),
+        gaps=(*asking.unread, *asking.remarks("gaps")),
         not_modelled=Verify.never_modelled,
-        notes=tuple(dict.fromkeys((*notes, *asking.said("notes")))),
-        unfinished=scene.budget.unfinished("promise", len(asking.asked), asking.missing),
+        notes=tuple(dict.fromkeys((*notes, *asking.remarks("notes")))),
+        unfinished=scene.budget.missing("promise", len(asking.asked), asking.missing),
     )
 
 
@@ -89,16 +89,18 @@ class _Asking(Inquiry):
         names = () if promise.workload is None else (str(promise.workload),)
         field = "workload" if names else "selector" if promise.selector else "namespace"
         try:
-            whose = WorkloadsAsked.of(promise.namespace, promise.selector, names, self.namespace)
-            self.chosen[promise.path] = [] if promise.cluster else whose.with_replicas_in(self.world, self.scene.now)
+            whose = Selection.parse(promise.namespace, promise.selector, names, self.namespace)
+            self.chosen[promise.path] = (
+                [] if promise.cluster else whose.with_replicas_in(self.world, self.scene.edited_snapshot)
+            )
             for field, key in promise.keys:  # noqa: B007 - the one that is wrong
-                check_topology_keys([self.full(key)], self.scene.now.nodes)
+                check_topology_keys([self.full(key)], self.scene.edited_snapshot.nodes)
         except UsageError as error:
             path, line = f"{promise.path}.{field}", promise.line(field)
             yield from (Fault(text, path, line) for text in str(error).split("\n"))
 
     def full(self, key: str) -> str:
-        return full_topology_key(key, self.scene.now.nodes)
+        return full_topology_key(key, self.scene.edited_snapshot.nodes)
 
     @cached_property
     def workloads(self) -> tuple[WorkloadName, ...]:
@@ -110,13 +112,13 @@ class _Asking(Inquiry):
         return {group.name for group in groups(self.world, frozenset(self.workloads).__contains__)}
 
     @cached_property
-    def settled(self) -> World:
+    def settled_world(self) -> World:
         """The cluster that nodes are drained in."""
-        baseline, _ = self.scene.asking(self.question).settled()
+        baseline, _ = self.scene.asking(self.question).baseline()
         return baseline.world
 
 
-class _Found(NamedTuple):
+class _Result(NamedTuple):
     """Outcome for one thing that is promised."""
 
     state: Kept
@@ -124,20 +126,20 @@ class _Found(NamedTuple):
     margin: float | None = None
 
 
-_Row = tuple[Clause, str, Sequence[str], Callable[[_Asking], _Found]]
+_Row = tuple[Clause, str, Sequence[str], Callable[[_Asking], _Result]]
 """One thing that is promised, as the file has it, and the words of the command that shows the answer."""
 
 
 def _rows(asking: _Asking, commands: Commands, promise: Promise) -> Iterator[VerifiedClause]:
     workloads: Sequence[WorkloadName | None] = asking.chosen[promise.path] or [None]
-    whose = [(workload, row) for workload in workloads for row in _promised(promise, workload)]
+    whose = [(workload, row) for workload in workloads for row in _promises(promise, workload)]
     today, until = asking.question.today or datetime.datetime.now(datetime.UTC).date(), promise.until
     why = f": {promise.reason}" if promise.reason else ""
     for workload, (clause, promised, words, find) in whose:
         try:
             found = find(asking)
         except KubespreadError as error:
-            found = _Found("unknown", str(error).replace("\n", "; "))
+            found = _Result("unknown", str(error).replace("\n", "; "))
         is_exempt, is_over = found.state == "broken" and until is not None, until is not None and until < today
         until_when = f" (accepted until {until}{', which is over' if is_over else ''}{why})" if is_exempt else ""
         yield VerifiedClause(
@@ -148,13 +150,13 @@ def _rows(asking: _Asking, commands: Commands, promise: Promise) -> Iterator[Ver
             state="accepted" if is_exempt and not is_over else found.state,
             says=f"{found.says}{until_when}",
             margin=found.margin,
-            command=commands.of(
+            command=commands.ask(
                 *words, namespace=None if workload is None or clause == "drain" else workload.namespace
             ),
         )
 
 
-def _promised(promise: Promise, workload: WorkloadName | None) -> Iterator[_Row]:
+def _promises(promise: Promise, workload: WorkloadName | None) -> Iterator[_Row]:
     """Yield what is promised of one workload, or of the cluster."""
     if workload is None:
         for resource, amount in promise.room.items():
@@ -162,7 +164,7 @@ def _promised(promise: Promise, workload: WorkloadName | None) -> Iterator[_Row]
         return
     about, key, ready, back = _reference(workload), promise.survives, promise.ready, promise.back
     audit, survive = ("audit", quote(about)), ("survive", quote(about), "--key", quote(key))
-    lost, any_one = partial(_lost, workload, key), f"any {domain_noun(key)}"
+    lost, any_one = partial(_loss_outcome, workload, key), f"any {domain_noun(key)}"
     if ready is not None:
         find = partial(lost, "", ready) if key else partial(_ready, workload, ready)
         yield ("ready", f"{ready}, {any_one}" if key else f"{ready}", survive if key else audit, find)
@@ -188,25 +190,27 @@ def _reference(workload: WorkloadName) -> str:
     return str(WorkloadReference(workload.kind, workload.name))
 
 
-def _judged(says: str, margin: int, promised: object, why: str = "", *, is_known: bool = True) -> _Found:
+def _judge(says: str, margin: int, promised: object, why: str = "", *, is_known: bool = True) -> _Result:
     """Judge whether it holds, else ``why`` not, and by how much."""
     state: Kept = "held" if margin >= 0 else "broken" if is_known else "unknown"
-    return _Found(state, f"{says}, {promised} promised{why if margin < 0 else ''}", margin)
+    return _Result(state, f"{says}, {promised} promised{why if margin < 0 else ''}", margin)
 
 
-def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None, asking: _Asking) -> _Found:
+def _loss_outcome(workload: WorkloadName, key: str, back: str, ready: IntOrString | None, asking: _Asking) -> _Result:
     """Judge whether so many pods are ready at the worst moment; without a number, as many in the end as before."""
     deleted = back == NODES_DELETED
     question = Survive(keys=(asking.full(key),), nodes_deleted=deleted, preemption=asking.question.preemption)
-    report = asking.of(question, (key, deleted))
-    now = ready_pods(asking.settled, workload)
-    untouched = WorkloadChange(workload, desired_replicas(asking.settled, workload), now, now, now)
+    report = asking.answer(question, (key, deleted))
+    now = ready_pods(asking.settled_world, workload)
+    untouched = WorkloadChange(workload, desired_replicas(asking.settled_world, workload), now, now, now)
     rows = [
         (loss, next((row for row in loss.workloads if row.workload == workload), untouched)) for loss in report.standing
     ]
     part = "" if report.unfinished is None else report.unfinished.sentence
     if not rows:
-        return _Found("unknown", part) if part else _Found("broken", "no domain is left to lose: none of them answers")
+        return (
+            _Result("unknown", part) if part else _Result("broken", "no domain is left to lose: none of them answers")
+        )
 
     def margin_of(loss: LostDomain, row: WorkloadChange) -> int:
         if ready is None:
@@ -221,48 +225,48 @@ def _lost(workload: WorkloadName, key: str, back: str, ready: IntOrString | None
 
     loss, worst = min(rows, key=badness)
     if ready is None and workload in report.untested:
-        return _Found("unknown", NONE_READY)
+        return _Result("unknown", NONE_READY)
     is_at_first = ready is not None and worst.fewest_ready < worst.ready
     when = "at first" if is_at_first else "once its nodes are deleted" if deleted else "while its nodes are silent"
     left = worst.fewest_ready if is_at_first else worst.ready
     why = "" if is_at_first or not worst.why else f": {worst.why.removesuffix('.')}"
     safe, of = sum(margin_of(*row) >= 0 for row in rows), count_of(len(rows), domain_noun(loss.topology_key))
-    found = _judged(
+    found = _judge(
         f"losing {loss.name} leaves {left:,} of {worst.wanted:,} ready {when}",
         margin_of(loss, worst),
         f"{worst.enough if ready is None else scaled_value(ready, worst.wanted, round_up=True):,}",
         f"{why}; {f'{safe:,}' if safe else 'none'} of {of} {'can be lost' if ready is None else 'keep it'}",
         is_known=is_at_first or not worst.controller_unknown,
     )
-    return _Found("unknown", part) if part and found.state == "held" else found
+    return _Result("unknown", part) if part and found.state == "held" else found
 
 
-def _audited(key: str, workload: WorkloadName, asking: _Asking) -> AuditedWorkload | None:
+def _audit(key: str, workload: WorkloadName, asking: _Asking) -> AuditedWorkload | None:
     """None for one that is to have no pods, which an audit leaves out."""
     if workload not in asking.with_pods:
         return None
     names = tuple(f"{name.namespace}/{_reference(name)}" for name in asking.workloads if name in asking.with_pods)
     question = Audit(workloads=names, key=key, preemption=asking.question.preemption)
-    report = asking.of(question, ("audit", key))
+    report = asking.answer(question, ("audit", key))
     for row in report.workloads:
         if row.workload == workload:
             return row
     raise UsageError("it is not audited" if report.unfinished is None else report.unfinished.sentence)
 
 
-def _ready(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Found:
-    row = _audited("", workload, asking)
+def _ready(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Result:
+    row = _audit("", workload, asking)
     ready, replicas = (0, 0) if row is None else (row.ready, row.replicas)
     least = scaled_value(promised, replicas, round_up=True)
-    return _judged(f"{ready:,} of {count_of(replicas, 'pod')} ready", ready - least, f"{least:,}")
+    return _judge(f"{ready:,} of {count_of(replicas, 'pod')} ready", ready - least, f"{least:,}")
 
 
-def _spread(workload: WorkloadName, key: str, most: int, asking: _Asking) -> _Found:
+def _spread(workload: WorkloadName, key: str, most: int, asking: _Asking) -> _Result:
     """Judge by the skew that the workload's own constraints over ``key`` have; without one, by that of all its pods."""
     key = asking.full(key)
-    row = _audited(key, workload, asking)
+    row = _audit(key, workload, asking)
     if row is None or not row.placed:
-        return _Found("held" if row is None else "unknown", "it has no pods on nodes", most if row is None else None)
+        return _Result("held" if row is None else "unknown", "it has no pods on nodes", most if row is None else None)
     own = [each for each in row.constraints if each.topology_key == key and each.source == "pod"]
     if own:
         worst = max(own, key=lambda constraint: constraint.skew)
@@ -271,17 +275,17 @@ def _spread(workload: WorkloadName, key: str, most: int, asking: _Asking) -> _Fo
         counts = row.zones if key == ZONE else row.domains
         pods = [domain.pods for domain in counts]
         skew, text = max(pods, default=0) - min(pods, default=0), counts_text(counts)
-    return _judged(f"skew {skew:,} ({text})", most - skew, f"{most:,}")
+    return _judge(f"skew {skew:,} ({text})", most - skew, f"{most:,}")
 
 
-def _fits(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Found:
+def _fits(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Result:
     """Judge whether so many replicas find a node, with nobody preempted for them."""
     replicas, whose = desired_replicas(asking.world, workload), ""
     if promised == HPA_MAX:
         objects = asking.world.workloads.objects
         for gap in objects.gap(HorizontalPodAutoscaler, "how many replicas it may get is not known"):
             asking.unread[gap] = None
-            return _Found("unknown", gap)
+            return _Result("unknown", gap)
         autoscalers = autoscalers_of(workload, objects)
         most = ((autoscaler.most, f" as the most of {autoscaler.text}") for autoscaler in autoscalers)
         replicas, whose = max(most, default=(replicas, ""))
@@ -289,37 +293,37 @@ def _fits(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Fo
         replicas = promised
     pods = (Reference(of_pods(workload.kind), workload.name, workload.namespace),)
     question = Simulate(pods=pods, replicas="max", namespace=workload.namespace)
-    (report,) = asking.of(question, ("fits", workload))
+    (report,) = asking.answer(question, ("fits", workload))
     if report.gates:
-        return _Found("broken", report.answer[0])
+        return _Result("broken", report.answer[0])
     says, why = f"{count_of(report.running, 'replica')} fit", f": {report.stopped}" if report.stopped else ""
-    return _judged(says, report.running - replicas, f"{replicas:,}{whose}", why)
+    return _judge(says, report.running - replicas, f"{replicas:,}{whose}", why)
 
 
-def _rollout(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Found:
+def _rollout(workload: WorkloadName, promised: IntOrString, asking: _Asking) -> _Result:
     """Judge whether a restart gets done, with so many pods ready all the time."""
     step = parse_step(f"rollout {workload.namespace}/{_reference(workload)}", None)
     question = Steps(Scenario((step,), preemption=asking.question.preemption))
-    (played,) = asking.of(question, step.text).steps
+    (played,) = asking.answer(question, step.text).steps
     if played.failed is not None or not played.rollouts:
-        return _Found("unknown", played.failed or "it has no pods to replace")
+        return _Result("unknown", played.failed or "it has no pods to replace")
     rollout = played.rollouts[0]
     if not rollout.complete or rollout.stuck_runs:
         chance = f" in {rollout.stuck_runs} of {rollout.runs} runs" if rollout.may_get_stuck else ""
-        return _Found("broken", f"its rollout does not get done{chance}: {rollout.wedged_on or rollout.stuck_on}")
+        return _Result("broken", f"its rollout does not get done{chance}: {rollout.wedged_on or rollout.stuck_on}")
     least, fewest = scaled_value(promised, rollout.replicas, round_up=True), rollout.fewest_ready
     says = f"{fewest:,} of {count_of(rollout.replicas, 'pod')} ready at worst while it is rolled out"
-    return _judged(says, fewest - least, f"{least:,}")
+    return _judge(says, fewest - least, f"{least:,}")
 
 
-def _drain(workload: WorkloadName, asking: _Asking) -> _Found:
+def _drain(workload: WorkloadName, asking: _Asking) -> _Result:
     """Judge whether each node by itself can go as far as the workload is concerned."""
     # Whether kubectl refuses for other pods is no workload's promise.
     question = Removable(force=True, remedies=False, preemption=asking.question.preemption)
-    report = asking.of(question, "removable")
+    report = asking.answer(question, "removable")
     if not asking.world.objects.knows(PodDisruptionBudget):
-        return _Found("unknown", "no PodDisruptionBudget objects: whether one keeps its pods is not known")
-    pods = [pod for pod in asking.settled.book if workload_of(asking.settled, pod) == workload]
+        return _Result("unknown", "no PodDisruptionBudget objects: whether one keeps its pods is not known")
+    pods = [pod for pod in asking.settled_world.book if workload_of(asking.settled_world, pod) == workload]
     own, nodes = ({workload, *map(full_name, pods)}, {pod.spec.node_name for pod in pods if pod.spec.node_name})
     rows = [row for row in report.rows if row.name in nodes]
     held = [(row, trouble) for row in rows for trouble in row.troubles if trouble.subject in own]
@@ -327,24 +331,24 @@ def _drain(workload: WorkloadName, asking: _Asking) -> _Found:
     if held:
         (row, trouble), is_known = held[0], any(trouble.certain for _, trouble in held)
         says = f"draining {row.name} ({len(bad):,} of {of}): {phrase(row, trouble.kind)}"
-        return _Found("broken" if is_known else "unknown", says, -len(bad))
+        return _Result("broken" if is_known else "unknown", says, -len(bad))
     if report.unfinished is not None:
-        return _Found("unknown", report.unfinished.sentence)
-    return _Found("held", f"{of} can be drained")
+        return _Result("unknown", report.unfinished.sentence)
+    return _Result("held", f"{of} can be drained")
 
 
-def _room(resource: str, promised: str, asking: _Asking) -> _Found:
+def _room(resource: str, promised: str, asking: _Asking) -> _Result:
     """Add up what is usable: behind taints too, not on cordoned or silent nodes or where another resource is full."""
-    report = asking.of(Capacity(), "capacity")
+    report = asking.answer(Capacity(), "capacity")
     row = next((row for row in report.resources if row.resource == resource), None)
     whole = parse("0" if row is None else row.allocatable)
     if row is None or not whole.nano:
-        return _Found("broken", f"no node has any {resource}")
+        return _Result("broken", f"no node has any {resource}")
     usable = sum((parse(part.amount) for part in row.stranded if part.tolerable), parse(row.usable))
     left = shorten(str(usable))
     if promised.endswith("%"):
         margin = 100 * usable.nano - int(promised[:-1]) * whole.nano
         says = f"{100 * usable.nano / whole.nano:.1f} % left ({left} of {shorten(row.allocatable)})"
-        return _judged(says, margin, promised)._replace(margin=round(margin / whole.nano, 1))
+        return _judge(says, margin, promised)._replace(margin=round(margin / whole.nano, 1))
     margin = usable.nano - parse(promised).nano
-    return _judged(f"{left} left", margin, promised)._replace(margin=margin / NANO)
+    return _judge(f"{left} left", margin, promised)._replace(margin=margin / NANO)

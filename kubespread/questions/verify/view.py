@@ -22,7 +22,7 @@ def view(report: VerifyReport) -> View:
         columns=columns_of(
             VerifiedClause, "state", "line", "called", "clause", "promised", "margin", "says", "command"
         ),
-        rows=report.of(*WORST_FIRST),
+        rows=report.in_states(*WORST_FIRST),
         tone=lambda row: _TONES[row.state],
         noun="promise",
         drawn=_line,

@@ -21,7 +21,7 @@ RULES: tuple[AnyRule, ...] = tuple(
 """All rules; a fault belongs to the last rule that accepts it, the most specific one."""
 
 
-def selected(select: Sequence[str], ignore: Sequence[str]) -> tuple[AnyRule, ...]:
+def select_rules(select: Sequence[str], ignore: Sequence[str]) -> tuple[AnyRule, ...]:
     """Rules in ``select``, or all, without those in ``ignore``. Raises UsageError for a text that begins no code."""
     chosen, left_out = _codes(select) or ("",), _codes(ignore)
     return tuple(rule for rule in RULES if begins(rule.code, chosen) and not begins(rule.code, left_out))
@@ -32,7 +32,7 @@ def rule_called(text: str) -> AnyRule:
     for rule in RULES:
         if text.upper() in (rule.code, rule.name.upper()):
             return rule
-    raise UsageError(f"no rule {text!r}{_meant(text)}")
+    raise UsageError(f"no rule {text!r}{_nearest(text)}")
 
 
 def silenced_codes(*annotations: Mapping[str, str]) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ def unknown_codes(codes: Iterable[str]) -> Iterator[str]:
 def _codes(texts: Sequence[str]) -> tuple[str, ...]:
     codes = tuple(_split(texts))
     for unknown in unknown_codes(codes):
-        raise UsageError(f"no rule {unknown!r}{_meant(unknown)}")
+        raise UsageError(f"no rule {unknown!r}{_nearest(unknown)}")
     return codes
 
 
@@ -63,6 +63,6 @@ def begins(code: str, beginnings: Iterable[str]) -> bool:
     return any(code.startswith(beginning) for beginning in beginnings)
 
 
-def _meant(text: str) -> str:
+def _nearest(text: str) -> str:
     near = near_miss(text, (name for rule in RULES for name in (rule.code, rule.name)))
     return did_you_mean(near) or "; docs/codes.md has them all"

@@ -20,8 +20,8 @@ from kubespread.kube.selector import Selector
 from kubespread.kube.taint import cordon_node
 from kubespread.kube.well_known import HOSTNAME, SCHEDULE_ANYWAY
 from kubespread.questions.check import Remedy, Severity
-from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding
-from kubespread.questions.check.trial import Placed, ReplicaTrial, Subject, by_domain, listed
+from kubespread.questions.check.rule import Case, ClusterRule, Declaration, FieldChange, Rule, RuleFinding
+from kubespread.questions.check.trial import ReplicaTrial, Subject, TrialResult, by_domain, listing
 from kubespread.questions.queue import Entry, place
 from kubespread.reports.findings import CAUSES
 from kubespread.reports.rollout import RolloutReport
@@ -70,7 +70,7 @@ class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.W
         # Its pods are evicted and made again, and no other workload's controller does that for it.
         if workload is None or controller_of(workload) is not None or case.subject.name.kind in _NOT_EVICTED:
             return
-        if not (case.subject.replicas if case.trial is None else case.trial.placed.count):
+        if not (case.subject.replicas if case.trial is None else case.trial.placement.count):
             return
         if case.trial is not None:
             case.trial.cluster.assume(budget_gaps(case.objects))
@@ -78,7 +78,7 @@ class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.W
         if len(budgets) > 1:
             names = [budget.metadata.name for budget, _ in budgets]
             message = (
-                f"{_cannot_be_drained(case)}: PodDisruptionBudgets {listed(names)} all select its pods, and the API "
+                f"{_cannot_be_drained(case)}: PodDisruptionBudgets {listing(names)} all select its pods, and the API "
                 "server evicts no pod that has more than one"
             )
             remedy = Remedy(text=f"let only one PodDisruptionBudget select them, {names[0]} for example")
@@ -112,12 +112,12 @@ def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case) -> It
     protected = case.subject.replicas + others
     # All that it protects are healthy.
     allowed = disruptions_allowed(desired_and_expected(budget.spec, protected, protected), protected)
-    stalled, constraints, hard = None, None, list[Declared]()
+    stalled, constraints, hard = None, None, list[Declaration]()
     # The health of others would count as well, and a claim may hold a replica to its node.
     if trial is not None and not others and case.subject.told_apart is None:
         hard = [own for own, _ in case.hard(trial)]
         drains = _Drains(trial, max(1, allowed), hard)
-        if (stalled := drains.stalled(trial.subject.pod, trial.placed)) is not None:
+        if (stalled := drains.stalled_drain(trial.subject.pod, trial.placement)) is not None:
             constraints = _draining(drains, stalled, case)
     if not allowed:
         least, most = budget.spec.min_available, budget.spec.max_unavailable
@@ -155,7 +155,7 @@ def _others_protected(selector: Selector, case: Case) -> int:
     return max(0, len(cluster.arrivals(protected).node) - running) + to_be
 
 
-class _Stalled(Struct, frozen=True):
+class _StalledDrain(Struct, frozen=True):
     """A drain that hangs: the budget lets none of the remaining replicas go."""
 
     node: str
@@ -171,17 +171,17 @@ class _Drains(Struct, frozen=True):
 
     trial: ReplicaTrial
     allowed: int
-    hard: Sequence[Declared]
+    hard: Sequence[Declaration]
     """The hard constraints; without any, nothing is drained."""
 
-    def stalled(self, pod: Pod, placed: Placed) -> _Stalled | None:
+    def stalled_drain(self, pod: Pod, placed: TrialResult) -> _StalledDrain | None:
         """The first drain that hangs where the copies of ``pod`` are placed."""
-        for node in self._unlike(placed) if self.hard and placed.is_complete else ():
-            if (stalled := self._drained(pod, placed, node)).remaining:
+        for node in self._unlike_nodes(placed) if self.hard and placed.is_complete else ():
+            if (stalled := self._drain(pod, placed, node)).remaining:
                 return stalled
         return None
 
-    def _unlike(self, placed: Placed) -> list[int]:
+    def _unlike_nodes(self, placed: TrialResult) -> list[int]:
         """One node each of those with as many replicas in the same domains, the fullest first."""
         wider = [placed.cluster.nodes.label(own.key) for own in self.hard if own.key != HOSTNAME]
         alike: dict[tuple[int, ...], int] = {}
@@ -189,7 +189,7 @@ class _Drains(Struct, frozen=True):
             alike.setdefault((count, *(int(column.codes[node]) for column in wider)), node)
         return list(alike.values())[:_MOST_DRAINED]
 
-    def _drained(self, pod: Pod, placed: Placed, node: int) -> _Stalled:
+    def _drain(self, pod: Pod, placed: TrialResult, node: int) -> _StalledDrain:
         """The node is cordoned, and its replicas, copies of ``pod``, are evicted one by one as long as fewer are
         missing than may be. A successor that finds a node is ready at once, and the next replica may go.
         """
@@ -205,15 +205,15 @@ class _Drains(Struct, frozen=True):
             staying += [choice.node for choice in outcome.choices]
             waiting += 1 - len(outcome.choices)
             message = outcome.stopped
-        return _Stalled(cluster.nodes.names[node], before, remaining, message)
+        return _StalledDrain(cluster.nodes.names[node], before, remaining, message)
 
 
-def _draining(drains: _Drains, stalled: _Stalled, case: Case) -> Remedy:
+def _draining(drains: _Drains, stalled: _StalledDrain, case: Case) -> Remedy:
     """The first change of the hard constraints with which all replicas are placed and every drain ends."""
     changes = list(_changes(drains.hard, case))
     for text, change in changes:
         placed = drains.trial.placed_with(change)
-        if placed.is_complete and drains.stalled(change(case.subject.pod), placed) is None:
+        if placed.is_complete and drains.stalled_drain(change(case.subject.pod), placed) is None:
             return Remedy(text=text, settings=change.settings, outcome=f"the drain of {stalled.node} completes")
     return Remedy(
         text=f"room for another replica on other nodes: {count_of(len(changes), 'change')} of the constraints that "
@@ -221,7 +221,7 @@ def _draining(drains: _Drains, stalled: _Stalled, case: Case) -> Remedy:
     )
 
 
-def _changes(hard: Sequence[Declared], case: Case) -> Iterator[tuple[str, FieldChange]]:
+def _changes(hard: Sequence[Declaration], case: Case) -> Iterator[tuple[str, FieldChange]]:
     where = "" if len(hard) == 1 else " on each hard constraint"
     counting = [own for own in hard if not own.constraint.honors_taints]
     if counting and case.subject.profile.version.has(_POLICIES):
@@ -238,12 +238,12 @@ def _changes(hard: Sequence[Declared], case: Case) -> Iterator[tuple[str, FieldC
 BY_REVISION = f"matchLabelKeys: [{TEMPLATE_HASH}]"
 
 
-def by_revision(constraints: Iterable[Declared]) -> FieldChange:
+def by_revision(constraints: Iterable[Declaration]) -> FieldChange:
     """Change that makes the constraints count only pods of their own revision."""
     return FieldChange({own: {"matchLabelKeys": [*own.written.match_label_keys, TEMPLATE_HASH]} for own in constraints})
 
 
-def excess(rollout: RolloutReport, declared: Declared) -> int:
+def excess(rollout: RolloutReport, declared: Declaration) -> int:
     """Skew of the new pods beyond maxSkew."""
     final = rollout.final[declared.position]
     return max(0, final.skew - final.max_skew)
@@ -296,13 +296,13 @@ class RolloutCountsOld(ClusterRule, code="KS401", name="rollout-counts-old", sev
                 remedy = _without_surge(declared, counting, rollout, deployment, trial)
             final = rollout.final[declared.position]
             message = (
-                f"{declared.name} counts the old pods in a rollout: after a restart {_landed(rollout, declared)}, "
+                f"{declared.name} counts the old pods in a rollout: after a restart {_landing(rollout, declared)}, "
                 f"skew {final.skew} > {final.max_skew}"
             )
             yield RuleFinding(declared.path, message, remedy)
 
 
-def _counts_old(case: Case, declared: Declared) -> bool:
+def _counts_old(case: Case, declared: Declaration) -> bool:
     """True if it counts its own pods, and by no label that may tell revisions apart."""
     named = {requirement.key for requirement in declared.constraint.selector.requirements}
     keys = declared.written.match_label_keys
@@ -310,7 +310,11 @@ def _counts_old(case: Case, declared: Declared) -> bool:
 
 
 def _counting_apart(
-    declared: Declared, counting: Sequence[Declared], before: RolloutReport, deployment: Deployment, trial: ReplicaTrial
+    declared: Declaration,
+    counting: Sequence[Declaration],
+    before: RolloutReport,
+    deployment: Deployment,
+    trial: ReplicaTrial,
 ) -> Remedy | None:
     """This constraint alone counting its own revision, or all of them, where that leaves none of them worse."""
     for changed, where in (([declared], "this constraint"), (counting, "each constraint")):
@@ -322,7 +326,11 @@ def _counting_apart(
 
 
 def _without_surge(
-    declared: Declared, counting: Sequence[Declared], before: RolloutReport, deployment: Deployment, trial: ReplicaTrial
+    declared: Declaration,
+    counting: Sequence[Declaration],
+    before: RolloutReport,
+    deployment: Deployment,
+    trial: ReplicaTrial,
 ) -> Remedy:
     """Remedy for a release without matchLabelKeys: an old pod goes before each new one comes, where that is enough."""
     unavailable = max(1, before.max_unavailable)
@@ -334,16 +342,16 @@ def _without_surge(
 
 
 def _even_then(
-    declared: Declared, counting: Sequence[Declared], before: RolloutReport, after: RolloutReport
+    declared: Declaration, counting: Sequence[Declaration], before: RolloutReport, after: RolloutReport
 ) -> str | None:
     """The place of the new pods ``after`` the remedy, if the constraint is met then, and no other one is worse."""
     is_mended = after.complete and not excess(after, declared)
     if not is_mended or any(excess(after, constraint) > excess(before, constraint) for constraint in counting):
         return None
-    return f"after a restart {_landed(after, declared)}"
+    return f"after a restart {_landing(after, declared)}"
 
 
-def _landed(rollout: RolloutReport, declared: Declared) -> str:
+def _landing(rollout: RolloutReport, declared: Declaration) -> str:
     counts = {domain.value: domain.new for domain in rollout.final[declared.position].domains}
     return f"{says(rollout.replicas, 'replica', 'are placed')} {by_domain(counts)}"
 
@@ -374,7 +382,7 @@ class StuckRollout(Rule, code="KS406", name="stuck-rollout", severity=Severity.E
         """Source: pkg/controller/deployment/rolling.go, reconcileNewReplicaSet, reconcileOldReplicaSets"""
         deployment = case.subject.object
         if isinstance(deployment, Deployment):
-            yield from (_by_files(deployment, case) if case.trial is None else _rehearsed(deployment, case.trial))
+            yield from (_by_files(deployment, case) if case.trial is None else _rehearse(deployment, case.trial))
 
 
 def _by_files(deployment: Deployment, case: Case) -> Iterator[RuleFinding]:
@@ -388,9 +396,9 @@ def _by_files(deployment: Deployment, case: Case) -> Iterator[RuleFinding]:
         yield RuleFinding("spec.strategy", message, _ROOM)
 
 
-def _rehearsed(deployment: Deployment, trial: ReplicaTrial) -> Iterator[RuleFinding]:
-    rollout, count = trial.rollout, trial.placed.count
-    if not trial.placed.is_complete or not count:
+def _rehearse(deployment: Deployment, trial: ReplicaTrial) -> Iterator[RuleFinding]:
+    rollout, count = trial.rollout, trial.placement.count
+    if not trial.placement.is_complete or not count:
         return
     if rollout is not None and not rollout.complete:
         new = rollout.passes[-1].running.new if rollout.passes else 0

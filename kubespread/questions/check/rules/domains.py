@@ -24,17 +24,17 @@ from kubespread.kube.taint import uncordon_node
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, SCHEDULE_ANYWAY, ZONE
 from kubespread.questions.causes.bars import meant_key, near_key
 from kubespread.questions.check import Remedy, Severity
-from kubespread.questions.check.rule import Case, ClusterRule, Declared, FieldChange, Rule, RuleFinding, remedy_of
+from kubespread.questions.check.rule import Case, ClusterRule, Declaration, FieldChange, Rule, RuleFinding, remedy_of
 from kubespread.questions.check.rules.replicas import without_nodes
 from kubespread.questions.check.trial import (
-    Mended,
-    Placed,
+    MendedPod,
     PodChange,
     ReplicaTrial,
     Subject,
+    TrialResult,
     domains,
     domains_of,
-    listed,
+    listing,
     with_constraints,
 )
 from kubespread.questions.remedies.spreading import is_gathered, lacking, spreading
@@ -110,12 +110,12 @@ class KeyOnNoNode(ClusterRule, code="KS201", name="key-on-no-node", severity=Sev
             if nodes.label(declared.key).present.any():
                 continue
             is_hard = declared.constraint.is_hard
-            happens = trial.placed.text if is_hard else "the constraint prefers no node"
+            happens = trial.placement.text if is_hard else "the constraint prefers no node"
             mended = None
             remedy = Remedy(text=f"label every node: kubectl label node NAME {declared.key}=DOMAIN")
             if near := near_key(declared.key, nodes):
                 change = declared.with_fields(topologyKey=near)
-                mended = trial.mended(change)
+                mended = trial.mend(change)
                 text, outcome = f"topologyKey: {near}, which nodes have", mended.placed.outcome(near)
                 remedy = Remedy(text=text, outcome=outcome)
             message = f"no node has the label {declared.key}: {happens}"
@@ -146,7 +146,7 @@ class KeyOnSomeNodes(ClusterRule, code="KS202", name="key-on-some-nodes", severi
                 yield _lacking(case, declared, trial, lacking)
 
 
-def _lacking(case: Case, declared: Declared, trial: ReplicaTrial, lacking: Mask) -> RuleFinding:
+def _lacking(case: Case, declared: Declaration, trial: ReplicaTrial, lacking: Mask) -> RuleFinding:
     names = sorted(trial.cluster.nodes.names[node] for node in np.flatnonzero(lacking))
     of, one = int(np.count_nonzero(trial.reachable)), len(names) == 1
     happens = "it takes no replica" if one else "they take no replica"
@@ -159,7 +159,7 @@ def _lacking(case: Case, declared: Declared, trial: ReplicaTrial, lacking: Mask)
         happens += f", and {count_of(uncounted, 'matching pod')} there {verb_of(uncounted, 'count nowhere')}"
     message = (
         f"{len(names)} of {count_of(of, 'node')} that the pod could go to {verb_of(len(names), 'lack')} the label "
-        f"{declared.key} ({listed(names)}): {happens}"
+        f"{declared.key} ({listing(names)}): {happens}"
     )
     remedy = Remedy(text=f"label {'it' if one else 'them'}: kubectl label node {names[0]} {declared.key}=DOMAIN")
     return RuleFinding(f"{declared.path}.topologyKey", message, remedy)
@@ -168,10 +168,10 @@ def _lacking(case: Case, declared: Declared, trial: ReplicaTrial, lacking: Mask)
 _POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
 
 
-class _Closed(Struct, frozen=True):
+class _Closure(Struct, frozen=True):
     """One constraint and the domains it counts that the pod cannot go to."""
 
-    declared: Declared
+    declared: Declaration
     domains: Sequence[str]
     nodes: Sequence[int]
     """The nodes of these, by position."""
@@ -212,13 +212,13 @@ class ClosedDomains(ClusterRule, code="KS203", name="closed-domains", severity=S
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies"""
         closed_constraints = [
-            closed for declared, hard in case.hard(trial) if (closed := _closed(declared, hard, trial)) is not None
+            closed for declared, hard in case.hard(trial) if (closed := _closure(declared, hard, trial)) is not None
         ]
         for closed in closed_constraints:
             yield _counted_though_closed(closed, closed_constraints, trial)
 
 
-def _closed(declared: Declared, hard: HardConstraint, trial: ReplicaTrial) -> _Closed | None:
+def _closure(declared: Declaration, hard: HardConstraint, trial: ReplicaTrial) -> _Closure | None:
     is_open = set(domains_of(hard, hard.eligible & trial.reachable))
     closed = [domain for domain in domains(hard) if domain not in is_open]
     # Where all are closed the pod has other worries.
@@ -226,32 +226,32 @@ def _closed(declared: Declared, hard: HardConstraint, trial: ReplicaTrial) -> _C
         return None
     codes = [hard.column.index[value] for value in closed]
     nodes = hard.eligible & np.isin(hard.column.codes, codes)
-    reasons = [plugin for plugin, mask in trial.barred.items() if (mask & nodes).any()]
+    reasons = [plugin for plugin, mask in trial.barred_nodes.items() if (mask & nodes).any()]
     least = min(int(hard.counts[code]) for code in codes)
-    return _Closed(declared, closed, np.flatnonzero(nodes).tolist(), least, reasons, len(is_open))
+    return _Closure(declared, closed, np.flatnonzero(nodes).tolist(), least, reasons, len(is_open))
 
 
-def _counted_though_closed(closed: _Closed, others: Sequence[_Closed], trial: ReplicaTrial) -> RuleFinding:
+def _counted_though_closed(closed: _Closure, others: Sequence[_Closure], trial: ReplicaTrial) -> RuleFinding:
     mended, better, remedy = (_leaving_out if closed.honoring else _uncordoning)(closed, others, trial)
     are = "count as domains" if len(closed.domains) > 1 else "counts as a domain"
     nodes = len(closed.nodes)
     all_are = {1: "its node is", 2: "both nodes are"}.get(nodes, f"all {nodes} nodes are")
     kept_off = " or ".join(KEEPING_OFF[plugin] for plugin in closed.reasons)
     message = (
-        f"{closed.declared.name} {listed(closed.domains)} {are} with {count_of(closed.least, 'matching pod')}, though "
-        f"{all_are} {kept_off}: {trial.placed.text}"
+        f"{closed.declared.name} {listing(closed.domains)} {are} with {count_of(closed.least, 'matching pod')}, though "
+        f"{all_are} {kept_off}: {trial.placement.text}"
     )
-    severity = Severity.ERROR if trial.placed.count < better.count else None
+    severity = Severity.ERROR if trial.placement.count < better.count else None
     return RuleFinding(closed.declared.path, message, remedy, mended, severity)
 
 
 def _leaving_out(
-    closed: _Closed, others: Sequence[_Closed], trial: ReplicaTrial
-) -> tuple[Mended | None, Placed, Remedy]:
+    closed: _Closure, others: Sequence[_Closure], trial: ReplicaTrial
+) -> tuple[MendedPod | None, TrialResult, Remedy]:
     """The least that leaves the nodes out and gets all replicas placed, else what gets most of them placed."""
     tried = []
     for text, change, settings in _ways(closed, others):
-        mended = trial.mended(change)
+        mended = trial.mend(change)
         outcome = mended.placed.outcome(closed.declared.key)
         tried.append((mended, mended.placed, Remedy(text=text, settings=settings, outcome=outcome)))
         if mended.is_taken and mended.placed.is_complete:
@@ -259,7 +259,7 @@ def _leaving_out(
     return max(tried, key=lambda attempt: (attempt[0].is_taken, attempt[1].count))
 
 
-def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, PodChange, tuple[str, ...]]]:
+def _ways(closed: _Closure, others: Sequence[_Closure]) -> Iterator[tuple[str, PodChange, tuple[str, ...]]]:
     """Several constraints may count the nodes, each of which holds the pod back, and with fewer domains minDomains may
     ask for too many. A release without the policies takes node affinity, which leaves nodes out in every release.
     """
@@ -270,7 +270,7 @@ def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, Pod
         )
         yield _policy_text(changed), changed, changed.settings
     key = closed.declared.key
-    affinity = f"node affinity that requires {key} NotIn [{listed(closed.domains)}]"
+    affinity = f"node affinity that requires {key} NotIn [{listing(closed.domains)}]"
     lowered = FieldChange({other.declared: other.too_many for other in others if other.too_many})
     yield affinity, lambda pod: _avoiding(pod, key, closed.domains), ()
     if lowered.values:
@@ -298,14 +298,16 @@ def _policy_text(changed: FieldChange) -> str:
     return f"{changed.text} on {where}"
 
 
-def _uncordoning(closed: _Closed, _others: Sequence[_Closed], trial: ReplicaTrial) -> tuple[None, Placed, Remedy]:
+def _uncordoning(
+    closed: _Closure, _others: Sequence[_Closure], trial: ReplicaTrial
+) -> tuple[None, TrialResult, Remedy]:
     """Remedy that remains for nodes that are cordoned and carry no taint."""
     nodes = {position: trial.cluster.nodes.objects[position] for position in closed.nodes}
     change = ClusterChange(replaced={position: uncordon_node(node) for position, node in nodes.items()})
     placed = trial.placed_with(cluster=trial.cluster.apply(change))
     names = [node.metadata.name for node in nodes.values()]
     edits, outcome = tuple(f"uncordon {name}" for name in names), placed.outcome(closed.declared.key)
-    return None, placed, Remedy(text=f"uncordon {listed(names)}", edits=edits, outcome=outcome)
+    return None, placed, Remedy(text=f"uncordon {listing(names)}", edits=edits, outcome=outcome)
 
 
 class TooFewDomains(ClusterRule, code="KS204", name="too-few-domains", severity=Severity.WARNING):
@@ -326,7 +328,7 @@ class TooFewDomains(ClusterRule, code="KS204", name="too-few-domains", severity=
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, minMatchNum"""
         for declared, hard in case.hard(trial):
-            eligible, constraint, placed = domains(hard), declared.constraint, trial.placed
+            eligible, constraint, placed = domains(hard), declared.constraint, trial.placement
             if not eligible or not hard.lacks_domains:
                 continue
             possible = without_nodes(declared.key, eligible, case, trial).values()
@@ -337,10 +339,10 @@ class TooFewDomains(ClusterRule, code="KS204", name="too-few-domains", severity=
             change = declared.with_fields(
                 minDomains=len(domains_of(hard, hard.eligible & trial.reachable)) or len(eligible)
             )
-            enough = trial.mended(change)
+            enough = trial.mend(change)
             message = (
                 f"minDomains is {constraint.min_domains}, but there {verb_of(len(eligible), 'are')} only "
-                f"{count_of(len(eligible), 'eligible domain')} ({listed(eligible)}): the minimum counts as 0, so each "
+                f"{count_of(len(eligible), 'eligible domain')} ({listing(eligible)}): the minimum counts as 0, so each "
                 f"takes at most {constraint.max_skew}, and {placed.text}"
             )
             remedy = Remedy(text=change.text, settings=change.settings, outcome=enough.placed.outcome(declared.key))
@@ -368,27 +370,27 @@ class SingleDomain(ClusterRule, code="KS205", name="single-domain", severity=Sev
             if len(eligible) != 1 or (constraint.min_domains or 1) != 1 or not constraint.self_match:
                 continue
             others = [other for other in domains_of(hard, hard.column.present) if other != eligible[0]]
-            landed = trial.placed.by_domain(declared.key)[eligible[0]]
+            landed = trial.placement.by_domain(declared.key)[eligible[0]]
             message = (
-                f"{declared.name} {eligible[0]} is the only domain{_why(declared, hard, others, trial)}, so the skew "
-                f"is always 1 and no node is ever rejected: {landed} of {trial.placed.desired} replicas "
+                f"{declared.name} {eligible[0]} is the only domain{_reason(declared, hard, others, trial)}, so the "
+                f"skew is always 1 and no node is ever rejected: {landed} of {trial.placement.desired} replicas "
                 f"{verb_of(landed, 'land')} there"
             )
-            onto = f"let the pod onto nodes of {listed(others)}"
+            onto = f"let the pod onto nodes of {listing(others)}"
             remedy = Remedy(text=onto if others else f"add nodes in another {declared.name}, or drop the constraint")
             yield RuleFinding(declared.path, message, remedy)
 
 
-def _why(declared: Declared, hard: HardConstraint, others: Sequence[str], trial: ReplicaTrial) -> str:
+def _reason(declared: Declaration, hard: HardConstraint, others: Sequence[str], trial: ReplicaTrial) -> str:
     """Reason why the other domains are left out."""
     if not others:
         return " of the cluster"
-    barred, outside = trial.barred, hard.column.present & ~hard.eligible
+    barred, outside = trial.barred_nodes, hard.column.present & ~hard.eligible
     if declared.constraint.honors_affinity and EXCLUDED in barred and (barred[EXCLUDED] & outside).any():
-        return f" that its node affinity leaves (not {listed(others)})"
+        return f" that its node affinity leaves (not {listing(others)})"
     if declared.constraint.honors_taints and TAINTED in barred and (barred[TAINTED] & outside).any():
-        return f" without taints (not {listed(others)})"
-    return f" whose nodes have all topology labels (not {listed(others)})"
+        return f" without taints (not {listing(others)})"
+    return f" whose nodes have all topology labels (not {listing(others)})"
 
 
 class Deadlock(ClusterRule, code="KS207", name="deadlock", severity=Severity.ERROR):
@@ -409,18 +411,22 @@ class Deadlock(ClusterRule, code="KS207", name="deadlock", severity=Severity.ERR
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter"""
         hard = [declared for declared, _ in case.hard(trial)]
 
-        def alone(declared: Declared) -> Placed:
+        def place_alone(declared: Declaration) -> TrialResult:
             kept = [own.position for own in case.own if own is declared or not own.constraint.is_hard]
             return trial.placed_with(lambda pod: _with_only(pod, kept))
 
-        if len(hard) < 2 or trial.placed.is_complete or not all(alone(declared).is_complete for declared in hard):
+        if (
+            len(hard) < 2
+            or trial.placement.is_complete
+            or not all(place_alone(declared).is_complete for declared in hard)
+        ):
             return
         names = [f"{declared.name} ≤ {declared.constraint.max_skew}" for declared in hard]
         message = (
-            f"{' and '.join(names)} deadlock: {trial.placed.text}, and each constraint alone places all "
-            f"{trial.placed.desired}"
+            f"{' and '.join(names)} deadlock: {trial.placement.text}, and each constraint alone places all "
+            f"{trial.placement.desired}"
         )
-        mended, remedy = _relaxed(hard, trial)
+        mended, remedy = _relax(hard, trial)
         yield RuleFinding(case.subject.field("spec.topologySpreadConstraints"), message, remedy, mended)
 
 
@@ -428,7 +434,7 @@ def _with_only(pod: Pod, positions: Sequence[int]) -> Pod:
     return with_constraints(pod, [pod.spec.topology_spread_constraints[position] for position in positions])
 
 
-def _relaxed(hard: Sequence[Declared], trial: ReplicaTrial) -> tuple[Mended | None, Remedy]:
+def _relax(hard: Sequence[Declaration], trial: ReplicaTrial) -> tuple[MendedPod | None, Remedy]:
     """The least that gives way and places all, the last constraints first."""
     wider = [declared.with_fields(maxSkew=declared.constraint.max_skew + 1) for declared in reversed(hard)]
     # minDomains is for hard constraints alone.
@@ -438,7 +444,7 @@ def _relaxed(hard: Sequence[Declared], trial: ReplicaTrial) -> tuple[Mended | No
         if declared.constraint.min_domains is None
     ]
     for change in (*wider, *softer):
-        mended = trial.mended(change)
+        mended = trial.mend(change)
         if mended.placed.is_complete:
             (declared,) = change.values
             text = f"{change.text} on the constraint over {declared.key}"
@@ -446,10 +452,10 @@ def _relaxed(hard: Sequence[Declared], trial: ReplicaTrial) -> tuple[Mended | No
     return None, Remedy(text="relax one of the constraints")
 
 
-def _with_another(constraint: TopologySpreadConstraint, case: Case, trial: ReplicaTrial) -> Mended:
+def _with_another(constraint: TopologySpreadConstraint, case: Case, trial: ReplicaTrial) -> MendedPod:
     """The pod with a further constraint, which selects its own labels."""
     selecting = replace(constraint, label_selector=LabelSelector(match_labels=case.own_labels))
-    return trial.mended(lambda pod: with_constraints(pod, [*pod.spec.topology_spread_constraints, selecting]))
+    return trial.mend(lambda pod: with_constraints(pod, [*pod.spec.topology_spread_constraints, selecting]))
 
 
 def _declaring(constraint: TopologySpreadConstraint, subject: Subject, outcome: str) -> Remedy:
@@ -457,7 +463,7 @@ def _declaring(constraint: TopologySpreadConstraint, subject: Subject, outcome: 
     return remedy_of(change, change.what, outcome)
 
 
-class Gathered(ClusterRule, code="KS505", name="gathered", severity=Severity.WARNING):
+class GatheredReplicas(ClusterRule, code="KS505", name="gathered", severity=Severity.WARNING):
     """One zone or node takes more than half of the replicas.
 
     Without a constraint over zones or nodes, free room and preferences decide where replicas go, and the default
@@ -474,7 +480,7 @@ class Gathered(ClusterRule, code="KS505", name="gathered", severity=Severity.WAR
 
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go, Score"""
-        subject, placed = case.subject, trial.placed
+        subject, placed = case.subject, trial.placement
         if subject.is_daemon or subject.replicas < 2 or not placed.is_complete or not case.own_labels:
             return
         declared = {own.key for own in case.own}
@@ -503,5 +509,5 @@ RULES = (
     TooFewDomains(),
     SingleDomain(),
     Deadlock(),
-    Gathered(),
+    GatheredReplicas(),
 )

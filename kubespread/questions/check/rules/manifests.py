@@ -12,7 +12,7 @@ from kubespread.kube.api.cluster_objects import PriorityClass
 from kubespread.kube.api.core import RuntimeClass
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.validation.pods import MIN_DOMAINS_IF_HARD
-from kubespread.questions.causes.bars import listed
+from kubespread.questions.causes.bars import join_phrases
 from kubespread.questions.check import Remedy, Severity
 from kubespread.questions.check.rule import Case, ClusterRule, FaultRule, RefusedManifest, RuleFinding
 from kubespread.questions.check.trial import ReplicaTrial
@@ -67,7 +67,7 @@ _NAMED: Mapping[type[PriorityClass] | type[RuntimeClass], tuple[re.Pattern[str],
 """Pattern of the API server's message for a class that is not there, and the field that names it."""
 
 
-class Refused(FaultRule, code="KS002", name="refused", severity=Severity.ERROR):
+class RefusedObject(FaultRule, code="KS002", name="refused", severity=Severity.ERROR):
     """The API server would refuse the object.
 
     Validation and admission have the last word before anything is stored. The message is the API server's own; `kubectl
@@ -94,9 +94,7 @@ class Refused(FaultRule, code="KS002", name="refused", severity=Severity.ERROR):
         if fault.expected:
             way = _TYPED.get(fault.expected)
             written = value_at(refused.data, fault.field)
-            return Remedy(
-                text=way.format(field=fault.field) if way else _reshaped(fault.field, written, fault.expected)
-            )
+            return Remedy(text=way.format(field=fault.field) if way else _reshape(fault.field, written, fault.expected))
         if not refused.name:
             return None
         for cls, (words, field) in _NAMED.items():
@@ -108,14 +106,14 @@ class Refused(FaultRule, code="KS002", name="refused", severity=Severity.ERROR):
         for words, way in _WAYS:
             if match := words.search(fault.message):
                 written = {"selector": _selector(refused.data), "pair": _pair(fault.field, refused.data)}
-                known = {"field": fault.field, "misplaced": _misplaced(fault.message), **written}
+                known = {"field": fault.field, "misplaced": _misplaced_advice(fault.message), **written}
                 return Remedy(text=way.format(**known, **match.groupdict()))
         meant = _MEANT.search(fault.message)
         instead = meant.groupdict().get(fault.field) if meant is not None else None
         return Remedy(text=f"change {fault.field}{f' to {instead}' if instead else ''}")
 
 
-def _misplaced(message: str) -> str:
+def _misplaced_advice(message: str) -> str:
     """Say what to do with a field that the API does not have there."""
     match = _UNKNOWN.search(message)
     if match is None:
@@ -146,7 +144,7 @@ def _pair(field: str, data: Any) -> str:
     written = [each for each in constraints if isinstance(each, dict)] if isinstance(constraints, list) else []
     pairs = [(each.get("topologyKey"), each.get("whenUnsatisfiable")) for each in written]
     alike = [str(place) for place, pair in enumerate(pairs) if pairs.count(pair) > 1 and pair == pairs[int(position)]]
-    return listed(alike) if alike else field
+    return join_phrases(alike) if alike else field
 
 
 _WHOLE_NUMBER = "write {field} as a whole number, without quotes"
@@ -161,7 +159,7 @@ _TYPED = {
 """Remedies by the type that the API has."""
 
 
-def _reshaped(field: str, value: object, go_type: str) -> str:
+def _reshape(field: str, value: object, go_type: str) -> str:
     """Say how to make a list or a map of a value that is neither, or the other one."""
     name = field.rpartition(".")[2]
     if go_type.startswith("[]"):
@@ -197,4 +195,4 @@ class AbsentNamespace(ClusterRule, code="KS306", name="absent-namespace", severi
             yield RuleFinding("metadata.namespace", missing, remedy)
 
 
-RULES = (Unreadable(), Refused(), AbsentNamespace())
+RULES = (Unreadable(), RefusedObject(), AbsentNamespace())

@@ -21,16 +21,16 @@ from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups import NODE_POOL_LABEL
 from kubespread.questions.causes.own_pods import claims_at_fault
 from kubespread.questions.check import Remedy, Severity
-from kubespread.questions.check.rule import UNSEARCHED, Case, ClusterRule, Declared, LastRule, Rule, RuleFinding
+from kubespread.questions.check.rule import UNSEARCHED, Case, ClusterRule, Declaration, LastRule, Rule, RuleFinding
 from kubespread.questions.check.trial import (
-    Placed,
     ReplicaTrial,
+    TrialResult,
     by_domain,
+    combine,
     domains,
-    listed,
+    listing,
     own_counts,
     skew_of,
-    together,
 )
 from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
@@ -58,30 +58,30 @@ class VolumePins(ClusterRule, code="KS301", name="volume-pins", severity=Severit
 
     def check(self, case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
         """Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, checkBoundClaims"""
-        subject, held = case.subject, trial.placed
+        subject, held = case.subject, trial.placement
         if subject.is_daemon or not case.own or not subject.pod.spec.has_scheduled_volumes:
             return
         if trial.evaluation is not None and (fault := claims_at_fault(trial.evaluation)):
             yield RuleFinding(case.own[0].path, f"{held.text}: {fault}", Remedy(text="claims that the pods can use"))
             return
-        mended = trial.mended(lambda pod: replace(pod, spec=replace(pod.spec, volumes=[])))
+        mended = trial.mend(lambda pod: replace(pod, spec=replace(pod.spec, volumes=[])))
         free = mended.placed
         text = "storage that every domain reaches, or a claim for each replica that is bound where its pod lands"
-        for declared, constraint in zip(case.own, trial.counted, strict=False):
+        for declared, constraint in zip(case.own, trial.counting, strict=False):
             if not declared.counts_itself:
                 continue
             counts, freely = (own_counts([placed], constraint) for placed in (held, free))
             is_short = declared.constraint.is_hard and held.count < free.count
             if is_short or skew_of(counts) > declared.constraint.max_skew >= skew_of(freely):
                 message = (
-                    f"its volumes hold {_where(declared, trial)}: {held.text}, {by_domain(counts)}; without them "
+                    f"its volumes hold {_place_text(declared, trial)}: {held.text}, {by_domain(counts)}; without them "
                     f"{free.text}, {by_domain(freely)}"
                 )
                 severity = None if is_short else Severity.WARNING
                 yield RuleFinding(declared.path, message, Remedy(text=text), mended if is_short else None, severity)
 
 
-def _where(declared: Declared, trial: ReplicaTrial) -> str:
+def _place_text(declared: Declaration, trial: ReplicaTrial) -> str:
     """The domains that the volumes of the first replica leave it; those of others may stand elsewhere."""
     evaluation = trial.evaluation
     if trial.subject.told_apart is not None or evaluation is None:
@@ -92,7 +92,7 @@ def _where(declared: Declared, trial: ReplicaTrial) -> str:
             allowed &= evaluation.verdicts[plugin].passes
     column = trial.cluster.nodes.label(declared.key)
     values = sorted(column.values[code] for code in np.unique(column.codes[allowed & column.present]))
-    return f"the replicas to {declared.name} {listed(values)}" if values else "the replicas to no node"
+    return f"the replicas to {declared.name} {listing(values)}" if values else "the replicas to no node"
 
 
 class QuotaRefuses(Rule, code="KS305", name="quota-refuses", severity=Severity.ERROR):
@@ -119,7 +119,7 @@ class QuotaRefuses(Rule, code="KS305", name="quota-refuses", severity=Severity.E
         """
         trial, replicas, refused, refusal = case.trial, case.subject.replicas, 0, ""
         if trial is not None:
-            replicas, refused, refusal = trial.placed.desired, trial.placed.refused, trial.placed.refusal
+            replicas, refused, refusal = trial.placement.desired, trial.placement.refused, trial.placement.refusal
         # On how many nodes a DaemonSet runs only a cluster tells.
         elif not case.subject.is_daemon:
             allowed = allowance(case.subject.pod, case.objects.get(ResourceQuota))
@@ -160,18 +160,18 @@ def _by_limit_range(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     subject, template = case.subject, case.subject.template
     all_ranges = (limit_range.metadata for limit_range in case.objects.get(LimitRange))
     ranges = [meta.name for meta in all_ranges if meta.namespace == subject.name.namespace]
-    if not ranges or template is None or trial.placed.count:
+    if not ranges or template is None or trial.placement.count:
         return
     containers, init_containers = (
         list(map(_as_written, written)) for written in (template.spec.containers, template.spec.init_containers)
     )
-    mended = trial.mended(
+    mended = trial.mend(
         lambda pod: replace(pod, spec=replace(pod.spec, containers=containers, init_containers=init_containers))
     )
     if mended.placed.count:
         message = (
-            f"LimitRange {listed(ranges)} gives its containers requests that no node can satisfy: "
-            f"{trial.placed.text}: {trial.placed.message}"
+            f"LimitRange {listing(ranges)} gives its containers requests that no node can satisfy: "
+            f"{trial.placement.text}: {trial.placement.message}"
         )
         remedy = Remedy(
             text="give the containers requests of their own, or the LimitRange a lower default",
@@ -224,24 +224,24 @@ class ScaledToZero(ClusterRule, code="KS208", name="scaled-to-zero", severity=Se
             if remedy is None:
                 continue
             missing = open_to or possible
-            groups = listed(list(dict.fromkeys(domain.group for domain in missing.values())))
+            groups = listing(list(dict.fromkeys(domain.group for domain in missing.values())))
             none = "is not a domain while it has no node"
             if len(missing) > 1:
                 none = "are not domains while they have no nodes"
             message = (
-                f"{declared.name} {listed(list(missing))} of {groups} {none}: {trial.placed.outcome(declared.key)}"
+                f"{declared.name} {listing(list(missing))} of {groups} {none}: {trial.placement.outcome(declared.key)}"
             )
             yield RuleFinding(declared.path, message, remedy, severity=None if open_to else Severity.INFO)
 
 
 def _waiting_for(
-    declared: Declared, eligible: int, possible: Mapping[str, Possible], case: Case, trial: ReplicaTrial
+    declared: Declaration, eligible: int, possible: Mapping[str, Possible], case: Case, trial: ReplicaTrial
 ) -> Remedy | None:
     """minDomains, where replicas wait with it for the others, and all have a place once these are there.
 
     On a release without the field, a node in each of them.
     """
-    key, number, names = declared.key, eligible + len(possible), listed(list(possible))
+    key, number, names = declared.key, eligible + len(possible), listing(list(possible))
     grown = trial.cluster.apply(ClusterChange(added=[domain.node for domain in possible.values()]))
     if not case.subject.profile.version.has(_GATE):
         spread = trial.placed_with(cluster=grown)
@@ -260,7 +260,7 @@ def _waiting_for(
 
 
 def _tolerating(
-    declared: Declared, eligible: int, possible: Mapping[str, Possible], trial: ReplicaTrial
+    declared: Declaration, eligible: int, possible: Mapping[str, Possible], trial: ReplicaTrial
 ) -> Remedy | None:
     """Remedy that comes before minDomains where taints keep the pod off all of them."""
     change = declared.with_fields(minDomains=eligible + len(possible))
@@ -306,17 +306,17 @@ class PendingReplicas(LastRule, code="KS209", name="pending-replicas", severity=
             yield RuleFinding(field, message, Remedy(text="a claim of mode ReadWriteMany, or one for each replica"))
         mended = [other.mended for other in others if other.mended is not None and other.mended.is_taken]
         # The remedies of the other findings, together, get a node for every replica that is created.
-        if trial is None or not trial.placed.pending or (mended and not trial.placed_with(together(mended)).pending):
+        if trial is None or not trial.placement.pending or (mended and not trial.placed_with(combine(mended)).pending):
             return
-        waits = _waits(trial.placed.desired, trial.placed.pending)
+        waits = _waits(trial.placement.desired, trial.placement.pending)
         if any(pod.spec.node_name for pod in case.subject.running):
             waits += ", all placed anew"
         if groups := _meant_for(case, trial):
             intended = Remedy(text="nothing, if that is intended; otherwise lower minDomains, or add nodes there")
-            message = f"{waits} until {listed(groups)} {verb_of(len(groups), 'add')} one, because of minDomains"
+            message = f"{waits} until {listing(groups)} {verb_of(len(groups), 'add')} one, because of minDomains"
             yield RuleFinding(field, message, intended, severity=Severity.INFO, proven=True)
         else:
-            yield RuleFinding(field, f"{waits}: {trial.placed.message}", UNSEARCHED, proven=True)
+            yield RuleFinding(field, f"{waits}: {trial.placement.message}", UNSEARCHED, proven=True)
 
 
 def _meant_for(case: Case, trial: ReplicaTrial) -> Sequence[str]:
@@ -366,7 +366,7 @@ class AutoscaledBeyond(Rule, code="KS304", name="autoscaled-beyond", severity=Se
         """Source: pkg/controller/podautoscaler/horizontal.go, normalizeDesiredReplicas"""
         subject, trial = case.subject, case.trial
         for autoscaler in () if subject.is_daemon else autoscalers_of(subject.name, case.objects):
-            if autoscaler.most <= subject.replicas or (trial is not None and not trial.placed.is_complete):
+            if autoscaler.most <= subject.replicas or (trial is not None and not trial.placement.is_complete):
                 continue
             if trial is None:
                 count, outcome = case.at_most.copies, None
@@ -383,7 +383,7 @@ class AutoscaledBeyond(Rule, code="KS304", name="autoscaled-beyond", severity=Se
             yield RuleFinding("spec.replicas", message, remedy, proven=trial is not None)
 
 
-def _why_fewer(most: Placed) -> str:
+def _why_fewer(most: TrialResult) -> str:
     """Quotas refuse a pod before any node is looked for."""
     created = most.desired - most.refused
     quota = f"the namespace's quotas allow only {created} of them: {most.refusal}" if most.refused else ""

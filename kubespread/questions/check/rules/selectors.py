@@ -16,18 +16,9 @@ from kubespread.kube.api.workloads import Workload
 from kubespread.kube.selector import Selector, from_label_selector
 from kubespread.questions.causes.own_pods import is_meant, missing_them
 from kubespread.questions.check import Remedy, Severity
-from kubespread.questions.check.rule import Case, Declared, Rule, RuleFinding
+from kubespread.questions.check.rule import Case, Declaration, Rule, RuleFinding
 from kubespread.questions.check.rules.disruption import BY_REVISION, by_revision, excess, rolled_out
-from kubespread.questions.check.trial import (
-    PodChange,
-    Subject,
-    by_domain,
-    domains,
-    listed,
-    own_counts,
-    skew_of,
-    unchanged,
-)
+from kubespread.questions.check.trial import PodChange, Subject, by_domain, domains, keep, listing, own_counts, skew_of
 from kubespread.regex import regex
 from kubespread.wording import count_of
 
@@ -69,7 +60,7 @@ class GhostPods(Rule, code="KS101", name="ghost-pods", severity=Severity.ERROR):
             if declared.constraint.self_match or declared.constraint.selector.nothing:
                 continue
             selector = from_label_selector(declared.written.label_selector)
-            others = list(_counted(case, selector))
+            others = list(_counted_pods(case, selector))
             if not is_meant(declared.written, others, counts_own=counts_own) and not _may_be_added(subject, selector):
                 most = max(subject.replicas, *(other.most for other in autoscalers_of(subject.name, case.objects)), 1)
                 severity = Severity.ERROR if most > 1 else Severity.WARNING
@@ -83,7 +74,7 @@ def _may_be_added(subject: Subject, selector: Selector) -> bool:
     return type(subject.object) is Workload and all(requirement.key not in subject.labels for requirement in missed)
 
 
-def _counted(case: Case, selector: Selector) -> Iterator[Pod]:
+def _counted_pods(case: Case, selector: Selector) -> Iterator[Pod]:
     """The pods of other workloads that are checked too, and those that run in the cluster."""
     yield from (other.template or other.pod for other in case.company.counted_beside(case.subject, selector))
     namespace = case.subject.name.namespace
@@ -93,7 +84,7 @@ def _counted(case: Case, selector: Selector) -> Iterator[Pod]:
 
 
 def _counting_nothing(
-    case: Case, declared: Declared, field: str, why: str, severity: Severity | None = None
+    case: Case, declared: Declaration, field: str, why: str, severity: Severity | None = None
 ) -> RuleFinding:
     """A constraint that counts none of its own pods and does not affect where they land: why, with the consequence and
     the effect of selecting them.
@@ -103,14 +94,14 @@ def _counting_nothing(
     remedy, mended = Remedy(text="give the pods labels of their own, and select them"), None
     if trial is None and replicas > 1:
         uncounted += ", and nothing spreads them"
-    elif trial is not None and trial.placed.count > 1 and (landed := trial.placed.by_domain(declared.key)):
+    elif trial is not None and trial.placement.count > 1 and (landed := trial.placement.by_domain(declared.key)):
         uncounted += f"; left to themselves they land {by_domain(landed)}"
     if labels:
         text = f"select the pods' own labels: {_selector_text(labels)}"
         if trial is not None:
             selecting = declared.with_fields(labelSelector=LabelSelector(match_labels=labels))
             apart = _by_revision(case, declared, selecting)
-            mended = trial.mended(apart or selecting)
+            mended = trial.mend(apart or selecting)
             if apart is not None:
                 text += f"; {BY_REVISION} on this constraint"
         outcome = None if mended is None else mended.placed.outcome(declared.key)
@@ -121,18 +112,18 @@ def _counting_nothing(
     return RuleFinding(field, f"{why}: {uncounted}", remedy, mended, severity, proven=trial is not None)
 
 
-def _by_revision(case: Case, declared: Declared, selecting: PodChange) -> PodChange | None:
+def _by_revision(case: Case, declared: Declaration, selecting: PodChange) -> PodChange | None:
     """The change with each revision counted separately, where only that makes a rollout end even."""
     deployment, trial = rolled_out(case.subject), case.trial
     if deployment is None or trial is None or trial.rollout is None or not case.counts_by_revision:
         return None
 
-    def apart(pod: Pod) -> Pod:
+    def with_revision(pod: Pod) -> Pod:
         return by_revision([declared])(selecting(pod))
 
-    both, each = trial.rollout_of(deployment, selecting), trial.rollout_of(deployment, apart)
+    both, each = trial.rollout_of(deployment, selecting), trial.rollout_of(deployment, with_revision)
     is_uneven = both.complete and excess(both, declared)
-    return apart if is_uneven and each.complete and not excess(each, declared) else None
+    return with_revision if is_uneven and each.complete and not excess(each, declared) else None
 
 
 def _selector_text(labels: Mapping[str, str]) -> str:
@@ -219,17 +210,17 @@ class SharedSelector(Rule, code="KS402", name="shared-selector", severity=Severi
         # A single replica is never uneven.
         for declared, selected in _counted_together(case) if case.subject.replicas > 1 else ():
             if others := [other for other in selected if _has_the_same(other, declared)]:
-                yield from _shared(case, declared, others)
+                yield from _shared_selectors(case, declared, others)
 
 
-def _counted_together(case: Case) -> Iterator[tuple[Declared, Iterator[Subject]]]:
+def _counted_together(case: Case) -> Iterator[tuple[Declaration, Iterator[Subject]]]:
     """The workload's own constraints that count its pods, each with the others whose pods it counts too."""
     for declared in case.own if case.subject.object is not None and not case.subject.is_daemon else ():
         if declared.counts_itself:
             yield declared, case.company.counted_beside(case.subject, declared.constraint.selector)
 
 
-def _has_the_same(other: Subject, declared: Declared) -> bool:
+def _has_the_same(other: Subject, declared: Declaration) -> bool:
     """True if its pods have a constraint with the same terms, regardless of the selector."""
     constraints = other.pod.spec.topology_spread_constraints
     return any(_terms(constraint) == _terms(declared.written) for constraint in constraints)
@@ -240,29 +231,29 @@ def _terms(written: TopologySpreadConstraint) -> tuple[object, ...]:
     return written.topology_key, written.max_skew, written.when_unsatisfiable, written.min_domains, policies
 
 
-def _shared(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterator[RuleFinding]:
+def _shared_selectors(case: Case, declared: Declaration, others: Sequence[Subject]) -> Iterator[RuleFinding]:
     trial, most, field = case.trial, declared.constraint.max_skew, f"{declared.path}.labelSelector"
-    names = listed([f"{other.name.kind}/{other.name.name}" for other in others])
+    names = listing([f"{other.name.kind}/{other.name.name}" for other in others])
     replicas = count_of(sum(other.replicas for other in others), "replica")
     message = f"{declared.name} counts the pods of {names} too ({replicas})"
     has_hash = TEMPLATE_HASH in case.subject.labels
     text = f"{BY_REVISION}, or a label" if has_hash else "select a label"
     remedy = Remedy(text=f"{text} that only this workload has")
-    if trial is None or not trial.counted or len(others) > _MOST_OTHERS:
+    if trial is None or not trial.counting or len(others) > _MOST_OTHERS:
         yield RuleFinding(field, message, remedy, severity=Severity.INFO)
         return
-    before, constraint = [trial.of(other) for other in others], trial.counted[declared.position]
+    before, constraint = [trial.for_subject(other) for other in others], trial.counting[declared.position]
 
     def counting_itself(pod: Pod) -> Pod:
         """The pod with a label that no other has, and the constraint counting by it."""
         labeled = replace(pod, metadata=replace(pod.metadata, labels={**pod.metadata.labels, _OWN: "true"}))
         return declared.with_fields(labelSelector=LabelSelector(match_labels={_OWN: "true"}))(labeled)
 
-    def placed(change: PodChange) -> Mapping[str, int]:
+    def place(change: PodChange) -> Mapping[str, int]:
         """Its own replicas in each domain, once those of the others are placed."""
         return own_counts(trial.placed_behind(before, change)[-1:], constraint)
 
-    together, apart = placed(unchanged), placed(counting_itself)
+    together, apart = place(keep), place(counting_itself)
     # Where they are even all the same, or uneven by themselves as well, it is not what they count.
     if skew_of(together) > most >= skew_of(apart):
         message += f": placed after them its own {case.subject.replicas} are {by_domain(together)}"
@@ -329,7 +320,7 @@ class InconsistentGroup(Rule, code="KS504", name="inconsistent-group", severity=
                 yield from _inconsistent(case, declared, other)
 
 
-def _inconsistent(case: Case, declared: Declared, other: Subject) -> Iterator[RuleFinding]:
+def _inconsistent(case: Case, declared: Declaration, other: Subject) -> Iterator[RuleFinding]:
     constraints = other.pod.spec.topology_spread_constraints
     theirs = next((constraint for constraint in constraints if constraint.topology_key == declared.key), None)
     has = "no such constraint" if theirs is None else f"maxSkew {theirs.max_skew} {theirs.when_unsatisfiable}"
@@ -342,10 +333,10 @@ def _inconsistent(case: Case, declared: Declared, other: Subject) -> Iterator[Ru
         f"or select a label that only {case.subject.name.name} has"
     )
     trial, most = case.trial, declared.constraint.max_skew
-    if trial is None or not trial.counted or other.is_daemon:
+    if trial is None or not trial.counting or other.is_daemon:
         yield RuleFinding(declared.path, message, remedy, severity=Severity.INFO)
         return
-    counts = own_counts(trial.of(other).placed_behind([trial]), trial.counted[declared.position])
+    counts = own_counts(trial.for_subject(other).placed_behind([trial]), trial.counting[declared.position])
     if (skew := skew_of(counts)) > most:
         together = f"once both are placed, their pods are {by_domain(counts)}, skew {skew} > {most}"
         yield RuleFinding(declared.path, f"{message}: {together}", remedy, proven=True)
