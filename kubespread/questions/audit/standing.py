@@ -230,7 +230,7 @@ class Outlook:
     @property
     def made_room(self) -> tuple[PreemptedPod, ...]:
         """Pods preempted by waiting pods, if the outcome was computed; else empty."""
-        was_asked = "settled" in self.__dict__
+        was_asked = "end" in self.__dict__
         return tuple(preempted_pods(self.end.happenings)) if was_asked and self.end is not None else ()
 
     def pods(self, group: Group) -> list[Pod]:

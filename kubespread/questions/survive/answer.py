@@ -147,7 +147,7 @@ class _Losing:
 
     @property
     def untested(self) -> tuple[WorkloadName, ...]:
-        """Those that are to have pods, and of which none is ready."""
+        """Selected workloads without a ready pod, though they are to have pods."""
         world = self.baseline.world
         names = [name for name in self.selected.chosen_in(world) if self._moves(name)]
         pods = {name: list(filter(is_active, world.pods_of(name))) for name in names}
