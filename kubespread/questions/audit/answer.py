@@ -267,8 +267,8 @@ class _WorkloadAudit:
     def _without_next(self, following: NextPod) -> rows.AuditFinding:
         """Say that the next pod fits nowhere; of a Deployment, that no rollout completes where one begins with it."""
         if following.is_refused:
-            return found("refused", following.message)
-        standing, world = self._standing, self._outlook.settled
+            return make_finding("refused", following.message)
+        standing, world = self._standing, self._outlook.end
         deployment, template = self._world.workloads.deployments.get(self._group.name), standing.template
         scheduled = None if template is None else self._world.surroundings.scheduler_of(template)
         if deployment is not None and template is not None and world is not None and scheduled is not None:
@@ -280,8 +280,8 @@ class _WorkloadAudit:
                 evaluation = Applicant(world.living, template, scheduled[1]).placing().evaluation()
                 if evaluation.message and not has_lower(evaluation.cluster, template):
                     pods = standing.replicas
-                    return found("noRollout", evaluation.message, surge=surge, unavailable=0, new=0, pods=pods)
-        return found("noRoom", following.message)
+                    return make_finding("noRollout", evaluation.message, surge=surge, unavailable=0, new=0, pods=pods)
+        return make_finding("noRoom", following.message)
 
     def _staying(self, effect: causes.PlacementEffect, following: NextPod) -> causes.Staying:
         """Try what happens without moving pods: once nothing changes anymore, and with a second pod where there is only
