@@ -15,7 +15,6 @@ from msgspec import Struct, field
 from kubespread.cli.command import Argument, Group
 from kubespread.cli.commands import app
 from kubespread.regex import regex
-from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 _FILES_BEFORE_A_COMMAND = Argument("snapshot", metavar="FILE", help="")
 
@@ -127,21 +126,11 @@ def _option(line: Line, word: str) -> tuple[Any, str]:
     return None, word
 
 
-def topology_keys(_line: Line, _environment: Mapping[str, str]) -> Iterable[str]:
-    return SHORT_KEYS
-
-
 def contexts(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
     from kubespread.snapshot.live import kubeconfig
 
     access = kubeconfig.Access(kubeconfig=line.value("kubeconfig") or None)
     return sorted({each.name for each in kubeconfig.contexts(access, environment)})
-
-
-def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
-    from kubespread.kube.versions import NEWEST, OLDEST
-
-    return (f"1.{minor}" for minor in range(NEWEST, OLDEST - 1, -1))
 
 
 class Candidate(Struct, frozen=True):
@@ -158,18 +147,6 @@ class Candidates(Struct, frozen=True):
     files: bool = False
     """True if file names are candidates too."""
 
-
-Source = Callable[[Line, Mapping[str, str]], Iterable[str]]
-
-_BY_NAME: Mapping[str, Source] = {
-    "context": contexts,
-    "kube_version": releases,
-    "to_kube_version": releases,
-    "key": topology_keys,
-    "keys": topology_keys,
-    "by": topology_keys,
-}
-"""By the name of the parameter."""
 
 FILES = frozenset(
     {
@@ -191,17 +168,6 @@ _PLAIN = regex(r"\w[\w.:/@=,+-]*")
 """Text that no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
 
 
-def source_of(parameter: Any) -> Source | None:
-    """Source of values for an option or argument, apart from files."""
-    if words := parameter.choices or parameter.words:
-        return lambda _line, _environment: words
-    return _BY_NAME.get(parameter.name)
-
-
-def takes_files(parameter: Any) -> bool:
-    return parameter.metavar in FILES
-
-
 def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
     """Candidates for the word of ``line``."""
     if line.is_option:
@@ -210,12 +176,10 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
         named = [name for name in line.following if name.startswith(line.word)]
         helps = (Candidate(name, _first_sentence(line.following[name].help)) for name in named)
         return Candidates((*helps,), files=line.parameter is not None)
-    source = source_of(line.parameter)
-    values = source(line, environment) if source is not None else ()
-    words = (
-        Candidate(value) for value in dict.fromkeys(values) if value.startswith(line.word) and _PLAIN.fullmatch(value)
-    )
-    return Candidates((*words,), files=takes_files(line.parameter))
+    is_context = line.parameter.name == "context"
+    values = contexts(line, environment) if is_context else line.parameter.choices or line.parameter.words
+    words = (Candidate(value) for value in values if value.startswith(line.word) and _PLAIN.fullmatch(value))
+    return Candidates((*words,), files=line.parameter.metavar in FILES)
 
 
 def _options(line: Line) -> Iterator[Candidate]:
