@@ -442,7 +442,7 @@ def plan(
     - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
     - ``force``: Also evict pods without a controller; without it kubectl refuses.
     - ``manifests``: Manifest, or directory of manifests, to apply: new objects are created, existing ones changed.
-    - ``create_namespaces``: Create missing namespaces of the manifests; otherwise objects in them are refused.
+    - ``create_namespaces``: Create missing namespaces of what is applied; otherwise objects in them are refused.
     - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's NodePools).

@@ -14,7 +14,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Struct
 
 from kubespread import __version__
 from kubespread.deadline import Deadline, run_within
@@ -157,7 +156,7 @@ def _tool_of(name: str, tool: Tool) -> types.Tool:
     return types.Tool(
         name=name,
         description=tool.description,
-        input_schema=schema_of(arguments_of(tool.asks)),
+        input_schema=arguments_schema(arguments_of(tool.asks)),
         annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
 
@@ -195,33 +194,3 @@ def _text_content(text: str) -> list[types.ContentBlock]:
     from mcp import types
 
     return [types.TextContent(type="text", text=each) for each in (text, _IS_DATA)]
-
-
-_SAID_WHEN_WRONG = {"minimum", "exclusiveMinimum", "minLength", "minItems"}
-
-
-def schema_of(arguments: type[Struct]) -> dict[str, Any]:
-    """Schema of a tool's arguments, without nulls, empty and false defaults, and lower bounds, which errors name.
-
-    A model reads those of all tools before it asks anything.
-    """
-    whole = arguments_schema(arguments)
-    properties = {name: _brief(argument) for name, argument in whole["properties"].items()}
-    return {
-        "type": "object",
-        "properties": properties,
-        **({"required": whole["required"]} if whole["required"] else {}),
-    }
-
-
-def _brief(argument: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in argument.items() if key not in _SAID_WHEN_WRONG}
-    if not kept.get("default"):
-        kept.pop("default", None)
-    if "items" in kept:
-        kept["items"] = _brief(kept["items"])
-    match kept.get("anyOf"):
-        case [kind, {"type": "null"}]:
-            del kept["anyOf"]
-            return {**_brief(kind), **kept}
-    return kept

@@ -11,7 +11,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
@@ -150,16 +150,8 @@ def view(report: FleetReport) -> View:
     )
 
 
-class Member(Struct, frozen=True):
-    """One cluster of a fleet, not read yet."""
-
-    name: str
-    source: str | Snapshot
-    """Path of a file, directory or archive, or a snapshot."""
-
-    def open(self) -> Snapshot:
-        """Raises SnapshotError, ManifestError and UsageError."""
-        return self.source if isinstance(self.source, Snapshot) else load(self.source)
+Member = tuple[str, str | Snapshot]
+"""Name of a cluster, and the path of its file, directory or archive, or its snapshot."""
 
 
 def members(clusters: Iterable[str | Path | Snapshot]) -> list[Member]:
@@ -170,9 +162,9 @@ def members(clusters: Iterable[str | Path | Snapshot]) -> list[Member]:
             paths = matching(str(given))
             if not paths:
                 raise UsageError(f"no file matches {str(given)!r}")
-            found |= {path: Member(path, path) for path in paths}
+            found |= {path: (path, path) for path in paths}
         else:
-            found[number] = Member(", ".join(given.files) or given.origin.source or f"cluster {number}", given)
+            found[number] = ", ".join(given.files) or given.origin.source or f"cluster {number}", given
     return [*found.values()]
 
 
@@ -223,7 +215,7 @@ def answers(
     asking = make()
     results = budget.workers.results(asking, make, asked, 0.0, budget.end_time)
     done = [*budget.report(results, len(asked))]
-    missing = [member.name for member in asked[len(done) :]]
+    missing = [name for name, _ in asked[len(done) :]]
     refusals = {row.told.error if row.is_refused else None for row in done}
     if len(refusals) == 1 and None not in refusals and not missing:
         # It is the question's fault, and no cluster's.
@@ -279,18 +271,19 @@ class _Asking:
         return cls(*question, scheduler)
 
     def __call__(self, member: Member) -> _Row:
+        name, source = member
         self._asked += 1
         # A process that never looks for garbage in circles would keep what each cluster leaves until the last.
         if not gc.isenabled() and self._asked % _KEPT == 0:
             gc.collect()
         try:
-            snapshot = member.open().with_edits(*self._edits)
+            snapshot = (source if isinstance(source, Snapshot) else load(source)).with_edits(*self._edits)
         except KubespreadError as error:
-            return _Row(FleetCluster(name=member.name, error=str(error)))
+            return _Row(FleetCluster(name=name, error=str(error)))
         try:
-            return self._answer(member.name, snapshot)
+            return self._answer(name, snapshot)
         except KubespreadError as error:
-            told = FleetCluster(name=member.name, error=str(error), cluster=cluster_reference(snapshot))
+            told = FleetCluster(name=name, error=str(error), cluster=cluster_reference(snapshot))
             return _Row(told, is_refused=not isinstance(error, SnapshotError))
 
     def _answer(self, name: str, snapshot: Snapshot) -> _Row:

@@ -47,6 +47,8 @@ class Scenario(Struct, frozen=True):
     """True if pods preempt others of lower priority."""
     stuck: tuple[WorkloadReference, ...] = ()
     """Workloads with new pods that never become ready."""
+    creates_namespaces: bool = False
+    """True if missing namespaces of what is applied are created."""
     autoscaler: Autoscaler | None = None
     """Autoscaler that adds nodes for pending pods after each step."""
     node_groups: Any = None

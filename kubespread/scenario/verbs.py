@@ -2,7 +2,7 @@
 
     rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]     without either it is restarted
     restore NODES
-    apply FILE... [FIELD=VALUE...] [--create-namespaces]
+    apply FILE... [FIELD=VALUE...]
     stuck [NAMESPACE/]KIND/NAME...                                ready [NAMESPACE/]KIND/NAME...
 
 Words are quoted as in a shell where they hold blanks. A word with an equals sign is a field, as ``--set`` has them, any
@@ -12,17 +12,16 @@ other a manifest.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from kubespread.candidate.settings import parse_settings
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import WorkloadReference, parse_reference
 from kubespread.snapshot.edits.pods import Spread
 from kubespread.snapshot.edits.registry import EDITS
-from kubespread.snapshot.edits.verb import Form, OfNodes, Verb, parse_target, path_in
+from kubespread.snapshot.edits.verb import FLAG, Form, OfNodes, Verb, parse_target, path_in
 
 ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 """Kinds that replace pods when their template changes."""
@@ -31,25 +30,21 @@ ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 class StepVerb(Verb, frozen=True):
     """Verb of scenarios alone: its text is words, as in a shell."""
 
-    flags: ClassVar[frozenset[str]] = frozenset()
-
     @classmethod
     def read(cls, text: str, directory: str | None = "") -> Verb:
         try:
             words = shlex.split(text)
         except ValueError as error:
             raise UsageError(f"invalid step {f'{cls.form.verb} {text}'!r}: {error}") from error
-        flags = {word for word in words if word.startswith("--")}
-        for flag in sorted(flags - cls.flags):
-            meant = did_you_mean(near_miss(flag, cls.flags)) or f"; its flags are {', '.join(cls.flags) or 'none'}"
-            raise UsageError(f"unknown flag {flag!r} of {cls.form.verb}{meant}")
-        if flags.issuperset(words):
+        if flags := FLAG.findall(text):
+            raise UsageError(f"{cls.form.verb} takes no flags, found {flags[0]}")
+        if not words:
             raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expectation}")
-        return cls.parse_words([word for word in words if word not in flags], flags, directory)
+        return cls.parse_words(words, directory)
 
     @classmethod
-    def parse_words(cls, words: Sequence[str], flags: Set[str], directory: str | None, /) -> Verb:
-        """Parse words and flags. Raises UsageError."""
+    def parse_words(cls, words: Sequence[str], directory: str | None, /) -> Verb:
+        """Raises UsageError."""
         raise NotImplementedError
 
 
@@ -64,7 +59,7 @@ class Rollout(StepVerb, frozen=True):
     """Fields to change in it, as by ``--set``."""
 
     @classmethod
-    def parse_words(cls, words: Sequence[str], _: Set[str], directory: str | None, /) -> Verb:
+    def parse_words(cls, words: Sequence[str], directory: str | None, /) -> Verb:
         manifests, settings = _manifests_and_settings(words[1:], directory)
         if len(manifests) > 1:
             raise UsageError(f"rollout {words[0]}: expected one manifest, found {', '.join(manifests)}")
@@ -77,28 +72,25 @@ class Restore(OfNodes, StepVerb, frozen=True):
     form: ClassVar = Form("restore", "NODES")
 
     @classmethod
-    def parse_words(cls, words: Sequence[str], _: Set[str], _directory: str | None, /) -> Verb:
+    def parse_words(cls, words: Sequence[str], _directory: str | None, /) -> Verb:
         return cls(parse_target(" ".join(words)))
 
 
 class Apply(StepVerb, frozen=True):
     """Manifests are applied: what is new is created, what runs is changed."""
 
-    form: ClassVar = Form("apply", "FILE... [FIELD=VALUE...] [--create-namespaces]")
-    flags: ClassVar = frozenset({"--create-namespaces"})
+    form: ClassVar = Form("apply", "FILE... [FIELD=VALUE...]")
     given: tuple[Any, ...]
     """Paths of files and directories, or workloads in any other accepted form."""
     settings: tuple[str, ...] = ()
     """Fields to change in each workload, as by ``--set``."""
-    creates_namespaces: bool = False
-    """True to create missing namespaces."""
 
     @classmethod
-    def parse_words(cls, words: Sequence[str], flags: Set[str], directory: str | None, /) -> Verb:
+    def parse_words(cls, words: Sequence[str], directory: str | None, /) -> Verb:
         files, settings = _manifests_and_settings(words, directory)
         if not files:
             raise UsageError(f"invalid step {cls.form.verb!r}: {cls.form.expectation}")
-        return cls(files, settings, "--create-namespaces" in flags)
+        return cls(files, settings)
 
 
 class Stuck(StepVerb, frozen=True):
@@ -108,7 +100,7 @@ class Stuck(StepVerb, frozen=True):
     workloads: tuple[WorkloadReference, ...]
 
     @classmethod
-    def parse_words(cls, words: Sequence[str], _: Set[str], _directory: str | None, /) -> Verb:
+    def parse_words(cls, words: Sequence[str], _directory: str | None, /) -> Verb:
         return cls(tuple(map(parse_reference, words)))
 
 

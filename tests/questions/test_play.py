@@ -175,17 +175,17 @@ NAMESPACES: dict[str, tuple[list[Data], list[str], str | None]] = {
 
 
 @pytest.mark.parametrize("case", NAMESPACES)
-@pytest.mark.parametrize("flag", ["", " --create-namespaces"])
-def test_the_namespace_of_what_is_applied(case: str, flag: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("creates", [False, True])
+def test_the_namespace_of_what_is_applied(case: str, creates: bool, tmp_path: Path) -> None:
     brought, names, refusal = NAMESPACES[case]
     default = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
     pods = [pod("p", namespace=name) for name in names]
     path = write(tmp_path / "pods.json", *pods, *brought)
     snapshot = kubespread.Snapshot.from_objects([*hosts("a"), default])
-    report = kubespread.plan(snapshot, scenario(f"apply {path}{flag}", f"apply {path}"))
+    report = kubespread.plan(snapshot, scenario(*[f"apply {path}"] * 2), create_namespaces=creates)
     placed = [[str(each.pod) for each in step.pods_placed] for step in report.steps]
-    there = [f"{name}/p" for name in names if name == "default" or flag or refusal is None]
-    assert (placed[0], [step.failed for step in report.steps]) == (there, [None if flag else refusal] * 2)
+    there = [f"{name}/p" for name in names if name == "default" or creates or refusal is None]
+    assert (placed[0], [step.failed for step in report.steps]) == (there, [None if creates else refusal] * 2)
 
 
 UNCONSTRAINED = {"metadata": {"labels": {"app": "new"}}, "spec": pod()["spec"]}

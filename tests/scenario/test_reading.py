@@ -55,12 +55,9 @@ STEPS: dict[str, tuple[Any, Step]] = {
     ),
     "nodes that come back": ({"restore": "n1"}, Step("restore n1", Restore(Target("n1")))),
     "manifests as a list": ({"apply": ["a.yaml", "b.yaml"]}, Step("apply a.yaml b.yaml", Apply(("a.yaml", "b.yaml")))),
-    "manifests with flags": (
-        {"apply": ["a b.yaml", "cpu=1", "replicas=3", "--create-namespaces"]},
-        Step(
-            "apply 'a b.yaml' cpu=1 replicas=3 --create-namespaces",
-            Apply(("a b.yaml",), ("cpu=1", "replicas=3"), creates_namespaces=True),
-        ),
+    "manifests with fields": (
+        {"apply": ["a b.yaml", "cpu=1", "replicas=3"]},
+        Step("apply 'a b.yaml' cpu=1 replicas=3", Apply(("a b.yaml",), ("cpu=1", "replicas=3"))),
     ),
     "a quote in a list": ({"restore": ["it's"]}, Step("restore 'it'\"'\"'s'", Restore(Target("it's")))),
     "readiness as a step": ({"stuck": ["deploy/web"]}, Step("stuck deploy/web", Stuck((WEB,)))),

@@ -386,7 +386,7 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
         Manifests("Manifest, or directory of manifests, to apply: new objects are created, existing ones changed."),
     ] = ()
     create_namespaces: Annotated[
-        bool, Option("Create missing namespaces of the manifests; otherwise objects in them are refused.")
+        bool, Option("Create missing namespaces of what is applied; otherwise objects in them are refused.")
     ] = False
     hpa_max: Annotated[bool, Option("Scale every workload with an autoscaler to its maximum, all together.")] = False
     autoscaler: AutoscalerName = None

@@ -107,8 +107,8 @@ def plan_steps(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Sequence[
     steps = [*takewhile(lambda step: isinstance(step.action, AddNode), edited)]
     first = len(steps)
     if question.manifests:
-        apply = Apply(question.manifests, creates_namespaces=question.create_namespaces)
-        steps.append(Step(_applying(apply), apply))
+        names = (_name(pod) or "manifests" for pod in question.manifests)
+        steps.append(Step(f"apply {shlex.join(names)}", Apply(question.manifests)))
     steps += edited[first:]
     if question.scenario is not None:
         steps += question.scenario.steps
@@ -123,7 +123,9 @@ def scenario_of(question: Plan, steps: Sequence[Step]) -> Scenario:
     if (autoscaler := asked_autoscaler(question)) is not None:
         groups, types = question.node_groups, question.instance_types
         scenario = replace(scenario, autoscaler=autoscaler, node_groups=groups, instance_types=types)
-    return replace(scenario, steps=tuple(steps), preemption=question.makes_room)
+    return replace(
+        scenario, steps=tuple(steps), preemption=question.makes_room, creates_namespaces=question.create_namespaces
+    )
 
 
 def _grow(question: Plan, scene: Scene, steps: Sequence[Step]) -> Iterator[Step]:
@@ -134,12 +136,6 @@ def _grow(question: Plan, scene: Scene, steps: Sequence[Step]) -> Iterator[Step]
     for name, _, most in growing(scene.move(then).world, lambda _: True):
         scale = Scale(name.kind, name.name, most, name.namespace)
         yield Step(str(scale), scale)
-
-
-def _applying(apply: Apply) -> str:
-    """``apply k8s/ --create-namespaces``."""
-    flags = ["--create-namespaces"] if apply.creates_namespaces else []
-    return f"apply {shlex.join([*(_name(pod) or 'manifests' for pod in apply.given), *flags])}"
 
 
 def _name(manifest: Any) -> str | None:

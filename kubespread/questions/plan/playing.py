@@ -293,7 +293,7 @@ class Playing(Struct, frozen=True):
     def _apply_manifests(self, step: Apply, refused: list[str]) -> Sequence[RolloutReport | None]:
         world, (objects, workloads, notes) = self.world, self._read_manifests(step)
         missing = self._missing_namespaces(objects, workloads)
-        if step.creates_namespaces:
+        if self.scenario.creates_namespaces:
             notes = (*notes, *(f"namespace {name} is created" for name in missing))
             objects, missing = [*map(_new_namespace, missing), *objects], {}
         refused += missing.values()
