@@ -7,7 +7,7 @@ A script runs the program with the words typed so far as its arguments, the one 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -198,21 +198,16 @@ LINE_VARIABLE = "_KUBESPREAD_LINE"
 WORD_VARIABLE = "_KUBESPREAD_WORD"
 """The word that is being typed, as such a shell breaks words: behind the last ``=`` or ``:``."""
 
-_NO_FILES = 4
-"""Value of cobra's completion directive of this name."""
-
 
 def answer(shell: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Candidates as ``shell`` reads them; empty if anything goes wrong."""
-    form = _FORMS.get(shell)
-    if form is None:
-        return ""
+    """Candidates as ``shell`` reads them: on the first line whether files are some too, then each with its help."""
     line = read_line(_words(arguments, environment))
     try:
         offered = candidates(line, environment)
     except Exception:  # noqa: BLE001 - no faulty file may disturb a shell that completes a word
         offered = Candidates()
-    return form(line, offered, environment)
+    rows = ["files" if offered.files else "", *(f"{line.prefix}{word.value}\t{word.help}" for word in offered.words)]
+    return "".join(f"{row}\n" for row in (_bare(line, rows, environment) if shell == "bash" else rows))
 
 
 def _words(arguments: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
@@ -238,29 +233,8 @@ def split_line(line: str) -> list[str]:
     return [*words, ""] if not words or (ends_in_space and not is_open) else words
 
 
-def _describe(line: Line, offered: Candidates, _environment: Mapping[str, str]) -> str:
-    """Directives on the first line, then one value with its help per line."""
-    words = (f"{line.prefix}{word.value}\t{word.help}" for word in offered.words)
-    return "".join(f"{row}\n" for row in ("files" if offered.files else "", *words))
-
-
-def _bare(line: Line, offered: Candidates, environment: Mapping[str, str]) -> str:
-    """A word without its help, and without what precedes the word as bash breaks it."""
+def _bare(line: Line, rows: Sequence[str], environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield words without their help, and without what precedes the word as bash breaks it."""
     typed, own = f"{line.prefix}{line.word}", split_line(environment.get(WORD_VARIABLE, ""))[-1]
     start = len(typed) - (0 if own in ("=", ":") else len(own))
-    rows = _describe(line, offered, environment).splitlines()
-    return "".join(f"{row}\n" for row in (rows[0], *(row.partition("\t")[0][start:] for row in rows[1:])))
-
-
-def _for_kubectl(_line: Line, offered: Candidates, _environment: Mapping[str, str]) -> str:
-    """Write them as cobra reads them: a value and its help on each line, then a colon and a directive."""
-    directive = 0 if offered.files else _NO_FILES
-    return "".join(f"{row}\n" for row in (*(f"{word.value}\t{word.help}" for word in offered.words), f":{directive}"))
-
-
-_FORMS: Mapping[str, Callable[[Line, Candidates, Mapping[str, str]], str]] = {
-    "bash": _bare,
-    "zsh": _describe,
-    "fish": _describe,
-    "kubectl": _for_kubectl,
-}
+    yield from (rows[0], *(row.partition("\t")[0][start:] for row in rows[1:]))

@@ -11,12 +11,7 @@ from shlex import quote
 from kubespread.cli.command import Argument, Argv, Command
 from kubespread.cli.streams import ExitCode, emit, say
 
-SCRIPTS = {
-    "bash": "kubespread.bash",
-    "zsh": "kubespread.zsh",
-    "fish": "kubespread.fish",
-    "kubectl": "kubectl_complete-kubespread",
-}
+SCRIPTS = {"bash": "kubespread.bash", "zsh": "kubespread.zsh", "fish": "kubespread.fish"}
 """By the shell that reads them."""
 
 
@@ -30,7 +25,6 @@ def _completion(typed: Argv) -> int:
       source <(kubespread completion bash)
       kubespread completion zsh > "${fpath[1]}/_kubespread"
       kubespread completion fish > ~/.config/fish/completions/kubespread.fish
-      kubespread completion kubectl > ~/.local/bin/kubectl_complete-kubespread
     """
     emit(script(typed["shell"]))
     return ExitCode.YES
@@ -134,15 +128,7 @@ COMMANDS = {
     "completion": Command(
         "completion",
         _completion,
-        (
-            Argument(
-                "shell",
-                choices=[*SCRIPTS],
-                required=True,
-                metavar="SHELL",
-                help="bash, zsh or fish; kubectl for its plugins.",
-            ),
-        ),
+        (Argument("shell", choices=[*SCRIPTS], required=True, metavar="SHELL", help="bash, zsh or fish."),),
         summary="Print the script that completes commands, options and files.",
     ),
     "demo": Command("demo", _demo, (), summary="Try explain, simulate and report on a small example cluster."),

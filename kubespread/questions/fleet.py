@@ -159,19 +159,14 @@ def members(clusters: Iterable[str | Path | Snapshot]) -> list[Member]:
     found: dict[str | int, Member] = {}
     for number, given in enumerate(clusters, 1):
         if isinstance(given, str | Path):
-            paths = matching(str(given))
+            # A file may have a bracket in its name.
+            paths = [str(given)] if os.path.lexists(given) else sorted(glob(str(given), recursive=True))  # noqa: PTH207 - may be absolute
             if not paths:
                 raise UsageError(f"no file matches {str(given)!r}")
             found |= {path: (path, path) for path in paths}
         else:
             found[number] = ", ".join(given.files) or given.origin.source or f"cluster {number}", given
     return [*found.values()]
-
-
-def matching(pattern: str) -> list[str]:
-    """Files that match a pattern, by name: ``fleet/*.json.gz``, with ``**`` for any depth."""
-    # A file may have a bracket in its name.
-    return [pattern] if os.path.lexists(pattern) else sorted(glob(pattern, recursive=True))  # noqa: PTH207 - may be absolute
 
 
 def fleet(

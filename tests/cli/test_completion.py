@@ -131,16 +131,6 @@ def test_bash_replaces_only_what_stands_behind_its_last_break(case: str, home: d
     assert completed(home, shell="bash", **line) == ("", candidates)
 
 
-def test_kubectl_is_told_as_cobra_is(home: dict[str, str]) -> None:
-    env = {**home, "_KUBESPREAD_COMPLETE": "kubectl"}
-    assert run("report", "r", env=env).out == "running\t\n:4\n"
-    assert run("explain", "-S", "", env=env).out == ":0\n"
-
-
-def test_an_unknown_shell_gets_nothing(home: dict[str, str]) -> None:
-    assert run("ex", env={**home, "_KUBESPREAD_COMPLETE": "tcsh"}) == (0, "", "")
-
-
 def test_every_value_comes_from_somewhere_or_cannot_be_known() -> None:
     """A new option says here what completes it, or that nothing can."""
     fleet: Any = app.commands["fleet"]

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kubespread.cli.setup import script
-from tests.cli.support import CLUSTER, FIXTURES, POD, PROGRAM, ROOT, Result, environment, run
+from tests.cli.support import CLUSTER, POD, PROGRAM, ROOT, Result, environment, run
 
 pytestmark = pytest.mark.slow
 
 KUBECTL = shutil.which("kubectl")
-SHOP = str(FIXTURES / "clusters" / "shop.yaml")
 needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="no kubectl (Debian: apt install kubernetes-client)")
 
 
@@ -61,18 +59,6 @@ def test_kubectl_takes_the_cluster_role(tmp_path: Path) -> None:
         "clusterrole.rbac.authorization.k8s.io/kubespread",
         "clusterrolebinding.rbac.authorization.k8s.io/kubespread",
     ]
-
-
-@needs_kubectl
-def test_kubectl_completes_the_plugins_words(tmp_path: Path) -> None:
-    file = tmp_path / "kubectl_complete-kubespread"
-    file.write_text(script("kubectl"))
-    file.chmod(0o755)
-    words = ("__complete", "kubespread", "explain", "-S", SHOP)
-    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    if not kubectl("__complete", "kubespread", "", path=str(tmp_path), **cache).out.startswith("explain"):
-        pytest.skip("this kubectl is older than 1.26, the first that asks plugins")
-    assert kubectl(*words, "-o", "ya", path=str(tmp_path), **cache).out == "yaml\n:4\n"
 
 
 def test_as_a_plugin_it_calls_itself_so(tmp_path: Path) -> None:
