@@ -40,8 +40,10 @@ SERIOUS = (
 )
 
 
-NO_MAP = ("audit", "check", "pending", "report", "survive", "verify")
-"""Answers that are not about nodes, or about the loss of hosts, which are no boxes of the map."""
+NO_MAP = ("audit", "check", "compare", "pending", "rebalance", "report", "survive", "verify")
+"""Answers that are not about nodes, whose rows name the nodes that change, or about the loss of hosts, which are no boxes of
+the map.
+"""
 
 
 def axe() -> Path | None:
@@ -134,6 +136,8 @@ def test_a_page_of_steps_shows_what_nodes_hold_at_each(page: Page, tmp_path: Pat
         go_to(page, step)
         shown_bars = page.run("Array.from(document.querySelectorAll('#nodes tbody tr'), row => row.cells[3].className)")
         seen.append(([cells[2:4] for cells in page.run(rows)], shown_bars))
+        lengths = "Array.from(document.querySelectorAll('#nodes tbody tr'), row => getComputedStyle(row.cells[3]).backgroundImage)"
+        assert [cells[3] in bar for cells, bar in zip(page.run(rows), page.run(lengths), strict=True)] == [True, True]
     start, drained = ([["1", "50%"], ["1", "50%"]], ["f10", "f10"]), ([["0", "0%"], ["2", "100%"]], ["f0", "f20 warn"])
     assert seen == [start, drained, drained, drained]
 
@@ -302,7 +306,7 @@ def test_rows_are_cards_on_a_phone(page: Page, tmp_path: Path) -> None:
         "",
         "Level",
         "Pods",
-        "a",
+        "Zones",
     ]
     page.look(tmp_path / "blank.png", width=1280)
 
@@ -333,8 +337,11 @@ def test_a_phone_shows_the_answer_and_its_picture_without_scrolling(page: Page, 
     page.look(tmp_path / "blank.png", width=1280)
 
 
-def test_names_of_nodes_take_one_line_each_and_are_whole_for_who_copies_them(page: Page, tmp_path: Path) -> None:
-    page.look(tmp_path / "blank.png", width=1440)
+@pytest.mark.parametrize("width", [800, 1440])
+def test_names_of_nodes_take_one_line_each_and_are_whole_for_who_copies_them(
+    page: Page, width: int, tmp_path: Path
+) -> None:
+    page.look(tmp_path / "blank.png", width=width)
     drawn = kubespread.topology_map(EVERYDAY)
     shown(page, kubespread.explain(EVERYDAY, "deploy/promo", namespace="shop"), drawn, tmp_path / "page.html")
     heights = "cells.map(cell => { const all = document.createRange(); all.selectNodeContents(cell); return all.getBoundingClientRect().height })"

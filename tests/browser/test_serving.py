@@ -107,6 +107,8 @@ def test_a_drag_changes_the_answer_to_that_of_the_command_shown(page: Page) -> N
     assert after["placed"] == after["replicas"] - before["replicas"]
     page.drag("[aria-label='zone maxSkew']", 60)
     settled(page)
+    rolled_out = same_as_its_command(page)
+    assert (rolled_out["rollout"]["complete"], rolled_out["placed"]) == (True, rolled_out["replicas"])
     words = shlex.split(text(page, "command"))
     assert any(word.startswith("maxSkew[topology.kubernetes.io/zone]=") for word in words)
     assert page.run("document.querySelectorAll('#timeline li').length") == 4

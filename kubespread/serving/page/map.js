@@ -21,7 +21,8 @@ const named = (name) => (end && name.endsWith(end) ? name.slice(0, -end.length) 
 /** `seen` are the answers, `edits` what was done to the cluster, `acts` what a menu does: put and add. */
 export const draw = (seen, edits, acts) => {
   const { placed, explained, map } = seen;
-  const pods = podsOf(placed);
+  // At the end of a rollout, where there is one.
+  const pods = new Map(placed.nodes.map((node) => [node.name, node]));
   const judged = new Map(explained.nodes.map((node) => [node.name, node]));
   const paths = new Map(map.nodes.map((node) => [node.path.join(" / "), node.path.at(-1) ?? "none"]));
   const isClear = new Set(paths.values()).size === paths.size;
@@ -53,13 +54,6 @@ export const draw = (seen, edits, acts) => {
     make("span", { textContent: "click a zone or a node to change it" }));
   drawAnswer(placed);
   drawWhy(explained, placed);
-};
-
-/** How many pods of each node are there, and how many of them are new: at the end of a rollout, where there is one. */
-const podsOf = ({ nodes, rollout }) => {
-  const changes = rollout ? [...rollout.start, ...rollout.passes.flatMap((each) => each.nodes)] : [];
-  const counted = rollout ? changes.map((node) => ({ name: node.name, present: node.old, placed: node.new })) : nodes;
-  return new Map(counted.map((node) => [node.name, node]));
 };
 
 const listed = (zone, nodes, cells, map, opened) => {
