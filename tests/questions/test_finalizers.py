@@ -100,7 +100,9 @@ CASES: Mapping[str, tuple[Callable[[Snapshot], list[str]], list[Data], list[str]
             "0 of 1 step done in full; 1 pod cannot be evicted (db-0), 1 pod may stay (web-a)",
             f"step 1: 1 pod cannot be evicted (db-0): {REFUSED} {NEEDS.format('db')}",
             STAYS,
-            "6 changes were tried, and none gets it through",
+            "6 changes were tried, and none gets it through: --scale default/StatefulSet/db=3, --scale "
+            "default/Deployment/web=3, --surge 1 and 3 more",
+            "tried too: --add-node n0, --budget default/db:maxUnavailable=1, --budget default/db:minAvailable=1",
         ],
     ),
     "whether drains are never blocked is not known": (

@@ -98,14 +98,9 @@ def before_the_rest_was_tried(full: kubespread.PlanReport, part: kubespread.Plan
     assert part.unfinished is not None
     # Of a plan the first is shown with which nothing is left to do, and that may be one of the others.
     assert part.remedies == full.remedies[: len(part.remedies)] or part.remedies[0].left
-    assert part.unfinished.finished <= part.remedies_tried <= full.remedies_tried
+    assert part.unfinished.finished <= len(part.tried) <= len(full.tried)
     return remade(
-        full,
-        remedies=part.remedies,
-        remedies_tried=part.remedies_tried,
-        unfinished=part.unfinished,
-        gaps=part.gaps,
-        notes=part.notes,
+        full, remedies=part.remedies, tried=part.tried, unfinished=part.unfinished, gaps=part.gaps, notes=part.notes
     )
 
 
@@ -140,7 +135,7 @@ def check_in_time(question: str, objects: list[Data], ticks: int, modules: Any) 
         fewer = ask(snapshot, runs=part.unfinished.finished)
         assert isinstance(fewer, kubespread.PlanReport)
         # Changes are tried once all is played.
-        untried: dict[str, Any] = {"remedies": (), "remedies_tried": 0}
+        untried: dict[str, Any] = {"remedies": (), "tried": ()}
         assert part == remade(fewer, unfinished=part.unfinished, question=part.question, **untried)
     elif isinstance(part, kubespread.PlanReport):
         assert isinstance(full, kubespread.PlanReport)

@@ -181,8 +181,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     """Number of runs with the answer no."""
     remedies: tuple[PlanRemedy, ...] = ()
     """Each alone has all steps done in full, if the plan does not get through as it is."""
-    remedies_tried: int = 0
-    """Number of changes tried for remedies."""
+    tried: tuple[str, ...] = ()
+    """Options tried for remedies, each alone."""
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -312,6 +312,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"{says(self.start.placed, 'waiting pod', 'were placed')} before the first step"
         if waited := sum(trouble.count for trouble in self.waiting):
             yield f"{count_of(waited, 'pod')} pending before the first step"
+        if (others := self.tried[_MAX_NAMED:]) and not self.remedies:
+            yield f"tried too: {', '.join(others)}"
 
     @property
     def _uneven(self) -> list[str]:
@@ -324,8 +326,9 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"with {through[0]} it gets through"
         elif through:
             yield f"with any one of these it gets through: {' · '.join(through)}"
-        elif self.remedies_tried:
-            yield f"{says(self.remedies_tried, 'change', 'were tried')}, and none gets it through"
+        elif self.tried:
+            tried = says(len(self.tried), "change", "were tried")
+            yield f"{tried}, and none gets it through: {some_of(self.tried, _MAX_NAMED)}"
         for remedy in [remedy for remedy in self.remedies if remedy.left]:
             yield f"every step is done in full with {remedy}; then {remedy.left}"
 

@@ -93,7 +93,7 @@ def _with_remedies(question: Plan, scene: Scene, played: _PlayedPlan) -> PlanRep
     return replace(
         report,
         remedies=tuple(sorted(done, key=lambda remedy: remedy.left != "")[:1]),
-        remedies_tried=tried,
+        tried=tuple(change.what for change in changes[:tried]),
         unfinished=report.unfinished or scene.budget.missing("change", len(changes), untried),
     )
 

@@ -120,7 +120,8 @@ class _Passing(Goal):
         """Each changes more than the one before, and is played only where that does not suffice."""
         trials = Attempts(self)
         found = smallest(Ladder.of_sizes(sizes), trials)
-        return _Search(trials.count) if found is None else _Search(trials.count, found.change.what, found.answer.lost)
+        played = tuple(change.what for change in sizes if change.key in trials.tried)
+        return _Search(played) if found is None else _Search(played, found.change.what, found.answer.lost)
 
     def ask(self, change: Change) -> Answer | None:
         # Edits come first: what waits is placed in the edited cluster, before the upgrade begins.
@@ -138,7 +139,7 @@ class _Passing(Goal):
 
 
 class _Search(NamedTuple):
-    played: int
+    played: tuple[str, ...]
     helps: str = ""
     """The options that suffice; empty where none do."""
     lost: tuple[NamespacedName, ...] = ()
@@ -164,7 +165,7 @@ def _with_remedies(
     return replace(
         report,
         remedies=tuple(PlanRemedy(options=tried.helps, lost=tried.lost) for tried in done if tried.helps),
-        remedies_tried=sum(tried.played for tried in done),
+        tried=tuple(options for tried in done for options in tried.played),
         unfinished=scene.budget.missing("change", len(asked), [first.what for first, *_ in asked[len(done) :]]),
     )
 
