@@ -153,7 +153,7 @@ class Tool(Struct, frozen=True):
         """The report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""
         asked, edited, scheduling, arguments = pose(self.asks, snapshot, scheduler, passed)
         answer = only_report(ask(edited, asked, scheduling, timeout=arguments.timeout))
-        return bound(answer.to_dict(), arguments.limit)
+        return truncate(answer.to_dict(), arguments.limit)
 
 
 def tools() -> Mapping[str, Tool]:
@@ -197,7 +197,7 @@ class Reading:
         return now
 
 
-def bound(report: dict[str, Any], limit: int) -> dict[str, Any]:
+def truncate(report: dict[str, Any], limit: int) -> dict[str, Any]:
     """Truncate each list of ``report`` to its first ``limit`` items, and count the rest.
 
     Lists within lists are counted together: ``.constraints[].domains`` has those of all constraints. A report about

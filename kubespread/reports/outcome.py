@@ -164,7 +164,7 @@ class WorkloadChange(Report, frozen=True, gc=False):
         return max(0, self.enough - self.ready)
 
     @property
-    def placed(self) -> int:
+    def placed_count(self) -> int:
         return sum(self.landed.values())
 
     @property

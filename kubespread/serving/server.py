@@ -33,7 +33,7 @@ from kubespread.escaping import json_escaped
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import REFERABLE
 from kubespread.kube.owners import controller_of, is_active
-from kubespread.questions.calls import Reading, Turn, bound, pose
+from kubespread.questions.calls import Reading, Turn, pose, truncate
 from kubespread.questions.commands import Commands, with_provenance, words_for
 from kubespread.questions.question import Option, Question, only_report, options_of
 from kubespread.questions.registry import QUESTIONS
@@ -160,7 +160,7 @@ def answer_of(name: str, arguments: Mapping[str, Any], snapshot: Snapshot, sched
     answer = only_report(ask(cluster, asked, scheduling, timeout=arguments.get("timeout")))
     command = command_of(question, arguments, cluster, scheduling)
     plain, limit = with_provenance(answer, shlex.split(command)[1:]).to_dict(), arguments.get("limit")
-    text = msgspec.json.encode(plain if limit is None else bound(plain, limit))
+    text = msgspec.json.encode(plain if limit is None else truncate(plain, limit))
     return json_escaped(msgspec.json.format(text, indent=2).decode()) + "\n"
 
 

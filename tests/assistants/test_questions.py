@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kubespread
-from kubespread.questions.calls import Reading, arguments_of, bound, tools
+from kubespread.questions.calls import Reading, arguments_of, tools, truncate
 from kubespread.questions.calls import arguments_schema as schema
 from kubespread.questions.question import Manifests, Scenario, Workload, options_of
 from kubespread.questions.registry import QUESTIONS, question
@@ -148,7 +148,7 @@ def test_long_lists_are_cut_and_what_is_left_out_is_counted() -> None:
     ],
 )
 def test_cutting(report: dict[str, Any], limit: int, expected: dict[str, Any]) -> None:
-    assert bound(report, limit) == expected
+    assert truncate(report, limit) == expected
 
 
 def test_a_check_is_of_a_workload_a_manifest_or_the_whole_cluster() -> None:

@@ -158,7 +158,7 @@ class Checking:
         for subject, checked in zip(self.gathered.subjects, parts, strict=False):
             is_open = UNSEARCHED in [finding.remedy for finding in checked.findings]
             if is_open and worlds is not None and cluster is not None:
-                goal = _AllPlaced(self._trial(subject, cluster), worlds)
+                goal = _PlaceAll(self._trial(subject, cluster), worlds)
                 remedy = _way_out(goal, search, QuestionEdits(self.gathered.edits, workload=subject.name))
                 checked.findings = [
                     replace(finding, remedy=remedy) if finding.remedy == UNSEARCHED else finding
@@ -198,7 +198,7 @@ def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[CheckFinding]:
         yield _report(rule, found, case.subject, case.subject.place(found.field))
 
 
-class _AllPlaced(PlayedGoal):
+class _PlaceAll(PlayedGoal):
     """All replicas of a workload. Changes are as printed: ``--set`` makes the pod again from its manifest, edits play
     in a world.
     """
@@ -249,7 +249,7 @@ class _AllPlaced(PlayedGoal):
         return workload_of(self.worlds.original.world, pod) == self.trial.subject.name
 
 
-def _way_out(goal: _AllPlaced, search: SharedSearch, asked: QuestionEdits) -> Remedy:
+def _way_out(goal: _PlaceAll, search: SharedSearch, asked: QuestionEdits) -> Remedy:
     """The least change, or two or three together, with which every replica finds a node."""
     trial, placed = goal.trial, goal.trial.placement
     if trial.subject.is_daemon or placed.unplaced is None or not len(trial.cluster):

@@ -74,7 +74,7 @@ from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
 
-class Unfixed(Struct, frozen=True):
+class FirstJudgment(Struct, frozen=True):
     """A pod, or all replicas of a workload, judged without any change."""
 
     fix: Fix
@@ -89,7 +89,7 @@ class Unfixed(Struct, frozen=True):
     notes: Sequence[str] = ()
 
 
-def judge(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> Unfixed:
+def judge(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> FirstJudgment:
     """Judge the pod, or the replicas of its workload. Raises UsageError for replicas of a DaemonSet."""
     replicas = question.replicas
     asked = QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload)
@@ -112,7 +112,7 @@ def judge(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scen
     return _of_replicas(goal, asked)
 
 
-def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: QuestionEdits) -> Unfixed:
+def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: QuestionEdits) -> FirstJudgment:
     pod, surroundings = candidate.pod, candidate.surroundings
     profile = scene.scheduler.profile_for(pod.spec.scheduler_name, surroundings.version)
     plugins = framework(profile)
@@ -121,7 +121,7 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
     )
     goal = OnePod(pod, cluster, plugins, reviser(candidate), worlds)
     workload = None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
-    with_notes = partial(Unfixed, goal=goal, notes=candidate.notes)
+    with_notes = partial(FirstJudgment, goal=goal, notes=candidate.notes)
     created = creation(candidate, cluster.objects.get(ResourceQuota) if scene.scheduler.admission else (), 1, ())
     try:
         evaluation = evaluate(plugins, cluster, pod)
@@ -281,7 +281,7 @@ class Replicas(PlayedGoal):
         return apply_edits(self.snapshot, self.scheduler, self.question.namespace)[0]
 
 
-def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Unfixed:
+def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> FirstJudgment:
     """About all of them, those that run already included."""
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
     (demand,) = posed.demands
@@ -293,7 +293,7 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Unfixed:
         goal = awaited = replicas.await_rollout(demand, posed.surroundings.version)
         wanted, placed, started = len(awaited), len(outcome.choices), bool(outcome.choices)
     if placed >= wanted:
-        return Unfixed(Fix(demand.workload, wanted, placed, replicas.victims), goal, notes=demand.notes)
+        return FirstJudgment(Fix(demand.workload, wanted, placed, replicas.victims), goal, notes=demand.notes)
     evaluation = outcome.unplaced
     if evaluation is None:
         # Where nothing else tells what could be changed, one more replica does.
@@ -301,7 +301,7 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Unfixed:
             evaluation = evaluate(framework(demand.profile), posed.cluster, demand.pod)
     growth = demand.growth
     message = outcome.stopped or growth.created.refusal
-    lacking = partial(Unfixed, Fix(demand.workload, wanted, placed), goal, message=message, notes=demand.notes)
+    lacking = partial(FirstJudgment, Fix(demand.workload, wanted, placed), goal, message=message, notes=demand.notes)
     if growth.further and growth.created.copies is not None and growth.created.copies < growth.further:
         allowed = pose(replicas.question, replicas.snapshot, replicas.scheduler, counts_quotas=False)
         then = replicas.place(allowed).count

@@ -32,7 +32,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
     """Fail the nodes of each domain, delete their Node objects where that is asked, and place pods again."""
     losing = _Losing.build(question, scene)
     world, selected = losing.world, losing.selected
-    workloads, untested = losing.workloads, losing.untested
+    workloads, untested = losing.workloads, losing.untested_workloads
     if not workloads.union(untested):
         # Workloads of no replicas have nothing to lose; one that is named was meant to have.
         if selected.names:
@@ -146,7 +146,7 @@ class _Losing:
         return set(filter(self._moves, {workload_of(world, pod) for pod in world.book}))
 
     @property
-    def untested(self) -> tuple[WorkloadName, ...]:
+    def untested_workloads(self) -> tuple[WorkloadName, ...]:
         """Selected workloads without a ready pod, though they are to have pods."""
         world = self.baseline.world
         names = [name for name in self.selected.chosen_in(world) if self._moves(name)]

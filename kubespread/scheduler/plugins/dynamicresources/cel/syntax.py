@@ -227,13 +227,13 @@ class Parser:
     def _token(self) -> Token:
         return self._tokens[self._at]
 
-    def _next(self) -> Token:
+    def _advance(self) -> Token:
         token = self._token
         self._at = min(self._at + 1, len(self._tokens) - 1)
         return token
 
     def _take(self, *kinds: str) -> Token | None:
-        return self._next() if self._token.kind in kinds else None
+        return self._advance() if self._token.kind in kinds else None
 
     def _expect(self, *kinds: str) -> Token:
         token = self._take(*kinds)
@@ -265,7 +265,7 @@ class Parser:
         last = 0
         while (binary := _BINARY.get(self._token.kind)) is not None and binary[0] >= least:
             rank, function = binary
-            position = self._next().start
+            position = self._advance().start
             right = self._binary(rank + 1)
             if rank < _RELATION and last == rank and isinstance(left, Call):
                 left.arguments.append(right)
@@ -279,7 +279,7 @@ class Parser:
         sign, count = self._token, 0
         if sign.kind in ("'!'", "'-'"):
             while self._token.kind == sign.kind and not self._is_number():
-                self._next()
+                self._advance()
                 count += 1
         operand = self._member()
         # As in cel-go's parser, double negations cancel out.
@@ -311,7 +311,7 @@ class Parser:
 
     def _primary(self) -> Node:
         dot = self._take("'.'")
-        token = self._next()
+        token = self._advance()
         if dot is not None and token.kind != "IDENTIFIER":
             self._fail(token, "IDENTIFIER")
         match token.kind:

@@ -1,0 +1,182 @@
+"""A function is called by a verb or by the noun it returns, a class by a noun; a condition may be a participle."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import ROOT
+
+FILES = sorted((ROOT / "kubespread").rglob("*.py"))
+_NO_NOUN = frozenset(
+    [
+        "about",
+        "above",
+        "across",
+        "afresh",
+        "after",
+        "again",
+        "against",
+        "ahead",
+        "alike",
+        "alone",
+        "along",
+        "already",
+        "also",
+        "always",
+        "among",
+        "anew",
+        "apart",
+        "around",
+        "as",
+        "aside",
+        "at",
+        "away",
+        "before",
+        "behind",
+        "below",
+        "beneath",
+        "beside",
+        "besides",
+        "between",
+        "beyond",
+        "by",
+        "down",
+        "during",
+        "earlier",
+        "else",
+        "elsewhere",
+        "ever",
+        "except",
+        "for",
+        "from",
+        "here",
+        "how",
+        "in",
+        "inside",
+        "instead",
+        "into",
+        "later",
+        "like",
+        "minus",
+        "near",
+        "never",
+        "not",
+        "now",
+        "of",
+        "off",
+        "on",
+        "once",
+        "only",
+        "onto",
+        "otherwise",
+        "out",
+        "outside",
+        "over",
+        "per",
+        "plus",
+        "since",
+        "so",
+        "still",
+        "than",
+        "then",
+        "there",
+        "through",
+        "to",
+        "together",
+        "too",
+        "toward",
+        "under",
+        "unlike",
+        "until",
+        "up",
+        "upon",
+        "via",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whose",
+        "why",
+        "with",
+        "within",
+        "without",
+        "yet",
+    ]
+)
+"""Prepositions, adverbs and question words: one would have to read the body to learn the noun."""
+_PARTICIPLE = re.compile(
+    "(?!need|feed|seed|embed|speed|heed|shed|exceed|proceed|succeed)[a-z]+ed|become|begun|born|bound|broken|brought|built|"
+    "chosen|come|dealt|done|drawn|driven|fallen|felt|forgotten|found|frozen|given|gone|got|grown|heard|held|hidden|kept|"
+    "known|laid|left|lent|lost|made|meant|met|paid|said|seen|sent|shown|sold|spent|spoken|stood|stolen|sought|sworn|"
+    "taken|taught|thought|thrown|told|torn|understood|unwritten|withheld|won|worn|woven|written"
+)
+_RULE = "a rule of kube/validation/rules.toml, which is read as it is called"
+
+_FIELD = "a type of the published JSON schemas"
+ALLOWED = {
+    "alone": _RULE,
+    "assumed": "as the attribute of clusters and worlds that it stands for",
+    "below": _RULE,
+    "given": _RULE,
+    "never": _RULE,
+    "not": "an operator of CEL",
+    "refused": _RULE,
+    "required": "field.Required of Kubernetes, and a rule of rules.toml",
+    "stranded": _FIELD,
+    "together": _FIELD,
+    "unfinished": _FIELD,
+    "untolerated": "the scheduler's own word in its messages",
+    "without": _RULE,
+}
+"""Names that are the field's own, each with its reason."""
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def definitions(path: Path) -> Iterator[Definition]:
+    """Functions and classes, without columns of reports: those are called as readers of JSON and CSV know them."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, Definition) and not (
+            isinstance(node, ast.FunctionDef) and node.returns is not None and "Col(" in ast.unparse(node.returns)
+        ):
+            yield node
+
+
+def is_noun_or_verb(node: Definition) -> bool:
+    """True unless the name is a preposition, an adverb or a participle; a condition may be a participle."""
+    name = node.name.strip("_")
+    name = name.lower() if name[1:].islower() else ""
+    returns = "" if isinstance(node, ast.ClassDef) or node.returns is None else ast.unparse(node.returns)
+    is_condition = returns in ("bool", "bool | None")
+    return name not in _NO_NOUN and (is_condition or not _PARTICIPLE.fullmatch(name))
+
+
+def test_functions_and_classes_are_called_by_verbs_and_nouns() -> None:
+    assert ALLOWED.keys() == {
+        node.name.strip("_").lower() for path in FILES for node in definitions(path) if not is_noun_or_verb(node)
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "is_good"),
+    [
+        pytest.param("def of(pod): ...", False, id="a preposition"),
+        pytest.param("def _elsewhere(pod): ...", False, id="an adverb"),
+        pytest.param("class Gone: ...", False, id="a participle as a class"),
+        pytest.param("def judged(pod) -> Verdict: ...", False, id="a participle as a function"),
+        pytest.param("def judged(pod) -> bool: ...", True, id="a participle as a condition"),
+        pytest.param("def judge(pod) -> Verdict: ...", True, id="a verb"),
+        pytest.param("def seed(pod) -> int: ...", True, id="a noun that ends like a participle"),
+        pytest.param("def pods_on(node) -> list[Pod]: ...", True, id="a noun with a preposition"),
+    ],
+)
+def test_which_names_are_verbs_and_nouns(source: str, is_good: bool) -> None:
+    (node,) = ast.parse(source).body
+    assert isinstance(node, Definition)
+    assert is_noun_or_verb(node) is is_good
