@@ -97,4 +97,4 @@ def _script(report: RebalanceReport) -> Rows:
     for step in report.steps:
         script += (f"evict {quote(step.pod.namespace)} {quote(step.pod.name)} &&", f"{INDENT}{step.commands[-1]}")
     lines = [[Cell(f"{INDENT}{line}")] for line in script]
-    return Rows([], [[fold(Cell(heading, Tone.STRONG), indent=""), *lines]], "script")
+    return Rows([], [[fold(Cell(heading, Tone.STRONG), indent=""), *lines]], "script to carry it out")

@@ -379,7 +379,9 @@ def nothing_to_place(report: SimulateReport) -> str | None:
     """Sentence if no more replicas are desired than run; else None."""
     if not report.present or report.present != report.replicas:
         return None
-    return f"{report.present:,} of {count_of(report.present, 'replica')} already running, nothing to place"
+    by_edits = 0 if report.by_edits is None else sum(report.by_edits.nodes.values())
+    ending = f"{by_edits:,} of them placed by the edits" if by_edits else "nothing to place"
+    return f"{report.present:,} of {count_of(report.present, 'replica')} already running, {ending}"
 
 
 def of_waiting_revision(report: SimulateReport) -> str:

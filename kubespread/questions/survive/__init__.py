@@ -98,6 +98,8 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         yield from self._headlines()
         if self.placed_first:
             yield self.placed_first
+        for text in dict.fromkeys(note for loss in self.losses for note in loss.notes):
+            yield f"{self._losing([loss for loss in self.losses if text in loss.notes])}: {text}"
         yield from sentences(self.losses, self._losing, *map(in_brief, self.standing[:1]))
         for _, losses in self.by_key():
             if gone := [loss for loss in losses if loss.already_lost]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from kubespread.escaping import escape
@@ -66,14 +66,7 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Sentence]
     whys = ((escape(change.workload.short_name), change.why) for _, change in degraded.on_screen(look))
     for why, names in by_reason((name, why) for name, why in whys if why.rstrip(".") not in said).items():
         yield fold(f"{some_of(names, _MAX_NAMED)}: {why}", indent="")
-    for text in dict.fromkeys(note for loss in report.losses for note in loss.notes):
-        yield fold(f"{_names([loss for loss in report.losses if text in loss.notes])}: {text}", indent="")
     for key, losses in report.by_key():
         columns = named_by_key(columns_of(LostDomain), key)
         yield Sheet(title="", columns=columns, rows=sorted(losses, key=badness), tone=tone, noun=short_key(key))
     yield degraded
-
-
-def _names(losses: Sequence[LostDomain]) -> str:
-    more = f" and {len(losses) - 1:,} more" if len(losses) > 1 else ""
-    return f"{losses[0].name}{more}"
