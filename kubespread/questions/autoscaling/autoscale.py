@@ -252,7 +252,7 @@ def _may_take(group: ZoneGroup, pods: AlikePods) -> bool:
 def _gap(group: ZoneGroup) -> str:
     """The gap of a group whose instance types are not in the cluster."""
     kinds = f"are taken to be like {group.made_of}" if group.template is not None else "may be of any kind"
-    told = "--instance-types FILE says which there are (kubespread snapshot --instance-types prints one)"
+    told = "--instance-types FILE says which there are"
     return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {kinds}; {told}"
 
 

@@ -281,7 +281,7 @@ def test_karpenter(case: Pools) -> None:
 
 
 GAP = "karpenter: the instance types of pool are not in the cluster: its new nodes"
-TOLD = "--instance-types FILE says which there are (kubespread snapshot --instance-types prints one)"
+TOLD = "--instance-types FILE says which there are"
 POOL = NodeGroup("pool", zones=("a", "b"), members=parse_selector("pool=w"))
 MEMBER = machine("w1", "a", pool="w", cpu="100m")
 UNKNOWN = {
