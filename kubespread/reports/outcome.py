@@ -164,10 +164,6 @@ class WorkloadChange(Report, frozen=True, gc=False):
         return max(0, self.enough - self.ready)
 
     @property
-    def placed_count(self) -> int:
-        return sum(self.landed.values())
-
-    @property
     def figures(self) -> str:
         """``Deployment/web 1 of 3 ready``."""
         return f"{self.workload.short_name} {self.ready:,} of {self.wanted:,} ready"
