@@ -252,6 +252,15 @@ def test_a_click_on_the_name_of_a_row_makes_a_link_to_it(page: Page, tmp_path: P
     )
 
 
+def test_a_link_tells_its_row_from_those_that_begin_alike(page: Page, tmp_path: Path) -> None:
+    shown(page, kubespread.survive(EVERYDAY, ["zone"]), kubespread.topology_map(EVERYDAY), tmp_path / "page.html")
+    page.run("document.querySelectorAll('#t0 tbody tr')[1].cells[0].click(); 0")
+    assert page.run("decodeURIComponent(location.hash)") == "#zone eu-west-1a"
+    page.run("document.querySelectorAll('#t0 th button')[1].click(); location.hash = '#zone eu-west-1b'; 0")
+    chosen = "Array.from(document.querySelectorAll('tr.chosen'), row => row.cells[1].textContent)"
+    assert page.run(f"new Promise(done => setTimeout(() => done({chosen}), 50))") == ["eu-west-1b"]
+
+
 def test_a_key_figure_shows_the_rows_that_it_counts(page: Page, tmp_path: Path) -> None:
     report = kubespread.audit(CROWDED)
     shown(page, report, kubespread.topology_map(CROWDED), tmp_path / "page.html")

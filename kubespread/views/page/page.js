@@ -320,13 +320,16 @@
     const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = isDark ? "light" : "dark";
   });
-  // A link names an element, or what the first cell of a row says.
-  const nameOfRow = (row) => row.cells[0].textContent;
-  const named = (name) => tables.flatMap(rowsOf).find((row) => nameOfRow(row) === name);
+  // A link names an element, or what the first cells of a row say: as many as tell it from others, however they are sorted.
+  const namesOfRow = (row) => Array.from(row.cells, (_, place) => Array.from(row.cells, (cell) => cell.textContent).slice(0, place + 1).join(" "));
+  const named = (name) => tables
+    .map((table) => rowsOf(table).filter((row) => name.startsWith(row.cells[0].textContent) && namesOfRow(row).includes(name)))
+    .find((rows) => rows.length) || [];
+  const nameOfRow = (row) => namesOfRow(row).find((name) => named(name).length === 1 && named(name)[0] === row) ?? namesOfRow(row).pop();
   const unfold = async () => {
     let name = location.hash.slice(1);
     try { name = decodeURIComponent(name); } catch { /* not ours */ }
-    const found = () => name && (byId(name) || named(name));
+    const found = () => name && (byId(name) || named(name)[0]);
     if (name && !name.startsWith("step=") && !found()) await unpack(...tables, ...(picture ? [picture] : []));
     const target = found();
     document.querySelectorAll("tr.chosen").forEach((row) => row.classList.remove("chosen"));
