@@ -27,7 +27,7 @@ class RebalancedConstraint(Report, frozen=True):
     """NAMESPACE/Kind/name of the workloads with the constraint."""
     topology_key: Annotated[str, Col(header="KEY", text=short_key)]
     max_skew: Annotated[int, Col()]
-    when_unsatisfiable: Annotated[str, Col(header="WHENUNSATISFIABLE", readers=Readers.RECORDS)]
+    when_unsatisfiable: Annotated[str, Col(readers=Readers.RECORDS)]
     selector: str
     skew_before: Annotated[int, Col(header="SKEW")]
     """Fullest domain's pods minus the global minimum, which is 0 below minDomains."""
