@@ -30,7 +30,7 @@ _INSTEAD = {
     "version": "kubespread --version",
     "help": "kubespread --help, or kubespread COMMAND --help",
     "rollout": "kubespread plan 'rollout WORKLOAD'",
-    "rollback": "kubespread plan 'rollout WORKLOAD MANIFEST', with the earlier manifest",
+    "rollback": "kubespread plan 'rollback WORKLOAD'",
     "apply": "kubespread plan -f FILE",
     "diff": "kubespread compare BEFORE AFTER",
     "describe": "kubespread explain POD",

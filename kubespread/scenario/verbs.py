@@ -1,6 +1,7 @@
 """Events of a scenario besides edits, and all verbs there are:
 
     rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]     without either it is restarted
+    rollback [NAMESPACE/]KIND/NAME
     restore NODES
     apply FILE... [FIELD=VALUE...]
     stuck [NAMESPACE/]KIND/NAME...                                ready [NAMESPACE/]KIND/NAME...
@@ -66,6 +67,25 @@ class Rollout(StepVerb, frozen=True):
         return cls(_rolled_out(words[0], "rollout", ROLLED_OUT), next(iter(manifests), None), settings)
 
 
+class Rollback(StepVerb, frozen=True):
+    """A Deployment goes back to the template it had before."""
+
+    form: ClassVar = Form("rollback", "[NAMESPACE/]KIND/NAME")
+    workload: WorkloadReference
+
+    @classmethod
+    def parse_words(cls, words: Sequence[str], _directory: str | None, /) -> Verb:
+        if len(words) > 1:
+            raise UsageError(f"rollback: expected one workload, found {' '.join(words)}")
+        workload = parse_reference(words[0])
+        if workload.kind in ("StatefulSet", "DaemonSet"):
+            raise UsageError(
+                f"rollback {words[0]}: the ControllerRevisions of a {workload.kind} are not read; name the "
+                "manifest to go back to in a rollout"
+            )
+        return cls(_rolled_out(words[0], "rollback", ("Deployment",)))
+
+
 class Restore(OfNodes, StepVerb, frozen=True):
     """Nodes that failed are there again."""
 
@@ -112,7 +132,7 @@ class Ready(Stuck, frozen=True):
 
 # Constraints are there from the beginning, or come with a rollout.
 _EDITS = (edit for edit in EDITS.values() if edit is not Spread)
-_VERBS: tuple[type[Verb], ...] = (*_EDITS, Rollout, Restore, Apply, Stuck, Ready)
+_VERBS: tuple[type[Verb], ...] = (*_EDITS, Rollout, Rollback, Restore, Apply, Stuck, Ready)
 VERBS: Mapping[str, type[Verb]] = {verb.form.verb: verb for verb in _VERBS}
 """Verbs by the first word of their text."""
 KEYS: Mapping[str, type[Verb]] = {**VERBS, **{verb.form.name: verb for verb in _VERBS if verb.form.name}}

@@ -54,7 +54,7 @@ def test_what_becomes_of_them(case: str) -> None:
     assert SAID.format(workload["kind"]) in report.steps[0].notes
 
 
-@pytest.mark.parametrize("step", ["rollout Rollout/roll", "rollout Rollout/roll cpu=1"])
+@pytest.mark.parametrize("step", ["rollout Rollout/roll", "rollback Rollout/roll", "rollout Rollout/roll cpu=1"])
 def test_how_their_controllers_replace_pods_is_not_known(step: str) -> None:
     with pytest.raises(UsageError, match="how the controller of a Rollout replaces pods is not modeled"):
         kubespread.plan(kubespread.Snapshot.from_objects(HOSTS), step, manifests=[ROLLOUT])

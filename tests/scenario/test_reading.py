@@ -14,7 +14,7 @@ from docs.generators.scenario_schema import schema
 from kubespread.errors import ManifestError
 from kubespread.kube.owners import WorkloadReference
 from kubespread.scenario.reading import Scenario, Step, read_scenario
-from kubespread.scenario.verbs import Apply, Ready, Restore, Rollout, Stuck
+from kubespread.scenario.verbs import Apply, Ready, Restore, Rollback, Rollout, Stuck
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Target
 from tests.builders import node
@@ -53,6 +53,7 @@ STEPS: dict[str, tuple[Any, Step]] = {
         "rollout deploy/web maxSkew[zone]=2 cpu=1",
         Step("rollout deploy/web maxSkew[zone]=2 cpu=1", Rollout(WEB, None, ("maxSkew[zone]=2", "cpu=1"))),
     ),
+    "a rollback": ({"rollback": "deploy/web"}, Step("rollback deploy/web", Rollback(WEB))),
     "nodes that come back": ({"restore": "n1"}, Step("restore n1", Restore(Target("n1")))),
     "manifests as a list": ({"apply": ["a.yaml", "b.yaml"]}, Step("apply a.yaml b.yaml", Apply(("a.yaml", "b.yaml")))),
     "manifests with fields": (

@@ -44,6 +44,7 @@ WRITTEN: dict[str, tuple[str, list[str]]] = {
     "scale": ("deploy/web=9", []),
     "budget": ("default/deploy/web:maxUnavailable=25%", []),
     "rollout": ("deploy/web cpu=2 memory=1Gi", []),
+    "rollback": ("deploy/web", ["rollout deploy/web cpu=200m"]),
     "restore": ("node-a1", ["fail node-a1"]),
     "apply": (f"{V2} cpu=200m replicas=3", []),
     "stuck": ("deploy/web", ["rollout deploy/web cpu=200m"]),

@@ -36,13 +36,13 @@ from kubespread.questions.worlds import as_snapshot
 from kubespread.reports.outcome import GonePod, Outcome, PlacedPod
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scenario.reading import Scenario, ScenarioGiven, Step, read_scenario
-from kubespread.scenario.verbs import Apply, Ready, Restore, Rollout, Stuck
+from kubespread.scenario.verbs import Apply, Ready, Restore, Rollback, Rollout, Stuck
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb, nodes_of_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
-from kubespread.world.events.applying import AppliedWorkload, apply_workload
+from kubespread.world.events.applying import AppliedWorkload, apply_workload, roll_back
 from kubespread.world.events.controllers import rollout_of_cluster
 from kubespread.world.events.draining import restore
 from kubespread.world.events.editing import apply as edit
@@ -196,7 +196,7 @@ class Playing(Struct, frozen=True):
         elif isinstance(action, OfNodes) and not brings_nodes:
             nodes_of_target(action.target, nodes)
         named = [*action.workloads] if isinstance(action, Stuck) else []
-        if isinstance(action, Rollout):
+        if isinstance(action, Rollout | Rollback):
             named.append(action.workload)
         elif isinstance(action, Scale):
             named.append(WorkloadReference(action.kind, action.name, action.namespace))
@@ -286,6 +286,8 @@ class Playing(Struct, frozen=True):
                 restore(world, _nodes(world, verb))
             case Rollout():
                 return [apply_workload(world, self._rolled_out(verb))]
+            case Rollback():
+                return [roll_back(world, verb.workload.in_namespace(self.namespace))]
             case Apply():
                 return self._apply_manifests(verb, refused)
         return ()

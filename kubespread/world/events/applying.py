@@ -9,13 +9,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.daemonset import pinned_to, should_run
-from kubespread.controllers.deployment import TEMPLATE_HASH, new_replica_set
+from kubespread.controllers.deployment import TEMPLATE_HASH, new_replica_set, revision, without_hash
 from kubespread.controllers.statefulset import REVISION_LABEL, Revisions
 from kubespread.errors import UsageError
 from kubespread.kube.api import workloads as api
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of, is_active, static_notes
 from kubespread.reports.rollout import RolloutReport
 from kubespread.world.events import controllers
@@ -118,6 +119,7 @@ def keep_as_replica_set(world: World, name: WorkloadName, applied: AppliedWorklo
     world.dirty[name] = None
 
 
+_PAUSED = "cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
 _ROLLED_OUT = (api.Deployment, api.StatefulSet, api.DaemonSet)
 
 
@@ -156,6 +158,29 @@ def _job(world: World, name: WorkloadName, current: api.Job, job: api.Job, appli
         owner.template = as_template(applied.pod)
     controllers.bring_to_number(world, name)
     world.settle()
+
+
+def roll_back(world: World, name: WorkloadName) -> RolloutReport:
+    """Give a Deployment the template of its previous revision, as ``kubectl rollout undo`` does. Raises UsageError if
+    there is none.
+
+    Source: staging/src/k8s.io/kubectl/pkg/polymorphichelpers/rollback.go, Rollback
+    """
+    rollout = rollout_of(world, name)
+    if rollout.deployment.spec.paused:
+        raise UsageError(_PAUSED)
+    by_revision = sorted(rollout.replica_sets, key=lambda replica_set: -(revision(replica_set) or 0))
+    own = new_replica_set(rollout.deployment, rollout.replica_sets)
+    before = next(
+        (replica_set for replica_set in by_revision if replica_set != own and replica_set.spec.template is not None),
+        None,
+    )
+    if before is None:
+        missing = "it has no ReplicaSet of another template"
+        raise UsageError(f"no rollout history found for deployment {quote(name.name)}: {missing}")
+    spec = replace(rollout.deployment.spec, template=without_hash(before.spec.template))
+    deployment = replace(rollout.deployment, spec=spec)
+    return roll_out_deployment(world, name, _of_replica_set(world, deployment, before))
 
 
 def _revise(world: World, name: WorkloadName, applied: AppliedWorkload) -> RolloutReport | None:
