@@ -1,4 +1,4 @@
-"""Which workloads come back when all their pods are deleted at once: a what-if is its event, and a row a try."""
+"""Workloads that come back when all their pods are deleted at once: a what-if is its event, and a row a try."""
 
 from collections.abc import Iterator
 from functools import partial
