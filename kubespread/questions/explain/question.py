@@ -44,7 +44,8 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
 
     name = "explain"
     summary = "Show which nodes a pod fits and why the others fail."
-    yes, no = "some node fits; with --fix all replicas fit, or a change is found", "none does, or no change is found"
+    yes = "some node fits; with --fix all replicas fit, or a change is found"
+    no = "none does, no change is found, or scheduling gates hold the pod back"
     never_modelled = (
         "changes of requests other than cpu and memory, of host ports, volumes, and labels that say what a machine is, "
         "such as its zone",
