@@ -5,11 +5,11 @@ const text = async (file) => (await fetch(here(file))).text();
 
 const place = document.getElementById("ask-here");
 place.innerHTML = `
-  <p><label>pod.yaml<br><textarea id="pod" rows="20" cols="90" spellcheck="false"></textarea></label></p>
-  <p><label>cluster.yaml<br><textarea id="cluster" rows="20" cols="90" spellcheck="false"></textarea></label></p>
-  <p><label>kubespread <input id="words" size="60" value="explain pod.yaml -S cluster.yaml"></label>
-  <button id="ask">Ask</button></p>
-  <pre id="answer"></pre>`;
+  <p><label>pod.yaml<br><textarea id="pod" rows="20" style="width: 100%" spellcheck="false"></textarea></label></p>
+  <p><label>cluster.yaml<br><textarea id="cluster" rows="20" style="width: 100%" spellcheck="false"></textarea></label></p>
+  <p><label>kubespread <input id="words" class="md-input md-input--stretch" value="explain pod.yaml -S cluster.yaml"></label>
+  <button id="ask" class="md-button">Ask</button></p>
+  <pre id="answer" style="overflow: auto"></pre>`;
 const [pod, cluster, words, ask, answer] = ["pod", "cluster", "words", "ask", "answer"].map((id) => document.getElementById(id));
 [pod.value, cluster.value] = await Promise.all(["pod.yaml", "cluster.yaml"].map(text));
 
