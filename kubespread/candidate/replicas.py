@@ -12,7 +12,7 @@ Source: pkg/apis/core/validation/validation.go, ValidatePodUpdate
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
@@ -24,7 +24,9 @@ from kubespread.candidate.candidate import Candidate
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.controllers.deployment import is_one_template, newest_replica_set, scheduled_alike, without_hash
 from kubespread.controllers.job import completed_indexes, for_index, index_of, is_indexed
-from kubespread.controllers.statefulset import first_ordinal, for_ordinal, ordinal_of
+from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims
+from kubespread.controllers.registry import another, has_own_claims
+from kubespread.controllers.statefulset import claims_of, first_ordinal, for_ordinal, ordinal_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import default_claim
 from kubespread.kube.admission.quota import allowance, charge_quotas
@@ -35,7 +37,7 @@ from kubespread.kube.api.cluster_objects import (
     ScaledObject,
 )
 from kubespread.kube.api.core import Affinity, Pod, PodSpec, PodTemplateSpec, ResourceQuota
-from kubespread.kube.api.kinds import KEPT, POD_CREATORS
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import (
     DaemonSet,
@@ -54,6 +56,41 @@ from kubespread.snapshot.snapshot import Snapshot
 
 # The template of any other kind cannot change, or is changed by the API server itself.
 _ROLLED_OUT = (LabelSelectingWorkload, ReplicationController)
+
+
+class Replica(Struct, frozen=True):
+    """A workload's pod under its own name."""
+
+    pod: Pod
+    claims: Sequence[PersistentVolumeClaim] = ()
+    """Claims created for it."""
+
+
+Replicas = Callable[[], Iterator[Replica]]
+"""Function that yields a workload's further pods, always from the first one."""
+
+
+def replicas_called(
+    names: Callable[[], Iterable[str]], pod: Pod, workload: ApiObject | None, objects: ClusterObjects
+) -> Replicas:
+    """Replicas of a workload with the first pod ``pod``, each as its controller creates it under that name."""
+    return lambda: (_replica(name, pod, workload, objects) for name in names())
+
+
+def _replica(name: str, pod: Pod, workload: ApiObject | None, objects: ClusterObjects) -> Replica:
+    owner, claims = controller_of(pod), list[PersistentVolumeClaim]()
+    if isinstance(workload, StatefulSet):
+        ordinal = int(name.removeprefix(f"{workload.metadata.name}-"))
+        replica, claims = for_ordinal(pod, workload, ordinal), claims_of(workload, ordinal)
+    elif owner is not None and pod_creator(owner.api_version, owner.kind) is None and has_own_claims(pod):
+        replica, claims = another(pod, name, objects)
+    else:
+        own = for_index(pod, int(name.removeprefix(f"{owner.name}-"))) if owner is not None and is_indexed(pod) else pod
+        replica = replace(own, metadata=replace(own.metadata, name=name))
+    # No claims are made for a pod without a controller: it has those that are in the cluster.
+    if owner is not None:
+        claims += ephemeral_claims(replica)
+    return Replica(replica, admitted_claims(claims, objects))
 
 
 def runs_another_template(candidate: Candidate, snapshot: Snapshot) -> bool:

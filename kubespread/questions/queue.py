@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct, field
 
+from kubespread.candidate.replicas import Replicas
 from kubespread.controllers.daemonset import pinned_to
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import priority_of
@@ -29,7 +30,7 @@ from kubespread.scheduler.placing import Batch, Choice, Placing, Tiebreaker, fir
 from kubespread.scheduler.plugin import SchedulingError, Status
 from kubespread.scheduler.profile.profile import Profile, post_filters
 from kubespread.wording import some_of
-from kubespread.world.store.claims import Replicas, creation
+from kubespread.world.store.claims import creation
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Applicant, LivingCluster
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubespread.candidate.applied import with_companions, with_manifest_objects
 from kubespread.candidate.candidate import Candidate, candidate_of
 from kubespread.candidate.manifest import Manifest
-from kubespread.candidate.replicas import autoscaling_notes, others, replica_names
+from kubespread.candidate.replicas import Replicas, autoscaling_notes, others, replica_names, replicas_called
 from kubespread.candidate.settings import parse_settings
 from kubespread.candidate.sources import PodGiven, Source, Surroundings, namespace_notes, read_sources
 from kubespread.errors import KubespreadError, ManifestError, UsageError
@@ -27,7 +27,6 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.snapshot.edits.pods import Spread
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.store.claims import Replicas, replicas_called
 
 Refused = Callable[[KubespreadError], None]
 

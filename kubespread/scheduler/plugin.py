@@ -3,6 +3,10 @@
 A plugin's judgment depends on what the type of its state says: nothing that moves (`FixedState`), what a node itself
 holds (`OnNodeState`), or counts over many nodes (`CountingState`). What kube-scheduler knows of a plugin before running
 it is declared beside the plugin.
+
+Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, PreFilterPlugin, FilterPlugin, PostFilterPlugin,
+    PreScorePlugin, ScorePlugin, Plugin
+Source: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins, applyFeatureGates
 """
 
 from __future__ import annotations

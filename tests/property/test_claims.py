@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread.candidate.applied import with_companions
+from kubespread.candidate.replicas import replicas_called
 from kubespread.candidate.sources import Surroundings
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.scheduler.cluster.cluster import Cluster, in_use
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.profile.profile import default_profile, framework
-from kubespread.world.store.claims import creation, replicas_called
+from kubespread.world.store.claims import creation
 from kubespread.world.store.waiting import Applicant, LivingCluster
 from tests.builders import Data, hard, hosts, pod
 from tests.candidate.objects import from_object

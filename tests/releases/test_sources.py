@@ -18,7 +18,7 @@ ROOMS = (
     "kube/validation/",
     "questions/autoscaling/",
     "questions/check/rules/",
-    "questions/gangs/",
+    "questions/simulate/gangs",
     "questions/rebalance/descheduler",
     "scheduler/",
 )

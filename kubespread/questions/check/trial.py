@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.candidate.replicas import Replica, Replicas
 from kubespread.controllers.deployment import TEMPLATE_HASH, limits
 from kubespread.kube.admission.defaulting import relabel
 from kubespread.kube.admission.gated_fields import drop_fields
@@ -48,7 +49,6 @@ from kubespread.wording import EMPTY, counted_in, says
 from kubespread.world.events.applying import AppliedWorkload, apply_workload
 from kubespread.world.events.rollouts import NewTemplate, rolled_out
 from kubespread.world.events.world import World
-from kubespread.world.store.claims import Replica, Replicas
 from kubespread.world.store.owners import NewPod
 from kubespread.world.store.pod_book import key_of
 from kubespread.world.store.store import Start, Surroundings

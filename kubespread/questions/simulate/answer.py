@@ -31,7 +31,6 @@ from kubespread.manifest.text import STDIN
 from kubespread.node_groups import asked_autoscaler
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
-from kubespread.questions.gangs import run_with_gangs
 from kubespread.questions.queue import Entry, ScheduleResult, run
 from kubespread.questions.resolving import gaps_of, resolve
 from kubespread.questions.scene import OnProgress, Scene
@@ -56,6 +55,7 @@ from kubespread.questions.simulate.demand import (
     gangs_of,
     pod_group_gaps,
 )
+from kubespread.questions.simulate.gangs import run_with_gangs
 from kubespread.questions.worlds import world_of
 from kubespread.reports.gang import GangReport
 from kubespread.reports.judged_nodes import domain_counts, preemption_report

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.replicas import Growth, first_missing
+from kubespread.candidate.replicas import Growth, Replicas, first_missing
 from kubespread.candidate.sources import Surroundings
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.controllers.deployment import new_replica_set
@@ -23,10 +23,10 @@ from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.pod_groups import PERMIT, TOO_FEW, Group, GroupName, group_called, group_name, has_gangs
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.questions.gangs import Gang
 from kubespread.questions.queue import ScheduleResult
 from kubespread.questions.resolving import replicas_of, told_apart
 from kubespread.questions.simulate import WhatIf
+from kubespread.questions.simulate.gangs import Gang
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
 from kubespread.reports.parts import PreemptedPod
 from kubespread.reports.rollout import RolloutReport
@@ -38,7 +38,6 @@ from kubespread.world.events.applying import AppliedWorkload, apply_workload
 from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import preempted_pods
-from kubespread.world.store.claims import Replicas
 from kubespread.world.store.happenings import SCALED_DOWN, Happenings
 from kubespread.world.store.owners import name_of
 from kubespread.world.store.pod_book import PodKey, key_of

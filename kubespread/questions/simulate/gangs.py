@@ -21,6 +21,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.candidate.replicas import Replica, Replicas
 from kubespread.kube.owners import priority_of
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.queue import MAX_REPLICAS, Entry, ScheduleResult, run
@@ -33,7 +34,6 @@ from kubespread.scheduler.plugin import MAX_NODE_SCORE, SchedulingError
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit, scored_requests
 from kubespread.scheduler.plugins.noderesources.scoring import allocation_of_domains
 from kubespread.world.store.chance import Chance
-from kubespread.world.store.claims import Replica, Replicas
 
 NO_PLACEMENTS = "no feasible placements found"
 
