@@ -14,9 +14,11 @@ import kubespread
 from kubespread import Snapshot, SurviveReport, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.survive import NONE_READY
+from kubespread.questions.survive.view import view
 from kubespread.reports.outcome import Outcome, Trouble, WorkloadChange, badness, kinds_of
 from kubespread.views import terminal
-from kubespread.views.look import Look
+from kubespread.views.look import Look, Tone
+from kubespread.views.view import Tile
 from tests.builders import Data, hard, hosts, pod
 from tests.cli.support import FIXTURES, run
 from tests.world.clusters import daemon_set, deployment, stateful_set
@@ -317,6 +319,12 @@ def test_what_is_left_behind_decides_whether_a_domain_can_be_lost(case: str) -> 
     report = kubespread.survive(Snapshot.from_objects(objects), **options)
     assert (tuple(tuple(kinds_of(loss)) for loss in report.losses), report.answer) == (troubles, answer)
     assert report.verdict == ("no" if any(troubles) else "unknown" if report.untested else "yes")
+
+
+@pytest.mark.parametrize(("objects", "tile"), [(BIG, ("not known", Tone.WARN)), (SMALL, ("3 of 3", Tone.GOOD))])
+def test_a_page_claims_nothing_that_no_loss_tests(objects: list[Data], tile: tuple[str, Tone]) -> None:
+    seen = view(kubespread.survive(Snapshot.from_objects([*THREE, *objects])))
+    assert seen.tiles[0] == Tile("zones can be lost", *tile)
 
 
 def test_the_worst_outcome_is_what_is_lost_then_what_most_workloads_lack_then_what_most_pods_lack() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from kubespread.escaping import escape
 from kubespread.questions.survive import LostDomain, SurviveReport
 from kubespread.reports.outcome import badness
-from kubespread.views.look import Look, Sentence, Tone
-from kubespread.views.outcomes import details, frames_apart, metrics, tone, worst_changes
+from kubespread.views.look import Look, Sentence
+from kubespread.views.outcomes import TONES, details, frames_apart, metrics, tone, worst_changes
 from kubespread.views.sheet import Sheet, columns_of, named_by_key
 from kubespread.views.terminal import by_reason, fold
 from kubespread.views.view import Tile, View, frame_of, tiles, workloads_phrase
@@ -49,11 +49,8 @@ def view(report: SurviveReport) -> View:
 def _tiles(report: SurviveReport) -> Iterator[Tile]:
     safe = sum(not loss.troubles for loss in report.standing)
     what = " or ".join(f"{short_key(key)}s" for key, _ in report.by_key())
-    yield Tile(
-        f"{what} can be lost",
-        f"{safe:,} of {len(report.standing):,}",
-        Tone.GOOD if safe == len(report.standing) else Tone.BAD,
-    )
+    number = "not known" if report.needs_tests else f"{safe:,} of {len(report.standing):,}"
+    yield Tile(f"{what} can be lost", number, TONES[report.verdict])
     yield from tiles(LostDomain, report.losses)
     yield Tile("pods pending before", f"{report.pending_before:,}")
 
