@@ -463,7 +463,7 @@ def grown_by(world: World, decide: Callable[[Sequence[AlikePods]], Decision | No
         number += 1
         before, mark = sum(map(len, pending)), len(world.happenings.placed)
         added = scale_up(world, decision.additions)
-        placed = _placed_since(world, mark)
+        placed = sum(not is_daemons(world, pod) for pod in world.happenings.placed[mark:])
         yield ScalingLoop(
             number=number,
             added=tuple(added),
@@ -500,11 +500,6 @@ def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
     follow(world, change, {})
     world.settle()
     return came
-
-
-def _placed_since(world: World, mark: int) -> int:
-    """Number of pods placed since there were ``mark`` of them, without those of DaemonSets."""
-    return sum(not is_daemons(world, pod) for pod in world.happenings.placed[mark:])
 
 
 def is_daemons(world: World, pod: Pod) -> bool:

@@ -180,18 +180,14 @@ def _short_of(report: CapacityReport) -> Iterator[str]:
     free = {resource.resource: resource.free for resource in report.resources}
     for name, amount in (report.request or {}).items():
         most, available = (report.most_on_one_node or {})[name], shorten(free[name])
-        machines = (_allocatable(node, name) for node in report.node_rows)
-        largest = max(machines, key=lambda text: parse(text).nano, default="0")
+        rows = (row for node in report.node_rows for row in node.resources if row.resource == name)
+        largest = max((row.allocatable for row in rows), key=lambda text: parse(text).nano, default="0")
         if parse(largest).nano < parse(amount).nano:
             yield f"no node has that much {name}: {shorten(largest)} at most"
         elif parse(free[name]).nano < parse(amount).nano:
             yield f"{name} is short: {available} left in all"
         elif parse(most).nano < parse(amount).nano:
             yield f"{name} is fragmented: {available} left in all, {shorten(most)} at most on one node"
-
-
-def _allocatable(node: NodeCapacity, resource: str) -> str:
-    return next(amounts.allocatable for amounts in node.resources if amounts.resource == resource)
 
 
 def _place_text(report: CapacityReport) -> str:

@@ -263,10 +263,6 @@ def selection_of(reasons: Sequence[BarringReason]) -> Failing | None:
     return next((reason for reason in reasons if isinstance(reason, Failing) and reason.words is SELECTION), None)
 
 
-def _rest(reason: BarringReason) -> int:
-    return int(np.count_nonzero(~reason.rejected))
-
-
 def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], reasons: Sequence[BarringReason]) -> str:
     """``no node has disk=ssd (nodeSelector)``, ``both nodes have too little cpu``; and what else is wrong where
     each node has further faults.
@@ -286,7 +282,7 @@ def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], rea
 def left_by_selection(evaluation: Evaluation, reasons: Sequence[BarringReason], selecting: Failing) -> str:
     """``nodeSelector pool=mem leaves only n04, which has no rack label and runs 8 of 8 pods``."""
     selected, others = ~selecting.rejected, [reason for reason in reasons if reason is not selecting]
-    names, count = node_names(evaluation, selected), _rest(selecting)
+    names, count = node_names(evaluation, selected), int(np.count_nonzero(selected))
     what = selection(evaluation.pod)
     if count == 1:
         (node,) = np.flatnonzero(selected).tolist()

@@ -283,7 +283,8 @@ class Playing(Struct, frozen=True):
             case Stuck():
                 self._switch_readiness(verb)
             case Restore():
-                restore(world, _nodes(world, verb))
+                nodes = nodes_of_target(verb.target, world.living.nodes.objects)
+                restore(world, [node.metadata.name for node in nodes])
             case Rollout():
                 return [apply_workload(world, self._rolled_out(verb))]
             case Rollback():
@@ -297,7 +298,9 @@ class Playing(Struct, frozen=True):
         missing = self._missing_namespaces(objects, workloads)
         if self.scenario.creates_namespaces:
             notes = (*notes, *(f"namespace {name} is created" for name in missing))
-            objects, missing = [*map(_new_namespace, missing), *objects], {}
+            labels = ((name, {"kubernetes.io/metadata.name": name}) for name in missing)
+            created = [Namespace(metadata=ObjectMeta(name=name, labels=own)) for name, own in labels]
+            objects, missing = [*created, *objects], {}
         refused += missing.values()
         world.add_objects(obj for obj in objects if _namespace_of(obj) not in missing)
         for note in notes:
@@ -421,10 +424,6 @@ def _gone_pods(gone: Iterable[Departure]) -> Iterator[GonePod]:
         )
 
 
-def _nodes(world: World, verb: OfNodes) -> list[str]:
-    return [node.metadata.name for node in nodes_of_target(verb.target, world.living.nodes.objects)]
-
-
 def _sources(read: Sources, surroundings: Surroundings) -> Iterator[Source]:
     """Every workload, or the named one; manifests may hold none at all."""
     bearing = [source for source in read.bearing if not isinstance(source, Manifest) or source.workloads]
@@ -441,10 +440,6 @@ def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
 
 def _namespace_of(obj: ApiObject) -> str:
     return obj.metadata.namespace if isinstance(obj, NAMESPACED) else ""
-
-
-def _new_namespace(name: str) -> Namespace:
-    return Namespace(metadata=ObjectMeta(name=name, labels={"kubernetes.io/metadata.name": name}))
 
 
 def _of_candidate(candidate: Candidate, *, is_other: bool) -> AppliedWorkload:
