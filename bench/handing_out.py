@@ -59,8 +59,7 @@ def handing_out() -> None:
             ["removable"],
             ["audit", "-A"],
             ["check", "-A"],
-            ["compare", "-A", "--kube-version", "1.30", "--to-kube-version", "1.37"],
-            ["plan", str(scenario), "--steps", "--runs", "16"],
+            ["plan", str(scenario), "--runs", "16"],
             ["upgrade", "kubernetes.io/os=linux", "-S", held],
         ):
             asked = asked if "-S" in asked else [*asked, "-S", saved]

@@ -177,7 +177,7 @@ def _steps(*steps: Data) -> Asked:
             "spec": {"steps": [steps[each % len(steps)] for each in range(number)]},
         }
         cluster = _saved(directory, running(20, 20, pods_per_node=15))
-        return "plan", _manifest(directory, scenario), "--steps", "--jobs", "1", "-S", cluster
+        return "plan", _manifest(directory, scenario), "--jobs", "1", "-S", cluster
 
     return asked
 
@@ -191,7 +191,7 @@ def _stateful(*steps: Data) -> Asked:
             "spec": {"steps": list(steps)},
         }
         cluster = _saved(directory, [*objects(max(20, number // 50), 3, 0), *_stateful_set(number)])
-        return "plan", _manifest(directory, scenario), "--steps", "--jobs", "1", "-S", cluster
+        return "plan", _manifest(directory, scenario), "--jobs", "1", "-S", cluster
 
     return asked
 
