@@ -221,7 +221,7 @@ _CHANGES: Sequence[Column[Suggestion]] = (
     Column("CHANGE", _with_options, Readers.TERMINAL, fit=Fit.SENTENCE),
     Column("OPTIONS", lambda row: " ".join(row.options), Readers.RECORDS),
     Column("NOTES", lambda row: "; ".join(_remarks(row)), Readers.RECORDS),
-    Column("COMMANDS", lambda row: "; ".join(row.commands), Readers.PAGES),
+    Column("COMMANDS", lambda row: "; ".join(row.commands), Readers.PAGES, is_command=True),
 )
 
 
