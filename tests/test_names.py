@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -136,6 +137,19 @@ ALLOWED = {
 }
 """Names that are the field's own, each with its reason."""
 
+_API = "a type of two APIs, called so in both"
+TWICE = {
+    "Cluster": "a kubeconfig calls its entries so",
+    "Map": "CEL calls its maps so; the other is the question",
+    "NodeAffinity": "kube-scheduler calls its plugin as the API calls its field",
+    "Plugin": _API,
+    "PluginConfig": _API,
+    "PluginSet": _API,
+    "Plugins": _API,
+    "Report": "the question, and what every question returns",
+}
+"""Classes of one name that are two things, each with its reason."""
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -161,6 +175,16 @@ def test_functions_and_classes_are_called_by_verbs_and_nouns() -> None:
     assert ALLOWED.keys() == {
         node.name.strip("_").lower() for path in FILES for node in definitions(path) if not is_noun_or_verb(node)
     }
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    names = Counter(
+        node.name
+        for path in FILES
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert TWICE.keys() == {name for name, count in names.items() if count > 1}
 
 
 @pytest.mark.parametrize(

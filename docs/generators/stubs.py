@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import kubespread
 from kubespread.questions.library import SIDES, Keyword, keywords_of, signature_of, takes_several
-from kubespread.questions.question import Question, Workload
+from kubespread.questions.question import Question, WorkloadOption
 from kubespread.questions.registry import question
 
 _HEAD = '"""The library as type checkers and editors see it: `make docs` makes it from the questions."""\n'
@@ -135,7 +135,7 @@ def _accepted(given: Keyword) -> str:
     field, kind, option = given
     if option is None:
         return _annotation(kind)
-    if isinstance(option, Workload) and option.is_several:
+    if isinstance(option, WorkloadOption) and option.is_several:
         return "PodGiven | list[G] | tuple[G, ...]"
     one_or = "str | " if option.is_subject and get_origin(kind) is tuple else ""
     path_or = "Path | " if option.metavar in ("FILE", "POLICY") else ""

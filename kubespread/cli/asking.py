@@ -29,8 +29,8 @@ from kubespread.questions.question import (
     WORKLOADS,
     ManifestsQuestion,
     Option,
+    OptionRule,
     Question,
-    Rule,
     options_of,
     parts_in,
     reports_in,
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
 
 DEFAULT_POD = "pod.yaml"
 EVERYWHERE = "all_namespaces"
-_BY_NAME = Rule(says={WORKLOADS: "by name"})
+_BY_NAME = OptionRule(says={WORKLOADS: "by name"})
 Late = Callable[[Any, "Snapshot"], Any]
 """Function from the question so far and the cluster to a value; it can be sent to another process."""
 
 
-class Field(Struct, frozen=True):
+class FieldForm(Struct, frozen=True):
     """One field of a question."""
 
     parameters: tuple[Parameter, ...]
@@ -62,12 +62,12 @@ class Field(Struct, frozen=True):
     """Function for a value that depends on the cluster."""
 
 
-def _manifest_field(_field: FieldInfo, _kind: Any, option: Option) -> Field:
+def _manifest_field(_field: FieldInfo, _kind: Any, option: Option) -> FieldForm:
     """Manifests that are applied, as options."""
-    return Field((_manifests(option.help),), lambda typed: tuple(typed["filename"] or ()))
+    return FieldForm((_manifests(option.help),), lambda typed: tuple(typed["filename"] or ()))
 
 
-def _pods(field: FieldInfo, _kind: Any, option: Any) -> Field:
+def _pods(field: FieldInfo, _kind: Any, option: Any) -> FieldForm:
     """Manifests and KIND/NAME by their place, and kubectl's -f."""
     place = option.metavar.strip("[].").partition("]")[0].lower()
     several = option.is_several
@@ -81,20 +81,20 @@ def _pods(field: FieldInfo, _kind: Any, option: Any) -> Field:
         return tuple(pods)
 
     rule = _BY_NAME if option.form == "pods" and not several else option
-    named = command.Argument(place, nargs=-1, metavar=option.metavar, help=option.help, rule=rule)
+    named = command.CommandArgument(place, nargs=-1, metavar=option.metavar, help=option.help, rule=rule)
     files = _manifests("Manifest, or directory of manifests; the same as without -f.")
-    return Field((named, files, *([_all_namespaces(_EVERY_POD, WORKLOADS)] if several else ())), value)
+    return FieldForm((named, files, *([_all_namespaces(_EVERY_POD, WORKLOADS)] if several else ())), value)
 
 
-def _scenario(field: FieldInfo, _kind: Any, option: Any) -> Field:
+def _scenario(field: FieldInfo, _kind: Any, option: Any) -> FieldForm:
     """A scenario's file and steps, by their place."""
     name = field.name
 
     def value(typed: Argv) -> Any:
         return option.read([*typed[name]]) if typed[name] else field.default
 
-    place = command.Argument(name, nargs=-1, metavar=option.metavar, help=option.help, rule=option)
-    return Field((place,), value)
+    place = command.CommandArgument(name, nargs=-1, metavar=option.metavar, help=option.help, rule=option)
+    return FieldForm((place,), value)
 
 
 def _asked_about(
@@ -146,7 +146,7 @@ def is_piped(sources: Sequence[str]) -> bool:
 
 
 def _manifests(text: str) -> Parameter:
-    return command.Option(
+    return command.CommandOption(
         "-f", "--filename", metavar="FILE", multiple=True, help=f"{text} Repeatable.", panel=MANIFESTS, rule=_BY_NAME
     )
 
@@ -156,19 +156,19 @@ _EVERY_POD = "Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and Rep
 
 def _all_namespaces(text: str, *which: str) -> Parameter:
     says = {NAMESPACES: "all", **{each: OF_CLUSTER[each] for each in which}}
-    return flag("-A", "--all-namespaces", help=text, rule=Rule(says=says))
+    return flag("-A", "--all-namespaces", help=text, rule=OptionRule(says=says))
 
 
-def _value(field: FieldInfo, kind: Any, option: Option) -> Field:
+def _value(field: FieldInfo, kind: Any, option: Option) -> FieldForm:
     """Make a field by its type: a flag, a number, a text or several."""
     name, default = field.name, None if field.required else field.default
     shared: dict[str, Any] = {"rule": option, "panel": option.heading}
     if kind is bool and default is True and not option.names:
         denied, text = f"no_{name}", f"Do not {option.help[:1].lower()}{option.help[1:]}"
         negated = flag(f"--no-{name.replace('_', '-')}", help=text, **shared)
-        return Field((negated,), lambda typed: not typed[denied])
+        return FieldForm((negated,), lambda typed: not typed[denied])
     if kind is bool:
-        return Field(
+        return FieldForm(
             (flag(name, *_names(name, option), help=option.help, default=default, show_default=default, **shared),),
             lambda typed: typed[name],
         )
@@ -184,13 +184,13 @@ def _value(field: FieldInfo, kind: Any, option: Option) -> Field:
         shared["type"] = int
     if option.is_subject:
         del shared["panel"]
-        place = command.Argument(name, nargs=-1 if repeats else 1, help=option.help, **shared)
-        return Field((place,), partial(_option_of, name, option, repeats, default, least, words))
+        place = command.CommandArgument(name, nargs=-1 if repeats else 1, help=option.help, **shared)
+        return FieldForm((place,), partial(_option_of, name, option, repeats, default, least, words))
     if default not in (None, "", ()):
         shared |= {"default": str(default), "show_default": True}
     text = f"{option.help} Repeatable." if repeats else option.help
-    made = command.Option(name, *_names(name, option), multiple=repeats, help=text, **shared)
-    return Field((made,), partial(_option_of, name, option, repeats, default, least, words))
+    made = command.CommandOption(name, *_names(name, option), multiple=repeats, help=text, **shared)
+    return FieldForm((made,), partial(_option_of, name, option, repeats, default, least, words))
 
 
 def _option_of(
@@ -204,23 +204,23 @@ def _option_of(
     return option.read(given) if least is None else number_of(_names(name, option)[-1], given, least, words)
 
 
-def _namespace(field: FieldInfo, _kind: Any, option: Option) -> Field:
+def _namespace(field: FieldInfo, _kind: Any, option: Option) -> FieldForm:
     """kubectl's -n and -A: the context's namespace where neither is given."""
     name = field.name
-    named = command.Option(
+    named = command.CommandOption(
         name,
         *_names(name, option),
         metavar="NAME",
         help=f"{option.help.removesuffix('.')} (default: that of the context, or default).",
         panel=option.heading,
-        rule=Rule(says={NAMESPACES: "one"}),
+        rule=OptionRule(says={NAMESPACES: "one"}),
     )
 
     def late(typed: Argv) -> Late:
         return partial(_namespace_in, typed[name], bool(typed[EVERYWHERE]))
 
     everywhere = _all_namespaces("Ask about all namespaces.", *OF_CLUSTER)
-    return Field((named, everywhere), lambda typed: typed[name], late)
+    return FieldForm((named, everywhere), lambda typed: typed[name], late)
 
 
 def _namespace_in(typed: str | None, is_everywhere: bool, question: Any, cluster: Snapshot) -> str | None:
@@ -239,7 +239,7 @@ _NOTHING_DIFFERS = (
     "as --to-snapshot PATH"
 )
 _AFTER = tuple(
-    command.Option(
+    command.CommandOption(
         f"--to-{name}",
         metavar=metavar,
         multiple=name == "snapshot",
@@ -255,7 +255,7 @@ _AFTER = tuple(
 """Options of the second side; one that is not given is the same as on the first side."""
 
 
-def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
+def _sides(field: FieldInfo, kind: Any, option: Any) -> FieldForm:
     """One or two by their place, and all that may be otherwise with the second."""
 
     def value(typed: Argv) -> tuple[Any, ...]:
@@ -276,8 +276,8 @@ def _sides(field: FieldInfo, kind: Any, option: Any) -> Field:
         schedulers = scheduler_of(typed), scheduler_of(typed.having(**after))
         return partial(_oppose, tuple(typed["to_snapshot"]), typed["quiet"], schedulers, tuple(typed["settings"]))
 
-    every = flag("every", "--all", help="Ask about every workload of the namespace.", rule=Rule(says=OF_CLUSTER))
-    return Field((*_pods(field, kind, option).parameters, every, *_AFTER), value, late)
+    every = flag("every", "--all", help="Ask about every workload of the namespace.", rule=OptionRule(says=OF_CLUSTER))
+    return FieldForm((*_pods(field, kind, option).parameters, every, *_AFTER), value, late)
 
 
 def _oppose(
@@ -294,7 +294,7 @@ def _oppose(
     return Side(before, pods[0], schedulers[0]), Side(other, pods[-1], schedulers[1], settings)
 
 
-_FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
+_FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], FieldForm]] = {
     "value": _value,
     "pods": _pods,
     "applied": _manifest_field,
@@ -306,13 +306,13 @@ _FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
 
 
 _WORKERS = (
-    command.Option(
+    command.CommandOption(
         "--jobs",
         metavar="N",
         panel="Workers",
         help="Worker processes; the answer is the same for any number (default: one per core, where that saves time).",
     ),
-    command.Option(
+    command.CommandOption(
         "--timeout",
         metavar="TIME",
         panel="Workers",

@@ -21,7 +21,7 @@ from kubespread.errors import UsageError
 from kubespread.regex import regex
 
 if TYPE_CHECKING:
-    from kubespread.questions.question import Rule
+    from kubespread.questions.question import OptionRule
 
 HELP_ALL = "--help-all"
 EDITS = "Edits of the cluster (repeatable, applied in the order given)"
@@ -52,14 +52,14 @@ TYPED_ORDER = "typed_order"
 _SHORT_OPTION_WITH_VALUE = regex("-[A-Za-z]=.")
 
 
-class Option(TyperOption):
+class CommandOption(TyperOption):
     """An option that keeps all its values: otherwise the last would win in silence."""
 
     def __init__(
         self,
         *names: str,
         help: str,
-        rule: Rule | None = None,
+        rule: OptionRule | None = None,
         choices: Sequence[str] = (),
         words: Sequence[str] = (),
         panel: str | None = None,
@@ -89,12 +89,12 @@ class Option(TyperOption):
         )
 
 
-def flag(*names: str, **declared: Any) -> Option:
+def flag(*names: str, **declared: Any) -> CommandOption:
     """Declare an option without a value."""
-    return Option(*names, **{"is_flag": True, "default": False, **declared})
+    return CommandOption(*names, **{"is_flag": True, "default": False, **declared})
 
 
-class Argument(TyperArgument):
+class CommandArgument(TyperArgument):
     """A positional argument."""
 
     def __init__(
@@ -102,7 +102,7 @@ class Argument(TyperArgument):
         name: str,
         *,
         help: str,
-        rule: Rule | None = None,
+        rule: OptionRule | None = None,
         choices: Sequence[str] = (),
         words: Sequence[str] = (),
         **declared: Any,
@@ -113,7 +113,7 @@ class Argument(TyperArgument):
         self.rule, self.choices, self.words = rule, tuple(choices), tuple(words)
 
 
-Parameter = Option | Argument
+Parameter = CommandOption | CommandArgument
 
 
 def _one_of(choices: Sequence[str], text: str) -> str:
@@ -256,7 +256,7 @@ class Command(TyperCommand):
         super().format_epilog(ctx, formatter)
 
 
-class Group(TyperGroup):
+class QuestionGroup(TyperGroup):
     """Commands by name, made on first use."""
 
     has_files = False
@@ -301,7 +301,7 @@ def _show(context: Any, option: Any, is_asked: bool) -> None:
         raise typer.Exit
 
 
-def _helping(*names: str, help: str) -> Option:
+def _helping(*names: str, help: str) -> CommandOption:
     return flag(*names, is_eager=True, expose_value=False, callback=_show, help=help)
 
 

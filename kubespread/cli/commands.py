@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from kubespread import __version__
-from kubespread.cli.command import Group, flag
+from kubespread.cli.command import QuestionGroup, flag
 from kubespread.cli.streams import EPILOG, ExitCode, emit, say
 from kubespread.questions.registry import EVERYDAY, QUESTIONS
 
@@ -42,7 +42,7 @@ _INSTEAD = {
 }
 
 
-class Program(Group):
+class Program(QuestionGroup):
     """The program's commands."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kubespread.cli.command import Argument, Group
+from kubespread.cli.command import CommandArgument, QuestionGroup
 from kubespread.cli.commands import app
 from kubespread.regex import regex
 
-_FILES_BEFORE_A_COMMAND = Argument("snapshot", metavar="FILE", help="")
+_FILES_BEFORE_A_COMMAND = CommandArgument("snapshot", metavar="FILE", help="")
 
 
 def options_of(command: Any) -> Iterator[Any]:
@@ -25,7 +25,7 @@ def options_of(command: Any) -> Iterator[Any]:
 
 def argument_of(command: Any) -> Any:
     """Positional argument that takes several words, if any."""
-    if isinstance(command, Group):
+    if isinstance(command, QuestionGroup):
         return _FILES_BEFORE_A_COMMAND if command.has_files else None
     return next((each for each in command.params if each.param_type_name == "argument"), None)
 
@@ -65,7 +65,7 @@ class Line(Struct):
     @property
     def following(self) -> Mapping[str, Any]:
         """Commands that may come next, by word."""
-        return self.command.commands if isinstance(self.command, Group) else {}
+        return self.command.commands if isinstance(self.command, QuestionGroup) else {}
 
     def value(self, name: str) -> str:
         """Last value of an option; empty without one."""
@@ -133,17 +133,17 @@ def contexts(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
     return sorted({each.name for each in kubeconfig.contexts(access, environment)})
 
 
-class Candidate(Struct, frozen=True):
+class Completion(Struct, frozen=True):
     """A whole value, with a short description."""
 
     value: str
     help: str = ""
 
 
-class Candidates(Struct, frozen=True):
+class Completions(Struct, frozen=True):
     """Candidates for a word."""
 
-    words: tuple[Candidate, ...] = ()
+    words: tuple[Completion, ...] = ()
     files: bool = False
     """True if file names are candidates too."""
 
@@ -168,21 +168,20 @@ _PLAIN = regex(r"\w[\w.:/@=,+-]*")
 """Text that no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
 
 
-def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
-    """Candidates for the word of ``line``."""
+def candidates(line: Line, environment: Mapping[str, str]) -> Completions:
     if line.is_option:
-        return Candidates(tuple(_options(line)))
+        return Completions(tuple(_options(line)))
     if line.parameter in (None, _FILES_BEFORE_A_COMMAND):
         named = [name for name in line.following if name.startswith(line.word)]
-        helps = (Candidate(name, _first_sentence(line.following[name].help)) for name in named)
-        return Candidates((*helps,), files=line.parameter is not None)
+        helps = (Completion(name, _first_sentence(line.following[name].help)) for name in named)
+        return Completions((*helps,), files=line.parameter is not None)
     is_context = line.parameter.name == "context"
     values = contexts(line, environment) if is_context else line.parameter.choices or line.parameter.words
-    words = (Candidate(value) for value in values if value.startswith(line.word) and _PLAIN.fullmatch(value))
-    return Candidates((*words,), files=line.parameter.metavar in FILES)
+    words = (Completion(value) for value in values if value.startswith(line.word) and _PLAIN.fullmatch(value))
+    return Completions((*words,), files=line.parameter.metavar in FILES)
 
 
-def _options(line: Line) -> Iterator[Candidate]:
+def _options(line: Line) -> Iterator[Completion]:
     """The options that may still be given: repeatable ones, and those that were not."""
     for option in options_of(line.command):
         if option.name in line.values and not (option.multiple or option.count):
@@ -190,7 +189,7 @@ def _options(line: Line) -> Iterator[Candidate]:
         names = [name for name in (*option.opts, *option.secondary_opts) if name.startswith(line.word)]
         # A long name says more than its letter.
         for name in [name for name in names if name.startswith("--")] or names:
-            yield Candidate(name, _first_sentence(option.help))
+            yield Completion(name, _first_sentence(option.help))
 
 
 LINE_VARIABLE = "_KUBESPREAD_LINE"
@@ -205,7 +204,7 @@ def answer(shell: str, arguments: Sequence[str], environment: Mapping[str, str])
     try:
         offered = candidates(line, environment)
     except Exception:  # noqa: BLE001 - no faulty file may disturb a shell that completes a word
-        offered = Candidates()
+        offered = Completions()
     rows = ["files" if offered.files else "", *(f"{line.prefix}{word.value}\t{word.help}" for word in offered.words)]
     return "".join(f"{row}\n" for row in (_bare(line, rows, environment) if shell == "bash" else rows))
 

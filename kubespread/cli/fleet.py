@@ -12,7 +12,7 @@ from msgspec import structs
 
 from kubespread.cli.answering import Answering
 from kubespread.cli.asking import CommandQuestion, asking
-from kubespread.cli.command import Command, Group, Option
+from kubespread.cli.command import Command, CommandOption, QuestionGroup
 from kubespread.cli.options import edits_of, scheduler_of, waiting
 from kubespread.cli.streams import ExitCode, epilog
 from kubespread.errors import UsageError
@@ -22,7 +22,7 @@ from kubespread.views.formats import writers_of
 from kubespread.wording import count_of
 
 _WRITERS = writers_of({"name": "prints the clusters that do not say yes, the worst first"})
-_CLUSTERS = Option(
+_CLUSTERS = CommandOption(
     "-S",
     "--snapshot",
     metavar="PATTERN",
@@ -69,7 +69,7 @@ def _answer(asked: CommandQuestion) -> ExitCode:
     return code
 
 
-class _Fleet(Group):
+class _Fleet(QuestionGroup):
     """The questions, after the files that they are asked of."""
 
     has_files = True

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubespread.cli.command import EDITS as EDITED
-from kubespread.cli.command import TYPED_ORDER, Argv, Option, flag
+from kubespread.cli.command import TYPED_ORDER, Argv, CommandOption, flag
 from kubespread.cli.streams import complain, stderr_is_terminal
 from kubespread.errors import NoClusterError, UsageError
 from kubespread.kube.versions import NEWEST, OLDEST, RECORDED_SINCE, UPCOMING
-from kubespread.questions.question import Rule
+from kubespread.questions.question import OptionRule
 from kubespread.regex import regex
 from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
 from kubespread.snapshot.edits.registry import EDITS
@@ -32,21 +32,21 @@ NO_HEADERS = flag("--no-headers", help="Omit headers from tables, columns and cs
 STRICT = flag("--strict", help="Exit with 3 when the answer has gaps.", panel="Output")
 SPEAKING = (
     flag("-q", "--quiet", help="No notes on standard error.", panel="Output"),
-    Option(
+    CommandOption(
         "-v", "--verbose", count=True, type=int, default=0, help="Print more detail to standard error.", panel="Output"
     ),
 )
 
 
-def output_in(writers: Mapping[str, Writer]) -> Option:
-    return Option("-o", "--output", choices=[*writers], help=output_help(writers), panel="Output")
+def output_in(writers: Mapping[str, Writer]) -> CommandOption:
+    return CommandOption("-o", "--output", choices=[*writers], help=output_help(writers), panel="Output")
 
 
 _AHEAD = f", or 1.{UPCOMING}, which is not released yet" if UPCOMING > NEWEST else ""
 RELEASES = f"Kubernetes release to emulate, 1.{OLDEST} to 1.{NEWEST} (recorded from 1.{RECORDED_SINCE} on){_AHEAD}"
 DEFAULT_RELEASE = f"the cluster's own, else its newest kubelet's, else 1.{NEWEST}"
 SCHEDULING = tuple(
-    Option(f"--{name}", metavar=metavar, envvar=variable, show_envvar=True, help=text, panel="Scheduler")
+    CommandOption(f"--{name}", metavar=metavar, envvar=variable, show_envvar=True, help=text, panel="Scheduler")
     for name, metavar, variable, text in (
         ("scheduler-config", "FILE", "KUBESPREAD_SCHEDULER_CONFIG", "KubeSchedulerConfiguration to schedule with."),
         ("kube-version", "1.X[.Y]", "KUBESPREAD_KUBE_VERSION", f"{RELEASES} (default: {DEFAULT_RELEASE})."),
@@ -79,8 +79,8 @@ def _is_set(variable: str) -> bool:
 
 
 _READ = "which cluster is read"
-RUNNING = Rule(says={_READ: "a running one"})
-SNAPSHOT = Option(
+RUNNING = OptionRule(says={_READ: "a running one"})
+SNAPSHOT = CommandOption(
     "-S",
     "--snapshot",
     metavar="PATH",
@@ -89,9 +89,9 @@ SNAPSHOT = Option(
     show_envvar=True,
     help="Cluster from a file, directory or archive ('-': standard input) instead of a running one. Repeatable.",
     panel="Cluster",
-    rule=Rule(says={_READ: "a file"}),
+    rule=OptionRule(says={_READ: "a file"}),
 )
-CONTEXT = Option(
+CONTEXT = CommandOption(
     "--context",
     metavar="NAME",
     envvar="KUBESPREAD_CONTEXT",
@@ -100,7 +100,7 @@ CONTEXT = Option(
     panel="Cluster",
     rule=RUNNING,
 )
-KUBECONFIG = Option(
+KUBECONFIG = CommandOption(
     "--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG.", panel="Cluster", rule=RUNNING
 )
 CLUSTER = (SNAPSHOT, CONTEXT, KUBECONFIG)
@@ -115,7 +115,9 @@ LIVE = flag(
 _EDITS = {verb.replace("-", "_"): edit for verb, edit in EDITS.items() if edit.form.option}
 """The edits that are options, by the names of these."""
 CHANGES = tuple(
-    Option(f"--{edit.form.verb}", metavar=edit.form.metavar, multiple=True, help=edit.form.option or "", panel=EDITED)
+    CommandOption(
+        f"--{edit.form.verb}", metavar=edit.form.metavar, multiple=True, help=edit.form.option or "", panel=EDITED
+    )
     for edit in _EDITS.values()
 )
 

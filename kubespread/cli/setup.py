@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from shlex import quote
 
-from kubespread.cli.command import Argument, Argv, Command
+from kubespread.cli.command import Argv, Command, CommandArgument
 from kubespread.cli.streams import ExitCode, emit, say
 
 SCRIPTS = {"bash": "kubespread.bash", "zsh": "kubespread.zsh", "fish": "kubespread.fish"}
@@ -128,7 +128,7 @@ COMMANDS = {
     "completion": Command(
         "completion",
         _completion,
-        (Argument("shell", choices=[*SCRIPTS], required=True, metavar="SHELL", help="bash, zsh or fish."),),
+        (CommandArgument("shell", choices=[*SCRIPTS], required=True, metavar="SHELL", help="bash, zsh or fish."),),
         summary="Print the script that completes commands, options and files.",
     ),
     "demo": Command("demo", _demo, (), summary="Try explain, simulate and report on a small example cluster."),

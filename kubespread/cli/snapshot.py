@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from kubespread.cli import options
 from kubespread.cli.answering import read_of
-from kubespread.cli.command import Argv, Command, Option, flag
+from kubespread.cli.command import Argv, Command, CommandOption, flag
 from kubespread.cli.options import open_cluster
 from kubespread.cli.streams import ExitCode, emit, epilog, say, stdout_is_terminal
 from kubespread.errors import UsageError
-from kubespread.questions.question import Rule
+from kubespread.questions.question import OptionRule
 
 if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
@@ -175,18 +175,18 @@ COMMANDS = {
         "snapshot",
         _snapshot,
         (
-            Option(
+            CommandOption(
                 "-o",
                 "--output",
                 metavar="FILE",
                 help="A .json, .json.gz or .yaml file; '-' is JSON on standard output (default, unless on a terminal).",
             ),
             flag("--anonymize", help="Replace names and label values with pseudonyms that schedule identically."),
-            Option(
+            CommandOption(
                 "--check",
                 metavar="FILE",
                 help="Print instead what is in doubt about FILE: what it lacks or mixes.",
-                rule=Rule(prints="what is in doubt about that file", beside=("strict", "quiet")),
+                rule=OptionRule(prints="what is in doubt about that file", beside=("strict", "quiet")),
             ),
             STRICT,
             *options.CLUSTER,
@@ -200,7 +200,7 @@ COMMANDS = {
         "serve",
         _serve,
         (
-            Option("--port", metavar="N", default="0", help="Port (default: a free one)."),
+            CommandOption("--port", metavar="N", default="0", help="Port (default: a free one)."),
             flag("--no-browser", help="Print the URL only, and open nothing."),
             *options.SCHEDULING,
             *options.CLUSTER,

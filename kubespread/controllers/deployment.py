@@ -105,7 +105,7 @@ ROLLING_UPDATE = "RollingUpdate"
 _DEFAULT: IntOrString = "25%"
 
 
-class Limits(NamedTuple):
+class RolloutLimits(NamedTuple):
     """Pods above and below ``spec.replicas``."""
 
     max_surge: int
@@ -123,10 +123,10 @@ def strategy_of(deployment: Deployment) -> str:
     return strategy.type if strategy is not None and strategy.type else ROLLING_UPDATE
 
 
-def limits(deployment: Deployment) -> Limits:
+def limits(deployment: Deployment) -> RolloutLimits:
     """Limits of a rolling update, both 0 for Recreate. Raises IntOrStringError for neither number nor percentage."""
     if strategy_of(deployment) != ROLLING_UPDATE:
-        return Limits(0, 0)
+        return RolloutLimits(0, 0)
     strategy, replicas = deployment.spec.strategy, replicas_of(deployment)
     rolling = (strategy.rolling_update if strategy is not None else None) or RollingUpdate()
     surge = scaled_value(_DEFAULT if rolling.max_surge is None else rolling.max_surge, replicas, round_up=True)
@@ -135,7 +135,7 @@ def limits(deployment: Deployment) -> Limits:
     if surge == 0 and unavailable == 0:
         # Small percentages of few replicas; the rollout could not begin.
         unavailable = 1
-    return Limits(surge, min(unavailable, replicas))
+    return RolloutLimits(surge, min(unavailable, replicas))
 
 
 def replica_sets_of(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:

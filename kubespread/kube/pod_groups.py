@@ -21,7 +21,7 @@ PERMIT = "waiting for minCount pods from a gang to be scheduled"
 GATES = ("GenericWorkload", "GangScheduling")
 
 
-class Group(Struct, frozen=True):
+class GangRules(Struct, frozen=True):
     """Requirements of a pod's group."""
 
     min_count: int = 1
@@ -47,7 +47,7 @@ def group_name(pod: Pod) -> GroupName | None:
     return None if group is None or not group.pod_group_name else (pod.metadata.namespace, group.pod_group_name)
 
 
-def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion) -> Group:
+def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion) -> GangRules:
     """The group as the release reads it."""
     for pod_group in objects.get(PodGroup):
         policy, meta = pod_group.spec.scheduling_policy, pod_group.metadata
@@ -56,10 +56,10 @@ def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion)
             constraints = (
                 pod_group.spec.scheduling_constraints if version.has("TopologyAwareWorkloadScheduling") else None
             )
-            return Group(
+            return GangRules(
                 min_count=policy.gang.min_count if policy.gang is not None else 1,
                 is_gang=policy.gang is not None,
                 topology_key=constraints.topology[0].key if constraints is not None and constraints.topology else "",
                 parent=pod_group.spec.parent_composite_pod_group_name,
             )
-    return Group(missing=f'waiting for pods\'s pod group "{name[1]}" to appear in scheduling queue')
+    return GangRules(missing=f'waiting for pods\'s pod group "{name[1]}" to appear in scheduling queue')

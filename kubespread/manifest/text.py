@@ -34,7 +34,7 @@ from kubespread.regex import regex
 _STEP = regex(r"\[(?P<index>\d+)\]|\[(?P<key>[^\]]*)\]|(?P<name>[^.\[\]]+)")
 
 
-class Position(NamedTuple):
+class TextPosition(NamedTuple):
     """A place in a text, counted from 1, columns in characters."""
 
     line: int
@@ -61,11 +61,10 @@ class FieldLines:
             return []
 
     def line(self, document: int, path: str) -> int | None:
-        """The line of `position`."""
         position = self.position(document, path)
         return position.line if position is not None else None
 
-    def position(self, document: int, path: str) -> Position | None:
+    def position(self, document: int, path: str) -> TextPosition | None:
         """Position of ``path``, or of the nearest existing field above it; None if unknown."""
         if document >= len(self._documents):
             return None
@@ -79,11 +78,11 @@ class FieldLines:
         return position
 
 
-def _start(node: Any) -> Position:
-    return Position(node.start_mark.line + 1, node.start_mark.column + 1)
+def _start(node: Any) -> TextPosition:
+    return TextPosition(node.start_mark.line + 1, node.start_mark.column + 1)
 
 
-def _child(node: Any, step: re.Match[str]) -> tuple[Position, Any] | None:
+def _child(node: Any, step: re.Match[str]) -> tuple[TextPosition, Any] | None:
     from yaml import MappingNode, SequenceNode
 
     if isinstance(node, SequenceNode) and step["index"] is not None:

@@ -92,7 +92,7 @@ def arguments_from(question: type[Struct], arguments: Mapping[str, Any]) -> Any:
         raise UsageError(f"{place}{message[:1].lower()}{message[1:]}") from error
 
 
-class Call(NamedTuple):
+class QuestionCall(NamedTuple):
     """A question with the cluster and the scheduler it is asked about."""
 
     question: Question[Any]
@@ -101,7 +101,9 @@ class Call(NamedTuple):
     arguments: Arguments
 
 
-def pose(question: type[Question[Any]], snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]) -> Call:
+def pose(
+    question: type[Question[Any]], snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]
+) -> QuestionCall:
     """Build the question of a call, with edits that read no files. Raises KubespreadError."""
     arguments: Arguments = arguments_from(arguments_of(question), passed)
     edited = snapshot.with_edits(*_edits(question, arguments))
@@ -115,7 +117,7 @@ def pose(question: type[Question[Any]], snapshot: Snapshot, scheduler: Scheduler
         for field, _, option in options_of(question)
         if option.is_for_assistants
     }
-    return Call(question(**fields), edited, scheduling, arguments)
+    return QuestionCall(question(**fields), edited, scheduling, arguments)
 
 
 def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, ...]:

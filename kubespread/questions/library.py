@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_origin, get_type_hints
 from msgspec import structs
 
 from kubespread.errors import UsageError
-from kubespread.questions.question import Option, Question, Workload, conflicts, only_report, options_of
+from kubespread.questions.question import Option, Question, WorkloadOption, conflicts, only_report, options_of
 from kubespread.questions.scene import ask
 from kubespread.questions.tasks import Workers
 
@@ -44,7 +44,7 @@ def keywords_of(question: type[Question[Any]]) -> Mapping[str, Keyword]:
 
 def takes_several(question: type[Question[Any]]) -> bool:
     """True if the question also takes a list of pods, and then answers with a report for each."""
-    return any(isinstance(option, Workload) and option.is_several for *_, option in options_of(question))
+    return any(isinstance(option, WorkloadOption) and option.is_several for *_, option in options_of(question))
 
 
 @cache

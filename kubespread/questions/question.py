@@ -51,7 +51,7 @@ OF_CLUSTER = {WORKLOADS: "of the cluster", REPLICAS: "their own"}
 CHOSEN = "which of several workloads is chosen"
 
 
-class Rule(Struct, frozen=True, kw_only=True):
+class OptionRule(Struct, frozen=True, kw_only=True):
     """Combinations of options in which one has no effect."""
 
     says: Mapping[str, str] = {}
@@ -70,7 +70,7 @@ class Rule(Struct, frozen=True, kw_only=True):
         return self.says
 
 
-class Option(Rule, frozen=True):
+class Option(OptionRule, frozen=True):
     """Properties of a field beyond its type and default.
 
     A text field is an option with a value, a bool is a flag, and a tuple may be repeated; a flag that is on by default
@@ -146,7 +146,7 @@ class Option(Rule, frozen=True):
         return str(value) if isinstance(value, Path) else value
 
 
-def conflicts(rules: Mapping[str, Rule], names: Mapping[str, str], given: Mapping[str, Any]) -> Iterator[str]:
+def conflicts(rules: Mapping[str, OptionRule], names: Mapping[str, str], given: Mapping[str, Any]) -> Iterator[str]:
     """Yield a message for each parameter in ``given`` that has no effect beside or without another; ``names`` spells
     them.
     """
@@ -174,7 +174,7 @@ class Argument(Option, frozen=True):
 _FIRST = Annotated[str | None, Meta(description="Manifest that is applied first, as text.")]
 
 
-class Workload(Option, frozen=True):
+class WorkloadOption(Option, frozen=True):
     """Manifests, or workloads of the cluster by KIND/NAME: positional, or with kubectl's ``-f`` and ``-k``; text from
     assistants, never paths.
     """
@@ -203,7 +203,7 @@ class Workload(Option, frozen=True):
         return (passed_workload(arguments),) if is_given else field.default
 
 
-class Manifests(Workload, frozen=True):
+class Manifests(WorkloadOption, frozen=True):
     """Manifests to apply first: kubectl's ``-f`` and ``-k``; text of one manifest from assistants."""
 
     form = "applied"
@@ -216,7 +216,7 @@ class Manifests(Workload, frozen=True):
         return () if arguments.manifest is None else (passed_manifest(arguments.manifest),)
 
 
-class Scenario(Argument, frozen=True):
+class ScenarioFile(Argument, frozen=True):
     """A scenario's file and steps in order; texts of steps from assistants."""
 
     form = "scenario"
@@ -241,7 +241,7 @@ class Scenario(Argument, frozen=True):
         return reading.Scenario(tuple(steps)) if steps else field.default
 
 
-class Promises(Argument, frozen=True):
+class PromiseFile(Argument, frozen=True):
     """A file of promises; its text from assistants."""
 
     has_own_field = True
@@ -268,7 +268,7 @@ class Settings(Option, frozen=True):
         return {REPLICAS: "a field"} if any(text.partition("=")[0].strip() == "replicas" for text in given) else {}
 
 
-class Namespace(Option, frozen=True):
+class NamespaceOption(Option, frozen=True):
     """A namespace or all of them: kubectl's ``-n`` and ``-A``; the context has a default, except for manifests."""
 
     form = "namespace"
@@ -549,7 +549,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
 
     pods: Annotated[
         tuple[Any, ...],
-        Workload(
+        WorkloadOption(
             "Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, "
             "deploy/web). Default: standard input when piped, else pod.yaml.",
             metavar="[POD]",
@@ -596,9 +596,9 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
             says={WORKLOADS: "by name"},
         ),
     ] = ()
-    namespace: Annotated[str | None, Namespace("Ask about the workloads of this namespace.", ("-n", "--namespace"))] = (
-        None
-    )
+    namespace: Annotated[
+        str | None, NamespaceOption("Ask about the workloads of this namespace.", ("-n", "--namespace"))
+    ] = None
     selector: Annotated[
         str,
         Option(

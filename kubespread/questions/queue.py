@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kubespread.world.events.world import World
 
 
-class PreemptedPod(Struct, frozen=True):
+class Victim(Struct, frozen=True):
     """A preempted pod."""
 
     pod: Pod
@@ -62,7 +62,7 @@ class Preemptions:
 
     def make_room(
         self, pod: Pod, evaluate: Callable[[], Evaluation], profile: Profile
-    ) -> tuple[int, list[PreemptedPod]] | None:
+    ) -> tuple[int, list[Victim]] | None:
         """Preempt pods as kube-scheduler would for ``pod``, which fits nowhere as ``evaluate`` shows: the position of
         the freed node and its preempted pods; None if that does not help.
         """
@@ -83,7 +83,7 @@ class Preemptions:
             if (on_lost := self.on_lost.get(key_of(pod))) is not None:
                 on_lost(node)
         victims = zip(candidate.victims, candidate.broken, strict=True)
-        return node, [PreemptedPod(pod, node, broken) for pod, broken in victims]
+        return node, [Victim(pod, node, broken) for pod, broken in victims]
 
 
 MAX_REPLICAS = 1_000_000
@@ -138,7 +138,7 @@ class ScheduleResult(Struct):
     """True if it fits nowhere; False for an error."""
     gang: GangReport | None = None
     """Its report as a gang; None for other pods."""
-    preempted: list[tuple[int, PreemptedPod]] = field(default_factory=list)
+    preempted: list[tuple[int, Victim]] = field(default_factory=list)
     """Preempted pods, each with the number of the copy that replaced it, from 0."""
     preemption: Preemption | None = None
     """Preemption for the first of these copies."""
@@ -156,7 +156,7 @@ class Cycles(Struct, frozen=True):
     """None if nothing is preempted."""
 
 
-class Waiting:
+class WaitingEntry:
     """An entry while it is placed."""
 
     def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
@@ -245,7 +245,7 @@ class Waiting:
             self._come_forward()
 
 
-class _Copies(Waiting):
+class _Copies(WaitingEntry):
     """Pods of which one that finds no node keeps all others from one."""
 
     def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
@@ -337,7 +337,7 @@ class _Replicas(_Copies):
         self._come_forward()
 
 
-class _Daemons(Waiting):
+class _Daemons(WaitingEntry):
     """A DaemonSet's pods, each for one node only."""
 
     def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
@@ -432,12 +432,12 @@ class _Daemons(Waiting):
             self.outcome.stopped = f"no room on {named}: {', '.join(status.reasons)}"
 
 
-def waiting_for(living: LivingCluster, entries: Iterable[Entry], cycles: Cycles) -> Sequence[Waiting]:
+def waiting_for(living: LivingCluster, entries: Iterable[Entry], cycles: Cycles) -> Sequence[WaitingEntry]:
     """Waiting state of each of ``entries`` in ``living``, in order."""
     return [_kind_of(entry)(entry, living, cycles) for entry in entries]
 
 
-def _kind_of(entry: Entry) -> type[Waiting]:
+def _kind_of(entry: Entry) -> type[WaitingEntry]:
     if entry.per_node:
         return _Daemons
     return _Copies if entry.replicas is None else _Replicas
@@ -485,13 +485,13 @@ def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> 
 
 
 def _place_all(
-    waiting: Sequence[Waiting],
+    waiting: Sequence[WaitingEntry],
     break_tie: Tiebreaker,
     *,
     again: bool = True,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
-    placed, stuck = 0, dict[Waiting, None]()
+    placed, stuck = 0, dict[WaitingEntry, None]()
     for unit in _in_order(waiting):
         if not unit.place(break_tie):
             stuck[unit] = None
@@ -503,14 +503,14 @@ def _place_all(
         _try_again(stuck, break_tie)
 
 
-def _in_order(waiting: Sequence[Waiting]) -> Iterator[Waiting]:
+def _in_order(waiting: Sequence[WaitingEntry]) -> Iterator[WaitingEntry]:
     """The entry whose pod is next, by priority and then by time, until all are placed or stuck."""
     for unit in sorted(waiting, key=lambda unit: -priority_of(unit.entry.pod)):
         while unit.is_waiting:
             yield unit
 
 
-def _try_again(stuck: Iterable[Waiting], break_tie: Tiebreaker) -> None:
+def _try_again(stuck: Iterable[WaitingEntry], break_tie: Tiebreaker) -> None:
     """Retry pods that found no node, as long as others were placed since."""
     progress = True
     while progress:

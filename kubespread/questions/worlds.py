@@ -24,8 +24,8 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
-from kubespread.world.store.owners import NewPod, name_of
-from kubespread.world.store.store import Start, Surroundings
+from kubespread.world.store.owners import PodCopy, name_of
+from kubespread.world.store.store import Start, WorldSettings
 from kubespread.world.store.waiting import Scheduled
 
 _LONG_AGO = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
@@ -51,7 +51,7 @@ def world_of(
                 frameworks[name] = None
         return frameworks[name]
 
-    def making(name: WorkloadName, objects: ClusterObjects) -> NewPod:
+    def making(name: WorkloadName, objects: ClusterObjects) -> PodCopy:
         # What reads a workload and admits its pods is imported where there is a pod to make.
         from kubespread.candidate.candidate import from_cluster
         from kubespread.candidate.sources import Reference
@@ -66,10 +66,10 @@ def world_of(
         )
         made = from_cluster(Reference(of_pods(name.kind), name.name, name.namespace), surroundings)
         world.assume(made.admission_gaps)
-        return NewPod(made.pod, made.companions)
+        return PodCopy(made.pod, made.companions)
 
     start = start_of(snapshot, version)
-    surroundings = Surroundings(
+    surroundings = WorldSettings(
         scheduler_of,
         making,
         snapshot.known.get_or_make("time", lambda: _time(snapshot)),

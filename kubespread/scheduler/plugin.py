@@ -82,7 +82,7 @@ def read_as(kind: type[A], args: Args | None) -> A:
     return args
 
 
-class Setting(Struct, frozen=True):
+class PluginSetting(Struct, frozen=True):
     """Configuration of a plugin in a profile, and the release."""
 
     version: KubeVersion
@@ -98,7 +98,7 @@ class Specification(Struct, frozen=True, kw_only=True):
     name: str
     points: frozenset[str]
     """Extension points that it implements."""
-    make: Callable[[Setting], Plugin] | None = None
+    make: Callable[[PluginSetting], Plugin] | None = None
     """None for a plugin that decides nothing here, of which only the name is known."""
     args: type[Args] | None = None
     """None for a plugin with arguments that are accepted unread."""

@@ -95,7 +95,7 @@ class Guard:
             raise Refusal(401, "no token, or not the one of the URL that kubespread serve printed")
 
 
-class Workload(Struct, frozen=True):
+class ServedWorkload(Struct, frozen=True):
     """Workload of the cluster, with the numbers that the page can change."""
 
     name: str
@@ -116,7 +116,7 @@ class PageState(Struct, frozen=True, rename="camel"):
     source: str
     nodes: int
     pods: int
-    workloads: tuple[Workload, ...]
+    workloads: tuple[ServedWorkload, ...]
     """By name."""
     is_live: bool
 
@@ -136,7 +136,7 @@ def page_state(reading: Reading) -> PageState:
     )
 
 
-def _workloads(snapshot: Snapshot) -> Iterator[Workload]:
+def _workloads(snapshot: Snapshot) -> Iterator[ServedWorkload]:
     """Yield the workloads that no other one made."""
     objects = [obj for row in REFERABLE for obj in snapshot.of_kind(row)]
     makers = {obj.metadata.uid: maker.uid for obj in objects if (maker := controller_of(obj))}
@@ -150,7 +150,7 @@ def _workloads(snapshot: Snapshot) -> Iterator[Workload]:
                 replicas: int | None = getattr(getattr(obj, "spec", None), "replicas", None)
                 called = f"{obj.metadata.namespace}/{row.short}/{obj.metadata.name}"
                 texts = {name: str(amount) for name, amount in requests.items()}
-                yield Workload(called, 1 if replicas is None else replicas, texts, waiting[obj.metadata.uid])
+                yield ServedWorkload(called, 1 if replicas is None else replicas, texts, waiting[obj.metadata.uid])
 
 
 def answer_of(name: str, arguments: Mapping[str, Any], snapshot: Snapshot, scheduler: Scheduler) -> str:
@@ -192,7 +192,6 @@ def command_of(
 
 
 def _words(field: FieldInfo, option: Option, arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the words that are typed for a field."""
     match option.form:
         case "pods" | "applied":
             for name in ("manifest", "workload"):

@@ -109,7 +109,6 @@ class Tile(Struct, frozen=True):
 
 
 def unwanted_tile(name: str, number: int) -> Tile:
-    """Tile of a number that should be 0."""
     return Tile(name, f"{number:,}", Tone.BAD if number else Tone.GOOD)
 
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 import kubespread
 from kubespread.questions.calls import Reading, arguments_of, tools, truncate
 from kubespread.questions.calls import arguments_schema as schema
-from kubespread.questions.question import Manifests, Scenario, Workload, options_of
+from kubespread.questions.question import Manifests, ScenarioFile, WorkloadOption, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from tests.cli.support import FIXTURES
 
@@ -68,7 +68,7 @@ def test_what_cannot_be_asked_is_said_in_one_line(case: str) -> None:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_what_names_a_file_or_is_for_scripts_is_no_argument(name: str) -> None:
     """Workloads, manifests and scenarios are, as texts: those are their own."""
-    texts = Manifests | Scenario | Workload
+    texts = Manifests | ScenarioFile | WorkloadOption
     taken = {each.name for each in msgspec.structs.fields(arguments_of(tools()[name].asks))}
     own = {each.name for each, _, option in options_of(question(name)) if not isinstance(option, texts)}
     for_assistants = {each.name for each, _, option in options_of(question(name)) if option.is_for_assistants}

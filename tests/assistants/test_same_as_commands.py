@@ -19,7 +19,7 @@ from kubespread import UsageError
 from kubespread.candidate.manifest import Manifest, read_manifest
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.calls import arguments_from, arguments_of, tools
-from kubespread.questions.question import Argument, DrainingQuestion, Question, Workload, edits_of, options_of
+from kubespread.questions.question import Argument, DrainingQuestion, Question, WorkloadOption, edits_of, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.questions.scene import Scene
 from kubespread.scenario.promises import Promises, read_promises
@@ -67,7 +67,7 @@ def options(name: str) -> Iterator[Asked]:
     for field, kind, option in options_of(question(name)):
         spelled = f"--{'no-' if field.default is True else ''}{field.name.replace('_', '-')}"
         sample = next((samples[each] for each in (*option.names, spelled) if each in samples), None)
-        is_own = option.is_for_assistants and not isinstance(option, Workload | Argument)
+        is_own = option.is_for_assistants and not isinstance(option, WorkloadOption | Argument)
         if is_own and sample is not None and field.name not in DRAIN_FLAGS.values():
             texts = shlex.split(sample)[1::2]
             value: Any = texts if get_origin(kind) is tuple else not field.default if kind is bool else texts[0]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import PlanReport, Snapshot
 from kubespread.kube.taint import DrainFlags
-from kubespread.questions.upgrade.answer import Pool
+from kubespread.questions.upgrade.answer import UpgradePool
 from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.outcome import KINDS
 from kubespread.snapshot.edits.verb import nodes_of_target, parse_target
@@ -60,7 +60,7 @@ def replaced(snapshot: Snapshot, pool: str, surge: int = 0, batch: int = 1, *, f
     world = world_of(snapshot, kubespread.Scheduler())
     world.settle()
     names = [node.metadata.name for node in nodes_of_target(parse_target(pool), world.living.nodes.objects)]
-    nodes, left = Pool(world, names, surge, DrainFlags(force=force)), len(names)
+    nodes, left = UpgradePool(world, names, surge, DrainFlags(force=force)), len(names)
     while left > 0 and nodes.replace_batch(world, batch):
         left -= batch
     return as_snapshot(world, snapshot)

@@ -13,7 +13,7 @@ from kubespread.kube.quantity import parse
 from kubespread.kube.taint import DrainFlags
 from kubespread.questions.plan import PlanReport
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.upgrade.answer import Pool
+from kubespread.questions.upgrade.answer import UpgradePool
 from kubespread.questions.worlds import world_of
 from kubespread.reports.outcome import REFUSALS
 from kubespread.snapshot.snapshot import Snapshot
@@ -305,7 +305,7 @@ def test_new_nodes_may_be_of_another_kind(to: str, expected: list[tuple[str, str
     snapshot = Snapshot.from_objects(objects)
     report = kubespread.upgrade(snapshot, "pool=old", to=to)
     world = world_of(snapshot, Scheduler())
-    pool = Pool(world, ["n0", "n1"], 0, DrainFlags(), to)
+    pool = UpgradePool(world, ["n0", "n1"], 0, DrainFlags(), to)
     assert pool.replace_batch(world, 1)
     assert pool.replace_batch(world, 1)
     nodes = {each.metadata.name: each for each in world.living.nodes.objects}

@@ -18,9 +18,9 @@ from kubespread.scheduler.plugin import (
     Code,
     FixedState,
     Plugin,
+    PluginSetting,
     Point,
     ScaledToHighest,
-    Setting,
     Specification,
     Status,
     Verdicts,
@@ -61,7 +61,7 @@ class LongNamesState(ScaledToHighest, FixedState):
         return self._lengths()
 
 
-def long_names(setting: Setting) -> LongNames:
+def long_names(setting: PluginSetting) -> LongNames:
     return LongNames(least=2 if setting.version.reaches(36) else 3)
 
 

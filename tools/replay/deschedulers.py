@@ -13,7 +13,14 @@ from typing import NamedTuple
 import kubespread
 from kubespread.errors import ManifestError, UsageError
 from kubespread.manifest.text import FieldLines
-from kubespread.questions.rebalance.descheduler import Cycle, DeschedulerPolicy, Policy, View, choose, decode_policy
+from kubespread.questions.rebalance.descheduler import (
+    ClusterView,
+    Cycle,
+    DeschedulerPolicy,
+    Policy,
+    choose,
+    decode_policy,
+)
 from kubespread.scheduler.cluster.cluster import Cluster
 from tools.replay.cases import Data, Difference, Recorded
 
@@ -47,7 +54,7 @@ class _Answer(NamedTuple):
 
 def _answer(case: Data, policy: Policy) -> _Answer:
     snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *case.get("namespaces", ())])
-    view = View(Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects), snapshot.pods)
+    view = ClusterView(Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects), snapshot.pods)
     cycle, keys = Cycle(policy.written), set[str]()
     for plugin, evictor in policy.profiles:
         chosen, spreads = choose(view, policy, plugin, evictor)

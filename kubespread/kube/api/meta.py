@@ -72,7 +72,6 @@ class LabelSelector(KubeObject):
 
     @property
     def keys(self) -> set[str]:
-        """Label keys that it reads."""
         return {*self.match_labels, *(requirement.key for requirement in self.match_expressions)}
 
 

@@ -61,7 +61,7 @@ class Surrounding(msgspec.Struct, frozen=True):
                 yield container, f"{kind}[{position}]"
 
 
-class Field(msgspec.Struct, frozen=True):
+class CheckedField(msgspec.Struct, frozen=True):
     """A field that a rule checks."""
 
     value: Any
@@ -120,7 +120,7 @@ def mismatch(noun: str, value: Any) -> str:
     return f"expected {noun}, found {found}"
 
 
-def each(field: Field) -> Iterator[tuple[Any, str]]:
+def each(field: CheckedField) -> Iterator[tuple[Any, str]]:
     """Yield the elements of a list, or the value itself, with their paths."""
     if isinstance(field.value, list):
         yield from ((item, f"{field.path}[{position}]") for position, item in enumerate(field.value))
@@ -142,7 +142,7 @@ def _parse(rule: str) -> tuple[Sequence[tuple[str, str]], str, Sequence[str]]:
     return conditions, words[0], words[1:]
 
 
-def _holds(condition: str, field: Field) -> bool:
+def _holds(condition: str, field: CheckedField) -> bool:
     pod = field.pod
     if condition in ("named", "stored"):
         return pod.is_stored if condition == "stored" else bool(pod.pod_name)
@@ -164,7 +164,7 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def rule_faults(field: Field, rule: str) -> Iterator[FieldFault]:
+def rule_faults(field: CheckedField, rule: str) -> Iterator[FieldFault]:
     """Yield faults of a field by ``rule``, if its conditions hold."""
     conditions, name, arguments = _parse(rule)
     if all(_holds(condition, field) is (word == "if") for word, condition in conditions):
@@ -186,7 +186,7 @@ def _condition_text(conditions: Sequence[tuple[str, str]]) -> str:
     return f" {' and '.join(shown)}" if shown else ""
 
 
-def _apply_rule(field: Field, name: str, arguments: Sequence[str]) -> Faults:
+def _apply_rule(field: CheckedField, name: str, arguments: Sequence[str]) -> Faults:
     if bounds := _RANGE.fullmatch(name):
         low, high = int(bounds[1]), int(bounds[2] or 2**31 - 1)
         noun = f"a number from {low} to {high}" if bounds[2] else f"a number from {low}"
@@ -197,7 +197,7 @@ def _apply_rule(field: Field, name: str, arguments: Sequence[str]) -> Faults:
     return found
 
 
-def _value_faults(field: Field, passes: Callable[[Any], bool], noun: str) -> Iterator[FieldFault]:
+def _value_faults(field: CheckedField, passes: Callable[[Any], bool], noun: str) -> Iterator[FieldFault]:
     for value, path in each(field) if field.value != "" else ():
         if not passes(value):
             yield FieldFault(path, mismatch(noun, value))
@@ -206,91 +206,91 @@ def _value_faults(field: Field, passes: Callable[[Any], bool], noun: str) -> Ite
 # Rules of fields that any type may have: the functions from here on are called as the rules are.
 
 
-def required(field: Field) -> Faults:
+def required(field: CheckedField) -> Faults:
     if not field.value:
         yield "required"
 
 
-def given(field: Field) -> Faults:
+def given(field: CheckedField) -> Faults:
     if field.value is None:
         yield "required"
 
 
-def not_empty(field: Field) -> Faults:
+def not_empty(field: CheckedField) -> Faults:
     if field.value == "":
         yield "expected a value, found an empty string"
 
 
-def absent(field: Field) -> Faults:
+def absent(field: CheckedField) -> Faults:
     if field.value is not None:
         yield "not allowed"
 
 
-def never(field: Field) -> Faults:
+def never(field: CheckedField) -> Faults:
     if field.value:
         yield "not allowed"
 
 
-def refused(_: Field) -> Faults:
+def refused(_: CheckedField) -> Faults:
     yield "refused"
 
 
-def begins(field: Field, prefix: str) -> Faults:
+def begins(field: CheckedField, prefix: str) -> Faults:
     return _value_faults(field, lambda text: text.startswith(prefix), f"a text that begins with {prefix}")
 
 
-def one_of(field: Field, *names: str) -> Faults:
+def one_of(field: CheckedField, *names: str) -> Faults:
     return _value_faults(field, lambda value: value in ("", *names), f"one of {', '.join(names)}")
 
 
-def none_of(field: Field, *names: str) -> Faults:
+def none_of(field: CheckedField, *names: str) -> Faults:
     return _value_faults(field, lambda value: value not in names, f"none of {', '.join(names)}")
 
 
-def at_most(field: Field, size: str) -> Faults:
+def at_most(field: CheckedField, size: str) -> Faults:
     length = len(" ".join(_as_list(field.value or "")).encode())
     if length > int(size):
         yield f"expected at most {size} bytes, found {length}"
 
 
-def at_most_items(field: Field, count: str) -> Faults:
+def at_most_items(field: CheckedField, count: str) -> Faults:
     if field.value and len(field.value) > int(count):
         yield f"expected at most {count} items, found {len(field.value)}"
 
 
-def without(field: Field, *names: str) -> Faults:
+def without(field: CheckedField, *names: str) -> Faults:
     for name in names:
         if field.value.get(name) not in (None, []):
             yield FieldFault(f"{field.path}.{name}", "not allowed")
 
 
-def present(field: Field, names: Sequence[str]) -> list[str]:
+def present(field: CheckedField, names: Sequence[str]) -> list[str]:
     return [name for name in names if (field.value or {}).get(name) not in (None, "", [])]
 
 
-def exactly_one(field: Field, *names: str) -> Faults:
+def exactly_one(field: CheckedField, *names: str) -> Faults:
     yield from some_of(field, *names)
     yield from at_most_one(field, *names)
 
 
-def some_of(field: Field, *names: str) -> Faults:
+def some_of(field: CheckedField, *names: str) -> Faults:
     if not present(field, names):
         yield f"expected one of {', '.join(names)}, found none"
 
 
-def at_most_one(field: Field, *names: str) -> Faults:
+def at_most_one(field: CheckedField, *names: str) -> Faults:
     if len(found := present(field, names)) > 1:
         yield f"expected at most one kind, found {' and '.join(found)}"
 
 
-def first_of(field: Field, *names: str) -> Faults:
+def first_of(field: CheckedField, *names: str) -> Faults:
     """Yield faults of all but the first given field: the API server checks the first alone."""
     for name in present(field, names)[1:]:
         field.unread.add(name)
         yield FieldFault(f"{field.path}.{name}", f"not allowed beside {present(field, names)[0]}")
 
 
-def distinct(field: Field, name: str) -> Faults:
+def distinct(field: CheckedField, name: str) -> Faults:
     names = [item.get(name) for item in field.value or ()]
     for position, found in enumerate(names):
         if found and found in names[:position]:
@@ -300,7 +300,7 @@ def distinct(field: Field, name: str) -> Faults:
 # Rules of pods as a whole.
 
 
-def host_processes(field: Field) -> Faults:
+def host_processes(field: CheckedField) -> Faults:
     """Yield a fault unless all or no containers of a Windows pod are host processes, in the host's network."""
     of_pod = field_at(field.value, "securityContext.windowsOptions.hostProcess")
     found = []
@@ -319,12 +319,12 @@ def host_processes(field: Field) -> Faults:
 _CANONICAL_INT = regex(r"0|-?[1-9][0-9]*", re.ASCII)
 
 
-def one_controller(field: Field) -> Faults:
+def one_controller(field: CheckedField) -> Faults:
     if sum(bool(owner.get("controller")) for owner in field.value or ()) > 1:
         yield "only one owner can be the controller"
 
 
-def not_both(field: Field, *values: str) -> Faults:
+def not_both(field: CheckedField, *values: str) -> Faults:
     if {*values}.issubset(field.value or ()):
         yield f"{values[0]} is not allowed beside {values[1]}"
 
@@ -339,7 +339,7 @@ def annotation_faults(pod: Surrounding, path: str) -> Iterator[FieldFault]:
         yield FieldFault(f"{path}[{POD_DELETION_COST}]", mismatch("a 32-bit integer", cost))
 
 
-def distinct_names(field: Field) -> Faults:
+def distinct_names(field: CheckedField) -> Faults:
     """Yield duplicate names of containers."""
     names = [container.get("name") for container, path in field.pod.containers() if not path.startswith("e")]
     for position, container in enumerate(field.value or ()):
@@ -348,13 +348,13 @@ def distinct_names(field: Field) -> Faults:
         names.append(container.get("name"))
 
 
-def another_container(field: Field) -> Faults:
+def another_container(field: CheckedField) -> Faults:
     names = [container.get("name") for container, path in field.pod.containers() if not path.startswith("e")]
     if field.value and field.value not in names:
         yield mismatch("the name of a container", field.value)
 
 
-def ip_address(field: Field) -> Faults:
+def ip_address(field: CheckedField) -> Faults:
     for text, path in each(field):
         if not _is_ip(text, field.pod.version):
             yield FieldFault(path, mismatch("an IP address", text))
@@ -374,7 +374,7 @@ def _is_ip(text: str, version: KubeVersion) -> bool:
 # Rules of containers.
 
 
-def handlers(field: Field) -> Faults:
+def handlers(field: CheckedField) -> Faults:
     """Yield handlers of init containers other than sidecars, which end too soon for them."""
     container, is_init = field.value, ".initContainers[" in field.path
     if field.cls == "Container" and not (is_init and container.get("restartPolicy") != "Always"):
@@ -391,7 +391,7 @@ def handlers(field: Field) -> Faults:
             yield FieldFault(path, "among init containers only sidecars may have it")
 
 
-def rules_of_init_containers(field: Field) -> Faults:
+def rules_of_init_containers(field: CheckedField) -> Faults:
     """Yield a fault for restart rules of a sidecar, until all containers can restart; a missing policy is the only
     fault.
     """
@@ -402,7 +402,7 @@ def rules_of_init_containers(field: Field) -> Faults:
         yield from never(field) if is_late else ()
 
 
-def volume_uses(field: Field) -> Faults:
+def volume_uses(field: CheckedField) -> Faults:
     """Yield faults of mounts and devices: no path and no volume may be both."""
     paths = {"volumeMounts": "mountPath", "volumeDevices": "devicePath"}
     for kind, other in (("volumeMounts", "volumeDevices"), ("volumeDevices", "volumeMounts")):
@@ -425,7 +425,7 @@ def volume_uses(field: Field) -> Faults:
                 yield FieldFault(f"{path}.mountPropagation", "Bidirectional needs a privileged container")
 
 
-def within_grace_period(field: Field) -> Faults:
+def within_grace_period(field: CheckedField) -> Faults:
     grace_period = field.pod.spec.get("terminationGracePeriodSeconds", 30)
     grace_period = 1 if grace_period < 0 else grace_period
     if field.value is not None and not 0 <= field.value <= grace_period:
@@ -435,7 +435,7 @@ def within_grace_period(field: Field) -> Faults:
 _SUBSCRIPTED = regex(r"(metadata\.(?:annotations|labels))\['(.*)'\]", re.DOTALL)
 
 
-def field(field: Field, *supported: str) -> Faults:
+def field(field: CheckedField, *supported: str) -> Faults:
     if field.value is None:
         return
     name, path = field.value.get("fieldPath", ""), f"{field.path}.fieldPath"
@@ -453,7 +453,7 @@ _HUGE_PAGES = ("limits.hugepages-", "requests.hugepages-")
 _BYTES = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 
 
-def resource_field(field: Field, *resources: str) -> Faults:
+def resource_field(field: CheckedField, *resources: str) -> Faults:
     name, divisor = field.value or "", parse(field.owner.get("divisor"))
     if name and name not in resources and not name.startswith(_HUGE_PAGES):
         yield mismatch(f"one of {', '.join(resources)}", name)
@@ -463,7 +463,7 @@ def resource_field(field: Field, *resources: str) -> Faults:
             yield FieldFault(f"{field.path.removesuffix('resource')}divisor", f"expected one of {', '.join(units)}")
 
 
-def volume_of_files(field: Field) -> Faults:
+def volume_of_files(field: CheckedField) -> Faults:
     """Yield a fault if variables come from files of other volumes than emptyDir."""
     for volume in field.pod.spec.get("volumes", ()):
         if volume.get("name") == field.value and ("emptyDir" in volume or len(volume) == 1):
@@ -475,13 +475,13 @@ def volume_of_files(field: Field) -> Faults:
 # Rules of volumes.
 
 
-def names_its_claim(field: Field) -> Faults:
+def names_its_claim(field: CheckedField) -> Faults:
     claim = f"{field.pod.pod_name}-{field.value}"
     if field.pod.pod_name and field.value and "ephemeral" in field.owner and subdomain_faults(claim):
         yield mismatch(f"a name whose claim, {claim}, is a DNS subdomain", field.value)
 
 
-def portal(field: Field) -> Faults:
+def portal(field: CheckedField) -> Faults:
     source = field.owner.get("iscsi", {})
     name = f"{field.value or ''}:{source.get('targetPortal', '')}"
     if "initiatorName" in source and source.get("targetPortal") and len(name.encode()) > 64:
@@ -491,7 +491,7 @@ def portal(field: Field) -> Faults:
 _CERTIFICATE_FILES = ("credentialBundlePath", "keyPath", "certificateChainPath")
 
 
-def distinct_files(field: Field) -> Faults:
+def distinct_files(field: CheckedField) -> Faults:
     """Yield files that two sources write."""
     taken: set[str] = set()
     for source in field.value or ():
@@ -506,14 +506,14 @@ def distinct_files(field: Field) -> Faults:
             taken.add(file)
 
 
-def selector(field: Field) -> Faults:
+def selector(field: CheckedField) -> Faults:
     return selector_faults(msgspec.convert(field.value, LabelSelector | None), field.path)
 
 
 _OF_CLAIMS = ("labels", "annotations", "selfLink", "managedFields", "clusterName")
 
 
-def metadata_of_claims(field: Field) -> Faults:
+def metadata_of_claims(field: CheckedField) -> Faults:
     metadata = field.value or {}
     yield from annotations_faults(metadata.get("annotations", {}), f"{field.path}.annotations")
     yield from labels_faults(metadata.get("labels", {}), f"{field.path}.labels")
@@ -522,12 +522,12 @@ def metadata_of_claims(field: Field) -> Faults:
             yield FieldFault(f"{field.path}.{name}", "not allowed in a claim template")
 
 
-def alone(field: Field, mode: str) -> Faults:
+def alone(field: CheckedField, mode: str) -> Faults:
     if field.value and mode in field.value and len(set(field.value)) > 1:
         yield f"{mode} is not allowed beside others"
 
 
-def size(field: Field) -> Faults:
+def size(field: CheckedField) -> Faults:
     size = field_at(field.owner, "resources.requests.storage")
     if size is None:
         yield FieldFault(f"{field.path}.requests[storage]", "required")
@@ -535,7 +535,7 @@ def size(field: Field) -> Faults:
         yield FieldFault(f"{field.path}.requests[storage]", mismatch("an amount above 0", size))
 
 
-def same_source(field: Field) -> Faults:
+def same_source(field: CheckedField) -> Faults:
     other = field.owner.get("dataSourceRef")
     if field.value is not None and other is not None:
         if other.get("namespace"):
@@ -544,14 +544,14 @@ def same_source(field: Field) -> Faults:
             yield "expected the same as dataSourceRef"
 
 
-def keys(field: Field, rule: str) -> Faults:
+def keys(field: CheckedField, rule: str) -> Faults:
     for key in field.value or ():
-        yield from rule_faults(Field(key, f"{field.path}[{key}]", field.value, "", field.pod, set()), rule)
+        yield from rule_faults(CheckedField(key, f"{field.path}[{key}]", field.value, "", field.pod, set()), rule)
 
 
-def below(field: Field, name: str, rule: str) -> Faults:
+def below(field: CheckedField, name: str, rule: str) -> Faults:
     for item, path in each(field):
-        yield from rule_faults(Field(item.get(name), f"{path}.{name}", item, "", field.pod, set()), rule)
+        yield from rule_faults(CheckedField(item.get(name), f"{path}.{name}", item, "", field.pod, set()), rule)
 
 
 # The walk.
@@ -618,7 +618,7 @@ def _faults_of(data: Data, cls: str, path: str, pod: Surrounding) -> Iterator[Fi
             if name in unread:
                 break
             if word != "behind":
-                yield from rule_faults(Field(value, place, data, cls, pod, unread), rule)
+                yield from rule_faults(CheckedField(value, place, data, cls, pod, unread), rule)
     for name, shape in fields_of(cls).items():
         value = data.get(name)
         below = shape.removeprefix("[]")

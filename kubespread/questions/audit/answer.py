@@ -22,10 +22,10 @@ from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions import audit as rows
 from kubespread.questions.audit import Audit, causes
 from kubespread.questions.audit.standing import (
-    Group,
     Outlook,
     RevisionsOf,
     Standing,
+    WorkloadGroup,
     gate_findings,
     groups,
     make_finding,
@@ -139,7 +139,7 @@ class NextPod(Struct, frozen=True):
 UNKNOWN = NextPod(None)
 
 
-def with_own_claims(world: World, group: Group, plugins: Framework) -> NextPod:
+def with_own_claims(world: World, group: WorkloadGroup, plugins: Framework) -> NextPod:
     """The next pod of a StatefulSet whose pods have their own claims: the first pending one, in order."""
     if not group.waiting:
         return _next_pod(world, group)
@@ -165,7 +165,7 @@ def of_placing(placing: Placing) -> NextPod:
     return NextPod(True, choose=choose)
 
 
-def _next_pod(now: World, group: Group) -> NextPod:
+def _next_pod(now: World, group: WorkloadGroup) -> NextPod:
     """The workload scaled up by one while no other pods wait that could take the room."""
     world, name = now.fork(), group.name
     world.queue.waiting.clear()

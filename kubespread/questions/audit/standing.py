@@ -27,12 +27,12 @@ from kubespread.wording import short_key, some_of
 from kubespread.world.events.controllers import rollout_of_cluster
 from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.reporting.happenings import CountedWorkloads, desired_replicas, moving, preempted_pods
-from kubespread.world.store.owners import Rollout, in_order, name_of
+from kubespread.world.store.owners import OngoingRollout, in_order, name_of
 from kubespread.world.store.pod_book import as_template, key_of
 from kubespread.world.store.waiting import SchedulerOf, Waiting
 
 
-class Group(Struct):
+class WorkloadGroup(Struct):
     """A workload, or bare pods that share their labels."""
 
     name: WorkloadName
@@ -51,9 +51,9 @@ class Group(Struct):
         return len(self.pods) if self.name.kind == "Pod" else desired_replicas(world, self.name)
 
 
-def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[Group]:
+def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[WorkloadGroup]:
     """Yield workloads that have, or should have, pods; without DaemonSets and static pods, which every node has."""
-    by_key: dict[Hashable, Group] = {}
+    by_key: dict[Hashable, WorkloadGroup] = {}
     workloads = CountedWorkloads(world, moving(is_asked))
     for pod in world.book:
         name = workloads(pod) if pod.status.phase not in ENDED_PHASES else None
@@ -62,12 +62,12 @@ def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[G
         owner = world.book.owner_of(pod)
         labels = tuple(sorted(pod.metadata.labels.items()))
         key = name if owner is not None or not labels else (pod.metadata.namespace, labels)
-        group = by_key.setdefault(key, Group(name))
+        group = by_key.setdefault(key, WorkloadGroup(name))
         (group.terminating if is_terminating(pod) else group.pods).append(pod)
         if owner is not None:
             group.owners[owner] = None
     for name in _without_pods(world, is_asked):
-        by_key.setdefault(name, Group(name))
+        by_key.setdefault(name, WorkloadGroup(name))
     yield from (
         group for group in by_key.values() if group.pods or (group.name.kind != "Pod" and group.replicas(world))
     )
@@ -85,7 +85,7 @@ def _without_pods(world: World, is_asked: Callable[[WorkloadName], bool]) -> Ite
     yield from filter(is_asked, (*of_controllers, *by_themselves))
 
 
-class Revisions(Struct, frozen=True):
+class PodRevisions(Struct, frozen=True):
     """A workload's pods by revision."""
 
     template: Pod | None
@@ -105,16 +105,16 @@ class RevisionsOf:
         for name, replica_set in world.workloads.replica_sets.items():
             self._replica_sets.setdefault(world.workloads.top_owner(name), []).append(replica_set)
 
-    def __call__(self, group: Group) -> Revisions:
+    def __call__(self, group: WorkloadGroup) -> PodRevisions:
         if group.name.kind == "StatefulSet":
             return self._of_stateful_set(group)
         replica_sets = self._replica_sets.get(group.name, [])
         if not replica_sets and len(group.owners) < 2:
-            return Revisions(self._template(group, next(iter(group.owners), group.name), group.pods))
+            return PodRevisions(self._template(group, next(iter(group.owners), group.name), group.pods))
         owner_of, newest = self._world.book.owner_of, self._newest(group, replica_sets)
         if newest is None:
             former = {*map(name_of, replica_sets), *group.owners}
-            return Revisions(
+            return PodRevisions(
                 self._template(group, group.name, ()), lambda pod: owner_of(pod) in former, is_rolling=True
             )
 
@@ -123,14 +123,14 @@ class RevisionsOf:
 
         new = [pod for pod in group.pods if not is_old(pod)]
         rolling = any(replicas_of(replica_set) for replica_set in replica_sets if name_of(replica_set) != newest)
-        return Revisions(self._template(group, newest, new), is_old, rolling or len(new) < len(group.pods))
+        return PodRevisions(self._template(group, newest, new), is_old, rolling or len(new) < len(group.pods))
 
     def makers(self, name: WorkloadName) -> list[WorkloadName]:
         """Owners of a workload's pods, even if it has none: all ReplicaSets of a Deployment."""
         replica_sets = map(name_of, self._replica_sets.get(name, ()))
         return list(dict.fromkeys((*replica_sets, *self._world.owners_below(name)))) or [name]
 
-    def changing(self) -> Iterator[tuple[WorkloadName, Rollout]]:
+    def changing(self) -> Iterator[tuple[WorkloadName, OngoingRollout]]:
         """Yield the Deployments with ReplicaSets that their controller would resize."""
         for name, deployment in self._world.workloads.deployments.items():
             replica_sets = self._replica_sets.get(name, [])
@@ -140,11 +140,11 @@ class RevisionsOf:
                 made = self._make(name)
                 if made is not None and TEMPLATE_HASH in made.metadata.labels:
                     template_hash = made.metadata.labels[TEMPLATE_HASH]
-                    yield name, Rollout(deployment, replica_sets, as_template(made), template_hash)
+                    yield name, OngoingRollout(deployment, replica_sets, as_template(made), template_hash)
             elif replica_sets and sizes != ([desired] if desired else []):
                 yield name, rollout_of_cluster(self._world, name)
 
-    def _newest(self, group: Group, replica_sets: Sequence[ReplicaSet]) -> WorkloadName | None:
+    def _newest(self, group: WorkloadGroup, replica_sets: Sequence[ReplicaSet]) -> WorkloadName | None:
         """The ReplicaSet of the newest revision; None where it does not exist yet."""
         deployment = self._world.workloads.deployments.get(group.name)
         if deployment is not None:
@@ -167,11 +167,11 @@ class RevisionsOf:
         templates_known = replica_sets and all(replica_set.spec.template is not None for replica_set in replica_sets)
         return bool(templates_known) and new_replica_set(deployment, replica_sets) is None
 
-    def _of_stateful_set(self, group: Group) -> Revisions:
+    def _of_stateful_set(self, group: WorkloadGroup) -> PodRevisions:
         stateful_set = self._world.workloads.stateful_sets.get(group.name)
         update = stateful_set.status.update_revision if stateful_set is not None else ""
         if stateful_set is None or not update:
-            return Revisions(self._template(group, group.name, group.pods))
+            return PodRevisions(self._template(group, group.name, group.pods))
         strategy = stateful_set.spec.update_strategy
         rolling = strategy.rolling_update if strategy is not None else None
         partition = (rolling.partition if rolling is not None else None) or 0
@@ -184,9 +184,9 @@ class RevisionsOf:
             return is_former(pod) and (ordinal_of(pod, group.name.name) or 0) >= partition
 
         new = [pod for pod in group.pods if not is_former(pod)]
-        return Revisions(self._template(group, group.name, new), is_old, any(map(is_old, group.pods)))
+        return PodRevisions(self._template(group, group.name, new), is_old, any(map(is_old, group.pods)))
 
-    def _template(self, group: Group, maker: WorkloadName, pods: Sequence[Pod]) -> Pod | None:
+    def _template(self, group: WorkloadGroup, maker: WorkloadName, pods: Sequence[Pod]) -> Pod | None:
         """The template of one of ``pods``; without any, the template of ``maker``, else of any other pod."""
         made = self._make(maker) if not pods else None
         return next((as_template(pod) for pod in (made, *pods, *group.pods) if pod is not None), None)
@@ -233,7 +233,7 @@ class Outlook:
         was_asked = "end" in self.__dict__
         return tuple(preempted_pods(self.end.happenings)) if was_asked and self.end is not None else ()
 
-    def pods(self, group: Group) -> list[Pod]:
+    def pods(self, group: WorkloadGroup) -> list[Pod]:
         """Active pods of a workload in the end; none if that is unknown."""
         world = self.end
         if world is None:
@@ -255,7 +255,7 @@ class Outlook:
         """Reason the first of ``pods`` still waits in the end; empty if none does."""
         return next(map(self._message, self._waiting(pods)), "")
 
-    def unmade(self, group: Group) -> list[Unmade]:
+    def unmade(self, group: WorkloadGroup) -> list[Unmade]:
         """Pods of a workload that are not created in the end, and why."""
         world = self.end
         if world is None:
@@ -271,7 +271,7 @@ class Outlook:
     def _message(self, waiting: Waiting) -> str:
         return "" if self.end is None else self.end.message(waiting)
 
-    def rollout(self, group: Group, revisions: Revisions, replicas: int) -> RolloutUnderWay | None:
+    def rollout(self, group: WorkloadGroup, revisions: PodRevisions, replicas: int) -> RolloutUnderWay | None:
         """Describe how far a rollout is, and how it ends; None without one."""
         if not revisions.is_rolling:
             return None
@@ -310,7 +310,7 @@ _MAX_NAMED = 3
 class Standing(Struct, frozen=True):
     """A workload's current and desired pods."""
 
-    group: Group
+    group: WorkloadGroup
     template: Pod | None
     """Template of the next pod; None if nothing has it."""
     replicas: int
@@ -324,7 +324,7 @@ class Standing(Struct, frozen=True):
     rollout: RolloutUnderWay | None
 
     @classmethod
-    def build(cls, world: World, group: Group, revisions: Revisions, outlook: Outlook) -> Standing:
+    def build(cls, world: World, group: WorkloadGroup, revisions: PodRevisions, outlook: Outlook) -> Standing:
         scheduler_of, replicas = world.surroundings.scheduler_of, group.replicas(world)
         awaited = [pod for pod in group.waiting if not pod.spec.scheduling_gates and scheduler_of(pod) is not None]
         return cls(
@@ -388,14 +388,14 @@ def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
         yield make_finding("notReady", names, pods=pods, ready=standing.ready)
 
 
-def gate_findings(group: Group, template: Pod) -> Iterator[AuditFinding]:
+def gate_findings(group: WorkloadGroup, template: Pod) -> Iterator[AuditFinding]:
     """Yield a finding if pods, or the next one, wait behind scheduling gates."""
     gates = {gate.name for pod in (*group.waiting, template) for gate in pod.spec.scheduling_gates}
     if gates:
         yield make_finding("gated", ", ".join(sorted(gates)))
 
 
-def scheduled_by_others(group: Group, template: Pod, scheduler_of: SchedulerOf) -> Iterator[AuditFinding]:
+def scheduled_by_others(group: WorkloadGroup, template: Pod, scheduler_of: SchedulerOf) -> Iterator[AuditFinding]:
     """Yield a finding if another scheduler places the pods: a risk if some wait, else not judged."""
     awaited = {pod.spec.scheduler_name for pod in group.waiting if scheduler_of(pod) is None}
     names = awaited | ({template.spec.scheduler_name} if scheduler_of(template) is None else set())

@@ -27,7 +27,7 @@ from kubespread.node_groups import (
     groups_of_cluster,
 )
 from kubespread.questions.autoscaling import cluster_autoscaler, karpenter
-from kubespread.questions.autoscaling.growing import AlikePods, ZoneGroup, pod_groups, verdicts_on, zone_groups
+from kubespread.questions.autoscaling.growing import EqualPods, ZoneGroup, pod_groups, verdicts_on, zone_groups
 from kubespread.reports.autoscaling import (
     AutoscalingReport,
     GroupVerdict,
@@ -86,7 +86,7 @@ def _types(kind: Autoscaler, chosen: InstanceTypesGiven | None) -> Sequence[Inst
     return () if chosen is None else read_instance_types(chosen)
 
 
-def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: Sequence[AlikePods]) -> str | None:
+def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: Sequence[EqualPods]) -> str | None:
     """Reason no node of ``group`` can take any of the pods; None if one may."""
     if group.template is None:
         return "no instance type of the file is for it" if group.has_types else "nothing tells what its nodes are like"
@@ -175,7 +175,7 @@ def autoscale(
     )
 
 
-def _keys(pending: Sequence[AlikePods]) -> set[str]:
+def _keys(pending: Sequence[EqualPods]) -> set[str]:
     """The topology keys that waiting pods are spread or gathered over, other than those of zones and hosts."""
     keys = set[str]()
     for pods in pending:
@@ -241,7 +241,7 @@ def _state(group: ZoneGroup) -> NodeGroupState:
     )
 
 
-def _may_take(group: ZoneGroup, pods: AlikePods) -> bool:
+def _may_take(group: ZoneGroup, pods: EqualPods) -> bool:
     """True if some machine of a group may take the pods, by the taints and labels that all its nodes have."""
     spec, zone = pods.pod.spec, {} if group.zone is None else {ZONE: group.zone}
     labels = {**zone, **group.group.labels}
@@ -277,11 +277,11 @@ def _unhelped_pods(
     limited = karpenter.at_their_limits(groups, world.cluster.nodes.objects)
     hindrance = karpenter.hindrances(world.cluster, groups, daemons)
 
-    def verdict(group: ZoneGroup, pods: AlikePods) -> GroupVerdict:
+    def verdict(group: ZoneGroup, pods: EqualPods) -> GroupVerdict:
         left = karpenter.too_little_for(pods.pod, group, world.cluster.nodes.objects)
         return GroupVerdict(group=group.name, reason=left or reason(group, pods), too_large=bool(left))
 
-    def reason(group: ZoneGroup, pods: AlikePods) -> str:
+    def reason(group: ZoneGroup, pods: EqualPods) -> str:
         """Reason a group does not help."""
         if group.name in limited:
             return limited[group.name]
@@ -300,7 +300,7 @@ def _unhelped_pods(
         )
 
 
-def _notes(groups: Sequence[ZoneGroup], pending: Sequence[AlikePods]) -> Iterator[str]:
+def _notes(groups: Sequence[ZoneGroup], pending: Sequence[EqualPods]) -> Iterator[str]:
     keys = dict.fromkeys(
         constraint.topology_key
         for pods in pending

@@ -20,8 +20,8 @@ from kubespread.kube.pod_requests import amounts
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups import Expander
 from kubespread.questions.autoscaling.growing import (
-    AlikePods,
     Decision,
+    EqualPods,
     GrowingCluster,
     ZoneGroup,
     grown_by,
@@ -47,7 +47,7 @@ from kubespread.world.events.world import World
 # Source: cluster-autoscaler 1.36.1: cluster-autoscaler/expander/price/price.go, BestOptions
 
 
-class Option(Struct, frozen=True):
+class ScaleUp(Struct, frozen=True):
     """A possible scale-up of one group."""
 
     group: ZoneGroup
@@ -63,10 +63,10 @@ class Option(Struct, frozen=True):
     """Reason the estimate stopped before all helped pods had room."""
 
 
-Options = Sequence[Option]
+Options = Sequence[ScaleUp]
 
 
-def best(options: Options, expanders: Sequence[Expander]) -> list[Option]:
+def best(options: Options, expanders: Sequence[Expander]) -> list[ScaleUp]:
     """Narrow the options down, one expander after another, until one is left; empty if an expander accepts none."""
     left = sorted(options, key=lambda option: option.group.name)
     for expander in expanders:
@@ -75,30 +75,30 @@ def best(options: Options, expanders: Sequence[Expander]) -> list[Option]:
     return left
 
 
-def _least(options: Options, key: Callable[[Option], Any]) -> list[Option]:
+def _least(options: Options, key: Callable[[ScaleUp], Any]) -> list[ScaleUp]:
     least = min(map(key, options), default=None)
     return [option for option in options if key(option) == least]
 
 
-def _by_priority(options: Options) -> list[Option]:
+def _by_priority(options: Options) -> list[ScaleUp]:
     """A group without a priority is not chosen, unless none has one."""
     known = [option for option in options if option.group.group.priority is not None]
     return _least(known, lambda option: -(option.group.group.priority or 0)) or [*options]
 
 
-def _by_price(options: Options) -> list[Option]:
+def _by_price(options: Options) -> list[ScaleUp]:
     """Rank by cost per pod that finds room: pods of one kind have one price, so this orders options for the same pods
     as cluster-autoscaler does before it weighs node sizes. A group of unknown price is not chosen.
     """
 
-    def key(option: Option) -> Fraction:
+    def key(option: ScaleUp) -> Fraction:
         (machine,) = option.group.machines
         return Fraction(machine.price or 0) * option.nodes / option.pods
 
     return _least([option for option in options if option.group.machines[0].price is not None], key)
 
 
-_EXPANDERS: Mapping[Expander, Callable[[Options], list[Option]]] = {
+_EXPANDERS: Mapping[Expander, Callable[[Options], list[ScaleUp]]] = {
     Expander.LEAST_WASTE: lambda options: _least(options, lambda option: option.waste),
     Expander.MOST_PODS: lambda options: _least(options, lambda option: -option.pods),
     Expander.PRIORITY: _by_priority,
@@ -111,7 +111,7 @@ MAX_NODES = 1000
 """Most nodes per estimate: cluster-autoscaler's default."""
 
 
-def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[AlikePods]) -> Option | None:
+def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[EqualPods]) -> ScaleUp | None:
     """Simulate the scale-up of ``group`` for the pods it helps; None if no pod finds room."""
     trial = group.trial()
     packing = _Packing(GrowingCluster(cluster, daemons), group)
@@ -128,7 +128,7 @@ def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped:
         if offered.get(name):
             total = offered[name] * nodes
             waste += (total - sum(request.get(name, 0) for request in requests)) / total
-    return Option(group, nodes, len(placed), sum(map(len, helped)), waste, packing.why)
+    return ScaleUp(group, nodes, len(placed), sum(map(len, helped)), waste, packing.why)
 
 
 class _Packing:
@@ -151,7 +151,7 @@ class _Packing:
         room = self._group.room
         return len(self._used) if room is None else min(len(self._used), room)
 
-    def pack(self, pods: AlikePods) -> None:
+    def pack(self, pods: EqualPods) -> None:
         """Place identical pods until one finds no room on another node either."""
         unplaced = len(pods)
         for find in (self._first, self._node_for):
@@ -161,14 +161,14 @@ class _Packing:
                 self._used.add(node)
                 unplaced -= 1
 
-    def _first(self, pods: AlikePods) -> int | None:
+    def _first(self, pods: EqualPods) -> int | None:
         """The first of the nodes added so far that fits."""
         if not self._added:
             return None
         fitting = self._growing.fitting(pods.pod, pods.plugins)
         return next((node for node in self._added if fitting[node]), None)
 
-    def _node_for(self, pods: AlikePods) -> int | None:
+    def _node_for(self, pods: EqualPods) -> int | None:
         """The last node, else with a constraint on host names any other one, else a new one."""
         if self._added:
             last = self._added[-1]
@@ -215,7 +215,7 @@ def loops(
 ) -> Iterator[ScalingLoop]:
     """Let the world grow until no pod waits, no group helps, or new nodes help no pod."""
 
-    def decide(pending: Sequence[AlikePods]) -> Decision | None:
+    def decide(pending: Sequence[EqualPods]) -> Decision | None:
         options = best(_options(world, groups, daemons, pending), expanders)
         if not options:
             return None
@@ -231,8 +231,8 @@ def loops(
 
 
 def _options(
-    world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], pending: Sequence[AlikePods]
-) -> list[Option]:
+    world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], pending: Sequence[EqualPods]
+) -> list[ScaleUp]:
     options = []
     for group in groups:
         if group.template is None or group.room == 0:

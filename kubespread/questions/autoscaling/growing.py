@@ -318,7 +318,7 @@ def _provide(template: Node) -> Node:
     return replace(template, metadata=meta)
 
 
-class AlikePods(Struct, frozen=True):
+class EqualPods(Struct, frozen=True):
     """Pods of one controller with equal labels and specs: what is true of one is true of all."""
 
     plugins: Framework
@@ -333,14 +333,14 @@ class AlikePods(Struct, frozen=True):
         return len(self.waiting)
 
 
-def pod_groups(world: World) -> list[AlikePods]:
+def pod_groups(world: World) -> list[EqualPods]:
     """Pods that an autoscaler provisions for, in the order they came: kube-scheduler found no node for them. A pod of a
     DaemonSet is for a node that exists.
 
     Source: karpenter v1.14: pkg/utils/pod/scheduling.go, IsProvisionable
     Source: cluster-autoscaler 1.36.1: cluster-autoscaler/core/podlistprocessor/filter_out_daemon_sets.go, Process
     """
-    groups: dict[tuple[WorkloadName | PodKey, bytes], AlikePods] = {}
+    groups: dict[tuple[WorkloadName | PodKey, bytes], EqualPods] = {}
     specs: dict[int, bytes] = {}
     for waiting in world.waiting:
         scheduled = world.surroundings.scheduler_of(waiting.pod)
@@ -350,15 +350,15 @@ def pod_groups(world: World) -> list[AlikePods]:
         if template not in specs:
             specs[template] = msgspec.json.encode((waiting.pod.metadata.labels, waiting.pod.spec))
         key = world.book.owner_of(waiting.pod) or key_of(waiting.pod), specs[template]
-        groups.setdefault(key, AlikePods(scheduled[1])).waiting.append(waiting)
+        groups.setdefault(key, EqualPods(scheduled[1])).waiting.append(waiting)
     return list(groups.values())
 
 
-def largest_first(groups: Iterable[AlikePods], node: Node) -> list[AlikePods]:
+def largest_first(groups: Iterable[EqualPods], node: Node) -> list[EqualPods]:
     """Sort by the share of ``node``, cpu and memory together, that one pod takes."""
     offered = allocatable(node)
 
-    def share(group: AlikePods) -> float:
+    def share(group: EqualPods) -> float:
         requests, _ = requests_of(group.pod)
         return sum(requests.get(name, 0) / offered[name] for name in ("cpu", "memory") if offered.get(name))
 
@@ -422,7 +422,7 @@ class GrowingCluster:
 
 
 def verdicts_on(
-    cluster: Cluster, daemons: Sequence[Pod], nodes: Sequence[Node], groups: Sequence[AlikePods]
+    cluster: Cluster, daemons: Sequence[Pod], nodes: Sequence[Node], groups: Sequence[EqualPods]
 ) -> list[Status]:
     """Verdicts on a pod of each of ``groups`` on each of ``nodes``, if these were added with only their DaemonSets'
     pods: all of the first group first.
@@ -432,7 +432,7 @@ def verdicts_on(
     return [growing.verdict(group.pod, group.plugins, position) for group in groups for position in positions]
 
 
-def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[AlikePods]) -> list[AlikePods]:
+def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[EqualPods]) -> list[EqualPods]:
     """The ``groups`` with pods that pass all filters on ``node``, if it were added."""
     verdicts = verdicts_on(cluster, daemons, [node], groups)
     return [group for group, verdict in zip(groups, verdicts, strict=True) if verdict == SUCCESS]
@@ -453,7 +453,7 @@ class Decision(Struct, frozen=True):
     """Groups that might have been chosen as well."""
 
 
-def grown_by(world: World, decide: Callable[[Sequence[AlikePods]], Decision | None]) -> Iterator[ScalingLoop]:
+def grown_by(world: World, decide: Callable[[Sequence[EqualPods]], Decision | None]) -> Iterator[ScalingLoop]:
     """Let the world grow until nothing waits, ``decide`` finds no help, or new nodes help no pod."""
     number = 0
     while pending := pod_groups(world):

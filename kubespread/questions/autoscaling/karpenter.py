@@ -48,7 +48,7 @@ from kubespread.kube.selector import Requirement, from_map, parse_term, required
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
 from kubespread.node_groups import NodeGroup
-from kubespread.questions.autoscaling.growing import AlikePods, Decision, GrowingCluster, Machine, ZoneGroup, grown_by
+from kubespread.questions.autoscaling.growing import Decision, EqualPods, GrowingCluster, Machine, ZoneGroup, grown_by
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import ABSENT, Mask, allocatable, allowed_pods, canonical, requests_of
@@ -308,7 +308,7 @@ NOT_MODELLED_OF_TYPES = (f"karpenter: prices that differ by zone or capacity typ
 def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
     """Let the world grow until no pod waits, no pool helps, or new nodes help no pod."""
 
-    def decide(pending: Sequence[AlikePods]) -> Decision | None:
+    def decide(pending: Sequence[EqualPods]) -> Decision | None:
         round_ = _Round(GrowingCluster(world.cluster, daemons), groups, daemons)
         round_.place(pending)
         if not round_.claims:
@@ -335,7 +335,7 @@ def cheapest(machines: Iterable[Machine]) -> Machine:
 class _PodKind(Struct, frozen=True):
     """Identical pods, with their preferences in stages, and the filters that judge them here."""
 
-    group: AlikePods
+    group: EqualPods
     plugins: Framework
     """Filters for existing nodes."""
     planning: Framework
@@ -378,7 +378,7 @@ class _Round:
     def claims_of(self, group: ZoneGroup) -> list[_Claim]:
         return [claim for claim in self.claims if claim.group is group]
 
-    def place(self, pending: Sequence[AlikePods]) -> None:
+    def place(self, pending: Sequence[EqualPods]) -> None:
         """Place all pods that find room; the others are tried again after them, until no more are placed."""
         waiting = _in_order([(_kind_of(group), pod) for group in pending for pod in group.waiting])
         while waiting:
@@ -508,7 +508,7 @@ class _Round:
         reasons = dict.fromkeys(filter(None, (self.hindrance(group, kind.group) for group in self._groups)))
         return "; ".join(reasons) or "no node that a pool makes has room for the pod"
 
-    def hindrance(self, group: ZoneGroup, pods: AlikePods) -> str | None:
+    def hindrance(self, group: ZoneGroup, pods: EqualPods) -> str | None:
         """Reason Karpenter does not add a node of ``group`` that would take one of the pods; None where none would."""
         kind = _kind_of(pods)
         stage = kind.stages[-1]
@@ -537,7 +537,7 @@ class _Round:
 
 def hindrances(
     cluster: Cluster, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]
-) -> Callable[[ZoneGroup, AlikePods], str | None]:
+) -> Callable[[ZoneGroup, EqualPods], str | None]:
     """`_Round.hindrance` in the cluster as it is now."""
     return _Round(GrowingCluster(cluster, daemons), groups, daemons).hindrance
 
@@ -622,7 +622,7 @@ def _amount(node: Node, resource: str) -> int:
     return parse(1 if resource == _NODES else _sizes(node).get(resource, 0)).nano
 
 
-def _kind_of(group: AlikePods) -> _PodKind:
+def _kind_of(group: EqualPods) -> _PodKind:
     """Karpenter's own rules judge spreading, the profile's filters everything else."""
     plugins = _framework_without(group.plugins, PodTopologySpread.name)
     return _PodKind(

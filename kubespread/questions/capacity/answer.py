@@ -57,7 +57,7 @@ _SHARED = ("cpu", "memory")
 """Resources that every running process needs some of."""
 
 
-class Obstacle(Struct, frozen=True):
+class NodeObstacle(Struct, frozen=True):
     """Reason a node takes no pod."""
 
     cause: StrandedBy
@@ -76,37 +76,37 @@ class Obstacle(Struct, frozen=True):
         return (f"taint {self.detail}" if self.cause == "tainted" else self.detail or self.cause,)
 
 
-_NOT_READY = Obstacle("tainted", f"{NOT_READY_TAINT_KEY}:NoSchedule")
+_NOT_READY = NodeObstacle("tainted", f"{NOT_READY_TAINT_KEY}:NoSchedule")
 
 
-def obstacles(evaluation: Evaluation) -> Mapping[int, Obstacle]:
+def obstacles(evaluation: Evaluation) -> Mapping[int, NodeObstacle]:
     """Obstacle of each node where the pod does not fit: a shortage if there is one, since opening the node would not
     help, else the first filter's rejection.
     """
     if evaluation.rejection is not None or evaluation.error is not None:
         # This is about the pod, not about a node.
-        return dict.fromkeys(range(len(evaluation.cluster)), Obstacle("rejected", evaluation.message or ""))
+        return dict.fromkeys(range(len(evaluation.cluster)), NodeObstacle("rejected", evaluation.message or ""))
     details = evaluation.causes()
-    by_node: dict[int, Obstacle] = {}
+    by_node: dict[int, NodeObstacle] = {}
     for node in np.flatnonzero(~evaluation.feasible).tolist():
         status = evaluation.verdict(node)
         obstacle = _obstacle(status, details.get(status.plugin, {}).get(node, ()))
         if not obstacle.resources and (short := _short(details.get(NodeResourcesFit.name, {}).get(node, ()))):
-            obstacle = Obstacle("resource", resources=short, closed=obstacle.texts[0])
+            obstacle = NodeObstacle("resource", resources=short, closed=obstacle.texts[0])
         by_node[node] = obstacle
     return by_node
 
 
-def _obstacle(status: Status, details: Causes) -> Obstacle:
+def _obstacle(status: Status, details: Causes) -> NodeObstacle:
     match details:
         case [CordonDetail(), *_]:
-            return Obstacle("cordoned")
+            return NodeObstacle("cordoned")
         case [TaintDetail() as taint, *_]:
-            return Obstacle("tainted", taint.taint)
+            return NodeObstacle("tainted", taint.taint)
         case [PodCountDetail() | ResourceDetail(), *_]:
-            return Obstacle("resource", resources=_short(details))
+            return NodeObstacle("resource", resources=_short(details))
         case _:
-            return Obstacle("rejected", ", ".join(status.reasons))
+            return NodeObstacle("rejected", ", ".join(status.reasons))
 
 
 def _short(details: Causes) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ def _short(details: Causes) -> tuple[str, ...]:
     )
 
 
-def exhausted_nodes(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, Obstacle]:
+def exhausted_nodes(cluster: Cluster, nodes: Mapping[int, NodeObstacle]) -> Mapping[int, NodeObstacle]:
     """Nodes without cpu or memory left; those in ``nodes`` keep their obstacle, unless it is a taint that pods may
     tolerate.
     """
@@ -126,14 +126,14 @@ def exhausted_nodes(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[
         for node in np.flatnonzero(free(cluster, name) == 0).tolist():
             obstacle = by_node.get(node)
             if obstacle is None or obstacle.cause == "tainted":
-                by_node[node] = Obstacle("resource", resources=(name,))
+                by_node[node] = NodeObstacle("resource", resources=(name,))
             elif obstacle.cause == "resource" and obstacle.resources == _SHARED[:1]:
-                by_node[node] = Obstacle("resource", resources=_SHARED)
+                by_node[node] = NodeObstacle("resource", resources=_SHARED)
     return by_node
 
 
 def stranded_amounts(
-    cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle], tolerable: Container[int]
+    cluster: Cluster, resource: str, nodes: Mapping[int, NodeObstacle], tolerable: Container[int]
 ) -> tuple[Stranded, ...]:
     """Free amounts of a resource on ``nodes``, by obstacle, the largest first; ``tolerable`` are the nodes with taints
     that pods can tolerate.
@@ -150,7 +150,7 @@ def stranded_amounts(
     )
 
 
-def _cause(resource: str, obstacle: Obstacle) -> tuple[StrandedBy, str]:
+def _cause(resource: str, obstacle: NodeObstacle) -> tuple[StrandedBy, str]:
     """The reason on a node: of several short resources, the first other than this one; where this one is short itself,
     no other need be.
     """
@@ -243,7 +243,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
             held_off = obstacles(evaluation)
             conclusion = None if copies.any() else bars(evaluation)
         except SchedulingError as error:
-            held_off = dict.fromkeys(range(len(cluster)), Obstacle("rejected", str(error)))
+            held_off = dict.fromkeys(range(len(cluster)), NodeObstacle("rejected", str(error)))
             notes = (*notes, str(error))
     totals, fits = _Totals(cluster, names), None if request is None else copies
     tolerable = frozenset(_tolerable(cluster, pod, compares=profile.version.has(COMPARISON_GATE)))
@@ -382,7 +382,7 @@ def _amounts(name: str, total: int, taken: int, unused: int) -> ResourceAmounts:
 
 
 def _resources(
-    totals: _Totals, full: Cluster, held_off: Mapping[int, Obstacle], tolerable: Container[int]
+    totals: _Totals, full: Cluster, held_off: Mapping[int, NodeObstacle], tolerable: Container[int]
 ) -> Iterator[ResourceCapacity]:
     """``held_off`` are nodes that have something free once the cluster is ``full``, which no pod can use."""
     everywhere = np.ones(len(full), dtype=np.bool_)
@@ -408,7 +408,7 @@ def _domains(totals: _Totals, key: str | None, copies: Counts | None) -> Iterato
 
 
 def _nodes(
-    totals: _Totals, key: str | None, copies: Counts | None, held_off: Mapping[int, Obstacle]
+    totals: _Totals, key: str | None, copies: Counts | None, held_off: Mapping[int, NodeObstacle]
 ) -> Iterator[NodeCapacity]:
     nodes = totals.cluster.nodes
     fits = [None] * len(nodes) if copies is None else copies.tolist()

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.question import ManifestsQuestion, Namespace, Option, Workload
+from kubespread.questions.question import ManifestsQuestion, NamespaceOption, Option, WorkloadOption
 from kubespread.questions.registry import part
 from kubespread.reports.findings import SEVERITIES
 from kubespread.reports.findings import Severity as CiSeverity
@@ -219,7 +219,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
 
     pods: Annotated[
         tuple[Any, ...],
-        Workload(
+        WorkloadOption(
             "Manifests, directories of them, '-', or KIND/NAME in the cluster. Default: standard input when piped, "
             "else the cluster's workloads.",
             metavar="[MANIFEST]...",
@@ -228,7 +228,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     ] = ()
     namespace: Annotated[
         str | None,
-        Namespace("Namespace of manifests that set none, or of the cluster's workloads.", ("-n", "--namespace")),
+        NamespaceOption("Namespace of manifests that set none, or of the cluster's workloads.", ("-n", "--namespace")),
     ] = None
     selector: Annotated[
         str, Option("Check the workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS")

@@ -123,7 +123,6 @@ class FieldChange(Struct, frozen=True):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Settings for ``--set``."""
         return tuple(f"{name}[{declared.position}]={value}" for declared, name, value in self._all())
 
     @property

@@ -51,7 +51,7 @@ from kubespread.world.events.rollouts import NewTemplate, rolled_out
 from kubespread.world.events.world import World
 from kubespread.world.store.owners import NewPod
 from kubespread.world.store.pod_book import key_of
-from kubespread.world.store.store import Start, Surroundings
+from kubespread.world.store.store import Start, WorldSettings
 from kubespread.world.store.waiting import LivingCluster, Scheduled
 
 
@@ -403,7 +403,7 @@ def _rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sch
     # Only its own ReplicaSets are read, and it makes them itself.
     by_type = {cls: objects for cls, objects in cluster.objects.by_type.items() if cls not in WORKLOADS}
     objects = replace(cluster.objects, by_type=by_type)
-    surroundings = Surroundings(
+    surroundings = WorldSettings(
         lambda _: scheduled,
         _making_none,
         _BEGINNING,
@@ -438,7 +438,7 @@ def _pod_of(pod: Pod, revision: str) -> Pod:
     return relabel(pod, {**pod.metadata.labels, TEMPLATE_HASH: revision})
 
 
-def _making_none(name: WorkloadName, _objects: ClusterObjects) -> NewPod:
+def _making_none(name: WorkloadName, _objects: ClusterObjects) -> PodCopy:
     raise AssertionError(f"{name} has its template")  # a ReplicaSet made here has what its Deployment gives it
 
 

@@ -12,11 +12,11 @@ from kubespread.errors import UsageError
 from kubespread.questions.question import (
     OF_CLUSTER,
     REPLICAS,
-    Namespace,
+    NamespaceOption,
     Option,
     PodQuestion,
     Preemption,
-    Workload,
+    WorkloadOption,
     edits_of,
     passed_manifest,
     passed_workload,
@@ -187,7 +187,7 @@ def is_worse(change: CellChange) -> bool:
 _TEXTS = list[Annotated[str, Meta(min_length=1)]]
 
 
-class Sides(Workload, frozen=True):
+class Sides(WorkloadOption, frozen=True):
     """Workload BEFORE and AFTER, or one for both, each with its cluster, scheduler and settings."""
 
     form = "sides"
@@ -266,7 +266,7 @@ class Compare(PodQuestion[CompareReport], frozen=True, kw_only=True):
     preemption: Preemption = True
     namespace: Annotated[
         str | None,
-        Namespace("Namespace of manifests that set none, or of the cluster's workloads.", ("-n", "--namespace")),
+        NamespaceOption("Namespace of manifests that set none, or of the cluster's workloads.", ("-n", "--namespace")),
     ] = None
     selector: Annotated[
         str,

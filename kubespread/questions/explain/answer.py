@@ -24,7 +24,7 @@ from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport, WhyHere, by_score
 from kubespread.questions.remedies.change import Answer, Change, Goal, QuestionEdits, Revise
-from kubespread.questions.remedies.families import FAMILIES, Stuck
+from kubespread.questions.remedies.families import FAMILIES, StuckPod
 from kubespread.questions.remedies.search import advice
 from kubespread.questions.resolving import gaps_of, resolve, reviser
 from kubespread.questions.scene import Scene
@@ -78,7 +78,7 @@ def advice_on_constraints(
     """
     if evaluation.error is not None or evaluation.feasible.any():
         return None
-    stuck = Stuck(evaluation, version, asked=asked)
+    stuck = StuckPod(evaluation, version, asked=asked)
     if not stuck.own_constraints:
         return None
     families = [family for family in FAMILIES if family.of == "constraint"]

@@ -45,7 +45,7 @@ from kubespread.questions.remedies.edited_worlds import (
     PlayedGoal,
     pod_reviser,
 )
-from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck
+from kubespread.questions.remedies.families import FAMILIES, WAIT, StuckPod
 from kubespread.questions.remedies.search import advice
 from kubespread.questions.resolving import reviser
 from kubespread.questions.room import PODS, free
@@ -80,7 +80,7 @@ class FirstJudgment(Struct, frozen=True):
     fix: Fix
     goal: Goal
     """Goal to try again after each change."""
-    stuck: Stuck | None = None
+    stuck: StuckPod | None = None
     """Obstacles to the goal; None if there are none, or if they are unknown."""
     message: str | None = None
     """Reason not all replicas find a node, or a quota refuses a pod; None for one that the explanation covers."""
@@ -138,7 +138,7 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
         return with_notes(
             Fix(workload, victims=tuple(full_name(gone.pod) for gone in placed.departures if gone.why == PREEMPTED))
         )
-    return with_notes(Fix(workload), stuck=Stuck(evaluation, profile.version, asked=asked, rivals=goal.rivals))
+    return with_notes(Fix(workload), stuck=StuckPod(evaluation, profile.version, asked=asked, rivals=goal.rivals))
 
 
 @dataclass
@@ -312,7 +312,7 @@ def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> FirstJudgment:
     if evaluation is None or not growth.further or claims_at_fault(evaluation):
         return lacking()
     most, told_apart = None if started else wanted, demand.told_apart is not None
-    stuck = Stuck(evaluation, demand.profile.version, wanted - placed, placed, most, asked, goal.rivals, told_apart)
+    stuck = StuckPod(evaluation, demand.profile.version, wanted - placed, placed, most, asked, goal.rivals, told_apart)
     return lacking(stuck=stuck)
 
 
@@ -379,7 +379,7 @@ class _PatchedObject(Struct, frozen=True):
     is_stored: bool = True
 
 
-def changes_found(stuck: Stuck, goal: Goal, question: Explain, candidate: Candidate) -> Advice:
+def changes_found(stuck: StuckPod, goal: Goal, question: Explain, candidate: Candidate) -> Advice:
     """Find the changes that suffice, each with its patch, and those that do not. Patches include the question's
     settings.
     """

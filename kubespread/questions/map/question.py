@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kubespread.errors import UsageError
-from kubespread.questions.question import Option, PodQuestion, Workload
+from kubespread.questions.question import Option, PodQuestion, WorkloadOption
 
 if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
@@ -35,7 +35,7 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
 
     pods: Annotated[
         tuple[Any, ...],
-        Workload(
+        WorkloadOption(
             "Workload with the pods to mark: KIND/NAME in the cluster (deploy/web), a manifest, or '-' "
             "for standard input.",
             metavar="[WORKLOAD]",

@@ -29,7 +29,7 @@ from kubespread.questions.remedies.edited_worlds import (
     pod_reviser,
     victims_of,
 )
-from kubespread.questions.remedies.families import FAMILIES, Stuck, notes_on
+from kubespread.questions.remedies.families import FAMILIES, StuckPod, notes_on
 from kubespread.questions.remedies.search import Attempts, TriedChange, least_change, most_trials, options
 from kubespread.questions.room import free
 from kubespread.questions.scene import Scene
@@ -395,7 +395,7 @@ class _Freeing(Struct, dict=True):
         several = len(goal) if len(goal) > 1 else None
         fitting = sum(stuck.fitting for stuck in alike)
         asked = QuestionEdits(self.edits, workload=workload_of(self.world, ranked[0].kind.pod))
-        stuck_there = Stuck(
+        stuck_there = StuckPod(
             evaluation, self.version, several, fitting, None if fitting else several, asked, goal.rivals
         )
         trials = Attempts.build(goal, stuck_there, max(0, most_trials(stuck_there) - self._tried) // 2)
@@ -461,6 +461,6 @@ class _Freeing(Struct, dict=True):
             consequences=answer.consequences,
             notes=()
             if stuck.waits.evaluation is None
-            else tuple(notes_on(Stuck(stuck.waits.evaluation, self.version), change)),
+            else tuple(notes_on(StuckPod(stuck.waits.evaluation, self.version), change)),
             commands=commands_for(change, workloads, self.snapshot),
         )

@@ -19,7 +19,7 @@ from kubespread.questions.question import (
     Manifests,
     NodeGroupsFile,
     Option,
-    Scenario,
+    ScenarioFile,
     Seed,
 )
 from kubespread.reports.columns import Col, Fit, Readers
@@ -378,7 +378,7 @@ class Plan(DrainingQuestion[PlanReport], frozen=True, kw_only=True):
 
     scenario: Annotated[
         Any,
-        Scenario(
+        ScenarioFile(
             "Steps after the edits, in order: 'scale deploy/web=9', 'rollout deploy/web', 'fail zone=a', or a file of "
             "kind Scenario ('-': standard input).",
             metavar="[STEP|SCENARIO]...",

@@ -15,12 +15,12 @@ from kubespread.kube.owners import WorkloadName, full_name
 from kubespread.questions import patches
 from kubespread.questions import rebalance as rows
 from kubespread.questions.rebalance import Rebalance
-from kubespread.questions.rebalance.descheduler import Cycle, Policy, View, choose, read_policy
+from kubespread.questions.rebalance.descheduler import ClusterView, Cycle, Policy, choose, read_policy
 from kubespread.questions.rebalance.goals import (
     REPLACING,
     Aim,
     Attempt,
-    Candidates,
+    Evictable,
     Move,
     candidates,
     goals,
@@ -103,7 +103,7 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
     )
 
 
-def _uncounted_notes(start: Attempt, pods: Sequence[Candidates]) -> Iterator[str]:
+def _uncounted_notes(start: Attempt, pods: Sequence[Evictable]) -> Iterator[str]:
     goals_of, constraint_goals = start.aim.goals_of, start.aim.goals
     uncounted = sum(
         len(alike.keys)
@@ -200,7 +200,7 @@ def _cycle(world: World, policy: Policy) -> Cycle:
         return True
 
     for plugin, evictor in policy.profiles:
-        view = View(world.cluster, [_identify(pod) for pod in world.book])
+        view = ClusterView(world.cluster, [_identify(pod) for pod in world.book])
         chosen, _ = choose(view, policy, plugin, evictor)
         cycle.evict(view, chosen, evictor, request)
     return cycle

@@ -281,7 +281,7 @@ def _namespaces(args: EvictorArgs) -> Selector:
     return _labels(selector if selector is not None and selector.match_labels else None)
 
 
-class View:
+class ClusterView:
     """The descheduler's view of a cluster at the start of a cycle. Pods to be evicted still take their room.
 
     Source: descheduler v0.36: pkg/descheduler/node/node.go, NodeFit, PodFitsAnyOtherNode
@@ -360,7 +360,7 @@ def _matches(term: PodAffinityTerm, pod: Pod, other: Pod) -> bool:
 SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
 
 
-def protections(view: View, args: EvictorArgs) -> dict[str, Callable[[Pod], bool]]:
+def protections(view: ClusterView, args: EvictorArgs) -> dict[str, Callable[[Pod], bool]]:
     """Tests that protect pods from eviction, by name."""
     selector, threshold = _labels(args.label_selector), args.priority_threshold.value
     siblings = Counter(owner.uid for pod in view.pods for owner in pod.metadata.owner_references)
@@ -451,7 +451,7 @@ def spreads(pods: Iterable[Pod], enforced: Sequence[str]) -> Iterator[DomainSpre
 
 
 def _take(
-    view: View, spread: DomainSpread, counted: Sequence[tuple[Pod, int]], eligible: Mask, *, asks: bool
+    view: ClusterView, spread: DomainSpread, counted: Sequence[tuple[Pod, int]], eligible: Mask, *, asks: bool
 ) -> list[Pod]:
     """The pods that balancing one constraint takes: from large domains until sizes are within maxSkew of each other or
     meet at the average. Which of several equal domains gives is arbitrary; here it is the last by name.
@@ -514,7 +514,7 @@ def in_eviction_order(pods: Sequence[Pod]) -> list[Pod]:
 
 
 def choose(
-    view: View, policy: Policy, plugin: PluginArgs, evictor: EvictorArgs
+    view: ClusterView, policy: Policy, plugin: PluginArgs, evictor: EvictorArgs
 ) -> tuple[Sequence[Pod], Sequence[DomainSpread]]:
     """Pods that the strategy chooses with one profile's arguments, before limits and budgets, and the constraints it
     processed.
@@ -538,7 +538,7 @@ def choose(
     return [chosen[key] for key in sorted(chosen)], found
 
 
-def _candidates(view: View, plugin: PluginArgs, evictor: EvictorArgs, included: Mask) -> list[tuple[Pod, int]]:
+def _candidates(view: ClusterView, plugin: PluginArgs, evictor: EvictorArgs, included: Mask) -> list[tuple[Pod, int]]:
     """The pods that may be evicted with their nodes' positions, by namespace. No other pod is even counted."""
     rules, selector, namespaces = protections(view, evictor), _labels(plugin.label_selector), plugin.namespaces
     listed = (
@@ -564,7 +564,9 @@ class Cycle(Struct):
     held: list[str] = field(default_factory=list)
     """Reasons chosen pods stay."""
 
-    def evict(self, view: View, chosen: Sequence[Pod], args: EvictorArgs, request: Callable[[Pod], bool]) -> None:
+    def evict(
+        self, view: ClusterView, chosen: Sequence[Pod], args: EvictorArgs, request: Callable[[Pod], bool]
+    ) -> None:
         """Evict one profile's choice, by namespace and name; ``request`` asks the API server. The descheduler's own
         order is arbitrary.
         """

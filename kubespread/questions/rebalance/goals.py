@@ -50,7 +50,7 @@ class Need(NamedTuple):
     """Resulting size of the smallest domain."""
 
 
-class Goal(Struct, frozen=True, eq=False):
+class SpreadGoal(Struct, frozen=True, eq=False):
     """One constraint to satisfy, as counted on unchanged nodes."""
 
     namespace: str
@@ -93,14 +93,16 @@ class Goal(Struct, frozen=True, eq=False):
         return self.skew(counts) <= self.constraint.max_skew
 
 
-def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread: dict[str, None]) -> Sequence[Goal]:
+def goals(
+    world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread: dict[str, None]
+) -> Sequence[SpreadGoal]:
     """Hard constraints of the running pods of ``workloads``, including bare pods and default constraints; with
     ``soft``, soft ones too.
 
     Those with unparsable selectors are left out, and added to ``unread`` with kube-scheduler's message.
     """
-    by_identity: dict[tuple[object, ...], Goal] = {}
-    of_sort: dict[Hashable, Sequence[Goal]] = {}
+    by_identity: dict[tuple[object, ...], SpreadGoal] = {}
+    of_sort: dict[Hashable, Sequence[SpreadGoal]] = {}
     for workload in workloads:
         for sort, pod in _sorts(world, workload).items():
             if sort not in of_sort:
@@ -109,7 +111,7 @@ def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread
                 unread.update((f"{workload.kind}/{workload.name}: {fault}", None) for fault in faults)
                 counted = _constraints(world, pod, *declared, soft=soft) if declared is not None else ()
                 of_sort[sort] = [
-                    by_identity.setdefault(_identity(constraint, pod), Goal(pod.metadata.namespace, constraint))
+                    by_identity.setdefault(_identity(constraint, pod), SpreadGoal(pod.metadata.namespace, constraint))
                     for constraint in counted
                 ]
             for goal in of_sort[sort]:
@@ -178,7 +180,7 @@ def _identity(counted: HardConstraint, pod: Pod) -> tuple[object, ...]:
 GoalsOf = Callable[[Pod], Sequence[int]]
 
 
-def matching(constraint_goals: Sequence[Goal]) -> GoalsOf:
+def matching(constraint_goals: Sequence[SpreadGoal]) -> GoalsOf:
     """Lookup of the goals that count a pod, computed once for pods with the same labels."""
     by_namespace: dict[str, list[int]] = {}
     for position, goal in enumerate(constraint_goals):
@@ -236,7 +238,7 @@ class Move(Struct, frozen=True):
 class Aim(Struct, frozen=True):
     """The goals, shared by all attempts."""
 
-    goals: Sequence[Goal]
+    goals: Sequence[SpreadGoal]
     goals_of: GoalsOf
     groups: Sequence[Sequence[int]]
     """Goals, by position, that one eviction may serve together."""
@@ -255,7 +257,7 @@ class Attempt:
         self.world, self.aim = world, aim
         self.moves: tuple[Move, ...] = ()
         self.counts: list[Counts] = [goal.counted.counts for goal in aim.goals]
-        self.needs = list(map(Goal.need, aim.goals, self.counts, aim.arriving))
+        self.needs = list(map(SpreadGoal.need, aim.goals, self.counts, aim.arriving))
 
     def fork(self) -> Attempt:
         """Copy to continue from in a different way."""
@@ -334,7 +336,7 @@ REPLACING = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
 """Kinds that replace evicted pods, so that only the place changes."""
 
 
-class Candidates(Struct, frozen=True):
+class Evictable(Struct, frozen=True):
     """Interchangeable pods of one owner on one node."""
 
     pod: Pod
@@ -346,7 +348,7 @@ class Candidates(Struct, frozen=True):
 
 def candidates(
     world: World, workloads: Iterable[WorkloadName], goals_of: GoalsOf
-) -> tuple[list[Candidates], Counter[str]]:
+) -> tuple[list[Evictable], Counter[str]]:
     """Pods of ``workloads`` that a plan may evict, and the number of other counted pods by the reason they stay."""
     alike: dict[tuple[object, ...], list[Pod]] = {}
     kept: Counter[str] = Counter()
@@ -360,7 +362,7 @@ def candidates(
             alike.setdefault((owner, pod.spec.node_name, kind, is_ready(pod), name), []).append(pod)
     position_of = world.living.nodes.index
     movable = [
-        Candidates(pods[0], position_of[pods[0].spec.node_name], tuple(map(key_of, pods))) for pods in alike.values()
+        Evictable(pods[0], position_of[pods[0].spec.node_name], tuple(map(key_of, pods))) for pods in alike.values()
     ]
     return movable, +kept
 
@@ -382,7 +384,7 @@ def _stays(pod: Pod, owner: WorkloadName | None) -> str | None:
     return "mirror pod" if MIRROR_POD in pod.metadata.annotations else None
 
 
-def search(start: Attempt, pods: Sequence[Candidates]) -> tuple[Attempt, dict[int, Counter[str]]]:
+def search(start: Attempt, pods: Sequence[Evictable]) -> tuple[Attempt, dict[int, Counter[str]]]:
     """Evict ``pods``, each at most once, until as many groups of goals as possible hold, one after another; also why no
     eviction helps the others, with the number of kinds of pods tried, by position in `Aim.groups`.
 
@@ -399,7 +401,7 @@ def search(start: Attempt, pods: Sequence[Candidates]) -> tuple[Attempt, dict[in
             return attempt, {place: why for place, why in obstacles.items() if why}
 
 
-def _reach(start: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> tuple[Attempt, Counter[str]]:
+def _reach(start: Attempt, group: Sequence[int], pods: Sequence[Evictable]) -> tuple[Attempt, Counter[str]]:
     """Result of evicting again and again the first pod that helps the group and worsens no other; the start where
     that does not reach it, and why.
     """
@@ -424,12 +426,12 @@ def _reach(start: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> 
     return attempt, Counter()
 
 
-def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> list[Candidates]:
+def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Evictable]) -> list[Evictable]:
     """Candidates in domains above their allowed final size come first, the fullest domain first, before all others."""
     violated = frozenset(position for position in group if attempt.needs[position].moves)
     aim = attempt.aim
 
-    def worth(alike: Candidates) -> tuple[int, int, tuple[PodKey, ...]]:
+    def worth(alike: Evictable) -> tuple[int, int, tuple[PodKey, ...]]:
         helps = fullness = 0
         for position in aim.goals_of(alike.pod):
             goal = aim.goals[position]
@@ -446,7 +448,7 @@ def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidate
     return sorted(pods, key=worth)
 
 
-def _next_pod(attempt: Attempt, alike: Candidates) -> PodKey | None:
+def _next_pod(attempt: Attempt, alike: Evictable) -> PodKey | None:
     """The next of the pods that is still in place."""
     gone = {key_of(move.evicted) for move in attempt.moves}
     return next((key for key in alike.keys if key not in gone and key in attempt.world.book), None)

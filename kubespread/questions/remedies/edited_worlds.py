@@ -258,7 +258,6 @@ class FreeAll(PlayedGoal):
 
 
 def victims_of(gone: Iterable[Departure], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
-    """Pods preempted for any of ``keys``."""
     made_room = (each for each in gone if each.made_room_for is not None and key_of(each.made_room_for) in keys)
     return tuple(full_name(each.pod) for each in made_room)
 

@@ -83,7 +83,7 @@ class OwnConstraint(Struct, frozen=True):
         return Change(family, f"{field} {value}", cost, (f"{field}[{self.key}]={value}",), letter=self.letter)
 
 
-class Stuck(Struct, frozen=True, dict=True):
+class StuckPod(Struct, frozen=True, dict=True):
     """The engine's answer for a pod without a node, from which possible changes are derived."""
 
     evaluation: Evaluation
@@ -179,7 +179,7 @@ class Stuck(Struct, frozen=True, dict=True):
             yield nodes[place]
 
 
-def topology_keys(stuck: Stuck) -> Iterator[Ladder]:
+def topology_keys(stuck: StuckPod) -> Iterator[Ladder]:
     """Replace a topology key that no node has by the label that was meant: its successor, or its correct spelling."""
     nodes = stuck.evaluation.cluster.nodes
     for own in stuck.own_constraints:
@@ -189,7 +189,7 @@ def topology_keys(stuck: Stuck) -> Iterator[Ladder]:
             yield Ladder.build(change, change.text)
 
 
-def max_skews(stuck: Stuck) -> Iterator[Ladder]:
+def max_skews(stuck: StuckPod) -> Iterator[Ladder]:
     """Larger maxSkew, by 1, 2 ...; for one pod, only values that admit some node."""
     for own in stuck.own_constraints:
         now, skews = own.counted.constraint.max_skew, _skews(stuck, own)
@@ -201,7 +201,7 @@ def max_skews(stuck: Stuck) -> Iterator[Ladder]:
             yield Ladder(MAX_SKEW, f"{own.letter} maxSkew up to {skews[-1]}", len(skews), change, own.letter)
 
 
-def _skews(stuck: Stuck, own: OwnConstraint) -> Sequence[int]:
+def _skews(stuck: StuckPod, own: OwnConstraint) -> Sequence[int]:
     """Each maxSkew worth trying, the least first."""
     counted = own.counted
     now = counted.constraint.max_skew
@@ -212,7 +212,7 @@ def _skews(stuck: Stuck, own: OwnConstraint) -> Sequence[int]:
     return sorted({skew for skew in skews[counted.column.present].tolist() if skew > now})
 
 
-def policies(stuck: Stuck) -> Iterator[Ladder]:
+def policies(stuck: StuckPod) -> Iterator[Ladder]:
     """The other value of nodeTaintsPolicy and nodeAffinityPolicy, which makes other domains count."""
     for own in stuck.own_constraints if stuck.version.has(_GATE) else ():
         constraint = own.counted.constraint
@@ -222,7 +222,7 @@ def policies(stuck: Stuck) -> Iterator[Ladder]:
             yield Ladder.build(change, change.text)
 
 
-def min_domains(stuck: Stuck) -> Iterator[Ladder]:
+def min_domains(stuck: StuckPod) -> Iterator[Ladder]:
     """Smaller minDomains, down to 1: with enough domains the actual minimum counts.
 
     All reductions cost the same, and give up no spread that is possible.
@@ -237,7 +237,7 @@ def min_domains(stuck: Stuck) -> Iterator[Ladder]:
             yield Ladder(MIN_DOMAINS, f"{own.letter} minDomains down to 1", now - 1, change, own.letter)
 
 
-def relax(stuck: Stuck) -> Iterator[Ladder]:
+def relax(stuck: StuckPod) -> Iterator[Ladder]:
     """ScheduleAnyway, which excludes minDomains."""
     for own in stuck.own_constraints:
         dropped = (f"minDomains[{own.key}]=null",) if own.counted.constraint.min_domains is not None else ()
@@ -256,7 +256,7 @@ class _OfNode(Struct, frozen=True):
     summary_of_many: str
 
 
-def _of_nodes(stuck: Stuck, changes: Iterable[_OfNode]) -> Iterator[Ladder]:
+def _of_nodes(stuck: StuckPod, changes: Iterable[_OfNode]) -> Iterator[Ladder]:
     """One node each; where copies may need several, the same change to two nodes, to three ..."""
     by_phrase: dict[str, list[_OfNode]] = {}
     for one in changes:
@@ -275,7 +275,7 @@ def _of_nodes(stuck: Stuck, changes: Iterable[_OfNode]) -> Iterator[Ladder]:
             yield Ladder(pieces[0].family, summary, min(len(pieces), _MOST_TOGETHER) - 1, change, of_many=True)
 
 
-def more_unavailable(stuck: Stuck) -> Iterator[Ladder]:
+def more_unavailable(stuck: StuckPod) -> Iterator[Ladder]:
     """One more unavailable pod of the Deployment, if its old pods block its rollout."""
     older, objects = older_revision(stuck.evaluation), stuck.evaluation.cluster.objects
     if older is None:
@@ -295,7 +295,7 @@ def more_unavailable(stuck: Stuck) -> Iterator[Ladder]:
         yield Ladder.build(change, change.brief)
 
 
-def uncordons(stuck: Stuck) -> Iterator[Ladder]:
+def uncordons(stuck: StuckPod) -> Iterator[Ladder]:
     names = (node.metadata.name for node in stuck.nearest_first() if node.spec.unschedulable)
     changes = ((name, Change(UNCORDON, f"uncordon {name}", 20, edits=(Uncordon(Target(name)),))) for name in names)
     return _of_nodes(
@@ -307,7 +307,7 @@ def uncordons(stuck: Stuck) -> Iterator[Ladder]:
     )
 
 
-def node_labels(stuck: Stuck) -> Iterator[Ladder]:
+def node_labels(stuck: StuckPod) -> Iterator[Ladder]:
     """Missing labels of nodes: those that the pod's node selector and affinity require, and topology keys."""
 
     def changes() -> Iterator[_OfNode]:
@@ -329,7 +329,7 @@ def _label(edit: LabelEdit, *, is_there: bool) -> Change:
     return Change(LABEL, str(edit), 22 + 4 * is_there, edits=(edit,))
 
 
-def _missing_labels(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
+def _missing_labels(stuck: StuckPod, node: Node) -> tuple[LabelEdit, ...]:
     """Empty where none is missing, or where labels alone do not help."""
     required = _node_requirements(stuck.pod, node)
     if required is None:
@@ -367,7 +367,7 @@ def _node_requirements(pod: Pod, node: Node) -> Sequence[Requirement] | None:
     return [*own, *possible[unmet.index(min(unmet))].labels]
 
 
-def untaints(stuck: Stuck) -> Iterator[Ladder]:
+def untaints(stuck: StuckPod) -> Iterator[Ladder]:
     """Removal of an untolerated taint from one node."""
 
     def changes() -> Iterator[_OfNode]:
@@ -382,20 +382,20 @@ def untaints(stuck: Stuck) -> Iterator[Ladder]:
     return _of_nodes(stuck, changes())
 
 
-def tolerations(stuck: Stuck) -> Iterator[Ladder]:
+def tolerations(stuck: StuckPod) -> Iterator[Ladder]:
     """Toleration of one taint that nodes have."""
     taints = dict.fromkeys(taint_text(taint) for node in stuck.nearest_first() for taint in _unwelcome(stuck, node))
     for text in taints:
         yield Ladder.build(Change(TOLERATE, f"tolerate {text}", 180, (f"tolerations={text}",)), f"tolerating {text}")
 
 
-def _unwelcome(stuck: Stuck, node: Node) -> list[Taint]:
+def _unwelcome(stuck: StuckPod, node: Node) -> list[Taint]:
     compares = stuck.version.has(COMPARISON_GATE)
     repelling = untolerated(node.spec.taints, stuck.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
     return [taint for taint in repelling if not is_state_taint(taint)]
 
 
-def smaller_requests(stuck: Stuck) -> Iterator[Ladder]:
+def smaller_requests(stuck: StuckPod) -> Iterator[Ladder]:
     """Smaller requests per resource and container, the largest first: for one pod the amounts that just fit a node,
     else every amount.
     """
@@ -431,14 +431,14 @@ def _in_units(amount: int, resource: str) -> Quantity:
     return Quantity(amount * _UNITS[resource], "DecimalSI" if resource == "cpu" else "BinarySI")
 
 
-def _holes(stuck: Stuck, resource: str, own: int, beside: int) -> list[int]:
+def _holes(stuck: StuckPod, resource: str, own: int, beside: int) -> list[int]:
     """The free amounts on nodes after ``beside``, which the pod's other containers request; finally almost nothing."""
     holes = np.unique(free(stuck.evaluation.cluster, resource)) - beside
     fitting = [*holes[(holes > 1) & (holes < own)][::-1].tolist(), 1]
     return fitting if own > 1 else []
 
 
-def _largest(stuck: Stuck, resource: str) -> int:
+def _largest(stuck: StuckPod, resource: str) -> int:
     """The largest amount that fits into the free room of nodes once per copy, by arithmetic alone."""
     copies, cluster = stuck.in_free_room or 1, stuck.evaluation.cluster
     room, pods = (free(cluster, name)[stuck.open_to_it] for name in (resource, PODS))
@@ -452,14 +452,14 @@ def _largest(stuck: Stuck, resource: str) -> int:
     return low
 
 
-def dropped_requirements(stuck: Stuck) -> Iterator[Ladder]:
+def dropped_requirements(stuck: StuckPod) -> Iterator[Ladder]:
     """Removal of one requirement on node labels or on pods nearby."""
     for family, key, cost in dict.fromkeys(_requirements(stuck)):
         change = Change(family, f"drop {family} {key}", cost, (f"{family}[{SHORT.get(key, key)}]=null",))
         yield Ladder.build(change, f"dropping {family} {key}")
 
 
-def _requirements(stuck: Stuck) -> Iterator[tuple[str, str, int]]:
+def _requirements(stuck: StuckPod) -> Iterator[tuple[str, str, int]]:
     """Each requirement, and what it costs to drop it."""
     spec, required = stuck.pod.spec, required_node_selector(stuck.pod)
     for key in spec.node_selector:
@@ -475,14 +475,14 @@ def _requirements(stuck: Stuck) -> Iterator[tuple[str, str, int]]:
             yield family, near_term.topology_key, 195
 
 
-def waits(stuck: Stuck) -> Iterator[Ladder]:
+def waits(stuck: StuckPod) -> Iterator[Ladder]:
     """Waiting for terminating pods."""
     for pod in stuck.evaluation.cluster.running.pods:
         if pod.metadata.deletion_timestamp is not None:
             yield _remove(WAIT, pod, "wait for {} to terminate", "waiting for {}", 5)
 
 
-def evictions(stuck: Stuck) -> Iterator[Ladder]:
+def evictions(stuck: StuckPod) -> Iterator[Ladder]:
     """Eviction of a pod that is then recreated elsewhere: lower priorities first, then nodes with the fewest other
     rejections.
 
@@ -507,7 +507,7 @@ def _remove(family: str, pod: Pod, what: str, summary: str, cost: int) -> Ladder
     return Ladder.build(Change(family, what.format(name), cost, edits=(edit,)), summary.format(name))
 
 
-def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
+def notes_on(stuck: StuckPod, change: Change) -> Iterator[str]:
     """Yield notes on a change: how long a larger maxSkew lasts, and budgets and priorities of evicted pods."""
     cluster = stuck.evaluation.cluster
     for part in (part for part in change.parts if part.family == MAX_SKEW):
@@ -525,7 +525,7 @@ def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
         yield f"{allowed}; {compared}"
 
 
-def _lasts(stuck: Stuck, change: Change) -> Iterator[str]:
+def _lasts(stuck: StuckPod, change: Change) -> Iterator[str]:
     """``lasts for 1 more replica per node``, where the minimum is that of a domain the pod cannot enter."""
     for own in stuck.own_constraints:
         constraint = own.counted.constraint
@@ -534,7 +534,7 @@ def _lasts(stuck: Stuck, change: Change) -> Iterator[str]:
             yield f"lasts for {count_of(more, 'more replica')} per {domain_noun(constraint.topology_key)}"
 
 
-def new_nodes(stuck: Stuck) -> Iterator[Ladder]:
+def new_nodes(stuck: StuckPod) -> Iterator[Ladder]:
     """Copies of a node of each shape, one after another, in each domain that has it and has not failed; also in new
     domains, if a constraint needs more than exist.
     """
@@ -566,7 +566,7 @@ def _copies(template: str, most: int, labels: tuple[tuple[str, str], ...] = ()) 
     return Ladder(ADD_NODE, f"more nodes like {template}{where}", most, change)
 
 
-def _one_in_each_domain(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
+def _one_in_each_domain(stuck: StuckPod, failed: Set[Domain]) -> Iterator[Ladder]:
     """Nodes in turn in the domains of a constraint, those with the fewest pods first, each like one that is there and
     would hold the pod.
     """
@@ -599,7 +599,7 @@ def _in_turn(templates: Sequence[str], key: str, most: int) -> Ladder:
     )
 
 
-def _failed_domains(stuck: Stuck) -> Set[Domain]:
+def _failed_domains(stuck: StuckPod) -> Set[Domain]:
     """Domains without a ready node: where machines are lost, no new ones come up."""
     keys = {ZONE, BETA_ZONE, *(own.counted.constraint.topology_key for own in stuck.own_constraints)} - {HOSTNAME}
     ready, failed = set[Domain](), set[Domain]()
@@ -617,7 +617,7 @@ def _is_down(node: Node) -> bool:
     return NOT_READY in closing_states(node) or any(taint.key in lost for taint in node.spec.taints)
 
 
-def _into_closed_domains(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
+def _into_closed_domains(stuck: StuckPod, failed: Set[Domain]) -> Iterator[Ladder]:
     """For domains in which every node, and so its copies, is tainted: copies of a node from elsewhere."""
     is_open = {node.metadata.name: _is_open(stuck, node) and not _is_down(node) for node in stuck.nodes}
     template = next((node.metadata.name for node in stuck.nearest_first() if is_open[node.metadata.name]), None)
@@ -634,7 +634,7 @@ def _into_closed_domains(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
                 yield _copies(template, _most(stuck), ((SHORT.get(key, key), value),))
 
 
-def _beside_volumes(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
+def _beside_volumes(stuck: StuckPod, failed: Set[Domain]) -> Iterator[Ladder]:
     """Copies of a machine from elsewhere where the pod's volumes are, and no machine is."""
     nodes = [node for node in stuck.nearest_first() if _is_open(stuck, node) and not _is_down(node)]
     for volume in placed_volumes(stuck.evaluation) if nodes else ():
@@ -644,7 +644,7 @@ def _beside_volumes(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
                 yield _copies(nodes[0].metadata.name, _most(stuck), ((SHORT.get(volume.key, volume.key), value),))
 
 
-def _is_open(stuck: Stuck, node: Node) -> bool:
+def _is_open(stuck: StuckPod, node: Node) -> bool:
     tolerations = stuck.pod.spec.tolerations
     return not node.spec.unschedulable and not untolerated(node.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS)
 
@@ -661,7 +661,7 @@ def _in_new_domains(template: str, key: str, most: int) -> Ladder:
     return Ladder(ADD_NODE, f"a node like {template} in a new domain", most, change)
 
 
-def _most(stuck: Stuck) -> int:
+def _most(stuck: StuckPod) -> int:
     """One pod needs one more node, or as many as a constraint over hosts needs domains; copies, and other pods that
     may take the nodes first, at most one each.
     """
@@ -674,7 +674,7 @@ def _most(stuck: Stuck) -> int:
     return min(own + stuck.rivals, _MOST_COPIES * 10)
 
 
-def _missing_domains(stuck: Stuck) -> Iterator[tuple[str, int]]:
+def _missing_domains(stuck: StuckPod) -> Iterator[tuple[str, int]]:
     """Topology keys whose constraint has fewer domains than minDomains, and how many fewer."""
     for own in stuck.own_constraints:
         key = own.counted.constraint.topology_key
@@ -697,10 +697,10 @@ class Family(Struct, frozen=True):
     """Cost of the cheapest, which lets a search for one change stop early."""
     of: Literal["constraint", "pod", "workload", "node", "other pod"]
     """Kind of changed object; one evaluation shows the effect of changed constraints."""
-    possible: Callable[[Stuck], Iterator[Ladder]]
+    possible: Callable[[StuckPod], Iterator[Ladder]]
     """Function for the possible changes, the most promising first: nodes with the fewest other rejections."""
 
-    def changes(self, stuck: Stuck) -> Iterator[Ladder]:
+    def changes(self, stuck: StuckPod) -> Iterator[Ladder]:
         """Yield possible changes that do not undo the question's own."""
         return (ladder for ladder in self.possible(stuck) if not stuck.undoes(ladder.least))
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from kubespread.questions.causes.own_pods import claims_at_fault
 from kubespread.questions.commands import option_of
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
-from kubespread.questions.remedies.families import FAMILIES, Family, Stuck, notes_on
+from kubespread.questions.remedies.families import FAMILIES, Family, StuckPod, notes_on
 from kubespread.reports.advice import COMBINATION, SCHEDULE_ANYWAY, Advice, Costly, NotEnough, Suggestion
 from kubespread.wording import count_of
 
@@ -50,7 +50,7 @@ class TriedChange(Struct, frozen=True):
     answer: Answer
 
 
-def most_trials(stuck: Stuck) -> int:
+def most_trials(stuck: StuckPod) -> int:
     """Number of changes to try for an answer; it does not depend on the machine's speed."""
     nodes, pods = max(1, len(stuck.evaluation.cluster)), (stuck.lacking or 0) + stuck.fitting
     most = min(_MOST_TRIALS, max(_LEAST_TRIALS, _TRIALS_TIMES_NODES // (nodes * (1 + pods // _PODS))))
@@ -67,7 +67,7 @@ class Attempts(Struct):
     tried: dict[Hashable, TriedChange | None] = field(default_factory=dict)
 
     @classmethod
-    def build(cls, goal: Goal, stuck: Stuck, most: int) -> Attempts:
+    def build(cls, goal: Goal, stuck: StuckPod, most: int) -> Attempts:
         return cls(goal, most, None if stuck.is_one else stuck.fitting)
 
     @property
@@ -109,7 +109,7 @@ class Attempts(Struct):
         return next((attempt for attempt in ranked if attempt.answer.count > (self.fitting or 0)), None)
 
 
-class SearchResult(Struct):
+class TriedChanges(Struct):
     """Results of all tried changes."""
 
     found: list[TriedChange] = field(default_factory=list)
@@ -137,12 +137,12 @@ class SearchResult(Struct):
         self.untried[ladder.family] = self.untried.get(ladder.family, 0) + 1
 
 
-def search(stuck: Stuck, families: Sequence[Family], trials: Attempts, most: int = _FEWEST) -> SearchResult:
+def search(stuck: StuckPod, families: Sequence[Family], trials: Attempts, most: int = _FEWEST) -> TriedChanges:
     """Try every change of ``families`` alone, within the limit; on large clusters the first ``most`` of each.
 
     Families take turns, a few changes at a time.
     """
-    searched = SearchResult()
+    searched = TriedChanges()
     most = max(most, _CELLS // max(len(stuck.evaluation.cluster), 1))
     pending = [(family.changes(stuck), most) for family in families]
     while pending:
@@ -162,7 +162,7 @@ def search(stuck: Stuck, families: Sequence[Family], trials: Attempts, most: int
     return searched
 
 
-def search_least(stuck: Stuck, families: Sequence[Family], trials: Attempts, most: int) -> TriedChange | None:
+def search_least(stuck: StuckPod, families: Sequence[Family], trials: Attempts, most: int) -> TriedChange | None:
     """The cheapest change that suffices alone, within the limit; ``most`` as for `search`.
 
     Families take turns. Small sizes of all are tried first, so that changes costlier than a sufficient one are skipped.
@@ -239,7 +239,7 @@ def smallest(
 
 
 def combine(
-    stuck: Stuck, families: Sequence[Family], trials: Attempts, enough: int = _ENOUGH_COMBINED
+    stuck: StuckPod, families: Sequence[Family], trials: Attempts, enough: int = _ENOUGH_COMBINED
 ) -> tuple[list[TriedChange], int]:
     """Sufficient combinations of two changes, else of three, the cheapest first; and the number of untried ones, if too
     few suffice.
@@ -273,7 +273,7 @@ def combine(
 
 
 def least_change(
-    stuck: Stuck, trials: Attempts, families: Sequence[Family], most: int, combining: Sequence[Sequence[Family]] = ()
+    stuck: StuckPod, trials: Attempts, families: Sequence[Family], most: int, combining: Sequence[Sequence[Family]] = ()
 ) -> TriedChange | None:
     """The cheapest change that suffices alone, ``most`` as for `search`, else a combination from the first of
     ``combining`` (default: all ``families``) that has one.
@@ -295,7 +295,7 @@ class SharedSearch(Struct):
 
     tried: int = 0
 
-    def least(self, goal: Goal, stuck: Stuck) -> tuple[TriedChange | None, str]:
+    def least(self, goal: Goal, stuck: StuckPod) -> tuple[TriedChange | None, str]:
         """The least sufficient change or combination; else why there is none, and what helps most."""
         if fault := claims_at_fault(stuck.evaluation):
             return None, fault
@@ -363,7 +363,7 @@ def join(changes: Sequence[Change]) -> Change:
 
 
 def advice(
-    stuck: Stuck, families: Sequence[Family], goal: Goal, *, combines: bool = True
+    stuck: StuckPod, families: Sequence[Family], goal: Goal, *, combines: bool = True
 ) -> tuple[Advice, Sequence[Change]]:
     """Sufficient single changes, else combinations; and the change of each suggestion."""
     trials = Attempts.build(goal, stuck, most_trials(stuck))
@@ -404,7 +404,7 @@ def _leading(sufficient: Sequence[TriedChange]) -> Iterator[tuple[TriedChange, S
         yield first, [other for other in others if other.change.cost == first.change.cost]
 
 
-def _suggestion(first: TriedChange, others: Sequence[TriedChange], stuck: Stuck) -> Suggestion:
+def _suggestion(first: TriedChange, others: Sequence[TriedChange], stuck: StuckPod) -> Suggestion:
     answer = first.answer
     return Suggestion(
         change=first.change.text,

@@ -26,7 +26,7 @@ from kubespread.questions.question import (
     PodQuestion,
     Preemption,
     Seed,
-    Workload,
+    WorkloadOption,
 )
 from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence
 from kubespread.reports.columns import Col, Readers
@@ -465,7 +465,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
     pods: Annotated[
         tuple[Any, ...],
-        Workload(
+        WorkloadOption(
             "Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads "
             "in a manifest are placed. Default: standard input when piped, else pod.yaml.",
             metavar="[POD]...",

@@ -20,7 +20,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import PodGroup
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.pod_groups import PERMIT, TOO_FEW, Group, GroupName, group_called, group_name, has_gangs
+from kubespread.kube.pod_groups import PERMIT, TOO_FEW, GangRules, GroupName, group_called, group_name, has_gangs
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.queue import ScheduleResult
@@ -134,14 +134,14 @@ def _group_names(candidates: Sequence[Candidate]) -> list[GroupName | None]:
     return [group_name(candidate.pod) if is_known else None for candidate in candidates]
 
 
-def _is_unknown(group: Group, surroundings: Surroundings) -> bool:
+def _is_unknown(group: GangRules, surroundings: Surroundings) -> bool:
     """True if the cluster may have the group though the snapshot does not."""
     return bool(group.missing) and not surroundings.objects.knows(PodGroup)
 
 
 def _gang(
     name: GroupName,
-    group: Group,
+    group: GangRules,
     own: Sequence[tuple[Candidate, Growth]],
     candidates: Sequence[Candidate],
     cluster: Cluster,
@@ -166,7 +166,7 @@ def _gang(
     )
 
 
-def _not_modelled(group: Group, version: KubeVersion) -> Iterator[str]:
+def _not_modelled(group: GangRules, version: KubeVersion) -> Iterator[str]:
     yield "preemption for a pod group: its pods evict nobody"
     if group.topology_key and version.reaches(37):
         yield (

@@ -38,7 +38,7 @@ from kubespread.world.store.chance import Chance
 NO_PLACEMENTS = "no feasible placements found"
 
 
-def attempt(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chance: Chance) -> Attempt:
+def attempt(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chance: Chance) -> GangAttempt:
     """Try to place the ``entries`` as one gang; ``cluster`` is not changed."""
     if gang.topology_key:
         return _in_one_domain(cluster, entries, gang, chance)
@@ -47,10 +47,10 @@ def attempt(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chance: Chan
     if fits and len(entries) > 1:
         # Members beyond the quorum keep waiting, and are tried again in later cycles.
         outcomes, after = run(cluster, entries, chance.tiebreaker)
-    return Attempt(outcomes, after, fits)
+    return GangAttempt(outcomes, after, fits)
 
 
-def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chance: Chance) -> Attempt:
+def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chance: Chance) -> GangAttempt:
     column = cluster.nodes.label(gang.topology_key)
     tried = trials(cluster, entries, gang, chance.tiebreaker)
     domains = score_domains(cluster, entries, gang, tried)
@@ -60,13 +60,13 @@ def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chanc
         outcomes, _ = run(cluster, [replace(entry, count=0) for entry in entries], chance.tiebreaker)
         for entry, outcome in zip(entries, outcomes, strict=True):
             outcome.wanted, outcome.stopped, outcome.stuck = entry.count, NO_PLACEMENTS, True
-        return Attempt(outcomes, cluster, fits=False)
+        return GangAttempt(outcomes, cluster, fits=False)
     # Where none fits, the one with the most members explains why.
     shown = chance.turns(equals)[0] if equals else domains[0].value
     candidates = column.codes == column.index[shown]
     confined = [replace(entry, candidates=candidates) for entry in entries]
     outcomes, after = run(cluster, confined, chance.tiebreaker, again=bool(equals))
-    return Attempt(outcomes, after, bool(equals), domains, shown if equals else None, len(equals))
+    return GangAttempt(outcomes, after, bool(equals), domains, shown if equals else None, len(equals))
 
 
 def score_domains(
@@ -210,7 +210,7 @@ class Gang(Struct, frozen=True, eq=False):
         return max(0, self.size - self.scheduled)
 
 
-class Attempt(Struct, frozen=True):
+class GangAttempt(Struct, frozen=True):
     """The result of trying all members of one gang once."""
 
     outcomes: Sequence[ScheduleResult]
@@ -295,9 +295,9 @@ class _Gang(Unit):
     def __init__(self, positions: Sequence[int], entries: Sequence[Entry], gang: Gang) -> None:
         super().__init__(positions, entries)
         self.gang = gang
-        self._placed: list[Attempt] = []
+        self._placed: list[GangAttempt] = []
         """The gangs that are placed."""
-        self._stuck: Attempt | None = None
+        self._stuck: GangAttempt | None = None
         """The one that does not fit."""
 
     def _attempt(self, cluster: Cluster, members: Sequence[Entry], gang: Gang, chance: Chance) -> Cluster | None:
@@ -395,7 +395,7 @@ def _but(names: Iterable[str], replicas: Replicas) -> Replicas:
 
 
 def gang_report(
-    gang: Gang, entries: Sequence[Entry], placed: Sequence[Attempt], stuck: Attempt | None, place: int
+    gang: Gang, entries: Sequence[Entry], placed: Sequence[GangAttempt], stuck: GangAttempt | None, place: int
 ) -> GangReport:
     """Report on the gang for its workload at ``place``: the result for all members, and what stops its own.
 
@@ -429,12 +429,12 @@ def _requested_gangs(gang: Gang, entries: Sequence[Entry]) -> int | None:
     return -(-(count + gang.scheduled) // gang.size) if count else 0
 
 
-def _whole(gang: Gang, placed: Sequence[Attempt]) -> int:
+def _whole(gang: Gang, placed: Sequence[GangAttempt]) -> int:
     """A PodGroup is one gang, however often its pods were tried."""
     return min(1, len(placed)) if gang.pod_group is not None else len(placed)
 
 
-def _members(gang: Gang, entries: Sequence[Entry], stuck: Attempt | None) -> int:
+def _members(gang: Gang, entries: Sequence[Entry], stuck: GangAttempt | None) -> int:
     """Members to place, of several gangs in one; 0 for as many as fit."""
     if stuck is not None:
         return sum(outcome.wanted or 0 for outcome in stuck.outcomes)

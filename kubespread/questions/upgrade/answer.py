@@ -76,7 +76,7 @@ def _play(question: Upgrade, trial: Trial, start: Outcome) -> PlanReport:
     """A step a batch, up to the first one that is kept."""
     names = [node.metadata.name for node in _nodes_of(question, trial.world)]
     batches = [names[first : first + question.batch] for first in range(0, len(names), question.batch)]
-    pool = Pool(trial.world, names, question.surge, question.drain_flags, question.to)
+    pool = UpgradePool(trial.world, names, question.surge, question.drain_flags, question.to)
     count, steps = len(trial.world.cluster), list[PlanStep]()
     for number, batch in enumerate(batches, 1):
         joined = len(pool.replaces)
@@ -241,7 +241,7 @@ def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:
             yield autoscaler.spec.max_replicas
 
 
-class Pool:
+class UpgradePool:
     """The nodes to replace, in their order, and those that have taken their place.
 
     The nodes of each batch are cordoned, drained with kubectl's ``flags`` and deleted. Replacements, copies with fresh

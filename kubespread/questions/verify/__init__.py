@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.question import Option, PlayedQuestion, Promises
+from kubespread.questions.question import Option, PlayedQuestion, PromiseFile
 from kubespread.reports.columns import Col
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of
@@ -105,7 +105,7 @@ class Verify(PlayedQuestion[VerifyReport], frozen=True, kw_only=True):
     by_place = "promises"
 
     promises: Annotated[
-        Any, Promises("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="PROMISES")
+        Any, PromiseFile("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="PROMISES")
     ] = None
     filename: Annotated[
         tuple[str, ...],

@@ -33,7 +33,7 @@ KindNumber = NewType("KindNumber", int)
 """Index of a kind in its table, as opposed to a position of a node."""
 
 
-class Term(Struct, frozen=True):
+class AffinityTerm(Struct, frozen=True):
     """One affinity term of one pod. ``namespaces`` are those it names; required terms have no weight."""
 
     topology_key: str
@@ -51,13 +51,13 @@ class Term(Struct, frozen=True):
 class PodTerms(Struct, frozen=True):
     """The four lists of terms of one pod."""
 
-    required: tuple[Term, ...] = ()
-    required_anti: tuple[Term, ...] = ()
-    preferred: tuple[Term, ...] = ()
-    preferred_anti: tuple[Term, ...] = ()
+    required: tuple[AffinityTerm, ...] = ()
+    required_anti: tuple[AffinityTerm, ...] = ()
+    preferred: tuple[AffinityTerm, ...] = ()
+    preferred_anti: tuple[AffinityTerm, ...] = ()
 
     @property
-    def all(self) -> list[Term]:
+    def all(self) -> list[AffinityTerm]:
         return [*self.required, *self.required_anti, *self.preferred, *self.preferred_anti]
 
 
@@ -67,7 +67,7 @@ class MalformedTermsError(Exception):
 
 def candidate_terms(pod: Pod) -> PodTerms:
     """Terms of the candidate. Raises MalformedTermsError with the first fault of each list."""
-    parsed: dict[str, tuple[Term, ...]] = {}
+    parsed: dict[str, tuple[AffinityTerm, ...]] = {}
     faults = []
     for name, described, terms in _lists(pod):
         try:
@@ -81,7 +81,7 @@ def candidate_terms(pod: Pod) -> PodTerms:
 
 def existing_terms(pod: Pod) -> PodTerms:
     """Terms of an existing pod, without lists that have a malformed term."""
-    parsed: dict[str, tuple[Term, ...]] = {}
+    parsed: dict[str, tuple[AffinityTerm, ...]] = {}
     for name, _, terms in _lists(pod):
         try:
             parsed[name] = _parse(terms, pod.metadata.namespace)
@@ -117,13 +117,13 @@ def _lists(pod: Pod) -> list[tuple[str, str, WeightedTerms]]:
     ]
 
 
-def _parse(terms: WeightedTerms, namespace: str) -> tuple[Term, ...]:
+def _parse(terms: WeightedTerms, namespace: str) -> tuple[AffinityTerm, ...]:
     return tuple(_term(term, namespace, weight) for weight, term in terms)
 
 
-def _term(term: PodAffinityTerm, namespace: str, weight: int) -> Term:
+def _term(term: PodAffinityTerm, namespace: str, weight: int) -> AffinityTerm:
     own_namespace = not term.namespaces and term.namespace_selector is None
-    return Term(
+    return AffinityTerm(
         topology_key=term.topology_key,
         selector=from_label_selector(term.label_selector),
         namespaces=(namespace,) if own_namespace else tuple(dict.fromkeys(term.namespaces)),

@@ -100,7 +100,6 @@ class Moves(Struct, frozen=True):
 
     @classmethod
     def from_tuples(cls, moves: Sequence[tuple[KindNumber, int, int]]) -> Moves:
-        """Moves from tuples (kind, node, by)."""
         table = np.array(moves, dtype=np.int32).reshape(-1, 3)
         return cls(table[:, 0], table[:, 1], table[:, 2])
 

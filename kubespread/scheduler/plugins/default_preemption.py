@@ -42,9 +42,9 @@ from kubespread.scheduler.plugin import (
     SKIP,
     Args,
     Code,
+    PluginSetting,
     Point,
     SchedulingError,
-    Setting,
     Specification,
     State,
     Status,
@@ -316,7 +316,7 @@ def _first_start(candidate: PreemptionCandidate) -> str:
     return min(starts, default="")
 
 
-def _make(setting: Setting) -> DefaultPreemption:
+def _make(setting: PluginSetting) -> DefaultPreemption:
     return DefaultPreemption(read_as(DefaultPreemptionArgs, setting.args), setting.version.reaches(38))
 
 

@@ -23,13 +23,13 @@ from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffini
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, DomainCounts, Mask, Positions, distinct, greatest, least, some
 from kubespread.scheduler.cluster.kinds import (
+    AffinityTerm,
     KindJudgment,
     KindNumber,
     Labels,
     MalformedTermsError,
     PodKind,
     PodTerms,
-    Term,
     candidate_terms,
     has_preferences,
 )
@@ -121,7 +121,7 @@ class UnparsedState(FixedState):
         raise SchedulingError(f'running PreScore plugin "InterPodAffinity": failed to parse pod: {self._error}')
 
 
-def _may_mean(term: Term, pod: Pod) -> bool:
+def _may_mean(term: AffinityTerm, pod: Pod) -> bool:
     """True if the labels of the pod's namespace decide whether an existing pod's term applies to it."""
     meta = pod.metadata
     selects_namespaces = bool(term.namespace_selector.requirements) and meta.namespace not in term.namespaces
@@ -164,7 +164,7 @@ class InterPodAffinityState(CountingState):
         mine, theirs = self._terms, kind.terms or PodTerms()
         meant = self._matcher.is_selected_by
 
-        def matches(*terms: Term) -> bool:
+        def matches(*terms: AffinityTerm) -> bool:
             return all(self._matcher.matches(term, kind.namespace, kind.labels) for term in terms)
 
         yield from (Effect(_UNWANTED, term.topology_key) for term in theirs.required_anti if meant(term))
@@ -271,13 +271,13 @@ class InterPodAffinityState(CountingState):
             codes = column.codes[nodes].tolist()
             yield from ((place, of_domain[codes[place]]) for place in np.flatnonzero(is_unmet).tolist())
 
-    def _term_against(self, kind: PodKind, key: str) -> Term:
+    def _term_against(self, kind: PodKind, key: str) -> AffinityTerm:
         """The first term over ``key`` with which a pod of the kind keeps the candidate away."""
         theirs = (kind.terms or PodTerms()).required_anti
         return next(term for term in theirs if term.topology_key == key and self._matcher.is_selected_by(term))
 
     def _anti_affinity_details(
-        self, cluster: Cluster, nodes: Positions, counts: int, key: str, own: Term | None = None
+        self, cluster: Cluster, nodes: Positions, counts: int, key: str, own: AffinityTerm | None = None
     ) -> Iterator[tuple[int, PodAntiAffinityDetail]]:
         """One of the counts in the domain of each node, with the first pod that makes it up."""
         column, running = self._nodes.label(key), cluster.running
@@ -326,7 +326,7 @@ class InterPodAffinityState(CountingState):
         return stretched
 
 
-def _reach(term: Term) -> tuple[str, tuple[str, ...], str | None]:
+def _reach(term: AffinityTerm) -> tuple[str, tuple[str, ...], str | None]:
     """The pods a term speaks of: their selector, the namespaces it names, the selector of further ones."""
     further = None if term.namespace_selector.nothing else str(term.namespace_selector)
     return str(term.selector), term.namespaces, further
@@ -378,7 +378,7 @@ class TermMatcher:
     def labels(self) -> Labels:
         return self._pod.metadata.labels
 
-    def matches(self, term: Term, namespace: str, labels: Labels) -> bool:
+    def matches(self, term: AffinityTerm, namespace: str, labels: Labels) -> bool:
         """True if a term of the candidate matches a pod.
 
         Namespaces are looked up beforehand, and the scheduler then applies the namespace selector once more, to an
@@ -390,12 +390,12 @@ class TermMatcher:
                 return False
         return term.selector.matches(labels)
 
-    def matches_itself(self, terms: Iterable[Term]) -> bool:
+    def matches_itself(self, terms: Iterable[AffinityTerm]) -> bool:
         """True if the candidate matches its own ``terms``."""
         meta = self._pod.metadata
         return all(self.matches(term, meta.namespace, meta.labels) for term in terms)
 
-    def is_selected_by(self, term: Term) -> bool:
+    def is_selected_by(self, term: AffinityTerm) -> bool:
         """True if an existing pod's term matches the candidate."""
         meta = self._pod.metadata
         return term.matches(meta.namespace, self._namespace_labels, meta.labels)

@@ -42,10 +42,10 @@ from kubespread.scheduler.plugin import (
     Code,
     FixedState,
     Plugin,
+    PluginSetting,
     Point,
     ScaledToHighest,
     SchedulingError,
-    Setting,
     Specification,
     State,
     Status,
@@ -221,7 +221,7 @@ def _term_faults(term: NodeSelectorTerm, path: str) -> Iterator[FieldFault]:
         yield FieldFault(place, message)
 
 
-def _node_affinity(setting: Setting) -> NodeAffinity:
+def _node_affinity(setting: PluginSetting) -> NodeAffinity:
     added = read_as(NodeAffinityArgs, setting.args).added_affinity
     if Point.PRE_FILTER not in setting.points:
         # Names in the terms leave nodes out in PreFilter; without it Filter looks at each node.

@@ -18,7 +18,7 @@ from kubespread.kube.versions import LATEST, KubeVersion, changes_after, older_r
 from kubespread.scheduler.cluster.nodes import SearchRules
 from kubespread.scheduler.evaluation import PostFilterPlugin, PostFilters
 from kubespread.scheduler.framework import Framework, MessageRules
-from kubespread.scheduler.plugin import INTERFACES, Args, Plugin, Point, Setting
+from kubespread.scheduler.plugin import INTERFACES, Args, Plugin, PluginSetting, Point
 from kubespread.scheduler.plugins.registry import Specifications, default_plugins, known_plugins
 
 A = TypeVar("A", bound=Args)
@@ -317,5 +317,5 @@ def configured_plugins(profile: Profile) -> Mapping[str, Plugin]:
     for plugin in known_plugins(profile.version).values():
         if plugin.make is not None:
             points = profile.points_of(plugin.name)
-            plugins[plugin.name] = plugin.make(Setting(profile.version, points, profile.args.get(plugin.name)))
+            plugins[plugin.name] = plugin.make(PluginSetting(profile.version, points, profile.args.get(plugin.name)))
     return plugins

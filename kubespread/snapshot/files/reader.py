@@ -56,7 +56,7 @@ with suppress(ImportError):  # a Python that was built without it
 _UNREADABLE: tuple[type[Exception], ...] = (RuntimeError, NotImplementedError)
 
 
-class Entry(Struct, frozen=True):
+class FileEntry(Struct, frozen=True):
     """One text: its name in messages, its path in its directory or archive, and its bytes."""
 
     name: str
@@ -69,7 +69,7 @@ class Entry(Struct, frozen=True):
         return not self.path
 
 
-def entries(path: str) -> Iterator[Entry]:
+def entries(path: str) -> Iterator[FileEntry]:
     """Yield every text of ``path``, each to be read before the next. Raises SnapshotError and OSError."""
     if path != STDIN and Path(path).is_dir():
         yield from _in_directory(Path(path))
@@ -83,17 +83,17 @@ def entries(path: str) -> Iterator[Entry]:
         elif _is_tar(start):
             yield from _in_tar(name, file)
         else:
-            yield Entry(name, "", file)
+            yield FileEntry(name, "", file)
 
 
-def _in_directory(root: Path) -> Iterator[Entry]:
+def _in_directory(root: Path) -> Iterator[FileEntry]:
     names = sorted(_files(str(root), Path(os.path.realpath(root))))
     if not names:
         raise SnapshotError(f"{root}: no .json, .yaml, .yml files in this directory")
     inside = len(os.path.join(root, ""))  # noqa: PTH118 - a path of text: there may be a hundred thousand
     for name in names:
         with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - as above
-            yield Entry(name, name[inside:].replace(os.sep, "/"), file)
+            yield FileEntry(name, name[inside:].replace(os.sep, "/"), file)
 
 
 def _files(directory: str, root: Path) -> Iterator[str]:
@@ -120,14 +120,14 @@ def _is_tar(start: bytes) -> bool:
     return start[_TAR_MAGIC_AT:].startswith(_TAR_MAGIC)
 
 
-def _in_tar(archive: str, file: IO[bytes]) -> Iterator[Entry]:
+def _in_tar(archive: str, file: IO[bytes]) -> Iterator[FileEntry]:
     budget = _Budget(archive)
     with tarfile.open(fileobj=file, mode="r|*") as tar:
         for member in tar:
             budget.spend(member.size)
             content = tar.extractfile(member) if member.isreg() and _OF_OBJECTS.search(member.name) else None
             if content is not None:
-                yield Entry(f"{archive}/{member.name}", member.name, content)
+                yield FileEntry(f"{archive}/{member.name}", member.name, content)
             # A streamed archive keeps a list of every member it has seen, which is not needed.
             tar.members.clear()  # type: ignore[attr-defined]
         if tar.fileobj.tell() < tar.offset + _TAR_BLOCK:
@@ -135,7 +135,7 @@ def _in_tar(archive: str, file: IO[bytes]) -> Iterator[Entry]:
             raise tarfile.ReadError("unexpected end of data")
 
 
-def _in_zip(archive: str, file: IO[bytes]) -> Iterator[Entry]:
+def _in_zip(archive: str, file: IO[bytes]) -> Iterator[FileEntry]:
     budget = _Budget(archive)
     # Names need not be the UTF-8, nor offsets the numbers, that they say they are.
     undecodable = ValueError, struct.error, OverflowError
@@ -149,7 +149,7 @@ def _in_zip(archive: str, file: IO[bytes]) -> Iterator[Entry]:
             with archive_errors(archive, *undecodable):
                 content = zipped.open(member)
             with content:
-                yield Entry(f"{archive}/{member.filename}", member.filename, content)
+                yield FileEntry(f"{archive}/{member.filename}", member.filename, content)
 
 
 class _Budget:
@@ -371,7 +371,7 @@ def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
     return snapshot, not builder.has_faults
 
 
-def _read_entry(entry: Entry, builder: SnapshotBuilder, recognized: SourceFindings) -> None:
+def _read_entry(entry: FileEntry, builder: SnapshotBuilder, recognized: SourceFindings) -> None:
     """One file that was asked for must be readable; of many, those that are not are named."""
     try:
         with expect_unchanged(entry.file):
@@ -386,7 +386,7 @@ def _read_entry(entry: Entry, builder: SnapshotBuilder, recognized: SourceFindin
             builder.unreadable.add(error.fault.describe(entry.name))
 
 
-def _read_text(entry: Entry, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
+def _read_text(entry: FileEntry, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
     """Give every object of a text to ``builder``, and what is wrong with it by file, line and field.
 
     Raises MalformedError, and SnapshotError for an object that no API server could hold.

@@ -24,7 +24,7 @@ from kubespread.world.events.editing import exists, rollout_of, scale
 from kubespread.world.events.rollouts import NewTemplate, roll_out_deployment, roll_out_stateful_set
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import REPLACED
-from kubespread.world.store.owners import Rollout, StatefulSetRollout, name_of
+from kubespread.world.store.owners import OngoingRollout, StatefulSetRollout, name_of
 from kubespread.world.store.pod_book import as_template, copy_of, key_of
 
 
@@ -60,7 +60,7 @@ def create(world: World, applied: AppliedWorkload) -> None:
         case api.Deployment():
             new_hash = applied.pod.metadata.labels.get(TEMPLATE_HASH, "")
             deployment = world.workloads.deployments[name]
-            world.rollouts[name] = Rollout(deployment, (), applied.pod, new_hash)
+            world.rollouts[name] = OngoingRollout(deployment, (), applied.pod, new_hash)
             world.dirty[name] = None
         case api.StatefulSet():
             revision = applied.pod.metadata.labels.get(REVISION_LABEL, "")
@@ -268,7 +268,7 @@ def _same_template(world: World, name: WorkloadName, applied: AppliedWorkload) -
         rollout = rollout_of(world, name)
         spec = rollout.deployment.spec
         new_spec = replace(applied.object.spec, template=spec.template, replicas=spec.replicas, selector=spec.selector)
-        world.rollouts[name] = Rollout(
+        world.rollouts[name] = OngoingRollout(
             replace(rollout.deployment, spec=new_spec), rollout.replica_sets, rollout.template, rollout.new_hash
         )
         world.add_objects([world.rollouts[name].deployment])

@@ -37,7 +37,7 @@ from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.wording import some_of
 from kubespread.world.store.happenings import DELETED, PREEMPTED, REPLACED, SCALED_DOWN, UNSELECTED
-from kubespread.world.store.owners import Owner, Rollout, StatefulSetRollout, name_of
+from kubespread.world.store.owners import OngoingRollout, Owner, StatefulSetRollout, name_of
 from kubespread.world.store.pod_book import PodKey, as_template, copy_of, key_of, on_node, reuse_if_alike, running_since
 from kubespread.world.store.store import Store
 from kubespread.world.store.waiting import Applicant, CurrentBudgets, Waiting
@@ -183,7 +183,7 @@ def reconcile_deployment(world: Store, name: WorkloadName) -> bool:
     return has_written
 
 
-def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
+def rollout_of_cluster(world: Store, name: WorkloadName) -> OngoingRollout:
     """The Deployment as in the cluster; a missing one is assumed to have no pods yet.
 
     If none of its ReplicaSets has its template, the cluster's source was incomplete or the controller has not seen a
@@ -205,7 +205,7 @@ def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
         most = max(replica_sets, key=lambda replica_set: replica_set.spec.replicas or 0)
         template = replace(most, spec=replace(most.spec, template=deployment.spec.template))
         replica_sets[replica_sets.index(most)] = template
-    return Rollout(deployment, replica_sets)
+    return OngoingRollout(deployment, replica_sets)
 
 
 def with_replicas(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:

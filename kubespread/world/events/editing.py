@@ -36,7 +36,7 @@ from kubespread.world.events.controllers import follow, rollout_of_cluster
 from kubespread.world.events.draining import delete_nodes, drain, evict, fail
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import DELETED, TAINTED
-from kubespread.world.store.owners import Rollout, are_namesakes, in_order
+from kubespread.world.store.owners import OngoingRollout, are_namesakes, in_order
 from kubespread.world.store.pod_book import as_template
 from kubespread.world.store.store import OPERATOR
 
@@ -185,7 +185,7 @@ def _note_no_change(world: World, name: WorkloadName, replicas: int, before: int
         world.happenings.note(f"{name.kind}/{name.name} has {count_of(replicas, 'replica')} already")
 
 
-def rollout_of(world: World, name: WorkloadName) -> Rollout:
+def rollout_of(world: World, name: WorkloadName) -> OngoingRollout:
     """A Deployment of the cluster with its ReplicaSets, to be changed. Raises UsageError for a missing one."""
     rollout = world.rollouts.get(name)
     if rollout is None:

@@ -20,7 +20,7 @@ from kubespread.reports import rollout as reports
 from kubespread.reports.parts import ConstraintReport, skew_now, skew_of
 from kubespread.world.events import controllers
 from kubespread.world.events.world import Unmade, World, unmade, what_is_not_up
-from kubespread.world.store.owners import Rollout, name_of
+from kubespread.world.store.owners import OngoingRollout, name_of
 from kubespread.world.store.pod_book import as_template, key_of
 from kubespread.world.store.store import BELOW
 from kubespread.world.store.waiting import Waiting, constraints_on, per_domain
@@ -236,7 +236,7 @@ def roll_out_deployment(world: World, name: WorkloadName, new: NewTemplate) -> r
 def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
     """Give a Deployment another template and let its controller work until it completes or waits forever."""
     rollout = world.rollouts.get(name) or controllers.rollout_of_cluster(world, name)
-    world.rollouts[name] = Rollout(new.deployment, rollout.replica_sets, new.pod, new.new_hash)
+    world.rollouts[name] = OngoingRollout(new.deployment, rollout.replica_sets, new.pod, new.new_hash)
     world.add_objects([new.deployment])
     again = new_replica_set(new.deployment, rollout.replica_sets)
     if again is not None:
@@ -278,7 +278,7 @@ def _with_match_label_keys(new: NewTemplate) -> NewTemplate | None:
 
 class _DeploymentRollout(_Rollout):
     @property
-    def _rollout(self) -> Rollout:
+    def _rollout(self) -> OngoingRollout:
         return self.world.rollouts[self.name]
 
     @property

@@ -28,7 +28,7 @@ from kubespread.world.events.controllers import bring_to_number, rollout_of_clus
 from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_replicas, workload_of
 from kubespread.world.store.happenings import DELETED, EVICTED, BlockedPod, Departure, Happenings
-from kubespread.world.store.owners import Rollout, in_order, name_of
+from kubespread.world.store.owners import OngoingRollout, in_order, name_of
 from kubespread.world.store.waiting import Waiting
 
 _MAX_NAMED = 3
@@ -74,11 +74,11 @@ def _never_ready(world: World) -> Iterator[WorkloadName]:
                 yield name
 
 
-def _pods(world: World, rollout: Rollout) -> list[Pod]:
+def _pods(world: World, rollout: OngoingRollout) -> list[Pod]:
     return [pod for replica_set in rollout.replica_sets for pod in world.book.pods_of(name_of(replica_set))]
 
 
-def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
+def _rollouts(world: World) -> Iterator[tuple[WorkloadName, OngoingRollout]]:
     """The Deployments with pods of an older template, or whose ReplicaSets do not have the desired number of replicas.
 
     Only Deployments that are known completely count: one of their ReplicaSets has their own template. A paused one may
@@ -93,7 +93,7 @@ def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
         others = [replica_set for replica_set in own if replica_set is not new]
         if new is None:
             if deployment.spec.paused and own:
-                yield name, Rollout(deployment, own)
+                yield name, OngoingRollout(deployment, own)
             elif not replicas_of(deployment) and any(map(replicas_of, own)):
                 yield name, rollout_of_cluster(world, name)
         elif any(map(replicas_of, others)) or replicas_of(new) != replicas_of(deployment):

@@ -177,7 +177,6 @@ def lacking_now(world: World, counts: WorkloadFilter = everything) -> Iterator[T
 
 
 def _first_of_each(waiting: Iterable[Waiting], of: CountedWorkloads) -> dict[WorkloadName, Waiting]:
-    """The first of the waiting pods of each workload that counts."""
     first: dict[WorkloadName, Waiting] = {}
     for each in waiting:
         if (workload := of(each.pod)) is not None:

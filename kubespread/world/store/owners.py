@@ -27,7 +27,7 @@ _OF_ONE = (TEMPLATE_HASH, REVISION_LABEL, POD_NAME_LABEL, POD_INDEX_LABEL)
 """Labels that controllers give pods of one revision, or a single pod."""
 
 
-class Rollout(Struct):
+class OngoingRollout(Struct):
     """A Deployment to change, with its ReplicaSets."""
 
     deployment: Deployment
@@ -36,7 +36,7 @@ class Rollout(Struct):
     """New template of its ReplicaSet's pods, if changed."""
     new_hash: str = ""
 
-    def fork(self) -> Rollout:
+    def fork(self) -> OngoingRollout:
         return replace(self)
 
 
@@ -72,14 +72,14 @@ def in_order(name: WorkloadName) -> tuple[str, str, str]:
     return name.namespace, name.kind, name.name
 
 
-class NewPod(Struct, frozen=True):
+class PodCopy(Struct, frozen=True):
     """A pod of a workload's template, with objects created for it, such as claims."""
 
     pod: Pod
     companions: tuple[ApiObject, ...] = ()
 
 
-Making = Callable[[WorkloadName, ClusterObjects], NewPod]
+Making = Callable[[WorkloadName, ClusterObjects], PodCopy]
 """Function for the next pod of a workload among the objects, admitted. Raises UsageError, SnapshotError and
 ManifestError.
 """

@@ -13,7 +13,7 @@ from typing import Self
 from msgspec import Struct, field
 
 from kubespread.controllers.daemonset import should_run
-from kubespread.controllers.disruption import Scale
+from kubespread.controllers.disruption import ScaleTarget
 from kubespread.controllers.outage import Replacement, is_silent, replacement
 from kubespread.controllers.persistentvolume import Volumes
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims
@@ -45,9 +45,9 @@ from kubespread.world.store.happenings import LOST, PREEMPTED, SCALED_DOWN, UNSE
 from kubespread.world.store.owners import (
     Adopters,
     Making,
-    NewPod,
+    OngoingRollout,
     Owner,
-    Rollout,
+    PodCopy,
     StatefulSetRollout,
     Workloads,
     are_namesakes,
@@ -70,7 +70,7 @@ from kubespread.world.store.pod_book import (
 from kubespread.world.store.waiting import LivingCluster, Queue, SchedulerOf, Waiting
 
 
-class Surroundings(Struct, frozen=True):
+class WorldSettings(Struct, frozen=True):
     """Settings of a world."""
 
     scheduler_of: SchedulerOf
@@ -142,7 +142,7 @@ class Store(Forking):
     _copied = ("dirty", "watchers", "_top_owners", "_below", "leaving")
     _forked = ("living", "book", "queue", "api_server", "owners", "rollouts", "stateful_sets")
 
-    def __init__(self, start: Start, surroundings: Surroundings) -> None:
+    def __init__(self, start: Start, surroundings: WorldSettings) -> None:
         self.surroundings = surroundings
         self.time = surroundings.time
         pods, objects = start.pods, start.objects
@@ -160,7 +160,7 @@ class Store(Forking):
         """Controllers that have to look after their pods."""
         self.watchers: dict[WorkloadName, WorkloadName] = {}
         """The Deployments that are being rolled out, by their ReplicaSets."""
-        self.rollouts: dict[WorkloadName, Rollout] = {}
+        self.rollouts: dict[WorkloadName, OngoingRollout] = {}
         self.stateful_sets: dict[WorkloadName, StatefulSetRollout] = {}
         self._budgets: Budgets | None = None
         # Which controllers make the pods of which workload: ReplicaSets those of a Deployment or custom controller, all
@@ -209,7 +209,7 @@ class Store(Forking):
         if (resized := self.workloads.resize(name, replicas)) is not None:
             self.add_objects([resized])
 
-    def _scale(self, controller: OwnerReference, namespace: str) -> Scale | None:
+    def _scale(self, controller: OwnerReference, namespace: str) -> ScaleTarget | None:
         """Scale of a controller that the cluster's source does not have: as many replicas as it runs."""
         if (scale := self.workloads.scales(controller, namespace)) is not None:
             return scale
@@ -217,7 +217,7 @@ class Store(Forking):
         if kind is None or self.workloads.objects.knows(kind.cls):
             return None
         name = WorkloadName(controller.kind, namespace, controller.name)
-        return Scale(name, self.owner(name).replicas)
+        return ScaleTarget(name, self.owner(name).replicas)
 
     @property
     def timestamp(self) -> str:
@@ -324,7 +324,7 @@ class Store(Forking):
         others = (obj for obj in companions if not isinstance(obj, PersistentVolumeClaim))
         self.add_objects(self.workloads.missing(others))
 
-    def make(self, name: WorkloadName, pod_name: str) -> NewPod | None:
+    def make(self, name: WorkloadName, pod_name: str) -> PodCopy | None:
         """Make a pod of the workload's template; None if the API server refuses every such pod, which is recorded for
         the first, ``pod_name``.
         """

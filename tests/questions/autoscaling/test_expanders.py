@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kubespread.node_groups import Autoscaler, Expander, NodeGroup
 from kubespread.questions.autoscaling.autoscale import autoscale
-from kubespread.questions.autoscaling.cluster_autoscaler import Option, best
+from kubespread.questions.autoscaling.cluster_autoscaler import ScaleUp, best
 from kubespread.questions.autoscaling.growing import Machine, ZoneGroup
 from tests.questions.autoscaling.clusters import group, machine, typed, waiting, world
 
@@ -90,7 +90,7 @@ def test_which_group_grows(case: Case) -> None:
     assert report.expanders == tuple(map(str, case.expanders))
 
 
-def option(name: str, nodes: int, pods: int, waste: int, priority: int | None, price: int | None) -> Option:
+def option(name: str, nodes: int, pods: int, waste: int, priority: int | None, price: int | None) -> ScaleUp:
     template = typed(machine(name))
     own = Machine(template, price=None if price is None else Decimal(price))
     zone_group = ZoneGroup(
@@ -102,7 +102,7 @@ def option(name: str, nodes: int, pods: int, waste: int, priority: int | None, p
         before=0,
         machines=(own,),
     )
-    return Option(zone_group, nodes, pods, pods, waste / 4, None)
+    return ScaleUp(zone_group, nodes, pods, pods, waste / 4, None)
 
 
 maybe = st.one_of(st.none(), st.integers(0, 3))
@@ -114,11 +114,11 @@ drawn = st.lists(
 @settings(max_examples=80, deadline=None)
 @given(drawn, st.lists(st.sampled_from(list(Expander)), min_size=1, max_size=3, unique=True))
 def test_no_other_option_is_better_and_none_as_good_is_left_out(
-    options: list[Option], expanders: list[Expander]
+    options: list[ScaleUp], expanders: list[Expander]
 ) -> None:
     """By brute force: each expander keeps those that no other of those before it beats."""
 
-    def beats(one: Option, other: Option, expander: Expander) -> bool:
+    def beats(one: ScaleUp, other: ScaleUp, expander: Expander) -> bool:
         mine, theirs = one.group.group.priority, other.group.group.priority
         cost, others_cost = one.group.machines[0].price, other.group.machines[0].price
         match expander:

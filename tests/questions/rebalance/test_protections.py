@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 import kubespread
-from kubespread.questions.rebalance.descheduler import EvictorArgs, PodProtections, PriorityThreshold, View, protections
+from kubespread.questions.rebalance.descheduler import (
+    ClusterView,
+    EvictorArgs,
+    PodProtections,
+    PriorityThreshold,
+    protections,
+)
 from kubespread.scheduler.cluster.cluster import Cluster
 from tests.builders import Data, node, owned_by, pod
 
@@ -55,5 +61,5 @@ def test_reason(case: str) -> None:
     made["metadata"] |= {"ownerReferences": owned_by("ReplicaSet", "r"), "annotations": more.get("annotations", {})}
     made["status"] = {"phase": "Running"}
     snapshot = kubespread.Snapshot.from_objects([node("n0"), BUDGET, made])
-    view = View(Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects), snapshot.pods)
+    view = ClusterView(Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects), snapshot.pods)
     assert [name for name, rule in protections(view, args).items() if rule(view.pods[0])] == expected

@@ -7,7 +7,7 @@ import pytest
 from kubespread.kube.api.core import Container, Pod, PodSpec
 from kubespread.kube.versions import LATEST
 from kubespread.questions.remedies.change import Answer, Change
-from kubespread.questions.remedies.families import FAMILIES, Stuck
+from kubespread.questions.remedies.families import FAMILIES, StuckPod
 from kubespread.questions.remedies.search import advice, most_trials
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
@@ -30,7 +30,7 @@ def test_as_many_changes_are_tried_as_an_answer_can_wait_for(case: str) -> None:
     pod = Pod(spec=PodSpec(containers=[Container(name=f"c{at}", image="x") for at in range(containers)]))
     snapshot = Snapshot.from_objects([node(f"n{number}") for number in range(nodes)])
     evaluation = evaluate(framework(Profile()), Cluster.build(snapshot.nodes, []), pod)
-    assert most_trials(Stuck(evaluation, LATEST, lacking=pods)) == most
+    assert most_trials(StuckPod(evaluation, LATEST, lacking=pods)) == most
 
 
 class NothingHelps:
@@ -55,7 +55,7 @@ def test_fewer_combinations_are_tried_of_more_pods_that_are_judged_one_by_one(ca
     stuck_pod = pod(requests={"cpu": "2", "memory": "1Gi"}, nodeSelector={"pool": "x"})
     snapshot = Snapshot.from_objects([*nodes, *pods_on({f"n{number}": 1 for number in range(9)}), stuck_pod])
     evaluation = evaluate(framework(Profile()), Cluster.build(snapshot.nodes, snapshot.pods[:-1]), snapshot.pods[-1])
-    stuck = Stuck(evaluation, LATEST, lacking, told_apart=told_apart)
+    stuck = StuckPod(evaluation, LATEST, lacking, told_apart=told_apart)
     found, _ = advice(stuck, FAMILIES, NothingHelps())
     alone, _ = advice(stuck, FAMILIES, NothingHelps(), combines=False)
     assert (found.enough, found.tried - alone.tried) == ((), tried)

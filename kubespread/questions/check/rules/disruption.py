@@ -89,7 +89,6 @@ class StalledDrain(Rule, code="KS302", name="stalled-drain", severity=Severity.W
 
 
 def _protecting(case: Case) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
-    """The budgets of its namespace that select its pods, each with its selector."""
     labels = case.subject.labels
     for budget in case.objects.get(PodDisruptionBudget):
         written = budget.spec.selector

@@ -34,10 +34,10 @@ from kubespread.scheduler.plugin import (
     Args,
     Code,
     CountingState,
+    PluginSetting,
     Point,
     ScaledToHighest,
     SchedulingError,
-    Setting,
     Specification,
     State,
     Status,
@@ -443,7 +443,7 @@ def _may_need_devices(pod: Pod) -> bool:
     return bool(pod.spec.resource_claims or requested_by_name(pod))
 
 
-def _make(setting: Setting) -> DynamicResources:
+def _make(setting: PluginSetting) -> DynamicResources:
     version = setting.version
     return DynamicResources(
         Rules.from_version(version), is_filtering=Point.FILTER in setting.points, names_claims=not version.reaches(37)

@@ -44,7 +44,7 @@ from kubespread.scheduler.plugin import (
     Code,
     OnNodeState,
     Plugin,
-    Setting,
+    PluginSetting,
     Specification,
     State,
     Status,
@@ -312,7 +312,7 @@ def _combine(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:
     return Verdicts(entry_of, tuple(table))
 
 
-def _node_resources_fit(setting: Setting) -> NodeResourcesFit:
+def _node_resources_fit(setting: PluginSetting) -> NodeResourcesFit:
     args, version = read_as(scoring.NodeResourcesFitArgs, setting.args), setting.version
     return NodeResourcesFit(
         args.scoring,

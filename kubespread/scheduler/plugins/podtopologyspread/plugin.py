@@ -49,8 +49,8 @@ from kubespread.scheduler.plugin import (
     CountingState,
     Extent,
     Plugin,
+    PluginSetting,
     SchedulingError,
-    Setting,
     Specification,
     State,
     Status,
@@ -403,7 +403,7 @@ class SpreadState(CountingState):
             counted.pretend(kind, node, by)
 
 
-def _pod_topology_spread(setting: Setting) -> PodTopologySpread:
+def _pod_topology_spread(setting: PluginSetting) -> PodTopologySpread:
     version = setting.version
     rules = SpreadRules(
         empty_selector_counts=not version.reaches(27) or version.reaches(38),

@@ -59,8 +59,8 @@ from kubespread.scheduler.plugin import (
     Args,
     Code,
     FixedState,
+    PluginSetting,
     Point,
-    Setting,
     Specification,
     State,
     Status,
@@ -363,7 +363,7 @@ class VolumeBindingArgs(Args):
             yield FieldFault(f"{path}.shape", f"needs the feature gate {_SCORING}")
 
 
-def _volume_binding(setting: Setting) -> VolumeBinding:
+def _volume_binding(setting: PluginSetting) -> VolumeBinding:
     if not setting.version.has(_SCORING):
         return VolumeBinding()
     shape = read_as(VolumeBindingArgs, setting.args).shape

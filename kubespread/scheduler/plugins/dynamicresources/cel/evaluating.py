@@ -28,8 +28,8 @@ from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
     Literal,
     MapOf,
     Name,
-    Node,
     Select,
+    Tree,
 )
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, Type, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
@@ -167,7 +167,7 @@ class Planner:
         self._planned: dict[int, _Plan] = {}
         self._depth = 0
 
-    def plan(self, node: Node) -> _Plan:
+    def plan(self, node: Tree) -> _Plan:
         if id(node) not in self._planned:
             is_nested = isinstance(node, Select) or (isinstance(node, Call) and node.function not in _FLAT)
             self._depth += is_nested
@@ -177,7 +177,7 @@ class Planner:
             self._depth -= is_nested
         return self._planned[id(node)]
 
-    def _plan(self, node: Node) -> _Plan:
+    def _plan(self, node: Tree) -> _Plan:
         match node:
             case Literal():
                 return _constant(node.value)
@@ -233,7 +233,7 @@ class Planner:
 
         return _Plan(has)
 
-    def _check_field(self, holder: Node, name: str, position: int) -> None:
+    def _check_field(self, holder: Tree, name: str, position: int) -> None:
         is_device = isinstance(holder, Name) and self._places.get(holder.name.removeprefix(".")) == [(0, None)]
         if is_device and name not in _DEVICE_FIELDS:
             raise CompileError(f"undefined field '{name}'", position)
@@ -391,7 +391,7 @@ class Planner:
         return self.count - 1
 
 
-def qualified_name(node: Node) -> str | None:
+def qualified_name(node: Tree) -> str | None:
     """``a.b``, if it may be a name; else None."""
     if isinstance(node, Name):
         return node.name.removeprefix(".")

@@ -18,8 +18,8 @@ from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
     Literal,
     MapOf,
     Name,
-    Node,
     Select,
+    Tree,
 )
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import Value
@@ -29,7 +29,7 @@ RESULT = "@result"
 _UNUSED, _SORTED = "#unused", "@__sortBy_input__"
 
 
-def expand(position: int, function: str, target: Node | None, arguments: list[Node]) -> Node | None:
+def expand(position: int, function: str, target: Tree | None, arguments: list[Tree]) -> Tree | None:
     """Expansion of a macro's call; None for any other call."""
     if function == "has" and target is None and len(arguments) == 1:
         return _has(position, arguments[0])
@@ -39,11 +39,11 @@ def expand(position: int, function: str, target: Node | None, arguments: list[No
     return macro(_Writer(position), target, arguments)
 
 
-def _is_cel(target: Node) -> bool:
+def _is_cel(target: Tree) -> bool:
     return isinstance(target, Name) and target.name == "cel"
 
 
-def _has(position: int, tested: Node) -> Node:
+def _has(position: int, tested: Tree) -> Tree:
     if isinstance(tested, Select):
         return Select(position, tested.operand, tested.name, is_test=True)
     raise CompileError("invalid argument to has() macro", tested.position)
@@ -55,7 +55,7 @@ class _Writer:
     def __init__(self, position: int) -> None:
         self._position = position
 
-    def name(self, node: Node) -> str:
+    def name(self, node: Tree) -> str:
         """Name of the variable that an argument names."""
         if not isinstance(node, Name):
             raise CompileError("argument must be a simple name", node.position)
@@ -63,73 +63,73 @@ class _Writer:
             raise CompileError("iteration variable overwrites accumulator variable", node.position)
         return node.name
 
-    def names(self, arguments: Sequence[Node]) -> tuple[str, ...]:
+    def names(self, arguments: Sequence[Tree]) -> tuple[str, ...]:
         first, second = map(self.name, arguments[:2])
         if first == second:
             raise CompileError(f"duplicate variable name: {first}", arguments[1].position)
         return first, second
 
-    def literal(self, value: Value) -> Node:
+    def literal(self, value: Value) -> Tree:
         return Literal(self._position, value)
 
-    def variable(self, name: str = RESULT) -> Node:
+    def variable(self, name: str = RESULT) -> Tree:
         return Name(self._position, name)
 
-    def call(self, function: str, *arguments: Node) -> Node:
+    def call(self, function: str, *arguments: Tree) -> Tree:
         return Call(self._position, function, None, list(arguments))
 
-    def method(self, target: Node, function: str, *arguments: Node) -> Node:
+    def method(self, target: Tree, function: str, *arguments: Tree) -> Tree:
         return Call(self._position, function, target, list(arguments))
 
-    def list_of(self, *items: Node) -> Node:
+    def list_of(self, *items: Tree) -> Tree:
         return ListOf(self._position, list(items))
 
-    def map_of(self) -> Node:
+    def map_of(self) -> Tree:
         return MapOf(self._position, [])
 
     def fold(
-        self, range_: Node, names: tuple[str, ...], start: Node, condition: Node, step: Node, result: Node
-    ) -> Node:
+        self, range_: Tree, names: tuple[str, ...], start: Tree, condition: Tree, step: Tree, result: Tree
+    ) -> Tree:
         return Fold(self._position, range_, names, RESULT, start, condition, step, result)
 
     def gather(
-        self, range_: Node, names: tuple[str, ...], start: Node, step: Node, condition: Node | None = None
-    ) -> Node:
+        self, range_: Tree, names: tuple[str, ...], start: Tree, step: Tree, condition: Tree | None = None
+    ) -> Tree:
         """All that is gathered, where a condition is met."""
         if condition is not None:
             step = self.call("_?_:_", condition, step, self.variable())
         return self.fold(range_, names, start, self.literal(value=True), step, self.variable())
 
-    def bind(self, name: str, value: Node, body: Node) -> Node:
+    def bind(self, name: str, value: Tree, body: Tree) -> Tree:
         """A loop over nothing, whose start the body sees."""
         nothing, false = self.list_of(), self.literal(value=False)
         return Fold(self._position, nothing, (_UNUSED,), name, value, false, self.variable(name), body)
 
 
-_Macro = Callable[[_Writer, Node, list[Node]], Node]
+_Macro = Callable[[_Writer, Tree, list[Tree]], Tree]
 
 
-def _one_or_two(writer: _Writer, arguments: list[Node]) -> tuple[tuple[str, ...], Node]:
+def _one_or_two(writer: _Writer, arguments: list[Tree]) -> tuple[tuple[str, ...], Tree]:
     if len(arguments) == 2:
         return (writer.name(arguments[0]),), arguments[1]
     return writer.names(arguments), arguments[2]
 
 
-def _all(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+def _all(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
     names, wanted = _one_or_two(writer, arguments)
     condition = writer.call("@not_strictly_false", writer.variable())
     step = writer.call("_&&_", writer.variable(), wanted)
     return writer.fold(target, names, writer.literal(value=True), condition, step, writer.variable())
 
 
-def _exists(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+def _exists(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
     names, wanted = _one_or_two(writer, arguments)
     condition = writer.call("@not_strictly_false", writer.call("!_", writer.variable()))
     step = writer.call("_||_", writer.variable(), wanted)
     return writer.fold(target, names, writer.literal(value=False), condition, step, writer.variable())
 
 
-def _exists_one(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+def _exists_one(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
     names, wanted = _one_or_two(writer, arguments)
     one_more = writer.call("_+_", writer.variable(), writer.literal(1))
     step = writer.call("_?_:_", wanted, one_more, writer.variable())
@@ -137,58 +137,58 @@ def _exists_one(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
     return writer.fold(target, names, writer.literal(0), writer.literal(value=True), step, result)
 
 
-def _map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+def _map(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
     names = (writer.name(arguments[0]),)
     condition = arguments[1] if len(arguments) == 3 else None
     step = writer.call("_+_", writer.variable(), writer.list_of(arguments[-1]))
     return writer.gather(target, names, writer.list_of(), step, condition)
 
 
-def _filter(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+def _filter(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
     names = (writer.name(arguments[0]),)
     step = writer.call("_+_", writer.variable(), writer.list_of(arguments[0]))
     return writer.gather(target, names, writer.list_of(), step, arguments[1])
 
 
-def _transform_list(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+def _transform_list(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
     step = writer.call("_+_", writer.variable(), writer.list_of(arguments[-1]))
     condition = arguments[2] if len(arguments) == 4 else None
     return writer.gather(target, writer.names(arguments), writer.list_of(), step, condition)
 
 
-def _transform_map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+def _transform_map(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
     names = writer.names(arguments)
     step = writer.call("cel.@mapInsert", writer.variable(), writer.variable(names[0]), arguments[-1])
     condition = arguments[2] if len(arguments) == 4 else None
     return writer.gather(target, names, writer.map_of(), step, condition)
 
 
-def _transform_map_entry(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+def _transform_map_entry(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
     step = writer.call("cel.@mapInsert", writer.variable(), arguments[-1])
     condition = arguments[2] if len(arguments) == 4 else None
     return writer.gather(target, writer.names(arguments), writer.map_of(), step, condition)
 
 
-def _sort_by(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+def _sort_by(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
     keys = _map(writer, writer.variable(_SORTED), arguments)
     body = writer.method(writer.variable(_SORTED), "@sortByAssociatedKeys", keys)
     return writer.bind(_SORTED, target, body)
 
 
-def _bind(writer: _Writer, _target: Node, arguments: list[Node]) -> Node:
+def _bind(writer: _Writer, _target: Tree, arguments: list[Tree]) -> Tree:
     variable, value, body = arguments
     return writer.bind(writer.name(variable), value, body)
 
 
-def _opt_map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+def _opt_map(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
     return _if_set(writer, target, arguments, lambda body: writer.call("optional.of", body))
 
 
-def _opt_flat_map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+def _opt_flat_map(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
     return _if_set(writer, target, arguments, lambda body: body)
 
 
-def _if_set(writer: _Writer, target: Node, arguments: list[Node], wrapped: Callable[[Node], Node]) -> Node:
+def _if_set(writer: _Writer, target: Tree, arguments: list[Tree], wrapped: Callable[[Tree], Tree]) -> Tree:
     """The target stands in it twice."""
     variable, body = arguments
     bound = writer.bind(writer.name(variable), writer.method(target, "value"), body)

@@ -108,56 +108,56 @@ def number(token: Token, sign: str = "") -> int | float:
     return Uint(integer) if is_unsigned else integer
 
 
-class Node(Struct, eq=False):
+class Tree(Struct, eq=False):
     position: int
 
 
-class Literal(Node, eq=False):
+class Literal(Tree, eq=False):
     value: Value
 
 
-class Name(Node, eq=False):
+class Name(Tree, eq=False):
     name: str
 
 
-class Select(Node, eq=False):
+class Select(Tree, eq=False):
     """``operand.name``, or ``has(operand.name)``."""
 
-    operand: Node
+    operand: Tree
     name: str
     is_test: bool = False
 
 
-class Call(Node, eq=False):
+class Call(Tree, eq=False):
     """A function, a method if it has a ``target``, or an operator by its name (``_+_``)."""
 
     function: str
-    target: Node | None
-    arguments: list[Node]
+    target: Tree | None
+    arguments: list[Tree]
 
 
-class ListOf(Node, eq=False):
-    items: list[Node]
+class ListOf(Tree, eq=False):
+    items: list[Tree]
     optional: frozenset[int] = frozenset()
     """Positions of items written with ``?``."""
 
 
-class MapOf(Node, eq=False):
-    entries: list[tuple[Node, Node, bool]]
+class MapOf(Tree, eq=False):
+    entries: list[tuple[Tree, Tree, bool]]
     """Key, value, and whether it is written with ``?``."""
 
 
-class Fold(Node, eq=False):
+class Fold(Tree, eq=False):
     """A loop over ``range``, to which all macros expand."""
 
-    range: Node
+    range: Tree
     variables: tuple[str, ...]
     """One variable, or two: index or key, and value."""
     accumulator: str
-    start: Node
-    condition: Node
-    step: Node
-    result: Node
+    start: Tree
+    condition: Tree
+    step: Tree
+    result: Tree
 
 
 _WORDS: dict[str, Value] = {"true": True, "false": False, "null": None}
@@ -205,7 +205,7 @@ _BINARY = {
 """The operators of two operands: how strongly they bind, and the function that each is."""
 _RELATION = 3
 
-Expand = Callable[[int, str, Node | None, list[Node]], Node | None]
+Expand = Callable[[int, str, Tree | None, list[Tree]], Tree | None]
 
 
 class Parser:
@@ -218,7 +218,7 @@ class Parser:
         self._tokens = list(tokens(text))
         self._at = self._depth = 0
 
-    def parse(self) -> Node:
+    def parse(self) -> Tree:
         node = self._expression()
         self._expect("<EOF>")
         return node
@@ -245,7 +245,7 @@ class Parser:
         wanted = " or ".join(kind.strip("'") if kind != "<EOF>" else "the end" for kind in expected)
         raise CompileError(f"unexpected {found}{f', expected {wanted}' if wanted else ''}", token.start)
 
-    def _expression(self) -> Node:
+    def _expression(self) -> Tree:
         self._deeper()
         node = self._binary(1)
         if sign := self._take("'?'"):
@@ -260,7 +260,7 @@ class Parser:
         if self._depth > MAX_DEPTH:
             raise CompileError(f"nested more than {MAX_DEPTH} deep")
 
-    def _binary(self, least: int) -> Node:
+    def _binary(self, least: int) -> Tree:
         left = self._unary()
         last = 0
         while (binary := _BINARY.get(self._token.kind)) is not None and binary[0] >= least:
@@ -274,7 +274,7 @@ class Parser:
             last = rank
         return left
 
-    def _unary(self) -> Node:
+    def _unary(self) -> Tree:
         """Parse an expression with the signs before it."""
         sign, count = self._token, 0
         if sign.kind in ("'!'", "'-'"):
@@ -290,7 +290,7 @@ class Parser:
         following = self._tokens[min(self._at + 1, len(self._tokens) - 1)]
         return self._token.kind == "'-'" and following.kind in ("NUM_INT", "NUM_FLOAT")
 
-    def _member(self) -> Node:
+    def _member(self) -> Tree:
         """Parse an expression with what is selected, indexed and called behind it."""
         node = self._primary()
         while sign := self._take("'.'", "'['"):
@@ -309,7 +309,7 @@ class Parser:
                 node = Select(sign.start, node, name.text)
         return node
 
-    def _primary(self) -> Node:
+    def _primary(self) -> Tree:
         dot = self._take("'.'")
         token = self._advance()
         if dot is not None and token.kind != "IDENTIFIER":
@@ -337,7 +337,7 @@ class Parser:
             return Literal(token.start, _WORDS[token.text])
         return self._fail(token)
 
-    def _name(self, dot: Token | None, token: Token) -> Node:
+    def _name(self, dot: Token | None, token: Token) -> Tree:
         """A variable or a call."""
         at = self._at
         while self._tokens[at].kind == "'.'" and self._tokens[at + 1].kind == "IDENTIFIER":
@@ -354,9 +354,9 @@ class Parser:
             return self._call(opening.start, name, None, self._arguments())
         return Name(token.start, name)
 
-    def _arguments(self) -> list[Node]:
+    def _arguments(self) -> list[Tree]:
         """Parse the arguments of a call, up to and including the closing bracket."""
-        arguments: list[Node] = []
+        arguments: list[Tree] = []
         if self._take("')'"):
             return arguments
         while True:
@@ -364,11 +364,11 @@ class Parser:
             if self._expect("','", "')'").kind == "')'":
                 return arguments
 
-    def _entries(self, closing: str) -> list[tuple[Node, Node, bool]]:
+    def _entries(self, closing: str) -> list[tuple[Tree, Tree, bool]]:
         """Parse the entries of a list (each twice) or a map, with the closing bracket; True for those written with
         ``?``.
         """
-        entries: list[tuple[Node, Node, bool]] = []
+        entries: list[tuple[Tree, Tree, bool]] = []
         while not self._take(closing):
             is_optional = self._take("'?'") is not None
             key = value = self._expression()
@@ -381,6 +381,6 @@ class Parser:
                 break
         return entries
 
-    def _call(self, position: int, function: str, target: Node | None, arguments: list[Node]) -> Node:
+    def _call(self, position: int, function: str, target: Tree | None, arguments: list[Tree]) -> Tree:
         expanded = self._expand(position, function, target, arguments)
         return Call(position, function, target, arguments) if expanded is None else expanded
