@@ -146,14 +146,14 @@ class ScaleError(Exception):
     """The replicas of a controller cannot be determined; the message is the disruption controller's."""
 
 
-class ScaleTarget(NamedTuple):
+class PodScale(NamedTuple):
     """Desired replicas of ``workload``."""
 
     workload: WorkloadName
     replicas: int
 
 
-Scales = Callable[[OwnerReference, str], ScaleTarget | None]
+Scales = Callable[[OwnerReference, str], PodScale | None]
 """Lookup of the scale of a pod's controller in its namespace; None without such an object. Raises ScaleError for a kind
 without scales.
 """
@@ -167,13 +167,13 @@ class ClusterScales:
             _name_of(workload): workload for kind in _GROUPS for workload in objects.get(kind)
         }
 
-    def __call__(self, controller: OwnerReference, namespace: str) -> ScaleTarget | None:
+    def __call__(self, controller: OwnerReference, namespace: str) -> PodScale | None:
         workload = self._find(controller, namespace)
         if isinstance(workload, ReplicaSet):
             # A ReplicaSet whose Deployment is missing counts by itself.
             workload = self._deployment(workload) or workload
         if workload is not None:
-            return ScaleTarget(_name_of(workload), replicas_of(workload))
+            return PodScale(_name_of(workload), replicas_of(workload))
         resource = _RESOURCES.get((controller.api_version, controller.kind))
         if resource is None:
             raise ScaleError(f"no matches for kind {quote(controller.kind)} in version {quote(controller.api_version)}")

@@ -13,8 +13,8 @@ from kubespread.controllers.disruption import (
     LET_THROUGH,
     ClusterScales,
     Eviction,
+    PodScale,
     ScaleError,
-    ScaleTarget,
     budget_status,
     condition_of,
     evict,
@@ -95,7 +95,7 @@ class _Scales(ClusterScales):
             if (found["apiVersion"], found["kind"]) == (_VERSION, "Widget")
         }
 
-    def __call__(self, controller: OwnerReference, namespace: str) -> ScaleTarget | None:
+    def __call__(self, controller: OwnerReference, namespace: str) -> PodScale | None:
         if controller.api_version != _VERSION or controller.kind not in ("Widget", "Gadget"):
             return super().__call__(controller, namespace)
         if controller.kind == "Gadget":
@@ -105,7 +105,7 @@ class _Scales(ClusterScales):
         if widget is None or (uid and controller.uid not in ("", uid)):
             return None
         name = WorkloadName("Widget.example.com", namespace, controller.name)
-        return ScaleTarget(name, widget["spec"].get("replicas", 0))
+        return PodScale(name, widget["spec"].get("replicas", 0))
 
 
 def _status(budget: PodDisruptionBudget) -> Data:

@@ -49,6 +49,7 @@ from kubespread.wording import EMPTY, counted_in, says
 from kubespread.world.events.applying import AppliedWorkload, apply_workload
 from kubespread.world.events.rollouts import NewTemplate, rolled_out
 from kubespread.world.events.world import World
+from kubespread.world.store.owners import PodCopy
 from kubespread.world.store.pod_book import key_of
 from kubespread.world.store.store import Start, WorldSettings
 from kubespread.world.store.waiting import LivingCluster, Scheduled

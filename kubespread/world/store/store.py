@@ -13,7 +13,7 @@ from typing import Self
 from msgspec import Struct, field
 
 from kubespread.controllers.daemonset import should_run
-from kubespread.controllers.disruption import ScaleTarget
+from kubespread.controllers.disruption import PodScale
 from kubespread.controllers.outage import Replacement, is_silent, replacement
 from kubespread.controllers.persistentvolume import Volumes
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims
@@ -209,7 +209,7 @@ class Store(Forking):
         if (resized := self.workloads.resize(name, replicas)) is not None:
             self.add_objects([resized])
 
-    def _scale(self, controller: OwnerReference, namespace: str) -> ScaleTarget | None:
+    def _scale(self, controller: OwnerReference, namespace: str) -> PodScale | None:
         """Scale of a controller that the cluster's source does not have: as many replicas as it runs."""
         if (scale := self.workloads.scales(controller, namespace)) is not None:
             return scale
@@ -217,7 +217,7 @@ class Store(Forking):
         if kind is None or self.workloads.objects.knows(kind.cls):
             return None
         name = WorkloadName(controller.kind, namespace, controller.name)
-        return ScaleTarget(name, self.owner(name).replicas)
+        return PodScale(name, self.owner(name).replicas)
 
     @property
     def timestamp(self) -> str:
