@@ -44,7 +44,7 @@ def epilog(yes: str, no: str | None) -> str:
     second = "" if no is None else f"1 {no}, "
     return (
         f"Exit codes: 0 {yes}, {second}2 wrong usage, bad manifest or failed write, "
-        "3 cluster or snapshot not readable, 70 bug, 130 interrupted, 141 output closed."
+        "3 cluster or snapshot not readable, or the answer not known, 70 bug, 130 interrupted, 141 output closed."
     )
 
 
