@@ -26,7 +26,7 @@ _ASK = {
     "simulate 10,000": "kubespread.simulate(snapshot, manifest, replicas=10_000)",
     "audit": "kubespread.audit(snapshot)",
     "capacity": "kubespread.capacity(snapshot)",
-    "survive a zone": f"kubespread.after_edits(snapshot.with_edits('fail {_ZONE}'))",
+    "survive a zone": f"kubespread.after_edits(snapshot.edited('fail {_ZONE}'))",
 }
 """What is asked in a process that has loaded the cluster; loading is measured in one that has not."""
 _QUESTION = """

@@ -120,13 +120,16 @@ _PARTICIPLE = re.compile(
 _RULE = "a rule of kube/validation/rules.toml, which is read as it is called"
 
 _FIELD = "a type of the published JSON schemas"
+_LIBRARY = "a method that the documented library has had since 0.2"
 ALLOWED = {
     "alone": _RULE,
     "assumed": "as the attribute of clusters and worlds that it stands for",
     "below": _RULE,
+    "edited": _LIBRARY,
     "given": _RULE,
     "never": _RULE,
     "not": "an operator of CEL",
+    "only": _LIBRARY,
     "refused": _RULE,
     "required": "field.Required of Kubernetes, and a rule of rules.toml",
     "stranded": _FIELD,

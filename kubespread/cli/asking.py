@@ -290,7 +290,7 @@ def _oppose(
 ) -> tuple[Any, Any]:
     """The side before and the one after, which is ``elsewhere`` or the cluster itself with its edits."""
     pods, before = question.pods, replace(opened, edits=())
-    other = (options.load_snapshot(elsewhere, quiet=quiet) if elsewhere else before).with_edits(*opened.edits)
+    other = (options.load_snapshot(elsewhere, quiet=quiet) if elsewhere else before).edited(*opened.edits)
     return Side(before, pods[0], schedulers[0]), Side(other, pods[-1], schedulers[1], settings)
 
 

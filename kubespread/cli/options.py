@@ -193,7 +193,7 @@ def open_cluster(typed: Argv, *, quiet: bool) -> Snapshot:
     """
     edits = edits_of(typed)
     sources = typed.snapshots
-    return (load_snapshot(sources, quiet=quiet) if sources else _connect(typed, quiet=quiet)).with_edits(*edits)
+    return (load_snapshot(sources, quiet=quiet) if sources else _connect(typed, quiet=quiet)).edited(*edits)
 
 
 def open_cluster_if_any(typed: Argv, *, is_needed: bool, quiet: bool) -> Snapshot | None:

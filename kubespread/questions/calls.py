@@ -106,7 +106,7 @@ def pose(
 ) -> QuestionCall:
     """Build the question of a call, with edits that read no files. Raises KubespreadError."""
     arguments: Arguments = arguments_from(arguments_of(question), passed)
-    edited = snapshot.with_edits(*_edits(question, arguments))
+    edited = snapshot.edited(*_edits(question, arguments))
     scheduling = replace(
         scheduler,
         kube_version=arguments.kube_version or scheduler.kube_version,

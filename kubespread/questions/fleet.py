@@ -272,7 +272,7 @@ class _Asking:
         if not gc.isenabled() and self._asked % _KEPT == 0:
             gc.collect()
         try:
-            snapshot = (source if isinstance(source, Snapshot) else load(source)).with_edits(*self._edits)
+            snapshot = (source if isinstance(source, Snapshot) else load(source)).edited(*self._edits)
         except KubespreadError as error:
             return _Row(FleetCluster(name=name, error=str(error)))
         try:

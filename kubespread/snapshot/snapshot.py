@@ -160,7 +160,7 @@ class Snapshot(Struct, frozen=True, eq=False):
         """True if the clusters are equal, wherever they were read from."""
         return isinstance(other, Snapshot) and _COMPARED(self) == _COMPARED(other)
 
-    def with_edits(self, *edits: str | Edit) -> Snapshot:
+    def edited(self, *edits: str | Edit) -> Snapshot:
         """The cluster with ``edits`` to be made before a question, after earlier ones.
 
         Texts are written as on the command line: ``cordon node-7``, ``fail zone=a``, ``scale deploy/web=5``. Nodes,

@@ -327,7 +327,7 @@ AT_A_GLANCE: dict[str, Callable[[], Any]] = {
     "explain": lambda: kubespread.explain(EVERYDAY, "deploy/promo", namespace="shop"),
     "map": lambda: kubespread.topology_map(EVERYDAY),
     "pending": lambda: kubespread.pending(EVERYDAY),
-    "plan": lambda: kubespread.plan(EVERYDAY.with_edits("drain zone=eu-west-1a")),
+    "plan": lambda: kubespread.plan(EVERYDAY.edited("drain zone=eu-west-1a")),
     "removable": lambda: kubespread.removable(EVERYDAY),
     "survive": lambda: kubespread.survive(EVERYDAY, ["zone"]),
     "upgrade": lambda: kubespread.upgrade(EVERYDAY, "zone=eu-west-1a"),

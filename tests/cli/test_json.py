@@ -31,7 +31,7 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], 
     "capacity": (("capacity", "--request", "cpu=1"), AUDITED, lambda cluster: kubespread.capacity(cluster, "cpu=1")),
     "removable": (("removable",), AUDITED, kubespread.removable),
     "survive": (("survive", "-A"), AUDITED, kubespread.survive),
-    "plan": (("plan", "--cordon", "a1"), AUDITED, lambda cluster: kubespread.plan(cluster.with_edits("cordon a1"))),
+    "plan": (("plan", "--cordon", "a1"), AUDITED, lambda cluster: kubespread.plan(cluster.edited("cordon a1"))),
     "upgrade": (("upgrade", "a1"), AUDITED, lambda cluster: kubespread.upgrade(cluster, "a1")),
     "compare": (
         ("compare", "deploy/web", "--set", "cpu=1"),

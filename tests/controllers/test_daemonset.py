@@ -119,6 +119,6 @@ def test_daemon_pods_leave_a_node_whose_taint_they_tolerate_by_number_without_th
     gates: str | None, gone: int
 ) -> None:
     objects = [*hosts("a", "b"), *daemon_set("log", ("n0", "n1"), tolerations=[MORE_THAN_4])]
-    edited = kubespread.Snapshot.from_objects(objects).with_edits("taint n0=dedicated=5:NoExecute")
+    edited = kubespread.Snapshot.from_objects(objects).edited("taint n0=dedicated=5:NoExecute")
     report = kubespread.plan(edited, scheduler=kubespread.Scheduler(kube_version="1.36", feature_gates=gates))
     assert [step.gone for step in report.steps] == [gone]

@@ -128,7 +128,7 @@ def test_a_cordon_without_a_taint_is_undone() -> None:
         "zone c counts as a domain with 0 matching pods, though its node is cordoned: 2 of 6 replicas fit"
     )
     assert finding.remedy.edits == ("uncordon n2",)
-    after = kubespread.simulate(snapshot.with_edits(*finding.remedy.edits), manifest)
+    after = kubespread.simulate(snapshot.edited(*finding.remedy.edits), manifest)
     assert (after.placed, finding.remedy.outcome) == (6, "6 of 6 replicas fit: a 2 · b 2 · c 2")
 
 
@@ -175,7 +175,7 @@ def test_what_a_remedy_leads_to_is_what_simulate_says_of_it(file: str) -> None:
         for finding in kubespread.check(snapshot, workload).findings:
             remedy = finding.remedy
             if remedy.settings or remedy.edits:
-                report = kubespread.simulate(snapshot.with_edits(*remedy.edits), workload, set=remedy.settings)
+                report = kubespread.simulate(snapshot.edited(*remedy.edits), workload, set=remedy.settings)
                 assert (remedy.outcome or "").startswith(f"{report.placed} of 7 replicas fit"), finding
                 asked += 1
     assert asked

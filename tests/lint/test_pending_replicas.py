@@ -318,7 +318,7 @@ def test_the_least_change_that_was_tried_is_the_remedy(case: str) -> None:
     assert (remedy.text, remedy.settings, remedy.edits) == (text, settings, edits)
     replicas = manifest["spec"]["replicas"]
     assert remedy.outcome == f"{replicas} of {replicas} replicas fit"
-    assert kubespread.simulate(cluster.with_edits(*edits), manifest, set=settings).placed == replicas
+    assert kubespread.simulate(cluster.edited(*edits), manifest, set=settings).placed == replicas
 
 
 def test_what_was_tried_in_vain_is_counted() -> None:

@@ -19,7 +19,7 @@ def answers(snapshot: Snapshot) -> list[Any]:
     reports = (
         kubespread.removable(snapshot),
         kubespread.survive(snapshot, pairs=False),
-        kubespread.plan(snapshot.with_edits("drain n0", "delete-node n0")),
+        kubespread.plan(snapshot.edited("drain n0", "delete-node n0")),
     )
     return [_unordered(report.to_dict()) for report in reports]
 

@@ -190,7 +190,7 @@ def test_as_many_replicas_fit_as_a_remedy_says(
         remedy = finding.remedy
         said = re.match(r"(\d+) of \d+ replicas? fits?", remedy.outcome or "")
         if said is not None and (remedy.settings or remedy.edits):
-            placed = kubespread.simulate(cluster.with_edits(*remedy.edits), web, set=remedy.settings).placed
+            placed = kubespread.simulate(cluster.edited(*remedy.edits), web, set=remedy.settings).placed
             assert placed == int(said[1]), finding
 
 

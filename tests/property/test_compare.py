@@ -22,7 +22,7 @@ EVERY = ClusterWorkloads(all_namespaces=True)
 
 def side(asked: tuple[list[Data], list[Data], Data], edits: list[str]) -> Side:
     nodes, running, candidate = asked
-    return Side(kubespread.Snapshot.from_objects([*nodes, *running]).with_edits(*edits), candidate)
+    return Side(kubespread.Snapshot.from_objects([*nodes, *running]).edited(*edits), candidate)
 
 
 def judged(side: Side) -> dict[str, object]:
@@ -114,7 +114,7 @@ def test_the_rows_of_all_workloads_are_those_that_are_placed_differently(
 ) -> None:
     snapshot = snapshot_of(objects)
     before = Side(snapshot, EVERY, Scheduler(kube_version=old))
-    after = Side(snapshot.with_edits(*edits), EVERY, Scheduler(kube_version=new))
+    after = Side(snapshot.edited(*edits), EVERY, Scheduler(kube_version=new))
     was, now = placed(before, from_scratch=True), placed(after, from_scratch=True)
     report = kubespread.compare(before, after)
     check(report, differing(was, now))

@@ -53,7 +53,7 @@ def fits(case: Data, options: list[str]) -> bool:
         else:
             edits.append(f"{match['verb']} {value}")
     try:
-        return kubespread.explain(snapshot.with_edits(*edits), case["pod"], scheduler, set=settings).schedulable
+        return kubespread.explain(snapshot.edited(*edits), case["pod"], scheduler, set=settings).schedulable
     except KubespreadError:
         return False
 

@@ -38,7 +38,7 @@ OF_WORKLOADS: dict[str, Callable[[Snapshot, str], Any]] = {
     "simulate, from scratch": lambda snapshot, name: kubespread.simulate(snapshot, name, from_scratch=True),
     "plan": lambda snapshot, name: kubespread.plan(snapshot, [f"rollout {name} cpu=100m", f"scale {name}=1"]),
     "compare": lambda snapshot, name: kubespread.compare(
-        Side(snapshot, name), Side(snapshot.with_edits("cordon n0"), name)
+        Side(snapshot, name), Side(snapshot.edited("cordon n0"), name)
     ),
     "explain, fixing": partial(kubespread.explain, fix=True),
 }

@@ -129,7 +129,7 @@ def test_a_plan_of_the_same_steps_says_the_same(snapshot: Snapshot, flags: Drain
     name, text = data.draw(st.sampled_from(names)), data.draw(st.sampled_from(["drain", "fail", "fail-hard"]))
     steps = drained(name, flags) if text == "drain" else (f"{text} {name}",)
     play = played(snapshot, *steps)
-    plan = kubespread.plan(snapshot.with_edits(*steps), runs=1)
+    plan = kubespread.plan(snapshot.edited(*steps), runs=1)
     assert (plan.verdict, plan.whole) == (play.verdict, play.whole)
     assert plan.worse == play.worse
 
@@ -232,7 +232,7 @@ def test_autoscalers_at_their_maximum_lack_the_same_pods(objects: list[Data], da
     plan = kubespread.plan(snapshot, hpa_max=True, runs=1)
     play = played(snapshot, *(f"scale default/deploy/{name}={number}" for name, number in growing.items()))
     assert plan.whole == play.whole
-    scaled = snapshot.with_edits(*(f"scale default/deploy/{name}={number}" for name, number in growing.items()))
+    scaled = snapshot.edited(*(f"scale default/deploy/{name}={number}" for name, number in growing.items()))
     assert kubespread.pending(scaled).pending == waiting(play) + play.pending
 
 
@@ -241,7 +241,7 @@ def test_autoscalers_at_their_maximum_lack_the_same_pods(objects: list[Data], da
 def test_as_many_pods_are_pending_before_whoever_is_asked(snapshot: Snapshot) -> None:
     name = snapshot.nodes[0].metadata.name
     removable, upgrade = kubespread.removable(snapshot), kubespread.upgrade(snapshot, name, remedies=False)
-    plan = kubespread.plan(snapshot.with_edits(f"cordon {name}"))
+    plan = kubespread.plan(snapshot.edited(f"cordon {name}"))
     assert removable.pending_before == waiting(upgrade) == waiting(plan)
     with suppress(UsageError):
         # It has no workloads whose pods could be evicted.
@@ -294,7 +294,7 @@ def test_a_workload_is_as_ready_whoever_shows_it(snapshot: Snapshot, data: st.Da
     """Before anything happens, as `audit` shows the settled cluster; and after a step, as it shows what is left."""
     name = data.draw(st.sampled_from([node.metadata.name for node in snapshot.nodes]))
     step = data.draw(st.sampled_from([f"cordon {name}", f"drain {name} --force", f"fail {name}"]))
-    plan = kubespread.plan(snapshot.with_edits(step))
+    plan = kubespread.plan(snapshot.edited(step))
     before, after = (_audited(settled) for settled in (_as_planned(snapshot), _as_planned(snapshot, step)))
     for row in plan.whole.workloads:
         was, left = (side.get(str(row.workload)) for side in (before, after))
@@ -338,6 +338,6 @@ def test_an_assistant_gets_the_same_answers(snapshot: Snapshot, flags: DrainFlag
     assert told == kubespread.removable(snapshot, **own).to_dict()
     name = snapshot.nodes[0].metadata.name
     edits = [f"drain {name}", f"delete-node {name}"]
-    plan = kubespread.plan(snapshot.with_edits(*drained(name, flags)), **own)
+    plan = kubespread.plan(snapshot.edited(*drained(name, flags)), **own)
     told = tools()["plan"].call(snapshot, Scheduler(), {**asked, "edits": edits})
     assert (told["verdict"], told["answer"]) == (plan.verdict, list(plan.answer))

@@ -35,7 +35,7 @@ def on_nodes(snapshot: kubespread.Snapshot) -> set[tuple[str, str]]:
 @given(objects=clusters(), edits=EDITS)
 def test_both_sides_are_counted_as_by_hand(objects: list[Data], edits: list[str]) -> None:
     snapshot = snapshot_of(objects)
-    report = kubespread.plan(snapshot.with_edits(*edits))
+    report = kubespread.plan(snapshot.edited(*edits))
     before = after(snapshot)
     now = after(snapshot, *edits)
     for name in {*ready(before), *ready(now)} - {str(row.workload) for row in report.whole.workloads}:
@@ -53,7 +53,7 @@ def test_both_sides_are_counted_as_by_hand(objects: list[Data], edits: list[str]
 @given(objects=clusters(), edits=EDITS)
 def test_steps_are_the_same_as_edits(objects: list[Data], edits: list[str]) -> None:
     snapshot = snapshot_of(objects)
-    report = kubespread.plan(snapshot.with_edits(*edits))
+    report = kubespread.plan(snapshot.edited(*edits))
     played = kubespread.plan(snapshot, edits).steps
     # An edit names the kind in full.
     assert [msgspec.structs.replace(step, name="") for step in played] == [

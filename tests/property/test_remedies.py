@@ -87,7 +87,7 @@ def copied(objects: list[Data]) -> list[Data]:
 
 
 def snapshot_of(objects: list[Data], *edits: str) -> Snapshot:
-    return Snapshot.from_objects(copied(objects)).with_edits(*edits)
+    return Snapshot.from_objects(copied(objects)).edited(*edits)
 
 
 def key(each: Data) -> str:

@@ -43,7 +43,7 @@ KEYS = {"zone": ZONE, "hostname": HOSTNAME}
 @settings(max_examples=3, deadline=None)
 @given(objects=clusters(), edit=st.sampled_from(["", "", "fail zone=a", "scale default/deploy/web=5"]))
 def test_every_line_says_what_is_counted_by_hand(objects: list[Data], edit: str) -> None:
-    snapshot = snapshot_of(objects).with_edits(edit) if edit else snapshot_of(objects)
+    snapshot = snapshot_of(objects).edited(edit) if edit else snapshot_of(objects)
     report, now = kubespread.report(snapshot), as_given(snapshot)
     waits = waiting(now)
     pending = [line for line in report.lines if line.key.startswith("running/pending/")]

@@ -41,7 +41,7 @@ from tests.property.workloads_on_nodes import (
 def test_each_loss_is_what_it_comes_to_by_hand(objects: list[Data], edit: str, nodes_deleted: bool) -> None:
     snapshot = snapshot_of(objects)
     if edit:
-        snapshot = snapshot.with_edits(edit)
+        snapshot = snapshot.edited(edit)
     report, before = kubespread.survive(snapshot, ("zone",), nodes_deleted=nodes_deleted), after(snapshot)
     assert report.pending_before == sum(waiting(before).values())
     for loss in report.losses:

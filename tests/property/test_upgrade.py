@@ -107,7 +107,7 @@ def applied(snapshot: Snapshot, manner: dict[str, Any], option: str) -> tuple[Sn
         if name in ("surge", "batch"):
             options[name] = int(value)
         elif value:
-            snapshot = snapshot.with_edits(each.strip())
+            snapshot = snapshot.edited(each.strip())
         else:
             options[name.replace("-", "_")] = True
     return snapshot, options

@@ -271,7 +271,7 @@ def test_an_edit_is_the_same_change_made_by_hand(objects: list[Data], edit: str)
         for each in objects
         if (changed := BY_HAND[edit](each) if each["metadata"]["name"] == "n0" else each) is not None
     ]
-    edited = Snapshot.from_objects(objects).with_edits(edit)
+    edited = Snapshot.from_objects(objects).edited(edit)
     assert without_notes(answers(edited)) == without_notes(answers(Snapshot.from_objects(by_hand)))
     both = [kubespread.simulate(each, "deploy/web", 7) for each in (edited, Snapshot.from_objects(by_hand))]
     first, second = (without_notes([report.to_dict()]) for report in both)
@@ -298,7 +298,7 @@ def test_an_edited_cluster_that_was_kept_answers_as_the_edited_question(objects:
     snapshot = Snapshot.from_objects(objects)
     world = world_of(snapshot, Scheduler())
     made = played(world, edits)
-    edited = replace(snapshot, edits=()).with_edits(*made)
+    edited = replace(snapshot, edits=()).edited(*made)
     kept, _ = kubespread.after_edits(edited)
     assert kept.edits == ()
     assert without_notes(answers(edited)) == without_notes(answers(kept))

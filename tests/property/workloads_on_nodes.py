@@ -73,7 +73,7 @@ def held_clusters(draw: st.DrawFn) -> list[Data]:
 
 def with_options(snapshot: Snapshot, options: str) -> Snapshot:
     """The cluster with edits as they are printed: ``--budget web:maxUnavailable=1 --cordon n0``."""
-    return snapshot.with_edits(*(each.strip() for each in options.split("--")[1:]))
+    return snapshot.edited(*(each.strip() for each in options.split("--")[1:]))
 
 
 def snapshot_of(objects: list[Data]) -> Snapshot:

@@ -38,7 +38,7 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
     "nothing differs": (Side(EMPTY, WEB), Side(EMPTY, WEB), 2, "same: 1 workload and 3 nodes", []),
     "an edit that is undone differs in nothing": (
         Side(EMPTY, WEB),
-        Side(EMPTY.with_edits("cordon n0", "uncordon n0"), WEB),
+        Side(EMPTY.edited("cordon n0", "uncordon n0"), WEB),
         2,
         "same: 1 workload and 3 nodes",
         [],
@@ -52,7 +52,7 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
     ),
     "a cordoned node no longer fits and its replica stays pending": (
         Side(TWO, WEB),
-        Side(TWO.with_edits("cordon n1"), WEB),
+        Side(TWO.edited("cordon n1"), WEB),
         2,
         "1 of 1 workload and 1 of 2 nodes differ, worse: default/Pod/web pending 0 → 1 and 2 more changes",
         [
@@ -96,7 +96,7 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
     ),
     "nodes of one side only": (
         Side(EMPTY, WEB),
-        Side(EMPTY.with_edits("delete-node n1", "add-node n2"), WEB),
+        Side(EMPTY.edited("delete-node n1", "add-node n2"), WEB),
         0,
         "3 of 4 nodes differ, worse: n1 fits yes → –",
         [
@@ -118,7 +118,7 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
     ),
     "releases whose scores are not modeled have neither scores nor placements to compare": (
         Side(TWO, WEB),
-        Side(TWO.with_edits("cordon n1"), WEB, Scheduler(kube_version="1.20")),
+        Side(TWO.edited("cordon n1"), WEB, Scheduler(kube_version="1.20")),
         2,
         "1 of 2 nodes differs, worse: n1 fits yes → no",
         [
@@ -128,7 +128,7 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
     ),
     "all workloads, placed from scratch": (
         Side(TWO_WORKLOADS, EVERY),
-        Side(TWO_WORKLOADS.with_edits("cordon n0", "cordon n1"), EVERY),
+        Side(TWO_WORKLOADS.edited("cordon n0", "cordon n1"), EVERY),
         None,
         "2 of 2 workloads differ, worse: default/Deployment/web skew hostname 1 → 2 and 1 more change",
         [

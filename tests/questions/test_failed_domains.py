@@ -29,9 +29,7 @@ WEB = [*hosts("a", "b", "b"), *deployment("web", ("n0", "n1", "n2"), spec=spread
 
 def test_more_nodes_are_suggested_in_no_zone_that_failed() -> None:
     """The failed zone counts as an empty domain: another node in it would do, and is not to be had."""
-    failed, cordoned = (
-        suggested(Snapshot.from_objects(WEB).with_edits(f"{verb} zone=a")) for verb in ("fail", "cordon")
-    )
+    failed, cordoned = (suggested(Snapshot.from_objects(WEB).edited(f"{verb} zone=a")) for verb in ("fail", "cordon"))
     assert [option for option in failed if "add-node" in option] == []
     assert [option for option in cordoned if "add-node" in option] == ["--add-node n0"]
 
@@ -39,7 +37,7 @@ def test_more_nodes_are_suggested_in_no_zone_that_failed() -> None:
 def test_an_upgrade_is_not_helped_by_a_node_like_one_that_broke_down() -> None:
     objects = [*hosts("a", "b"), *deployment("web", ("n1", "n1"), cpu="4"), budget("web", maxUnavailable=1)]
     working = kubespread.upgrade(Snapshot.from_objects(objects), ZONE, batch=2)
-    broken = kubespread.upgrade(Snapshot.from_objects(objects).with_edits("fail n0"), ZONE, batch=2)
+    broken = kubespread.upgrade(Snapshot.from_objects(objects).edited("fail n0"), ZONE, batch=2)
     assert [
         [each.options for each in report.remedies if "add-node" in each.options] for report in (working, broken)
     ] == [["--add-node n0"], ["--add-node n1"]]

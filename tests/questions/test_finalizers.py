@@ -37,7 +37,7 @@ def removed(snapshot: Snapshot) -> list[str]:
 
 
 def planned(snapshot: Snapshot) -> list[str]:
-    report = kubespread.plan(snapshot.with_edits("drain n0"), force=True)
+    report = kubespread.plan(snapshot.edited("drain n0"), force=True)
     return [report.verdict, report.answer[0], *(said for said in report.answer if said.startswith("step 1: "))]
 
 

@@ -167,7 +167,7 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "ReplicaSet"},
     ),
     "plan": (
-        lambda cluster: kubespread.plan(cluster.with_edits("drain a2 --ignore-daemonsets --force")),
+        lambda cluster: kubespread.plan(cluster.edited("drain a2 --ignore-daemonsets --force")),
         JUDGED | VOLUMES | EVICTED | AGAIN | {"ReplicaSet", "StatefulSet"},
     ),
     "rebalance": (kubespread.rebalance, JUDGED | VOLUMES | EVICTED | AGAIN | {"ReplicaSet"}),
@@ -247,7 +247,7 @@ READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
     "capacity": (lambda cluster: kubespread.capacity(cluster, "cpu=1"), frozenset()),
     "survive": (kubespread.survive, DEVICES),
     "upgrade": (lambda cluster: kubespread.upgrade(cluster, "b1"), DEVICES),
-    "plan": (lambda cluster: kubespread.plan(cluster.with_edits("cordon b1")), MADE_ALREADY),
+    "plan": (lambda cluster: kubespread.plan(cluster.edited("cordon b1")), MADE_ALREADY),
     "rebalance": (lambda cluster: kubespread.rebalance(cluster, "deploy/web"), MADE_ALREADY),
     "removable": (lambda cluster: kubespread.removable(cluster, "b1"), DEVICES),
     "audit": (kubespread.audit, DEVICES),

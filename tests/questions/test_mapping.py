@@ -126,7 +126,7 @@ def test_keys_that_group_nothing_are_refused(keys: list[str], message: str) -> N
 
 
 def test_edits_are_made_before_the_map_is_drawn() -> None:
-    snapshot = kubespread.Snapshot.from_objects(in_zones("a", "b")).with_edits("cordon n1")
+    snapshot = kubespread.Snapshot.from_objects(in_zones("a", "b")).edited("cordon n1")
     assert [each.closed for each in kubespread.topology_map(snapshot).nodes] == [(), ("cordoned",)]
 
 
@@ -142,9 +142,7 @@ def test_domains_add_up_to_the_whole() -> None:
 
 def test_nodes_that_edits_add_and_take_away_are_told() -> None:
     snapshot = kubespread.Snapshot.from_objects(in_zones("a", "b", "c"))
-    report = kubespread.topology_map(
-        snapshot.with_edits("add-node n0:2", "delete-node n2", "cordon n1", "add-node n0-1")
-    )
+    report = kubespread.topology_map(snapshot.edited("add-node n0:2", "delete-node n2", "cordon n1", "add-node n0-1"))
     assert [(each.name, each.joined, each.closed) for each in report.nodes] == [
         ("n0", False, ()),
         ("n0-1", True, ()),

@@ -117,7 +117,7 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
     "compare, where one side preempts": (
         lambda **options: kubespread.compare(
             Side(ROOMY, "deploy/high"),
-            Side(ROOMY.with_edits(parse("delete-node n2", None)), "deploy/high"),
+            Side(ROOMY.edited(parse("delete-node n2", None)), "deploy/high"),
             replicas=2,
             **options,
         ),

@@ -131,7 +131,7 @@ def test_one_note_says_that_new_nodes_are_not_counted(case: str) -> None:
 WEB = [*deployment("web", ("n1",), cpu="3"), *waiting(1, cpu="3")]
 ASKED: dict[str, Callable[[Snapshot], ClusterReport]] = {
     "pending": kubespread.pending,
-    "plan": lambda cluster: kubespread.plan(cluster.with_edits("scale deploy/web=4")),
+    "plan": lambda cluster: kubespread.plan(cluster.edited("scale deploy/web=4")),
     "report": kubespread.report,
     "simulate": lambda cluster: kubespread.simulate(cluster, "deploy/web", replicas=4),
     "survive": kubespread.survive,

@@ -31,7 +31,7 @@ def autoscaler(name: str, most: int) -> Data:
 
 
 def small(*edits: str) -> kubespread.Snapshot:
-    return kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="1")]).with_edits(
+    return kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="1")]).edited(
         *edits
     )
 
@@ -72,7 +72,7 @@ GONE = "1 pod is gone for good: default/solo"
     ],
 )
 def test_a_pod_that_nobody_makes_again_is_told_once(edit: str, verdict: str, said: list[str]) -> None:
-    report = kubespread.plan(kubespread.Snapshot.from_objects([*hosts("a", "b"), replica("solo")]).with_edits(edit))
+    report = kubespread.plan(kubespread.Snapshot.from_objects([*hosts("a", "b"), replica("solo")]).edited(edit))
     assert (report.verdict, report.answer[0]) == (verdict, said[0])
     assert [text for text in report.answer if "solo" in text or text == DONE] == said
 
@@ -84,9 +84,9 @@ def test_nothing_planned_is_no_plan() -> None:
 
 def test_what_waited_before_is_not_blamed_on_the_plan() -> None:
     report = kubespread.plan(
-        kubespread.Snapshot.from_objects(
-            [*hosts("a", "b"), *deployment("web", ("n0", "n1", None), cpu="5")]
-        ).with_edits("cordon n0")
+        kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1", None), cpu="5")]).edited(
+            "cordon n0"
+        )
     )
     assert (report.verdict, report.answer) == ("yes", (DONE, "1 pod pending before the first step"))
 
@@ -95,7 +95,7 @@ def test_a_pod_that_takes_over_the_wait_of_another_is_no_more_pending() -> None:
     """The one that waited takes the room of the one that is deleted, whose successor waits in its stead."""
     waiting = kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1", None), cpu="5")])
     gone = next(pod.metadata.name for pod in waiting.pods if pod.spec.node_name == "n1")
-    report = kubespread.plan(waiting.with_edits(f"evict default/{gone}"))
+    report = kubespread.plan(waiting.edited(f"evict default/{gone}"))
     assert (report.verdict, report.pending) == ("yes", 0)
     assert report.answer[0] == DONE
 
@@ -146,7 +146,7 @@ def test_new_nodes_reserve_as_much_as_old_ones() -> None:
     old = pool("a", "a1")
     old["status"] |= {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}}
     old["status"]["allocatable"] = {"cpu": "3900m", "memory": "7Gi", "pods": "110"}
-    edited = kubespread.Snapshot.from_objects([old]).with_edits("add-node a1@8x16")
+    edited = kubespread.Snapshot.from_objects([old]).edited("add-node a1@8x16")
     (made,) = (each for each in kubespread.topology_map(edited).nodes if each.joined)
     assert {load.resource: load.allocatable for load in made.load} == {"cpu": "7900m", "memory": "15Gi", "pods": "110"}
     report = kubespread.plan(edited)
@@ -194,7 +194,7 @@ def given(*steps: Any, **spec: Any) -> Data:
 def test_a_scenario_is_planned_after_the_edits_in_its_order() -> None:
     web = deployment("web", ("a1", "b1"), cpu="1")
     steps = ["rollout deploy/web cpu=2", {"drain": "a1", "name": "first"}, "stuck deploy/web"]
-    report = kubespread.plan(pooled(*web).with_edits("cordon b1"), scenario=given(*steps), preemption=False)
+    report = kubespread.plan(pooled(*web).edited("cordon b1"), scenario=given(*steps), preemption=False)
     assert texts(report) == ["cordon b1", "rollout deploy/web cpu=2", "drain a1", "stuck deploy/web"]
     assert report.preemption is False
     played = kubespread.plan(pooled(*web), given("cordon b1", *steps), preemption=False)
@@ -204,10 +204,7 @@ def test_a_scenario_is_planned_after_the_edits_in_its_order() -> None:
 def test_steps_stay_in_the_order_in_which_they_are_given() -> None:
     kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2)]
     steps = ["drain a1", "scale deploy/web=3", "rollout deploy/web cpu=500m"]
-    for report in (
-        kubespread.plan(pooled(*kept), steps),
-        kubespread.plan(pooled(*kept).with_edits(*steps[:2]), steps[2:]),
-    ):
+    for report in (kubespread.plan(pooled(*kept), steps), kubespread.plan(pooled(*kept).edited(*steps[:2]), steps[2:])):
         assert ([text.replace("Deployment/", "deploy/") for text in texts(report)], report.blocked_steps) == (
             steps,
             (1,),
@@ -251,7 +248,7 @@ def test_what_is_refused_is_said_with_whom_and_why_once() -> None:
         "status": {"hard": {"pods": "3"}, "used": {"pods": "2"}},
     }
     kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2), quota]
-    report = kubespread.plan(pooled(*kept).with_edits("drain a1", "drain b1", "scale deploy/web=5"))
+    report = kubespread.plan(pooled(*kept).edited("drain a1", "drain b1", "scale deploy/web=5"))
     assert report.answer[0] == (
         "1 of 3 steps done in full; 2 pods cannot be evicted (web-a, web-b), 2 pods not created (Deployment/web)"
     )

@@ -10,7 +10,7 @@ from tests.builders import Data, hosts
 from tests.questions.autoscaling.clusters import group, machine
 from tests.world.clusters import budget, deployment, stateful_set
 
-GROWING = kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="1")]).with_edits(
+GROWING = kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="1")]).edited(
     "scale deploy/web=20"
 )
 

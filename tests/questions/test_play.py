@@ -358,7 +358,7 @@ def test_the_cluster_after_a_step_answers_questions() -> None:
 
 
 def test_edits_come_before_the_first_step() -> None:
-    report = kubespread.plan(kubespread.load(WEB).with_edits("delete-node zone=c"), scenario("scale deploy/web=4"))
+    report = kubespread.plan(kubespread.load(WEB).edited("delete-node zone=c"), scenario("scale deploy/web=4"))
     assert (report.node_count, [step.name for step in report.steps]) == (
         6,
         ["delete-node zone=c", "scale deploy/web=4"],

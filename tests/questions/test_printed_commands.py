@@ -67,7 +67,7 @@ def test_fields_of_pods_are_set_only_by_commands_that_have_the_option(asked: str
 
 @pytest.mark.parametrize("verb", ["fail", "fail-hard"])
 def test_of_a_cluster_with_an_edit_that_is_no_option_no_command_is_printed(verb: str) -> None:
-    edited = kubespread.load(EVERYDAY / "aws12.json.gz").with_edits(f"{verb} zone=eu-west-1c")
+    edited = kubespread.load(EVERYDAY / "aws12.json.gz").edited(f"{verb} zone=eu-west-1c")
     lines = kubespread.report(edited).lines
     assert {bool(line.command) for line in lines} == {verb == "fail"}
 

@@ -100,7 +100,7 @@ def cluster(objects: list[Data], spec: Data) -> kubespread.Snapshot:
 
 QUESTIONS: Mapping[str, Callable[[kubespread.Snapshot], Any]] = {
     "survive": lambda snapshot: kubespread.survive(snapshot, "zone"),
-    "plan": lambda snapshot: kubespread.plan(snapshot.with_edits("drain n0")),
+    "plan": lambda snapshot: kubespread.plan(snapshot.edited("drain n0")),
     "removable": lambda snapshot: kubespread.removable(snapshot, ["n0"]),
     "upgrade": lambda snapshot: kubespread.upgrade(snapshot, "n0"),
     "audit": kubespread.audit,

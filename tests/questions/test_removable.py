@@ -497,6 +497,6 @@ def test_a_preempted_pod_of_a_daemon_set_waits_for_good() -> None:
     web, big = (deployment(name, (node,), cpu="4", spec=first) for name, node in (("web", "n0"), ("big", "n1")))
     snapshot = Snapshot.from_objects([*hosts("a", "b"), *daemon_set("agent", ("n0", "n1"), cpu="4"), *web, *big])
     assert lines(kubespread.removable(snapshot, ["n0"])) == [f"n0 no: pending: default/DaemonSet/agent: on n1: {FULL}"]
-    planned = kubespread.plan(snapshot.with_edits("drain n0", "delete-node n0"))
+    planned = kubespread.plan(snapshot.edited("drain n0", "delete-node n0"))
     assert planned.answer[0].startswith("1 pod pending (DaemonSet/agent)")
     assert [loss.pending for loss in kubespread.survive(snapshot, ["zone"], nodes_deleted=True).losses] == [1, 1]

@@ -108,7 +108,7 @@ ASKED: Mapping[str, Callable[[Any, str], Any]] = {
     "survive": lambda snapshot, _: kubespread.survive(snapshot, keys=(ZONE,)),
     "audit": lambda snapshot, _: kubespread.audit(snapshot),
     "removable": lambda snapshot, _: kubespread.removable(snapshot),
-    "plan": lambda snapshot, first: kubespread.plan(snapshot.with_edits(f"drain {first} --ignore-daemonsets")),
+    "plan": lambda snapshot, first: kubespread.plan(snapshot.edited(f"drain {first} --ignore-daemonsets")),
     "capacity": lambda snapshot, _: kubespread.capacity(snapshot),
 }
 

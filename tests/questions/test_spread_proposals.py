@@ -73,7 +73,7 @@ def test_of_a_workload_of_the_cluster_the_remedy_is_an_edit() -> None:
     assert finding.remedy.edits == (f"spread default/Deployment/web={ZONE}:1:soft",)
     (command,) = finding.remedy.commands
     assert '"labelSelector":{"matchLabels":{"app":"web"}}' in command
-    assert kubespread.check(snapshot.with_edits(*finding.remedy.edits), select=["KS505"]).findings == ()
+    assert kubespread.check(snapshot.edited(*finding.remedy.edits), select=["KS505"]).findings == ()
 
 
 @settings(max_examples=25, deadline=None)

@@ -376,7 +376,7 @@ def test_a_workload_is_pushed_out_only_once_the_nodes_are_deleted(nodes_deleted:
 
 def test_a_zone_that_is_lost_already_is_not_counted_as_one_that_can_be_lost() -> None:
     """Of what its failure left pending nothing is said again; what the deletion of its nodes takes is."""
-    now = Snapshot.from_objects([*THREE, *SMALL, *DB]).with_edits("fail zone=a")
+    now = Snapshot.from_objects([*THREE, *SMALL, *DB]).edited("fail zone=a")
     report = kubespread.survive(now, nodes_deleted=True)
     assert [(loss.domain, loss.already_lost) for loss in report.losses] == [("a", True), ("b", False), ("c", False)]
     assert report.answer == (
@@ -385,9 +385,7 @@ def test_a_zone_that_is_lost_already_is_not_counted_as_one_that_can_be_lost() ->
         "zone a is lost already",
         f"not known for StatefulSet/db: {NONE_READY}",
     )
-    everything = kubespread.survive(
-        Snapshot.from_objects([*hosts("a"), *deployment("web", ("n0",))]).with_edits("fail n0")
-    )
+    everything = kubespread.survive(Snapshot.from_objects([*hosts("a"), *deployment("web", ("n0",))]).edited("fail n0"))
     assert (everything.verdict, everything.answer[-1]) == ("no", f"not known for Deployment/web: {NONE_READY}")
 
 
@@ -469,7 +467,7 @@ AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int]], t
 def test_what_a_second_failure_comes_to(case: str) -> None:
     steps, options, pending, answer = AFTER[case]
     snapshot = Snapshot.from_objects([*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread())])
-    report = kubespread.survive(snapshot.with_edits(*steps), **options)
+    report = kubespread.survive(snapshot.edited(*steps), **options)
     assert [(loss.domain, loss.pending) for loss in report.losses] == pending
     assert report.answer == answer
 

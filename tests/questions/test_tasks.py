@@ -126,7 +126,7 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
     "audit": kubespread.audit,
     "report": kubespread.report,
     "verify": lambda snapshot, **how: kubespread.verify(snapshot, PROMISES, **how),
-    "plan": lambda snapshot, **how: kubespread.plan(snapshot.with_edits("fail-hard n0"), **how),
+    "plan": lambda snapshot, **how: kubespread.plan(snapshot.edited("fail-hard n0"), **how),
     "check": kubespread.check,
     "steps": lambda snapshot, runs=4, **how: kubespread.plan(
         snapshot, scenario("scale default/deploy/web=1", "drain n0 --ignore-daemonsets --force"), runs=runs, **how
@@ -139,6 +139,6 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
 @settings(max_examples=2, deadline=None)
 @given(objects=clusters(), edit=st.sampled_from(["", "scale default/deploy/web=5"]))
 def test_the_answer_is_the_same_for_any_number_of_jobs(question: str, objects: list[Data], edit: str) -> None:
-    snapshot = snapshot_of(objects).with_edits(*filter(None, [edit]))
+    snapshot = snapshot_of(objects).edited(*filter(None, [edit]))
     ask = ASKED[question]
     assert ask(snapshot, jobs=2) == ask(snapshot, jobs=1)

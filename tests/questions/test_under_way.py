@@ -151,7 +151,7 @@ PAUSED = "Deployment/web: its rollout is paused in the snapshot and stays so"
     "ask",
     [
         lambda snapshot: kubespread.survive(snapshot, ["zone"]),
-        lambda snapshot: kubespread.plan(snapshot.with_edits("cordon n3")),
+        lambda snapshot: kubespread.plan(snapshot.edited("cordon n3")),
         kubespread.removable,
     ],
 )

@@ -241,7 +241,7 @@ def test_what_is_named_as_a_remedy_gets_through_when_it_is_asked_for(options: di
     first = kubespread.upgrade(snapshot, ZONE, **options)  # type: ignore[arg-type]  # the keywords are a typed dict's
     scales = [str(each).removeprefix("--") for each in first.remedies if each.options.startswith("--scale")]
     assert scales
-    again = kubespread.upgrade(snapshot.with_edits(scales[0]), ZONE, **options)  # type: ignore[arg-type]  # as above
+    again = kubespread.upgrade(snapshot.edited(scales[0]), ZONE, **options)  # type: ignore[arg-type]  # as above
     assert (again.blocked_steps, again.pending) == ((), 0)
 
 

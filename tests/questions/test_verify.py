@@ -205,7 +205,7 @@ def test_a_stateful_set_is_back_once_the_nodes_are_deleted() -> None:
 
 
 def test_after_a_first_failure() -> None:
-    snapshot = cluster().with_edits("fail zone=c")
+    snapshot = cluster().edited("fail zone=c")
     ((state, says, _),) = found(snapshot, {"workload": WEB, "survives": "any zone", "ready": 2})
     assert (state, says) == ("broken", "losing zone a leaves 1 of 3 ready at first, 2 promised; 1 of 2 zones keep it")
 
@@ -277,7 +277,7 @@ def test_manifests_are_applied_first(tmp_path: Path) -> None:
 def test_commands_are_about_the_cluster_with_its_edits(tmp_path: Path) -> None:
     more = next(each for each in deployment("web", (), cpu="2", replicas=9) if each["kind"] == "Deployment")
     (tmp_path / "web.yaml").write_text(yaml.safe_dump(more))
-    edited = cluster().with_edits("cordon n2")
+    edited = cluster().edited("cordon n2")
     for applied in ([], [str(tmp_path / "web.yaml")]):
         report = kubespread.verify(edited, of({"workload": WEB, "spread": {"zone": 0}}), filename=applied)
         assert report.clauses[0].command == "kubespread audit deploy/web --cordon n2 --key zone -n default"

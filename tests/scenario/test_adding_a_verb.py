@@ -49,7 +49,7 @@ print(*(step.name for step in kubespread.plan(cluster, scenario).steps), sep=", 
 after = kubespread.after_steps(cluster, scenario)
 print(*(node.metadata.name for node in after.nodes if "reserved" in node.metadata.labels))
 same = [
-    *edits_of(pending.parse_line(pending.make_context("pending", ["--reserve", "zone=a"]))), *cluster.with_edits("reserve zone=a").edits,
+    *edits_of(pending.parse_line(pending.make_context("pending", ["--reserve", "zone=a"]))), *cluster.edited("reserve zone=a").edits,
     parse_step("reserve=zone=a").action, parse_step("reserve zone=a").action,
 ]
 print(*same, [each == Reserve.read("zone=a") for each in same])

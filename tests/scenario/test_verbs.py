@@ -90,8 +90,8 @@ def test_a_verb_is_the_same_however_it_is_written(verb: str) -> None:
         name = verb.replace("-", "_")
         (ways["an option"],) = edits_of(Argv({name: [text], TYPED_ORDER: (name,)}))
     if verb in EDITS:
-        (ways["an edit of a snapshot"],) = CLUSTER.with_edits(line).edits
-        (ways["the edit as it is shown"],) = CLUSTER.with_edits(str(expected)).edits
+        (ways["an edit of a snapshot"],) = CLUSTER.edited(line).edits
+        (ways["the edit as it is shown"],) = CLUSTER.edited(str(expected)).edits
     assert expected is not None
     assert {way: verb for way, verb in ways.items() if verb != expected} == {}
 

@@ -362,7 +362,6 @@ def test_an_edit_frees_devices_for_the_question_after_it() -> None:
     snapshot = kubespread.load(FIXTURES / "clusters" / "devices.yaml")
     manifest = FIXTURES / "manifests" / "devices-train.yaml"
     placed = [
-        kubespread.simulate(each, manifest).placed
-        for each in (snapshot, snapshot.with_edits("delete-pods app=nightly"))
+        kubespread.simulate(each, manifest).placed for each in (snapshot, snapshot.edited("delete-pods app=nightly"))
     ]
     assert placed == [1, 2]

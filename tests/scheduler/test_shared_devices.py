@@ -270,5 +270,5 @@ def test_a_pod_that_goes_gives_back_its_share_and_its_counters() -> None:
     ]
     objects[-2]["spec"]["nodeName"] = "n1"
     snapshot = kubespread.Snapshot.from_objects(objects)
-    after = snapshot.with_edits("delete-pods app=old")
+    after = snapshot.edited("delete-pods app=old")
     assert [kubespread.explain(each, using(claims=("c",))).schedulable for each in (snapshot, after)] == [False, True]

@@ -67,7 +67,7 @@ TYPED: dict[str, tuple[str, dict[str, Any], str]] = {
 def test_the_command_that_asks_the_same_is_said(case: str) -> None:
     name, arguments, command = TYPED[case]
     edits = edits_of(arguments_from(arguments_of(question(name)), arguments), arguments.get("edits", []))
-    cluster = kubespread.Snapshot(files=("shop.yaml",)).with_edits(*edits)
+    cluster = kubespread.Snapshot(files=("shop.yaml",)).edited(*edits)
     scheduler = kubespread.Scheduler(kube_version=arguments.get("kubeVersion"))
     assert command_of(question(name), arguments, cluster, scheduler) == (f"kubespread {command}" if command else "")
 

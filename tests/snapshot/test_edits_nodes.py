@@ -305,7 +305,7 @@ def test_a_volume_of_the_zone_can_be_attached_to_a_copy_there() -> None:
     bound = [claim("data", "pv", "fast"), volume("pv", "fast", only=on_host("b", EBS), phase="Bound")]
     snapshot = Snapshot.from_objects([*nodes, *bound])
     assert kubespread.simulate(snapshot, waiting).placed == 0
-    then = snapshot.with_edits(parse("add-node n0@zone=b"))
+    then = snapshot.edited(parse("add-node n0@zone=b"))
     assert [each.node for each in kubespread.simulate(then, waiting).placements] == ["n0-1"]
 
 

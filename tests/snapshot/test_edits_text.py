@@ -300,11 +300,11 @@ def test_a_template_that_is_refused(case: str, tmp_path: Path) -> None:
 
 def test_a_snapshot_remembers_its_edits_in_order() -> None:
     snapshot = kubespread.Snapshot.from_objects([])
-    edited = snapshot.with_edits("cordon node-7", Uncordon(NODE)).with_edits("fail zone=a")
+    edited = snapshot.edited("cordon node-7", Uncordon(NODE)).edited("fail zone=a")
     assert (snapshot.edits, edited.edits) == ((), (Cordon(NODE), Uncordon(NODE), Fail(ZONE)))
     assert (edited.nodes, edited.pods, edited.objects) == (snapshot.nodes, snapshot.pods, snapshot.objects)
 
 
 def test_a_snapshot_refuses_text_that_is_no_edit() -> None:
     with pytest.raises(UsageError, match="^unknown edit 'reboot'"):
-        kubespread.Snapshot().with_edits("cordon node-7", "reboot node-7")
+        kubespread.Snapshot().edited("cordon node-7", "reboot node-7")

@@ -24,7 +24,7 @@ def test_it_is_made_once_for_the_same_objects() -> None:
         made.append(len(made))
         return made[-1]
 
-    edited, others = snapshot.with_edits("cordon a1"), replace(snapshot, nodes=snapshot.nodes[1:])
+    edited, others = snapshot.edited("cordon a1"), replace(snapshot, nodes=snapshot.nodes[1:])
     assert [each.known.get_or_make("number", make) for each in (snapshot, edited, snapshot, others, snapshot)] == [
         0,
         0,
@@ -52,7 +52,7 @@ ASKED: Mapping[str, Callable[[kubespread.Snapshot], object]] = {
     "the same with other constraints": lambda snapshot: kubespread.simulate(
         snapshot, "deploy/web", 20, set=["maxSkew=5"]
     ),
-    "after an edit": lambda snapshot: kubespread.simulate(snapshot.with_edits("fail zone=c"), "deploy/web", 20),
+    "after an edit": lambda snapshot: kubespread.simulate(snapshot.edited("fail zone=c"), "deploy/web", 20),
     "of another release": lambda snapshot: kubespread.explain(
         snapshot, "deploy/web", kubespread.Scheduler(kube_version="1.30")
     ),
@@ -66,7 +66,7 @@ def test_no_answer_depends_on_what_was_asked_before(before: str) -> None:
     """Nor on how often the same was."""
 
     def answers(snapshot: kubespread.Snapshot) -> list[object]:
-        gone = snapshot.with_edits("drain a1")
+        gone = snapshot.edited("drain a1")
         return [
             kubespread.explain(snapshot, "deploy/web").to_dict(),
             kubespread.simulate(snapshot, "deploy/web", 15).to_dict(),
@@ -83,9 +83,9 @@ def test_no_answer_depends_on_what_was_asked_before(before: str) -> None:
 def test_what_one_answer_assumes_is_not_said_by_the_next() -> None:
     """A workload of whose pods nothing is known makes assumptions; another one makes none of them."""
     snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1"))])
-    alone = kubespread.explain(snapshot.with_edits("cordon n0"), "deploy/web").gaps
+    alone = kubespread.explain(snapshot.edited("cordon n0"), "deploy/web").gaps
     kubespread.survive(snapshot)
     kubespread.removable(snapshot)
     again = replace(snapshot, nodes=(*snapshot.nodes,))
-    assert kubespread.explain(snapshot.with_edits("cordon n0"), "deploy/web").gaps == alone
-    assert kubespread.explain(again.with_edits("cordon n0"), "deploy/web").gaps == alone
+    assert kubespread.explain(snapshot.edited("cordon n0"), "deploy/web").gaps == alone
+    assert kubespread.explain(again.edited("cordon n0"), "deploy/web").gaps == alone

@@ -149,7 +149,7 @@ def test_what_a_later_source_replaces_is_said_of_every_answer(tmp_path: Path) ->
     assert [node.metadata.name for node in loaded.nodes] == ["n1", "n2"]
     assert (DOUBLED in str(loaded.origin.gaps), loaded.origin.notes) == (False, (said,))
     assert said in kubespread.capacity(loaded).notes
-    assert said in kubespread.capacity(loaded.with_edits("cordon n1")).notes
+    assert said in kubespread.capacity(loaded.edited("cordon n1")).notes
 
 
 def test_directories_are_walked(tmp_path: Path) -> None:

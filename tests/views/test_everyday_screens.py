@@ -62,7 +62,7 @@ QUESTIONS: dict[str, Callable[[Snapshot, str], Any]] = {
     "compare": lambda snapshot, name: kubespread.compare(
         Side(snapshot, ClusterWorkloads(all_namespaces=name != "aks300")),
         Side(
-            snapshot.with_edits(f"drain {POOLS[name]} --ignore-daemonsets"),
+            snapshot.edited(f"drain {POOLS[name]} --ignore-daemonsets"),
             ClusterWorkloads(all_namespaces=name != "aks300"),
         ),
         namespace=WORKLOADS[name][1] if name == "aks300" else None,
@@ -96,7 +96,7 @@ ONCE: dict[str, Callable[[Snapshot], Any]] = {
     "steps": lambda snapshot: kubespread.plan(snapshot, SCENARIO),
     "fleet": lambda aws12: kubespread.fleet([aws12, snapshot("gke60")], Audit()),
     "plan": lambda snapshot: kubespread.plan(
-        snapshot.with_edits(
+        snapshot.edited(
             "drain ip-10-0-28-205.eu-west-1.compute.internal --ignore-daemonsets --delete-emptydir-data",
             "scale shop/deploy/web=12",
             "add-node ip-10-0-38-28.eu-west-1.compute.internal:2@8x16",

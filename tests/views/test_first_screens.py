@@ -36,13 +36,11 @@ ANSWERS: Mapping[str, Callable[[Snapshot, str], Any]] = {
     "audit": lambda cloud, _: kubespread.audit(cloud),
     "capacity": lambda cloud, _: kubespread.capacity(cloud),
     "check": lambda cloud, _: kubespread.check(cloud),
-    "compare": lambda cloud, node: kubespread.compare(
-        Side(cloud, EVERY), Side(cloud.with_edits(f"cordon {node}"), EVERY)
-    ),
+    "compare": lambda cloud, node: kubespread.compare(Side(cloud, EVERY), Side(cloud.edited(f"cordon {node}"), EVERY)),
     "explain": lambda cloud, _: kubespread.explain(cloud, "deploy/web", **WEB),
     "map": lambda cloud, _: kubespread.topology_map(cloud),
-    "pending": lambda cloud, _: kubespread.pending(cloud.with_edits("spread shop/deploy/web=zone:1")),
-    "plan": lambda cloud, node: kubespread.plan(cloud.with_edits(f"drain {node} --ignore-daemonsets")),
+    "pending": lambda cloud, _: kubespread.pending(cloud.edited("spread shop/deploy/web=zone:1")),
+    "plan": lambda cloud, node: kubespread.plan(cloud.edited(f"drain {node} --ignore-daemonsets")),
     "rebalance": lambda cloud, _: kubespread.rebalance(cloud),
     "removable": lambda cloud, _: kubespread.removable(cloud),
     "report": lambda cloud, _: kubespread.report(cloud),

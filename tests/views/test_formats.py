@@ -20,7 +20,7 @@ CLUSTER = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("running", "n0
 WEB = pod(constraints=[hard(ZONE)])
 SCENARIO = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
 EXPLAINED = kubespread.explain(CLUSTER, WEB)
-COMPARED = kubespread.compare(kubespread.Side(CLUSTER, WEB), kubespread.Side(CLUSTER.with_edits("cordon n1"), WEB))
+COMPARED = kubespread.compare(kubespread.Side(CLUSTER, WEB), kubespread.Side(CLUSTER.edited("cordon n1"), WEB))
 SIMULATED = [kubespread.simulate(CLUSTER, WEB, 2), kubespread.simulate(CLUSTER, pod("alone"), 1)]
 PLAYED = kubespread.plan(
     CLUSTER, {**SCENARIO, "spec": {"steps": ["delete-pods foo=bar", {"cordon": "n1", "name": "n1 too"}]}}
@@ -32,7 +32,7 @@ ANSWERS: dict[str, object] = {
     "survive": kubespread.survive(CLUSTER, ["hostname"]),
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
     "plan": kubespread.plan(
-        kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("n1", ("n0", "n1"))]).with_edits("fail-hard n1")
+        kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("n1", ("n0", "n1"))]).edited("fail-hard n1")
     ),
     "map": kubespread.topology_map(CLUSTER, WEB),
     "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),

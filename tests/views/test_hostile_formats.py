@@ -39,7 +39,7 @@ def answers(name: str) -> dict[str, Any]:
         "steps": kubespread.plan(cluster, {**scenario, "spec": {"steps": steps}}),
         "survive": kubespread.survive(cluster, ["zone"]),
         "upgrade": kubespread.upgrade(cluster, "kubernetes.io/hostname"),
-        "plan": kubespread.plan(cluster.with_edits("cordon kubernetes.io/hostname")),
+        "plan": kubespread.plan(cluster.edited("cordon kubernetes.io/hostname")),
         "map": kubespread.topology_map(cluster, web),
         "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
         "fix": kubespread.explain(cluster, pod(nodeSelector={"x": "y"}), fix=True),

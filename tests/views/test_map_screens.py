@@ -30,7 +30,7 @@ def edited() -> TopologyMap:
     """A zone that fails, a node that is cordoned, one that is deleted, and copies that join."""
     nodes = [node.metadata.name for node in busy_cluster(12, "aws").nodes]
     edits = ("fail zone=eu-west-1b", f"cordon {nodes[0]}", f"delete-node {nodes[2]}", f"add-node {nodes[3]}:2")
-    return kubespread.topology_map(busy_cluster(12, "aws").with_edits(*edits))
+    return kubespread.topology_map(busy_cluster(12, "aws").edited(*edits))
 
 
 def screens() -> list[Screen]:

@@ -102,9 +102,7 @@ def test_a_table_draws_as_many_rows_as_a_browser_opens_quickly(
 
 def test_a_plan_names_the_snapshot_it_was_made_from() -> None:
     snapshot = kubespread.load(FIXTURES / "cases" / "everyday" / "promo-only.json.gz")
-    page = write_page(
-        kubespread.plan(snapshot.with_edits("scale shop/deploy/promo=2")), kubespread.topology_map(snapshot)
-    )
+    page = write_page(kubespread.plan(snapshot.edited("scale shop/deploy/promo=2")), kubespread.topology_map(snapshot))
     assert page.count("<dt>Snapshot</dt>") == 1
     assert "promo-only.json.gz</dd>" in page.replace("<wbr>", "")
 
@@ -243,7 +241,7 @@ def pending_said(*texts: str) -> list[int]:
 @pytest.mark.parametrize(
     ("ask", "tile"),
     [
-        (lambda cluster: kubespread.plan(cluster.with_edits("drain zone=eu-west-1a")), "pods left pending"),
+        (lambda cluster: kubespread.plan(cluster.edited("drain zone=eu-west-1a")), "pods left pending"),
         (
             lambda cluster: kubespread.plan(
                 cluster, {**STEPS, "spec": {"steps": ["fail zone=eu-west-1a", "restore zone=eu-west-1a"]}}

@@ -45,7 +45,7 @@ def lost(nodes: int, cloud: str, keys: Sequence[str]) -> SurviveReport:
 @cache
 def upgraded(nodes: int, cloud: str, edit: str) -> PlanReport:
     snapshot = cluster(nodes, cloud)
-    return kubespread.upgrade(snapshot.with_edits(edit) if edit else snapshot, "pool=pool-0", remedies=nodes < 100)
+    return kubespread.upgrade(snapshot.edited(edit) if edit else snapshot, "pool=pool-0", remedies=nodes < 100)
 
 
 SCALED = f"scale deploy/web={_REPLICAS + 1}"

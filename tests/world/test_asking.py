@@ -121,7 +121,7 @@ SAID: dict[str, tuple[list[Data], list[str], list[str], list[str]]] = {
 @pytest.mark.parametrize("case", SAID)
 def test_an_answer_says_what_its_edits_did_and_take_for_granted(case: str) -> None:
     objects, edits, notes, gaps = SAID[case]
-    report = kubespread.explain(Snapshot.from_objects(objects).with_edits(*edits), pod("probe", labels={"x": "y"}))
+    report = kubespread.explain(Snapshot.from_objects(objects).edited(*edits), pod("probe", labels={"x": "y"}))
     assert [
         note for note in report.notes if note.startswith(tuple(edit.split()[0] for edit in (*edits, "edits:")))
     ] == notes
@@ -130,7 +130,7 @@ def test_an_answer_says_what_its_edits_did_and_take_for_granted(case: str) -> No
 
 def simulated(objects: list[Data], replicas: int, *edits: str) -> tuple[dict[str, int], str | None]:
     """How many pods of ``deploy/web`` each node gets besides those that run, and why no more."""
-    report = kubespread.simulate(Snapshot.from_objects(objects).with_edits(*edits), "deploy/web", replicas)
+    report = kubespread.simulate(Snapshot.from_objects(objects).edited(*edits), "deploy/web", replicas)
     return report.per_node, report.stopped
 
 
@@ -153,7 +153,7 @@ def test_a_cordoned_empty_zone_wedges_a_hard_constraint_and_honoring_taints_free
 def test_scaled_down_from_9_to_3_the_next_ones_fill_what_was_emptied() -> None:
     spread = {"topologySpreadConstraints": [SPREAD]}
     nine = [*ZONES, *deployment("web", ("a0", "a0", "a0", "b0", "b0", "b0", "c0", "c0", "c0"), spec=spread)]
-    edited = Snapshot.from_objects(nine).with_edits("scale deploy/web=3")
+    edited = Snapshot.from_objects(nine).edited("scale deploy/web=3")
     report = kubespread.simulate(edited, "deploy/web", 6)
     # All nine have rank 3, which is counted once, and the same age: six go in any order, here the first by name.
     assert report.notes[:2] == (

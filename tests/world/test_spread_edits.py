@@ -26,7 +26,7 @@ WEB = {"app": "web"}
 
 def constraints(objects: list[Data], edit: str) -> dict[str, list[TopologySpreadConstraint]]:
     """Those of each pod and template after an edit, by the name of the object."""
-    after, _ = after_edits(Snapshot.from_objects([*hosts("a", "b"), *objects]).with_edits(edit))
+    after, _ = after_edits(Snapshot.from_objects([*hosts("a", "b"), *objects]).edited(edit))
     templates: list[Any] = [obj for group in after.objects.by_type.values() for obj in group]
     specs = {each.metadata.name: each.spec.template.spec for each in templates} | {
         each.metadata.name: each.spec for each in after.pods
@@ -110,8 +110,8 @@ def test_a_manifest_of_the_question_gets_it_too() -> None:
     by_hand["spec"]["template"]["spec"]["topologySpreadConstraints"] = [hard(ZONE, match=WEB)]
     for ask in (kubespread.explain, kubespread.simulate):
         one, other = (
-            ask(cluster.with_edits("spread zone:1"), MANIFEST),
-            ask(cluster.with_edits("spread deploy/web=zone:1"), by_hand),
+            ask(cluster.edited("spread zone:1"), MANIFEST),
+            ask(cluster.edited("spread deploy/web=zone:1"), by_hand),
         )
         one, other = (remade(each, cluster=None, notes=()) for each in (one, other))
         assert one == other
@@ -130,7 +130,7 @@ ERRORS = {
 @pytest.mark.parametrize("edit", ERRORS)
 def test_what_is_refused(edit: str) -> None:
     with pytest.raises(UsageError) as raised:
-        after_edits(Snapshot.from_objects([*hosts("a", "b"), *web()]).with_edits(parse(edit)))
+        after_edits(Snapshot.from_objects([*hosts("a", "b"), *web()]).edited(parse(edit)))
     assert str(raised.value) == ERRORS[edit]
 
 
@@ -157,8 +157,7 @@ def test_the_same_by_hand_in_the_manifests_gives_the_same_reports(
 
     # What has the constraint stays as it is.
     edited, hand = (
-        cluster(by_hand=by_hand).with_edits(f"spread {key}:{skew}{':soft' if is_soft else ''}")
-        for by_hand in (False, True)
+        cluster(by_hand=by_hand).edited(f"spread {key}:{skew}{':soft' if is_soft else ''}") for by_hand in (False, True)
     )
     for ask in (
         kubespread.removable,

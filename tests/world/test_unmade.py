@@ -190,7 +190,7 @@ def test_the_rows_say_who_lacks_pods_and_why() -> None:
 
 
 def test_an_edit_says_what_a_quota_refuses() -> None:
-    edited = Snapshot.from_objects([*NODES, *full(2, deployment("web", ("n0",)))]).with_edits("scale deploy/web=4")
+    edited = Snapshot.from_objects([*NODES, *full(2, deployment("web", ("n0",)))]).edited("scale deploy/web=4")
     _, notes = kubespread.after_edits(edited)
     assert notes[:2] == (
         "scale Deployment/web=4: 1 placed",
@@ -200,7 +200,7 @@ def test_an_edit_says_what_a_quota_refuses() -> None:
 
 def test_what_quotas_count_goes_on_from_an_edited_cluster() -> None:
     objects = [*NODES, *full(3, deployment("web", ("n0", "n1")))]
-    edited = Snapshot.from_objects(objects).with_edits("scale deploy/web=3")
+    edited = Snapshot.from_objects(objects).edited("scale deploy/web=3")
     after, _ = kubespread.after_edits(edited)
     assert [each.status.used for each in after.objects.get(ResourceQuota)] == [{"pods": "3"}]
     report = kubespread.simulate(edited, "deploy/web", 5)

@@ -209,7 +209,7 @@ class Sides(WorkloadOption, frozen=True):
 
         unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(arguments.edits)])
         edits, release = arguments.to_edits, arguments.to_kube_version
-        later = snapshot if edits is None else unedited.with_edits(*edits_of(arguments, edits))
+        later = snapshot if edits is None else unedited.edited(*edits_of(arguments, edits))
         scheduled = scheduler if release is None else replace(scheduler, kube_version=release)
         settings = arguments.settings if arguments.to_set is None else arguments.to_set
         if arguments.manifest is None and arguments.workload is None and arguments.to_manifest is None:

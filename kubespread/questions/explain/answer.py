@@ -114,7 +114,7 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
         node = _own_node(candidate, cluster)
         here = WhyHere.compare(node, report.nodes) if report.nodes else None
         report = msgspec.structs.replace(report, here=here)
-    return report.for_nodes(question.nodes) if question.nodes else report
+    return report.only(question.nodes) if question.nodes else report
 
 
 def _fix(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> ExplainReport:

@@ -156,7 +156,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     node, else of one more.
     """
 
-    def for_nodes(self, names: Iterable[str]) -> ExplainReport:
+    def only(self, names: Iterable[str]) -> ExplainReport:
         """Report on some of its nodes. Raises UsageError for an unknown node."""
         chosen = dict.fromkeys(names)
         existing = {node.name for node in self.nodes}

@@ -338,7 +338,7 @@ def test_what_frees_a_group_frees_it_when_it_is_done_by_hand() -> None:
         options = [option.removeprefix("--").partition(" ") for option in group.change.options]
         settings = [text for verb, _, text in options if verb == "set"]
         edits = [f"{verb} {shlex.split(text)[0]}" for verb, _, text in options if verb != "set"]
-        after = STUCK.with_edits(*edits)
+        after = STUCK.edited(*edits)
         waiting = {pod for each in kubespread.pending(after).groups for pod in each.pods}
         for name in group.pods:
             namespace, _, short = name.partition("/")
@@ -346,7 +346,7 @@ def test_what_frees_a_group_frees_it_when_it_is_done_by_hand() -> None:
                 name not in waiting
                 or kubespread.explain(after, f"pod/{short}", namespace=namespace, set=settings).schedulable
             )
-    edited = kubespread.pending(STUCK.with_edits("taint c1=upgrading-", "taint c2=upgrading-"))
+    edited = kubespread.pending(STUCK.edited("taint c1=upgrading-", "taint c2=upgrading-"))
     assert {pod for group in edited.groups if group.cause == "filtered" for pod in group.pods} == set()
 
 
@@ -374,7 +374,7 @@ def test_commands_are_for_the_workloads() -> None:
 def test_the_queue_places_as_many_as_a_change_is_said_to_free(constraint: Data, edits: list[str], left: int) -> None:
     """An edit that changes nothing lets the queue run over the pods as they are written here."""
     objects = [*ZONES, *pods_on({"a": 1, "b": 1}), *waiting(4, constraints=[constraint])]
-    assert kubespread.pending(Snapshot.from_objects(objects).with_edits(*edits)).pending == left
+    assert kubespread.pending(Snapshot.from_objects(objects).edited(*edits)).pending == left
 
 
 def test_workloads_that_are_named_are_the_only_ones_asked_about() -> None:

@@ -89,7 +89,7 @@ def test_replicas_that_wait_are_asked_about_with_the_claims_they_have() -> None:
         edits = [
             parse(f"{option.removeprefix('--')} {value}", None) for option, value in zip(words, words, strict=True)
         ]
-        assert kubespread.pending(cluster.with_edits(*edits), namespace="shop").pending == 0, options
+        assert kubespread.pending(cluster.edited(*edits), namespace="shop").pending == 0, options
 
 
 def test_a_pod_of_a_former_revision_is_advised_where_its_workload_has_no_such_field_any_more() -> None:

@@ -114,7 +114,7 @@ PAIRS: dict[str, Pair] = {
 
 def offered(objects: Sequence[Data], asked: Data, edits: Sequence[str] = (), settings: Sequence[str] = ()) -> list[str]:
     """The options of each suggestion, and of those that would do as well."""
-    report = kubespread.explain(Snapshot.from_objects(objects).with_edits(*edits), asked, set=settings, fix=True)
+    report = kubespread.explain(Snapshot.from_objects(objects).edited(*edits), asked, set=settings, fix=True)
     assert report.advice is not None
     return [option for each in report.advice.enough for option in (" ".join(each.options), *each.alternatives)]
 
@@ -137,7 +137,7 @@ def test_explain_without_fix_does_not_change_it_back_either() -> None:
 
 def test_pending_does_not_change_a_constraint_back_that_one_workload_gets() -> None:
     nodes = [node("n0", zone="a", cpu="2"), node("n1", zone="b", cpu="1", taints=[taint("x")])]
-    spread = Snapshot.from_objects([*nodes, *deployment("web", ("n0", None))]).with_edits("spread deploy/web=zone:1")
+    spread = Snapshot.from_objects([*nodes, *deployment("web", ("n0", None))]).edited("spread deploy/web=zone:1")
     (group,) = kubespread.pending(spread).groups
     assert group.change is not None
     assert group.change.options == ("--set nodeTaintsPolicy[zone]=Honor",)
@@ -146,7 +146,7 @@ def test_pending_does_not_change_a_constraint_back_that_one_workload_gets() -> N
 def test_a_budget_that_is_asked_about_stays_as_it_is() -> None:
     objects = [*hosts("a", "b", "c"), *deployment("web", ("n0", "n1")), budget("web", maxUnavailable=1)]
     for edit in ("budget web:maxUnavailable=0", "budget deploy/web:maxUnavailable=0"):
-        asked = Snapshot.from_objects(objects).with_edits(edit)
+        asked = Snapshot.from_objects(objects).edited(edit)
         (row,) = kubespread.removable(asked, ["n0"]).rows
         assert (row.alone, row.remedy) == (False, None), edit
     itself = Snapshot.from_objects([*objects[:-1], budget("web", maxUnavailable=0)])
