@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -88,6 +88,10 @@ class FirstJudgment(Struct, frozen=True):
     """Larger quotas, if quotas refuse pods: no other change is tried then."""
     notes: Sequence[str] = ()
 
+    @property
+    def needs_nothing(self) -> bool:
+        return self.stuck is None and self.message is None and self.advice is None
+
 
 def judge(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scene) -> FirstJudgment:
     """Judge the pod, or the replicas of its workload. Raises UsageError for replicas of a DaemonSet."""
@@ -109,7 +113,8 @@ def judge(question: Explain, candidate: Candidate, cluster: Cluster, scene: Scen
         settings=question.settings,
     )
     goal = Replicas(placing, replicas, scene.snapshot, scene.scheduler, cluster.assumed, candidate.workload)
-    return _of_replicas(goal, asked)
+    of_next = partial(_of_pod, candidate, cluster, scene, asked) if question.replicas is None else None
+    return _of_replicas(goal, asked, of_next)
 
 
 def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: QuestionEdits) -> FirstJudgment:
@@ -281,18 +286,25 @@ class Replicas(PlayedGoal):
         return apply_edits(self.snapshot, self.scheduler, self.question.namespace)[0]
 
 
-def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> FirstJudgment:
-    """About all of them, those that run already included."""
+def _of_replicas(
+    replicas: Replicas, asked: QuestionEdits, of_next: Callable[[], FirstJudgment] | None
+) -> FirstJudgment:
+    """About all of them, those that run already included; if all do, and the next pod would not, about that one, which
+    `explain` explains without ``--fix``.
+    """
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
     (demand,) = posed.demands
     as_it_is = replicas.place(posed)
     placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
     goal: PlayedGoal = replicas
     wanted, started = replicas.replicas, placed or demand.change.played is not None
+    started_now = bool(outcome.choices) or demand.change.played is not None
     if demand.growth.outdated:
         goal = awaited = replicas.await_rollout(demand, posed.surroundings.version)
         wanted, placed, started = len(awaited), len(outcome.choices), bool(outcome.choices)
     if placed >= wanted:
+        if of_next is not None and not started_now and not (further := of_next()).needs_nothing:
+            return further
         return FirstJudgment(Fix(demand.workload, wanted, placed, replicas.victims), goal, notes=demand.notes)
     evaluation = outcome.unplaced
     if evaluation is None:

@@ -193,6 +193,15 @@ def test_all_replicas_are_asked_about_with_those_that_run() -> None:
     assert lines(advised(objects, "deploy/web", 4)) == ["no change is needed"]
 
 
+def test_of_a_workload_that_runs_the_next_pod_is_asked_about_as_without_fix() -> None:
+    objects = [node("n0", cpu="1"), *deployment("web", ("n0",), cpu="1")]
+    explained = kubespread.explain(Snapshot.from_objects(objects), "deploy/web")
+    report = advised(objects, "deploy/web")
+    assert (explained.verdict, explained.message) == ("no", report.message)
+    assert (report.fix, report.verdict) == (Fix("Deployment/web"), "yes")
+    assert report.answer[0] == "the pod fits with 1 more node like n0"
+
+
 def test_a_daemon_set_has_no_replicas() -> None:
     daemon = {**deployment("web")[0], "kind": "DaemonSet"}
     daemon["spec"] = {key: daemon["spec"][key] for key in ("selector", "template")}
