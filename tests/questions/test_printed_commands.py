@@ -65,6 +65,14 @@ def test_fields_of_pods_are_set_only_by_commands_that_have_the_option(asked: str
     assert all("kubespread simulate " in line.partition("--set ")[0] for line in lines if "--set " in line)
 
 
+def test_where_the_next_pod_fits_and_no_pending_one_does_the_first_of_these_is_next() -> None:
+    dump = str(EVERYDAY / "01-sts-autoscaler-ignores-pending" / "cluster.json")
+    screen = run("explain", "sts/postgres", "-n", "data", "-S", dump, terminal=200, env={"NO_COLOR": "1"})
+    assert screen.code == 0
+    assert f"next: kubespread explain po/postgres-0 -n data -S {dump}" in screen.out.splitlines()
+    assert run("explain", "po/postgres-0", "-n", "data", "-S", dump).code == 1
+
+
 @pytest.mark.parametrize("verb", ["fail", "fail-hard"])
 def test_of_a_cluster_with_an_edit_that_is_no_option_no_command_is_printed(verb: str) -> None:
     edited = kubespread.load(EVERYDAY / "aws12.json.gz").edited(f"{verb} zone=eu-west-1c")

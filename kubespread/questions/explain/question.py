@@ -5,6 +5,7 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.question import REPLICAS, Option, PodQuestion
 
 if TYPE_CHECKING:
@@ -98,6 +99,9 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         if report.gates:
             return ""
         if not self.fix:
+            if report.waiting_fit == 0:
+                pod = report.waiting[0]
+                return commands.of_workload("explain", WorkloadName("Pod", pod.namespace, pod.name))
             return self.ask(commands, "simulate") if report.schedulable else self.ask(commands, "explain", "--fix")
         first = next(iter(report.advice.enough if report.advice is not None else ()), None)
         options = (option.partition(" ") for option in (() if first is None else first.options))
