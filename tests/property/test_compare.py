@@ -62,6 +62,32 @@ def placed(side: Side, replicas: int | None = None, *, from_scratch: bool = Fals
     }
 
 
+def excess(report: kubespread.SimulateReport) -> dict[str, int]:
+    """How far the worst constraint of each key is above maxSkew."""
+    by_key: dict[str, int] = {}
+    for change in report.skew:
+        by_key[change.topology_key] = max(by_key.get(change.topology_key, 0), change.after - change.max_skew)
+    return by_key
+
+
+def is_worse(before: Side, after: Side, replicas: int) -> bool:
+    """True if anything is worse, from what explain and simulate answer by themselves."""
+    explained = [kubespread.explain(side.snapshot, side.pod, side.scheduler) for side in (before, after)]
+    (old,), (new,) = (
+        kubespread.simulate(side.snapshot, [*given_pods(side.pod)], replicas, side.scheduler)
+        for side in (before, after)
+    )
+    fitted, fits = ({*report.feasible} for report in explained)
+    was, now = excess(old), excess(new)
+    lacking = zip(*((each.pending, each.not_created, each.not_made_yet) for each in (old, new)), strict=True)
+    return (
+        not fitted <= fits
+        or any(more > less for less, more in lacking)
+        or bool(new.preempted and not old.preempted)
+        or (new.running <= old.running and any(now[key] > was[key] for key in {*was} & {*now}))
+    )
+
+
 def differing(before: dict[str, object], after: dict[str, object]) -> set[str]:
     return {key for key in {*before, *after} if before.get(key) != after.get(key)}
 
@@ -100,6 +126,8 @@ def test_the_rows_of_one_pod_are_those_that_differ_between_the_answers(
     there, back = (kubespread.compare(*pair, replicas=count) for pair in ((before, after), (after, before)))
     was, now = placed(before, count), placed(after, count)
     check(there, differing(judged(before), judged(after)) | differing(was, dict.fromkeys(was, *now.values())))
+    assert there.verdict == ("no" if is_worse(before, after, count) else "yes")
+    assert back.verdict == ("no" if is_worse(after, before, count) else "yes")
     cells = {(change.key.rpartition("/")[2], change.column): (change.before, change.after) for change in there.changes}
     assert len(there.changes) == len(back.changes) == len(cells)
     for change in back.changes:

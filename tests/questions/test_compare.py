@@ -11,7 +11,7 @@ import pytest
 
 import kubespread
 from kubespread import ClusterWorkloads, Scheduler, Side
-from tests.builders import Data, hard, hosts, pod, pods_on, taint
+from tests.builders import Data, hard, hosts, pod, pods_on, soft, taint
 from tests.cli.support import COMPARE_SCHEMA
 from tests.world.clusters import deployment
 
@@ -54,7 +54,7 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
         Side(TWO, WEB),
         Side(TWO.edited("cordon n1"), WEB),
         2,
-        "1 of 1 workload and 1 of 2 nodes differ, worse: default/Pod/web pending 0 → 1 and 2 more changes",
+        "1 of 1 workload and 1 of 2 nodes differ, worse: default/Pod/web pending 0 → 1 and 1 more change",
         [
             "default/Pod/web placed 2 → 1",
             "default/Pod/web pending 0 → 1",
@@ -88,7 +88,7 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
         Side(cluster(nodes=changed(2, metadata={"name": "n2", "labels": {}})), WEB),
         Side(cluster(nodes=changed(2, spec={"taints": [taint("gpu")]})), WEB),
         1,
-        "1 of 1 workload and 1 of 3 nodes differ, worse: default/Pod/web skew zone 0 → 1",
+        "1 of 1 workload and 1 of 3 nodes differ, nothing is worse",
         [
             "default/Pod/web skew zone 0 → 1",
             "n2 reason node(s) didn't match pod topology spread constraints (missing required label) → node(s) had untolerated taint(s)",
@@ -130,7 +130,7 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
         Side(TWO_WORKLOADS, EVERY),
         Side(TWO_WORKLOADS.edited("cordon n0", "cordon n1"), EVERY),
         None,
-        "2 of 2 workloads differ, worse: default/Deployment/web skew hostname 1 → 2 and 1 more change",
+        "2 of 2 workloads differ, nothing is worse",
         [
             "default/Deployment/api on n2 – → 1",
             "default/Deployment/api on n0 1 → –",
@@ -152,6 +152,8 @@ CASES: dict[str, tuple[Side, Side, int | None, str, list[str]]] = {
             "default/Deployment/api pending 0 → –",
             "default/Deployment/api skew hostname 1 → –",
             "default/Deployment/api skew zone 1 → –",
+            "default/Deployment/api skew hostname above maxSkew 0 → –",
+            "default/Deployment/api skew zone above maxSkew 0 → –",
             "default/Deployment/api on n0 1 → –",
         ],
     ),
@@ -180,6 +182,112 @@ def test_which_cells_differ_and_what_is_worse(case: str) -> None:
     assert (report.answer[0], [str(change) for change in report.changes]) == (said, cells)
     assert report.verdict == ("no" if ", worse: " in said else "yes")
     COMPARE_SCHEMA.validate(report.to_dict())
+
+
+def of_two(constraint: Data, *, number: int = 2) -> Data:
+    return deployment("web", replicas=number, spec={"topologySpreadConstraints": [constraint]})[0]
+
+
+WEB_LABELS = {"app": "web"}
+WIDE, NARROW = (of_two(soft(ZONE, skew, match=WEB_LABELS)) for skew in (2, 1))
+IN_A = {"nodeSelector": {ZONE: "a"}}
+CORDONED = EMPTY.edited("cordon n2")
+THREE = cluster(*pods_on({"n0": 3}))
+SKEWS: dict[str, tuple[Side, Side, list[str], list[str]]] = {
+    "a larger skew within maxSkew is not worse": (
+        Side(EMPTY, WIDE),
+        Side(CORDONED, WIDE),
+        ["skew zone 0 → 2"],
+        ["n2 fits yes → no"],
+    ),
+    "a skew that now exceeds maxSkew is": (
+        Side(EMPTY, NARROW),
+        Side(CORDONED, NARROW),
+        ["skew zone 0 → 2", "skew zone above maxSkew 0 → 1"],
+        ["default/Deployment/web skew zone above maxSkew 0 → 1", "n2 fits yes → no"],
+    ),
+    "a skew that exceeded it as far before is not": (Side(CORDONED, NARROW), Side(CORDONED, NARROW), [], []),
+    "a skew that exceeds it less is not": (
+        Side(CORDONED, NARROW),
+        Side(EMPTY, NARROW),
+        ["skew zone 2 → 0", "skew zone above maxSkew 1 → 0"],
+        [],
+    ),
+    "the same skew exceeds a smaller maxSkew": (
+        Side(CORDONED, WIDE),
+        Side(CORDONED, NARROW),
+        ["skew zone above maxSkew 0 → 1"],
+        ["default/Deployment/web skew zone above maxSkew 0 → 1"],
+    ),
+    "the same skew is within a larger one": (
+        Side(CORDONED, NARROW),
+        Side(CORDONED, WIDE),
+        ["skew zone above maxSkew 1 → 0"],
+        [],
+    ),
+    "the skew of replicas that had no node before is not compared": (
+        Side(CORDONED.edited("cordon n0", "cordon n1"), NARROW),
+        Side(CORDONED, NARROW),
+        ["placed 0 → 2", "pending 2 → 0", "skew zone 0 → 2", "skew zone above maxSkew 0 → 1"],
+        [],
+    ),
+    "nor is that of more replicas": (
+        Side(CORDONED, NARROW),
+        Side(CORDONED, of_two(soft(ZONE, match=WEB_LABELS), number=4)),
+        ["placed 2 → 4", "skew zone 2 → 4", "skew zone above maxSkew 1 → 3"],
+        [],
+    ),
+    "that of fewer replicas is": (
+        Side(EMPTY, of_two(soft(ZONE, match=WEB_LABELS), number=4)),
+        Side(CORDONED, of_two(soft(ZONE, match=WEB_LABELS), number=3)),
+        ["placed 4 → 3", "skew zone 0 → 3", "skew zone above maxSkew 0 → 2"],
+        ["default/Deployment/web skew zone above maxSkew 0 → 2", "n2 fits yes → no"],
+    ),
+    "a constraint that is new has no earlier skew": (
+        Side(CORDONED, of_two(soft("kubernetes.io/hostname", match=WEB_LABELS))),
+        Side(CORDONED, NARROW),
+        [
+            "skew zone – → 2",
+            "skew zone above maxSkew – → 1",
+            "skew hostname 1 → –",
+            "skew hostname above maxSkew 0 → –",
+        ],
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SKEWS)
+def test_a_skew_is_worse_only_where_as_many_replicas_exceed_max_skew_by_more(case: str) -> None:
+    before, after, cells, worse = SKEWS[case]
+    report = kubespread.compare(before, after)
+    own = [change.cell for change in report.changes if "/" in change.key]
+    assert [cell for cell in own if not cell.startswith(("on ", "message "))] == cells
+    assert [str(change) for change in report.worse] == worse
+    assert report.verdict == ("no" if worse else "yes")
+
+
+NAMES: dict[str, tuple[Data, Data, tuple[str, ...]]] = {
+    "one name": (WEB, WEB, ()),
+    "two names": (
+        WEB,
+        {**WEB, "metadata": {**WEB["metadata"], "name": "other"}},
+        ("workload: default/Pod/web → default/Pod/other",),
+    ),
+    "two namespaces": (
+        WEB,
+        {**WEB, "metadata": {**WEB["metadata"], "namespace": "shop"}},
+        ("workload: default/Pod/web → shop/Pod/web",),
+    ),
+    "two kinds": (WEB, WIDE, ("workload: default/Pod/web → default/Deployment/web",)),
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_both_names_are_said_of_workloads_that_have_two(case: str) -> None:
+    before, after, said = NAMES[case]
+    report = kubespread.compare(Side(EMPTY, before), Side(EMPTY, after), replicas=1)
+    assert report.answer[1:] == said
 
 
 def test_what_both_sides_are_given_is_read_once(tmp_path: Path) -> None:

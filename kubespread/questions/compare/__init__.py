@@ -62,6 +62,12 @@ class CellChange(reports.Report, frozen=True):
         """``3 → 5``."""
         return f"{_text(self.before)} → {_text(self.after)}"
 
+    @property
+    def is_rise(self) -> bool:
+        """True if a number is larger than before; none is 0."""
+        before, after = self.before or 0, self.after or 0
+        return isinstance(before, int) and isinstance(after, int) and after > before
+
 
 def _text(cell: Cell) -> str:
     if isinstance(cell, bool):
@@ -83,6 +89,10 @@ class SideReport(reports.Report, frozen=True):
 
     manifest: str | None
     """The file, or KIND/NAME in the cluster; null for a Python object, and for all workloads."""
+    workload: str | None
+    """NAMESPACE/Kind/name, which may differ between the sides; null for all workloads, and where no replicas
+    are placed.
+    """
     settings: tuple[str, ...]
     """Changed fields of the pod, ``maxSkew[zone]=2``."""
     edits: tuple[str, ...]
@@ -104,6 +114,7 @@ class SideReport(reports.Report, frozen=True):
         return {
             "snapshot": None if self.cluster is None else self.cluster.snapshot or self.cluster.context,
             "manifest": self.manifest,
+            "workload": self.workload,
             "fields set": ", ".join(self.settings) or None,
             "edits": ", ".join(self.edits) or None,
             "scheduler configuration": self.scheduler_config,
@@ -124,9 +135,10 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
     """Number of workloads on either side."""
     changes: tuple[CellChange, ...]
     """Changes of workloads, then those of nodes. A workload: replicas ``placed``, ``pending``, ``not created`` and
-    ``not created yet`` as `simulate` counts them, the ``old pods`` that a rollout leaves, ``skew KEY``, the
-    scheduler's ``message`` for the first that stays pending, the pods it ``preempts``, and its pods ``on NODE``. A
-    node, for one more pod beside those that run now: ``fits``, ``reason``, ``score``, ``place`` in the order of nodes.
+    ``not created yet`` as `simulate` counts them, the ``old pods`` that a rollout leaves, ``skew KEY``, its excess
+    ``skew KEY above maxSkew``, the scheduler's ``message`` for the first that stays pending, the pods it ``preempts``,
+    and its pods ``on NODE``. A node, for one more pod beside those that run now: ``fits``, ``reason``, ``score``,
+    ``place`` in the order of nodes.
     """
 
     @property
@@ -143,15 +155,25 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
         """Gaps of either side."""
         return (*self.before.gaps, *self.after.gaps)
 
+    @property
+    def worse(self) -> list[CellChange]:
+        """Changes for the worse, in order. The skew of more replicas is not compared with that of fewer."""
+        grown = {change.key for change in self.changes if change.column == "placed" and change.is_rise}
+        return [
+            change
+            for change in self.changes
+            if _is_worse(change) and not (change.column.endswith(ABOVE_MAX_SKEW) and change.key in grown)
+        ]
+
     def judge(self) -> reports.Judgment:
-        return "no" if any(map(is_worse, self.changes)) else "yes"
+        return "no" if self.worse else "yes"
 
     def sentences(self) -> Iterator[str]:
         keys = {change.key for change in self.changes}
         workloads = sum("/" in key for key in keys)
         counts = (workloads, self.workloads, "workload"), (len(keys) - workloads, self.nodes, "node")
         differing = " and ".join(f"{number:,} of {count_of(of, noun)}" for number, of, noun in counts if number)
-        worse = [str(change) for change in self.changes if is_worse(change)]
+        worse = list(map(str, self.worse))
         if not keys:
             yield f"same: {' and '.join(count_of(of, noun) for _, of, noun in counts if of)}"
         else:
@@ -167,21 +189,20 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
 
 
 _NONE_WHERE_ZERO = ("not created", "not created yet", "old pods")
+ABOVE_MAX_SKEW = " above maxSkew"
 
 
-def is_worse(change: CellChange) -> bool:
+def _is_worse(change: CellChange) -> bool:
     """True if a node no longer fits, more replicas lack a node or are not created, a rollout leaves more old pods, a
-    skew is larger, more pods are preempted, or a node or workload is gone.
+    skew is further above maxSkew, more pods are preempted, or a node or workload is gone.
     """
-    before, after = change.before, change.after
-    if change.column == "preempts":
+    before, after, column = change.before, change.after, change.column
+    if column == "preempts":
         return before is None
-    if change.column in ("fits", "placed"):
+    if column in ("fits", "placed"):
         return bool(before) and (after is None or after is False)
-    if before is None and change.column in _NONE_WHERE_ZERO:
-        before = 0
-    is_bad = change.column in ("pending", *_NONE_WHERE_ZERO) or change.column.startswith("skew ")
-    return is_bad and isinstance(before, int) and isinstance(after, int) and after > before
+    is_counted = before is not None and (column == "pending" or column.endswith(ABOVE_MAX_SKEW))
+    return change.is_rise and (is_counted or column in _NONE_WHERE_ZERO)
 
 
 _TEXTS = list[Annotated[str, Meta(min_length=1)]]
@@ -229,7 +250,7 @@ class Compare(PodQuestion[CompareReport], frozen=True, kw_only=True):
     second POD, --to- options, edits of the cluster (--cordon, --drain ...) and --set, in any combination. Rows are the
     nodes, each judged for one more pod beside those that run, and the workload with its replicas: where its template
     changes they are rolled out, as in simulate. It is worse where a node no longer fits, more replicas lack a node or
-    are not created, a rollout leaves old pods, a skew is larger, or pods are preempted where none were.
+    are not created, a rollout leaves old pods, a skew is further above maxSkew, or pods are preempted where none were.
 
     With -A or --all the replicas of all workloads are placed from scratch on both sides, as simulate does it; rows are
     the workloads.

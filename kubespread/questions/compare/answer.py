@@ -13,13 +13,14 @@ from kubespread.errors import KubespreadError
 from kubespread.escaping import escape
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
-from kubespread.questions.compare import Cell, Compare, CompareReport, Rows, SideReport, changes_between
+from kubespread.questions.compare import ABOVE_MAX_SKEW, Cell, Compare, CompareReport, Rows, SideReport, changes_between
 from kubespread.questions.editing import apply_edits
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.resolving import given_pods
 from kubespread.questions.scene import Scene, Side, ask, cluster_reference
 from kubespread.questions.simulate import Simulate, SimulateReport
+from kubespread.reports.parts import SkewChange
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.wording import behind_gates, short_key
 
@@ -37,7 +38,7 @@ def answer(question: Compare, _scene: Scene) -> CompareReport:
     now = _answer(question, after, pods if before.pod == after.pod else _read(after), is_scored=is_scored)
     # Where a cycle failed before any node was judged, nodes are not compared.
     old, new = (was.nodes, now.nodes) if was.is_judged and now.is_judged else ({}, {})
-    # Two manifests may name one workload differently.
+    # Two manifests may name one workload differently, which the sides say.
     name = None if isinstance(pods[0], ClusterWorkloads) else next(iter(was.workloads))
     later = now.workloads if name is None else dict.fromkeys([name], *now.workloads.values())
     return CompareReport(
@@ -90,9 +91,11 @@ def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_sco
         placed += ask(now, simulate, side.scheduler, on_refused=refused.append if is_of_all else None)
     reports: Sequence[ExplainReport | SimulateReport] = (*explained, *placed)
     unplaced = () if placed else (_NOT_PLACED,)
+    workloads = {f"{each.pod.namespace}/{each.subject}": _workload(each) for each in placed}
     return _SideRows(
         side=SideReport(
             manifest=", ".join(filter(None, map(_typed_name, given_pods(side.pod)))) or None,
+            workload=None if is_of_all else next(iter(workloads), None),
             settings=tuple(side.set),
             edits=tuple(map(str, side.snapshot.edits)),
             scheduler_config=None if side.scheduler.config is None else escape(str(side.scheduler.config)),
@@ -105,7 +108,7 @@ def _answer(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_sco
             notes=tuple(dict.fromkeys((*notes, *(note for each in reports for note in each.notes)))),
         ),
         nodes=_nodes(explained[0], is_scored=is_scored) if explained else {},
-        workloads={f"{each.pod.namespace}/{each.subject}": _workload(each) for each in placed}
+        workloads=workloads
         or {f"{each.pod.namespace}/Pod/{each.pod.name}": {"message": each.message} for each in explained},
         is_judged=all(each.nodes or each.message == NO_NODES for each in explained),
     )
@@ -136,7 +139,9 @@ def _nodes(report: ExplainReport, *, is_scored: bool) -> Rows:
 
 
 def _workload(report: SimulateReport) -> Mapping[str, Cell]:
-    keys = dict.fromkeys(skew.topology_key for skew in report.skew)
+    skews: dict[str, list[SkewChange]] = {}
+    for skew in report.skew:
+        skews.setdefault(f"skew {short_key(skew.topology_key)}", []).append(skew)
     old = 0 if report.rollout is None else sum(node.present for node in report.nodes)
     gated = report.placed if report.gates else 0
     return {
@@ -145,9 +150,10 @@ def _workload(report: SimulateReport) -> Mapping[str, Cell]:
         "not created": report.not_created or None,
         "not created yet": report.not_made_yet or None,
         "old pods": old or None,
+        **{column: max(skew.after for skew in same) for column, same in skews.items()},
         **{
-            f"skew {short_key(key)}": max(skew.after for skew in report.skew if skew.topology_key == key)
-            for key in keys
+            f"{column}{ABOVE_MAX_SKEW}": max(0, *(skew.after - skew.max_skew for skew in same))
+            for column, same in skews.items()
         },
         "preempts": ", ".join(sorted(str(victim.pod) for victim in report.preempted)) or None,
         **{f"on {node.name}": node.present + node.placed for node in report.nodes},
