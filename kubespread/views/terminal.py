@@ -251,8 +251,8 @@ def _fitting(parts: Sequence[Part], following: Sequence[Line], look: Look) -> It
             hidden[part.noun] += part.hidden
     lines: Sequence[Line] = [*whole(parts, look.width)]
     if look.rows is not None and look.width is not None:
-        room = look.rows - _height(following, look.width)
-        if _height(lines, look.width) + bool(hidden) > room:
+        room = look.rows - height_of(following, look.width)
+        if height_of(lines, look.width) + bool(hidden) > room:
             pieces = [*_pieces(parts)]
             chosen = _choose(pieces, room - 1, look.width)
             lines = _lay_out([piece for place, piece in enumerate(pieces) if place in chosen], look.width)
@@ -290,27 +290,29 @@ class _Piece(Struct, frozen=True):
 
 def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
     """Parts of a screen, ranked: the verdict and what it is about, the worst rows of the first table, the
-    sentences above tables, the other rows of all tables in turn, and what stands below tables.
+    sentences above tables, the other rows of all tables in turn, bad ones first, and what stands below tables.
     """
     texts, is_below = 0, False
     for number, part in enumerate(parts):
         if isinstance(part, Rows):
             least, is_below = 0 if is_below else _LEAST, True
-            places = worst_first(part.tones or [Tone.PLAIN] * len(part.rows))
+            tones = part.tones or [Tone.PLAIN] * len(part.rows)
+            places = worst_first(tones)
             turns = {place: turn for turn, place in enumerate(places)}
             for place, row in enumerate(part.rows):
                 turn = turns[place]
-                yield _Piece((1 if turn < least else 3, turn), number, row, part.noun, part.header)
+                rank = 1 if turn < least else 3 if tones[place] is Tone.BAD else 4
+                yield _Piece((rank, turn), number, row, part.noun, part.header)
         for text in part.below if isinstance(part, Rows) else [part] if part else []:
             texts += 1
-            yield _Piece((4 if is_below else 2 if texts > _LEAD else 0, texts), -1, [text])
+            yield _Piece((5 if is_below else 2 if texts > _LEAD else 0, texts), -1, [text])
 
 
 def _choose(pieces: Sequence[_Piece], room: int, width: int) -> Collection[int]:
     """The places of those that have room."""
     shown, opened, closed = set[int](), set[int](), set[int]()
     for place, piece in sorted(enumerate(pieces), key=lambda pair: pair[1].rank):
-        height = _height(_lay_out([piece], width, opened), width)
+        height = height_of(_lay_out([piece], width, opened), width)
         if height <= room and piece.group not in closed:
             shown.add(place)
             opened.add(piece.group)
@@ -329,7 +331,7 @@ def _lay_out(pieces: Iterable[_Piece], width: int, opened: Collection[int] = ())
     return [*_lines(texts, width)]
 
 
-def _height(lines: Iterable[Line], width: int) -> int:
+def height_of(lines: Iterable[Line], width: int) -> int:
     """Count the rows of a terminal that the lines take, which folds commands that are too wide for it."""
     return sum(rows_of("".join([part.text for part in line]), width) for line in lines)
 

@@ -197,7 +197,7 @@ def test_only_a_map_is_neither_a_yes_nor_a_no() -> None:
     assert QuestionReport.is_yes_or_no
 
 
-COUNTED = re.compile(r"(\d[\d,]*) more ([a-z-]+)")
+COUNTED = re.compile(r"(\d[\d,]*) more ([a-z -]+)")
 
 
 def _tables(report: Any, look: Look) -> Iterator[tuple[Rows, int]]:

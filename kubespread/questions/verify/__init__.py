@@ -47,8 +47,12 @@ class VerifiedClause(Report, frozen=True, kw_only=True):
         return "the cluster" if self.workload is None else str(self.workload)
 
     @property
+    def promise(self) -> str:
+        return f"{self.called}: {self.clause} {self.promised}"
+
+    @property
     def sentence(self) -> str:
-        return f"{self.called}: {self.clause} {self.promised}: {self.says}"
+        return f"{self.promise}: {self.says}"
 
 
 class VerifyReport(ScheduledReport, frozen=True, kw_only=True):

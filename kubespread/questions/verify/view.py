@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from msgspec.structs import replace
 
 from kubespread.questions.verify import WORST_FIRST, Kept, VerifiedClause, VerifyReport
-from kubespread.views.look import Cell, Look, Text, Tone
+from kubespread.views.look import Cell, Look, Rows, Text, Tone
 from kubespread.views.sheet import Sheet, columns_of
-from kubespread.views.terminal import HANGING, fold
+from kubespread.views.terminal import HANGING, fold, height_of, of_sheet, whole
 from kubespread.views.view import View, frame_of
 from kubespread.wording import count_of
 
 _TONES: dict[Kept, Tone] = {"broken": Tone.BAD, "unknown": Tone.WARN, "accepted": Tone.WARN, "held": Tone.GOOD}
 _WIDTH = max(map(len, WORST_FIRST)) + 1
+_BESIDE = 5
+"""Number of lines beside the broken ones: the answer, its subject, the next command and what is left out."""
 
 
 def view(report: VerifyReport) -> View:
@@ -25,19 +30,37 @@ def view(report: VerifyReport) -> View:
         rows=report.in_states(*WORST_FIRST),
         tone=lambda row: _TONES[row.state],
         noun="promise",
-        drawn=_line,
     )
     title = f"Verifying {count_of(len(report.clauses), 'promise')}{f' of {report.file}' if report.file else ''}"
     facts = frame_of(report)
     facts["answer"] = report.statements[:1]
-    return View(**facts, title=title, sheets=[sheet])
+    return View(**facts, title=title, sheets=[sheet], parts=partial(_parts, report, sheet))
 
 
-def _line(row: VerifiedClause, _look: Look) -> Iterator[Text]:
-    """Show the outcome; below it, where it does not hold, the command that shows more."""
+def _parts(report: VerifyReport, sheet: Sheet[VerifiedClause], look: Look) -> Iterator[Rows]:
+    """The broken ones, with as many of their outcomes as leave room for all of them, then the others."""
+    if broken := report.in_states("broken"):
+        most = min(len(broken), look.rows or 0)
+        for told, commands in (broken, broken), *((broken[:number], []) for number in range(most, -1, -1)):
+            drawn = partial(_line, told, commands)
+            part = of_sheet(replace(sheet, rows=broken, noun="broken promise", drawn=drawn), look)
+            if look.width is None or look.rows is None:
+                break
+            if height_of(whole([part], look.width), look.width) <= look.rows - _BESIDE:
+                break
+        yield part
+    if others := report.in_states(*WORST_FIRST[1:]):
+        yield of_sheet(replace(sheet, rows=others, drawn=partial(_line, others, others)), look)
+
+
+def _line(
+    told: Sequence[VerifiedClause], commands: Sequence[VerifiedClause], row: VerifiedClause, _look: Look
+) -> Iterator[Text]:
+    """Show the promise, its outcome if ``told``; below it, where it does not hold, the command that shows more."""
     place, hanging = "" if row.line is None else f"line {row.line}: ", HANGING + _WIDTH
     state = Cell(f"{row.state:{_WIDTH}}", _TONES[row.state])
-    yield fold(state, f" {place}{row.sentence}", hanging=hanging)
-    if row.state != "held" and row.command:
+    text = row.sentence if row in told else row.promise
+    yield fold(state, f" {place}{text}", hanging=hanging)
+    if row.state != "held" and row.command and row in commands:
         # Folded it could not be copied.
         yield [Cell(" " * (hanging + 1) + row.command, Tone.FAINT)]
