@@ -267,6 +267,12 @@ def check_replicas(objects: list[Data]) -> None:
         report = kubespread.explain(snapshot_of(objects), f"deploy/{name}", fix=True)
         fix = report.fix
         assert fix is not None
+        if fix.replicas is None:
+            # All run, and the next pod, as of a rollout, does not fit.
+            assert (lacking(objects, (), name), next_fits(objects, (), name)) == (0, False)
+            for each in report.advice.enough if report.advice is not None else ():
+                assert next_fits(objects, each.options, name), each.options
+            continue
         assert fix.replicas == sum(each["kind"] == "Pod" and workload(key(each)) == name for each in objects)
         assert lacking(objects, (), name) == (fix.replicas or 0) - (fix.placed or 0)
         if report.advice is None:
@@ -278,6 +284,13 @@ def check_replicas(objects: list[Data]) -> None:
                 for place in range(len(each.options)):
                     fewer = (*each.options[:place], *each.options[place + 1 :])
                     assert lacking(objects, fewer, name) != 0, each.options
+
+
+def next_fits(objects: list[Data], options: tuple[str, ...], name: str) -> bool:
+    """Whether one pod more has a node, at others' cost too."""
+    settings, edits = parts(options)
+    report = kubespread.explain(snapshot_of(objects, *edits), f"deploy/{name}", set=settings, preemption=True)
+    return report.schedulable or (report.preemption is not None and bool(report.preemption.victims))
 
 
 def lacking(objects: list[Data], options: tuple[str, ...], name: str) -> int:
