@@ -126,7 +126,7 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
             "edits: – → delete-node n2",
         ],
         [
-            "1 of 1 workload and 1 of 3 nodes differ, worse: default/Deployment/high pending 0 → 1 and 2 more changes",
+            "1 of 1 workload and 1 of 3 nodes differ, worse: default/Deployment/high pending 0 → 1 and 1 more change",
             "edits: – → delete-node n2",
         ],
     ),
