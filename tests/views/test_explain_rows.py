@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 import kubespread
 from kubespread.questions.explain.tables import rows_of
+from kubespread.views import terminal
 from kubespread.views.constraints import ASCII, PRETTY
-from tests.builders import Data, hard, node, pod, pods_on, remade, soft
+from kubespread.views.look import Look
+from tests.builders import Data, hard, node, pod, pods_on, remade, soft, taint
 
 
 def explained(constraints: list[Data]) -> kubespread.ExplainReport:
@@ -48,3 +52,38 @@ def test_the_columns_are_those_of_the_whole_report() -> None:
         (None,) * len(rows.scores),
     )
     assert "NodeResourcesFit" in rows.scores
+
+
+GPU = taint("nvidia.com/gpu", value="present")
+SPOT = taint("spot", value="true")
+FULL = "node(s) had untolerated taint(s) (taint nvidia.com/gpu=present:NoSchedule)"
+NAMED = "taint nvidia.com/gpu=present:NoSchedule"
+TAINTS: dict[str, tuple[list[Data], str, int, list[str]]] = {
+    "with room for kube-scheduler's words": ([GPU], "1", 120, ["WHY NOT", FULL]),
+    "with room for the taint": ([GPU], "1", 66, ["WHY NOT", NAMED]),
+    "with room for the taint, but not for the numbers of the rest": ([GPU], "99", 66, ["WHY NOT", f"{NAMED} · cpu"]),
+    "without room for the taint": (
+        [GPU],
+        "1",
+        50,
+        ["  tainted: nvidia.com/gpu=present:NoSchedule", "WHY NOT", "tainted"],
+    ),
+    "without room for two": (
+        [GPU, SPOT],
+        "1",
+        50,
+        ["  tainted: nvidia.com/gpu=present:NoSchedule,", "    spot=true:NoSchedule", "WHY NOT", "tainted"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TAINTS)
+def test_a_taint_is_named_in_its_row_or_above_the_rows(case: str) -> None:
+    taints, cpu, width, expected = TAINTS[case]
+    snapshot = kubespread.Snapshot.from_objects([node("n0", taints=taints), node("n1")])
+    report = kubespread.explain(snapshot, pod(requests={"cpu": cpu}))
+    lines = terminal.table(report, Look(width=width)).splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith(("  tainted", "  NODE")))
+    (row,) = (line for line in lines[start:] if line.split()[0] == "n0")
+    legend = [line for line in lines[start:] if line.startswith(("  tainted", "    "))]
+    assert [*legend, "WHY NOT", row.partition(" no ")[2].strip()] == expected

@@ -78,7 +78,12 @@ def assert_nodes_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
             line
         )
         if row.short_reasons:
-            assert any(reason in line for reason in (row.short_names[0], row.short_reasons[0], row.with_numbers))
+            named = [detail.short for detail in row.taints[:1]]
+            assert any(
+                reason in line for reason in (row.short_names[0], row.short_reasons[0], row.with_numbers, *named)
+            )
+        if "tainted" in line or "taint " in line:
+            assert all(detail.taint in text for detail in row.taints)
 
 
 @pytest.mark.parametrize("text", ["ip-10-0-1-23", "zo\u0308ne-e\u0301-x", "東京-リージョン-1", "e\u0301" * 9])

@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.escaping import escape
 from kubespread.questions.explain.report import ExplainReport, lacking
 from kubespread.reports.judged_nodes import (
+    KEEPING_OFF,
     SPREAD_PLUGIN,
+    TAINTED,
     NodeConstraint,
     NodeReport,
     Rejection,
@@ -23,11 +26,12 @@ from kubespread.reports.judged_nodes import (
 )
 from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.reports.reason_words import short_names
+from kubespread.scheduler.causes import TaintDetail
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT, Spelling, formula, score_steps
 from kubespread.views.lines import cut_end, cut_middle, width_of
 from kubespread.views.look import Cell, Look, Rows, Tone
-from kubespread.views.terminal import Layout, laid_out, told_apart
-from kubespread.wording import EMPTY, short_key
+from kubespread.views.terminal import Layout, fold, laid_out, told_apart
+from kubespread.wording import EMPTY, short_key, some_of
 
 MAX_NODES = 25
 """Number of nodes above which only some are shown."""
@@ -58,6 +62,8 @@ class NodeRow(Struct, frozen=True):
     """Every reason in few words."""
     short_names: tuple[str, ...]
     """Every reason in a word."""
+    taints: tuple[TaintDetail, ...]
+    """Taints among the reasons, for which that word is ``tainted``."""
 
 
 class NodeRows(Struct, frozen=True):
@@ -112,6 +118,12 @@ def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> NodeRows:
                 with_numbers=why_not(report, node, numbers=True),
                 short_reasons=short_reasons(report, node, numbers=True),
                 short_names=short_reasons(report, node, numbers=False),
+                taints=tuple(
+                    detail
+                    for rejection in telling_rejections(report, node)
+                    for detail in rejection.details
+                    if isinstance(detail, TaintDetail)
+                ),
             )
             for node in nodes
         ),
@@ -187,6 +199,7 @@ def failed_constraints(report: ExplainReport, node: NodeReport) -> Iterator[int]
 
 SEPARATOR = " · "
 """Text between the reasons of a row."""
+_TAINTED, _MAX_TAINTS = KEEPING_OFF[TAINTED], 3
 _LEAST_REASONS = 20
 _LONGEST_HEADER = 14
 
@@ -278,7 +291,17 @@ def node_table(rows: NodeRows, suffix: str, look: Look) -> Rows:
     if all(row.node.feasible for row in rows.rows):
         # Reasons are left out.
         columns.pop()
-    return laid_out(columns, look, "node", gap)
+    table, taints = laid_out(columns, look, "node", gap), dict.fromkeys(_unnamed_taints(rows, columns[-1]))
+    if not taints or not look.headers:
+        return table
+    return replace(table, header=[fold(f"{_TAINTED}: {some_of([*taints], _MAX_TAINTS)}"), *table.header])
+
+
+def _unnamed_taints(rows: NodeRows, reasons: Layout) -> Iterator[str]:
+    """Yield the taints of rows without room to name them."""
+    for row, reason in zip(rows.rows, reasons.cells, strict=True):
+        if _TAINTED in reason.text:
+            yield from (detail.taint for detail in row.taints)
 
 
 def _columns_of_nodes(rows: NodeRows, suffix: str, wide: bool, form: RowForm) -> list[Layout]:
@@ -337,9 +360,16 @@ _FITS, _FAILS = Cell("yes", Tone.GOOD), Cell("no", Tone.BAD)
 
 
 def _fit(rows: NodeRows, reasons: Layout, width: int) -> Layout:
-    """The reasons; one word each where there is no room for numbers."""
+    """The reasons; one word each where there is no room for numbers, with the taints as long as there is for these."""
     cells = [
-        reason if width_of(reason.text) <= width else Cell(_cut_items(row.short_names, width))
+        reason if width_of(reason.text) <= width else Cell(_in_brief(row, width))
         for row, reason in zip(rows.rows, reasons.cells, strict=True)
     ]
     return Layout(cut_end(reasons.header, width), cells)
+
+
+def _in_brief(row: NodeRow, width: int) -> str:
+    taints = [detail.short for detail in row.taints]
+    named = [text for name in row.short_names for text in (taints if name == _TAINTED else [name])]
+    whole = escape(SEPARATOR.join(named))
+    return whole if width_of(whole) <= width else _cut_items(row.short_names, width)
