@@ -16,7 +16,6 @@ from kubespread.views.terminal import HANGING, INDENT, fold
 from kubespread.views.view import Metric, Sample, Tile, View, frame_of, workloads_phrase
 from kubespread.wording import EMPTY, count_of, domain_noun, short_key
 
-_MAX_NAMED = 3
 _MAX_VALUES = 6
 _TONES: dict[audits.Level, Tone] = {
     "violated": Tone.BAD,

@@ -90,9 +90,7 @@ class SideReport(reports.Report, frozen=True):
     manifest: str | None
     """The file, or KIND/NAME in the cluster; null for a Python object, and for all workloads."""
     workload: str | None
-    """NAMESPACE/Kind/name, which may differ between the sides; null for all workloads, and where no replicas
-    are placed.
-    """
+    """NAMESPACE/Kind/name; null for all workloads, and if no replicas are placed."""
     settings: tuple[str, ...]
     """Changed fields of the pod, ``maxSkew[zone]=2``."""
     edits: tuple[str, ...]

@@ -291,17 +291,13 @@ def node_table(rows: NodeRows, suffix: str, look: Look) -> Rows:
     if all(row.node.feasible for row in rows.rows):
         # Reasons are left out.
         columns.pop()
-    table, taints = laid_out(columns, look, "node", gap), dict.fromkeys(_unnamed_taints(rows, columns[-1]))
+    table = laid_out(columns, look, "node", gap)
+    # Those that have no room in their rows.
+    pairs = zip(rows.rows, columns[-1].cells, strict=True)
+    taints = dict.fromkeys(taint.taint for row, cell in pairs if _TAINTED in cell.text for taint in row.taints)
     if not taints or not look.headers:
         return table
     return replace(table, header=[fold(f"{_TAINTED}: {some_of([*taints], _MAX_TAINTS)}"), *table.header])
-
-
-def _unnamed_taints(rows: NodeRows, reasons: Layout) -> Iterator[str]:
-    """Yield the taints of rows without room to name them."""
-    for row, reason in zip(rows.rows, reasons.cells, strict=True):
-        if _TAINTED in reason.text:
-            yield from (detail.taint for detail in row.taints)
 
 
 def _columns_of_nodes(rows: NodeRows, suffix: str, wide: bool, form: RowForm) -> list[Layout]:

@@ -179,10 +179,7 @@ def _verdict(row: NodeRow) -> str:
     return "fits" if row.node.feasible else f"does not fit: {', '.join(row.short_reasons)}"
 
 
-_LEAST_NAME = 28
 _INSIDE = 4
-
-
 _SUMMARIES: Mapping[str, tuple[str, str]] = {
     "uncordon": ("uncordon", "node"),
     "untaint": ("untaint", "node"),

@@ -320,7 +320,6 @@ def sampling_sentence(report: SimulateReport) -> str | None:
     return f"sampled: at most {sampling.enough:,} of {sampling.nodes:,} nodes are scored for each placement"
 
 
-_LEAST_NAME = 16
 _WORKLOADS = columns_of(
     SimulateReport,
     "namespace",

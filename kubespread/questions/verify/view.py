@@ -44,9 +44,8 @@ def _parts(report: VerifyReport, sheet: Sheet[VerifiedClause], look: Look) -> It
         for told, commands in (broken, broken), *((broken[:number], []) for number in range(most, -1, -1)):
             drawn = partial(_line, told, commands)
             part = of_sheet(replace(sheet, rows=broken, noun="broken promise", drawn=drawn), look)
-            if look.width is None or look.rows is None:
-                break
-            if height_of(whole([part], look.width), look.width) <= look.rows - _BESIDE:
+            room = None if look.rows is None else look.rows - _BESIDE
+            if look.width is None or room is None or height_of(whole([part], look.width), look.width) <= room:
                 break
         yield part
     if others := report.in_states(*WORST_FIRST[1:]):
