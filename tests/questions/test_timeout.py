@@ -131,7 +131,7 @@ def check_in_time(question: str, objects: list[Data], ticks: int, modules: Any) 
     if part.unfinished is None:
         assert part == full
         return
-    if question == "steps" and part.unfinished.what == "run":
+    if isinstance(part, kubespread.PlanReport) and part.unfinished.what == "run":
         fewer = ask(snapshot, runs=part.unfinished.finished)
         assert isinstance(fewer, kubespread.PlanReport)
         # Changes are tried once all is played.

@@ -129,7 +129,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         """Yield the fewest ready pods before others are placed, if losing any domain leaves fewer than in the end."""
         changes = ((loss, change) for loss in self.standing for change in loss.workloads if change.workload == workload)
         if dips := [(loss, change) for loss, change in changes if change.fewest_ready < change.ready]:
-            loss, change = min(dips, key=lambda dip: dip[1].fewest_ready)
+            loss, change = min(dips, key=lambda dip: (dip[1].fewest_ready, dip[0].name))
             left = f"{change.fewest_ready:,} of {change.wanted:,} ready at first"
             yield f"losing {loss.name} leaves {left} ({workload.short_name})"
 

@@ -218,10 +218,10 @@ def _loss_outcome(workload: WorkloadName, key: str, back: str, ready: IntOrStrin
             return -max(row.lacks, row.pending + row.unmade, gone)
         return row.fewest_ready - scaled_value(ready, row.wanted, round_up=True)
 
-    def badness(row: tuple[LostDomain, WorkloadChange]) -> tuple[bool, bool, int]:
-        """Sort key: what is certain is worse than what is not known, as for survive."""
+    def badness(row: tuple[LostDomain, WorkloadChange]) -> tuple[bool, bool, int, str]:
+        """Sort key: what is certain is worse than what is not known, as for survive; equals by name."""
         margin = margin_of(*row)
-        return margin >= 0, row[1].controller_unknown, margin
+        return margin >= 0, row[1].controller_unknown, margin, row[0].name
 
     loss, worst = min(rows, key=badness)
     if ready is None and workload in report.untested:
