@@ -11,7 +11,7 @@ from typing import Any
 
 from kubespread.questions.registry import QUESTIONS
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 _NAMES = {
     "candidate.sources": "ClusterWorkloads",
