@@ -5,12 +5,13 @@ A worker makes what it needs from the question and the snapshot, once, and then 
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice, takewhile
 from math import inf
 from time import monotonic, process_time
@@ -167,7 +168,18 @@ def _in_processes(made: bytes, items: Sequence[Any], jobs: int, until: float) ->
         parallel = Parallel(return_as="generator", pre_dispatch="2 * n_jobs" if until == inf else "n_jobs")
         in_time = takewhile(lambda _: monotonic() < until, items)
         outcomes = parallel(delayed(_outcome)(name, shared, until - monotonic(), item) for item in in_time)
+    atexit.unregister(_end_workers)
+    atexit.register(_end_workers)
     yield from outcomes
+
+
+def _end_workers() -> None:
+    """Let this process end without waiting until they have waited long enough."""
+    from joblib.externals.loky import get_reusable_executor
+
+    # Where too few file handles are left, there are none.
+    with suppress(OSError):
+        get_reusable_executor(reuse=True).shutdown()
 
 
 @contextmanager

@@ -103,3 +103,26 @@ def test_too_few_file_handles_for_workers_are_enough_for_one_process(handles: in
     )
     assert b"Traceback" not in done.stderr
     assert done.returncode != 70
+
+
+def test_the_program_does_not_wait_for_workers_that_have_nothing_to_do() -> None:
+    program = (
+        "import sys; from kubespread.questions import tasks; tasks._PATIENCE = 3600; "
+        "from kubespread.__main__ import run; sys.argv[0] = 'kubespread'; run()"
+    )
+    words = (
+        "survive",
+        "-A",
+        "--key",
+        "hostname",
+        "--jobs",
+        "2",
+        "-q",
+        "-o",
+        "name",
+        "-S",
+        str(FIXTURES / "clusters" / "shop.yaml"),
+    )
+    command = [sys.executable, "-c", program, *words]
+    done = subprocess.run(command, env=environment(), capture_output=True, timeout=600, check=False)
+    assert (done.returncode in (0, 1), done.stderr) == (True, b"")
