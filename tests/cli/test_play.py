@@ -111,7 +111,7 @@ def test_a_manifest_from_standard_input_is_read_once() -> None:
 WRONG = {
     "unknown step 'scael', did you mean \"scale\"?": ["scael deploy/web=9"],
     "invalid step 'rollout': expected rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]": ["rollout"],
-    "nothing is planned: give manifests (-f), steps, or edits such as --drain or --hpa-max": [],
+    "nothing is planned: give manifests (-f), steps, or edits such as --drain or --hpa-max (--spread is no step)": [],
 }
 
 

@@ -92,6 +92,25 @@ def test_which_constraints_there_are_then(case: str) -> None:
     assert constraints(objects, f"spread {edit}") == typed
 
 
+NOTES: dict[str, tuple[list[Data], str, list[str]]] = {
+    "how many workloads get it": ([*web(), *stateful_set("db", ("n0",))], "zone:1", ["given to 2 workloads"]),
+    "that all have it": (web(hard(ZONE)), "zone:1", ["changes nothing"]),
+    "that one lacks labels": (
+        [*web(), pod("solo", "n0", labels={})],
+        "zone:1",
+        ["given to 1 workload", "no constraint for Pod/solo: no labels to select its pods by"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOTES)
+def test_what_is_noted(case: str) -> None:
+    objects, edit, expected = NOTES[case]
+    _, notes = after_edits(Snapshot.from_objects([*hosts("a", "b"), *objects]).edited(f"spread {edit}"))
+    of_edit = f"spread {edit}: "
+    assert [note.removeprefix(of_edit) for note in notes if note.startswith(of_edit)] == expected
+
+
 MANIFEST = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",

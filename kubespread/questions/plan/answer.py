@@ -31,7 +31,7 @@ from kubespread.snapshot.edits.pods import Scale, Spread
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.world.reporting.difference import Baseline
 
-_NOTHING = "nothing is planned: give manifests (-f), steps, or edits such as --drain or --hpa-max"
+_NOTHING = "nothing is planned: give manifests (-f), steps, or edits such as --drain or --hpa-max (--spread is no step)"
 
 
 def answer(question: Plan, scene: Scene) -> PlanReport:

@@ -22,7 +22,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.snapshot.edits.pods import Spread
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import SOFT, check_topology_keys, constraint_of, full_topology_key
-from kubespread.wording import short_key, some_of
+from kubespread.wording import Decisive, count_of, short_key, some_of
 from kubespread.world.events.editing import not_found
 from kubespread.world.events.world import World
 from kubespread.world.store.owners import name_of
@@ -100,19 +100,26 @@ class Spreading(Struct):
             return pod.spec
         key = id(pod.spec), above
         if key not in self._specs:
-            self._specs[key] = pod.spec, _with_constraint(pod.spec, self.added[above])
+            changed = _with_constraint(pod.spec, self.added[above])
+            self._specs[key] = pod.spec, pod.spec if changed == pod.spec else changed
         return self._specs[key][1]
+
+    @property
+    def changed(self) -> set[WorkloadName]:
+        """Workloads that had no such constraint, or another maxSkew."""
+        return {workload for (_, workload), (before, after) in self._specs.items() if after is not before}
 
     def object(self, obj: T) -> T:
         template = KEPT[type(obj)].pod_template(obj)
         if template is None:
             return obj
         spec = self._spec(Pod(metadata=template.metadata, spec=template.spec), name_of(obj), obj)
-        return _with_template(obj, replace(template, spec=spec))
+        return obj if spec is template.spec else _with_template(obj, replace(template, spec=spec))
 
     def pod(self, pod: Pod) -> Pod:
         maker = self.world.book.owner_of(pod) or WorkloadName("Pod", pod.metadata.namespace, pod.metadata.name)
-        return replace(pod, spec=self._spec(pod, maker, pod))
+        spec = self._spec(pod, maker, pod)
+        return pod if spec is pod.spec else replace(pod, spec=spec)
 
 
 def spread(world: World, snapshot: Snapshot, edit: Spread, namespace: str) -> tuple[Snapshot, Sequence[str]]:
@@ -132,9 +139,12 @@ def spread(world: World, snapshot: Snapshot, edit: Spread, namespace: str) -> tu
     after = replace(snapshot, pods=tuple(map(given.pod, snapshot.pods)), objects=objects)
     if named is not None and not given.added:
         raise not_found(world, named)
-    without = [name for name, added in given.added.items() if added.label_selector == LabelSelector()]
-    names = some_of([f"{name.kind}/{name.name}" for name in without], _MAX_NAMED)
-    return after, [f"{edit}: no constraint for {names}: no labels to select its pods by"] if without else []
+    changed = count_of(len(given.changed), "workload")
+    notes = [f"{edit}: given to {changed}" if given.changed else Decisive(f"{edit}: changes nothing")]
+    if without := [name for name, added in given.added.items() if added.label_selector == LabelSelector()]:
+        names = some_of([f"{name.kind}/{name.name}" for name in without], _MAX_NAMED)
+        notes.append(f"{edit}: no constraint for {names}: no labels to select its pods by")
+    return after, notes
 
 
 def _with_constraint(spec: PodSpec, added: TopologySpreadConstraint) -> PodSpec:
