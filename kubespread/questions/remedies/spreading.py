@@ -105,7 +105,7 @@ class Spreading(Struct):
         return self._specs[key][1]
 
     @property
-    def changed(self) -> set[WorkloadName]:
+    def changed_workloads(self) -> set[WorkloadName]:
         """Workloads that had no such constraint, or another maxSkew."""
         return {workload for (_, workload), (before, after) in self._specs.items() if after is not before}
 
@@ -139,8 +139,8 @@ def spread(world: World, snapshot: Snapshot, edit: Spread, namespace: str) -> tu
     after = replace(snapshot, pods=tuple(map(given.pod, snapshot.pods)), objects=objects)
     if named is not None and not given.added:
         raise not_found(world, named)
-    changed = count_of(len(given.changed), "workload")
-    notes = [f"{edit}: given to {changed}" if given.changed else Decisive(f"{edit}: changes nothing")]
+    changed = count_of(len(given.changed_workloads), "workload")
+    notes = [f"{edit}: given to {changed}" if given.changed_workloads else Decisive(f"{edit}: changes nothing")]
     if without := [name for name, added in given.added.items() if added.label_selector == LabelSelector()]:
         names = some_of([f"{name.kind}/{name.name}" for name in without], _MAX_NAMED)
         notes.append(f"{edit}: no constraint for {names}: no labels to select its pods by")

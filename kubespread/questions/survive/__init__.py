@@ -259,6 +259,5 @@ class Survive(WorkloadsQuestion[SurviveReport], frozen=True, kw_only=True):
             return ""
         verbs = ("fail", "delete-node") if report.nodes_deleted else ("fail",)
         words = [option_of(f"{verb} {worst.topology_key}={value}") for verb in verbs for value in worst.values]
-        # Pods that are placed first are not in a cluster that is only edited.
-        is_edit = worst.pending and not report.placed_first
-        return commands.ask("pending", *words) if is_edit else commands.of_nodes("plan", *words)
+        # A plan begins with the settled cluster too; one that is only edited lacks what controllers have yet to make.
+        return commands.of_nodes("plan", *words)
