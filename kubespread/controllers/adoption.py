@@ -1,4 +1,4 @@
-"""Pods of a workload: those it controls, and orphans that its selector matches.
+"""Pods of a workload: its own pods, and orphans that its selector matches.
 
 Source: pkg/controller/controller_ref_manager.go, ClaimObject, ClaimPods
 Source: pkg/controller/replicaset/replica_set.go, syncReplicaSet, claimPods

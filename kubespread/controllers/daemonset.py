@@ -45,8 +45,8 @@ def with_added_tolerations(spec: core.PodSpec) -> core.PodSpec:
     for key, effect in (*_TOLERATED, *(_TOLERATED_ON_HOST_NETWORK if spec.host_network else ())):
         added = core.Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect=effect)
         # The same for a limited time gives way.
-        kept = [own for own in tolerations if replace(own, toleration_seconds=None) != added]
-        tolerations = [*kept, added]
+        others = [own for own in tolerations if replace(own, toleration_seconds=None) != added]
+        tolerations = [*others, added]
     return replace(spec, tolerations=tolerations)
 
 

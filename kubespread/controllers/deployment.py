@@ -1,4 +1,4 @@
-"""Deployments: the pods that they make, their ReplicaSets, and what their controller does with these, pass after pass.
+"""Deployments: the pods that they create, their ReplicaSets, and the passes of their controller.
 
 A Deployment has a ReplicaSet for each template it has had, all but the newest being scaled down. How many pods it asks
 for, and how far a rollout may go above and below.
@@ -258,7 +258,7 @@ class _Rollout:
 
     @property
     def replica_sets(self) -> list[ReplicaSet]:
-        """All of them, those there were before by age, then a created one."""
+        """All ReplicaSets: the existing ones by age, then a created one."""
         return list(self._replica_sets.values())
 
     @property
@@ -284,7 +284,7 @@ class _Rollout:
         return sum(map(replicas_of, self.replica_sets))
 
     def create(self, replicas: int, digest: str, now: datetime) -> ReplicaSet:
-        """The ReplicaSet of the Deployment's template, ``digest`` being the hash that tells its pods from others."""
+        """The ReplicaSet for the Deployment's template; ``digest`` is its pod-template-hash."""
         meta, spec = self.deployment.metadata, self.deployment.spec
         template = spec.template or PodTemplateSpec()
         labels = {**template.metadata.labels, TEMPLATE_HASH: digest}
@@ -421,7 +421,7 @@ def _share(rollout: _Rollout, replica_set: ReplicaSet, add: int, added: int) -> 
 
 
 def _fraction(rollout: _Rollout, replica_set: ReplicaSet) -> int:
-    """Number of pods it gains so that its part of the whole stays what it was. Source: getReplicaSetFraction."""
+    """Number of pods it gains to keep its share of the Deployment. Source: getReplicaSetFraction."""
     present = replicas_of(replica_set)
     if rollout.replicas == 0:
         return -present
@@ -453,7 +453,7 @@ class DeploymentPass(Struct, frozen=True):
     """All that remain, a created one last, with unchanged statuses, which other controllers write."""
     created: ReplicaSet | None
     writes: tuple[Write, ...]
-    """Writes in order, without those that only change annotations."""
+    """Writes in order, except changes to annotations alone."""
 
 
 def reconcile(
@@ -571,7 +571,7 @@ def _recreate(rollout: _Rollout, pods: Iterable[Pod], digest: str, now: datetime
 
 
 def _old_pods_are_running(rollout: _Rollout, pods: Iterable[Pod]) -> bool:
-    """True if an old pod holds up the new ones: terminating pods do, those that ended do not."""
+    """True if an old pod holds up the new ones: terminating pods do, ended pods do not."""
     old, meta = rollout.old, rollout.deployment.metadata
     if any(replica_set.status.replicas > 0 for replica_set in old):
         return True

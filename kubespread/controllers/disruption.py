@@ -1,5 +1,5 @@
-"""Pods that have to go: what ``kubectl drain`` does before it evicts any, evictions with the API server's answers, and
-PodDisruptionBudgets with what the disruption controller writes into their status.
+"""Disruptions of pods: the checks of ``kubectl drain``, evictions with the API server's answers, and the status that
+the disruption controller writes for PodDisruptionBudgets.
 
 Source: pkg/controller/disruption/disruption.go, trySync, getExpectedScale, getExpectedPodCount, countHealthyPods,
     buildDisruptedPodMap, updatePdbStatus, failSafe
@@ -76,7 +76,7 @@ _PASSES, _SKIPPED = _Verdict(evicts=True), _Verdict(evicts=False)
 
 
 def plan_drain(node_name: str, pods: Sequence[Pod], daemon_sets: Sequence[DaemonSet], flags: DrainFlags) -> DrainPlan:
-    """Sort the ``pods`` on the node by what a drain does with them; ``daemon_sets`` are all that exist."""
+    """Sort the ``pods`` on the node into evicted and refused ones; ``daemon_sets`` are all that exist."""
     existing = {(daemon_set.metadata.namespace, daemon_set.metadata.name) for daemon_set in daemon_sets}
     evict: list[Pod] = []
     warnings: dict[str, list[str]] = {}
@@ -200,16 +200,16 @@ def _total_scale(pods: Sequence[Pod], scales: Scales) -> int:
 
     A pod without a controller adds nothing. Raises ScaleError, also for a controller that is gone.
     """
-    seen: set[tuple[str, ...]] = set()
+    controllers: set[tuple[str, ...]] = set()
     replicas: dict[WorkloadName, int] = {}
     for pod in pods:
         controller = controller_of(pod)
         if controller is None:
             continue
         key = pod.metadata.namespace, controller.api_version, controller.kind, controller.name, controller.uid
-        if key in seen:
+        if key in controllers:
             continue
-        seen.add(key)
+        controllers.add(key)
         scale = scales(controller, pod.metadata.namespace)
         if scale is None:
             raise ScaleError(f"found no controllers for pod {quote(pod.metadata.name)}")
@@ -223,7 +223,7 @@ def _name_of(workload: ApiObject) -> WorkloadName:
 
 
 def _is(owner: OwnerReference, uid: str) -> bool:
-    """Compare by uid as Kubernetes does; what was never stored has none, and then the name is all there is."""
+    """True if the UIDs are equal, or if one is missing: objects that were never stored have none."""
     return not owner.uid or not uid or owner.uid == uid
 
 
@@ -234,7 +234,7 @@ DELETION_TIMEOUT = timedelta(minutes=2)
 
 
 class Expectation(NamedTuple):
-    """Number of pods a budget expects, and of those that must be healthy."""
+    """Number of pods a budget expects, and number of healthy pods it requires."""
 
     expected: int
     desired: int
@@ -363,14 +363,13 @@ class Eviction(Struct, frozen=True):
     cause: str | None = None
     """Message of the budget that refused it; None if none did."""
     retry_after_seconds: int | None = None
-    gone: bool = False
+    is_immediate: bool = False
     """True if the pod was removed at once, without terminating."""
     budget_after: PodDisruptionBudget | None = None
     """Budget charged with the eviction; None for none."""
 
 
 def no_such_pod(name: str) -> Eviction:
-    """Answer for a missing pod."""
     return Eviction(NOT_FOUND, f"pods {quote(name)} not found")
 
 
@@ -435,6 +434,6 @@ def _charge(budget: PodDisruptionBudget, pod: Pod, now: datetime) -> PodDisrupti
 
 
 def _delete(pod: Pod, charged: PodDisruptionBudget | None = None) -> Eviction:
-    """A pod without a node, or one that has ended, has no kubelet to wait for."""
-    gone = not pod.spec.node_name or pod.status.phase in ENDED_PHASES
-    return Eviction(LET_THROUGH, gone=gone, budget_after=charged)
+    """Deletion of the pod: immediate without a node or once it has ended, when there is no kubelet to wait for."""
+    is_immediate = not pod.spec.node_name or pod.status.phase in ENDED_PHASES
+    return Eviction(LET_THROUGH, is_immediate=is_immediate, budget_after=charged)

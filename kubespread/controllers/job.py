@@ -106,7 +106,7 @@ def _completion_index(pod: Pod, completions: int) -> int | None:
 
 
 def _completed_indexes(text: str, completions: int) -> list[range]:
-    """The indexes that status.completedIndexes names, ``0-3,7``. What is no number is passed over."""
+    """Merged ranges of indexes in status.completedIndexes, ``0-3,7``; parts that are not numbers are skipped."""
     ranges = []
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")
@@ -127,11 +127,11 @@ def _merge(ranges: Iterable[range], indexes: Iterable[int] = ()) -> list[range]:
     return apart
 
 
-def _first_pending(taken: Sequence[range], count: int, completions: int) -> tuple[int, ...]:
+def _first_pending(used: Sequence[range], count: int, completions: int) -> tuple[int, ...]:
     """The ``count`` smallest indexes outside the merged ranges, or all if there are fewer."""
     pending: list[int] = []
     start = 0
-    for span in (*taken, range(completions, completions)):
+    for span in (*used, range(completions, completions)):
         pending += range(start, min(span.start, start + count - len(pending)))
         start = span.stop
     return tuple(pending)
@@ -149,11 +149,11 @@ class Surplus(Struct, frozen=True):
     always: tuple[Pod, ...] = ()
     """Pods that go in any listing order."""
     sometimes: tuple[Pod, ...] = ()
-    """Equal pods of which some go."""
+    """Equal pods; only some of them go."""
 
 
 def surplus(pods: Sequence[Pod], at_least: int, completions: int | None) -> Surplus:
-    """Choose active ``pods`` to delete, at least ``at_least``; ``completions`` is None unless the Job is Indexed.
+    """Choose active ``pods`` to delete, at least ``at_least``; ``completions`` is for Indexed Jobs only.
 
     In an Indexed Job pods without a valid index, and all but the last of each index, go even if there are not too many.
     Raises SnapshotError for a time that cannot be read.
@@ -191,7 +191,7 @@ def _tie(slots: Sequence[Sequence[Pod]], key: Callable[[Pod], _Key], more: int) 
 def _duplicates(
     ordered: Sequence[Pod], key: Callable[[Pod], _Key], completions: int
 ) -> tuple[list[Pod], list[list[Pod]]]:
-    """The pods that go because of their index, and per index the equal pods of which one (here the last) is kept."""
+    """The pods that go because of their index, and per index the equal pods; one of these, here the last, stays."""
     by_index: dict[int | None, list[Pod]] = {}
     for pod in ordered:
         by_index.setdefault(_completion_index(pod, completions), []).append(pod)
@@ -248,7 +248,7 @@ def not_modeled(spec: WorkloadSpec) -> tuple[str, ...]:
 
 
 def reconcile(job: Job, pods: Sequence[Pod], now: datetime) -> JobPass:
-    """Run one pass of the controller over ``pods``: all of the Job's own except those its status already counts.
+    """Run one pass of the controller over ``pods``: all of the Job's own that its status does not count yet.
 
     A pod that has ended is counted once it has lost the finalizer batch.kubernetes.io/job-tracking; it must be left
     out, or it counts twice. Raises SnapshotError for a time that cannot be read.
@@ -263,8 +263,6 @@ def reconcile(job: Job, pods: Sequence[Pod], now: datetime) -> JobPass:
 
 
 class _Progress(Struct, frozen=True):
-    """Progress of a Job."""
-
     completions: int | None
     indexes: int | None
     """Number of indexes of an Indexed Job, its completions; None for any other."""
@@ -374,8 +372,8 @@ def _manage(spec: WorkloadSpec, progress: _Progress, now: datetime) -> JobPass:
         return JobPass()
     if progress.indexes is None:
         return JobPass(missing)
-    held = _indexes_of((*progress.active, *waiting), progress.indexes)
-    pending = _first_pending(_merge(progress.succeeded_indexes, held), missing, progress.indexes)
+    used = _indexes_of((*progress.active, *waiting), progress.indexes)
+    pending = _first_pending(_merge(progress.succeeded_indexes, used), missing, progress.indexes)
     return JobPass(len(pending), pending)
 
 
@@ -396,7 +394,7 @@ _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 def remaining_backoff(succeeded: Sequence[Pod], failed: Sequence[Pod], now: datetime) -> timedelta:
-    """Remaining back-off from ``now``; zero if there is none.
+    """Back-off that remains at ``now``, or zero.
 
     Failures before the last success do not count. Raises SnapshotError for a time that cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Failed nodes: their taints, which pods are deleted and when, and at what rate in a zone.
+"""Failed nodes: their taints, the deletion of their pods, and its rate in a zone.
 
 The flags of kube-controller-manager have their defaults.
 
@@ -118,10 +118,10 @@ _SECOND = 10**9
 
 
 def failed_node(node: Node) -> Node:
-    """``node`` with a silent kubelet, as the node lifecycle controller leaves it: tainted unreachable, no longer
-    not-ready, all the kubelet's conditions Unknown.
+    """``node`` as the node lifecycle controller leaves it once its kubelet is silent.
 
-    Pressure is no longer known, so its taints go.
+    It is tainted unreachable instead of not-ready, and all the kubelet's conditions are Unknown. Pressure is no longer
+    known, so its taints go.
     """
     unreachable = [Taint(key=UNREACHABLE_TAINT_KEY, effect=effect) for effect in (_NO_SCHEDULE, NO_EXECUTE)]
     return _reporting(node, dict.fromkeys((READY, *_PRESSURES), "Unknown"), unreachable)
@@ -135,8 +135,8 @@ def is_silent(node: Node) -> bool:
 def without_eviction_taints(node: Node) -> Node:
     """``node`` without the NoExecute taints of its health, taken back while every zone is fully disrupted."""
     health = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
-    kept = [taint for taint in node.spec.taints if taint.effect != NO_EXECUTE or taint.key not in health]
-    return replace(node, spec=replace(node.spec, taints=kept))
+    remaining = [taint for taint in node.spec.taints if taint.effect != NO_EXECUTE or taint.key not in health]
+    return replace(node, spec=replace(node.spec, taints=remaining))
 
 
 def restored_node(node: Node) -> Node:
@@ -145,14 +145,14 @@ def restored_node(node: Node) -> Node:
 
 
 def _reporting(node: Node, conditions: Mapping[str, str], taints: Sequence[Taint]) -> Node:
-    """Node with what a kubelet reports, and the taints of its health. What others report stays: network, cordon."""
-    kept = [taint for taint in node.spec.taints if taint.key not in _HEALTH_TAINT_KEYS]
-    others = [condition for condition in node.status.conditions if condition.type not in conditions]
+    """``node`` with the ``conditions`` its kubelet reports and the ``taints`` of its health, beside all others."""
+    others = [taint for taint in node.spec.taints if taint.key not in _HEALTH_TAINT_KEYS]
+    other_conditions = [condition for condition in node.status.conditions if condition.type not in conditions]
     reported = [NodeCondition(type=name, status=status) for name, status in conditions.items()]
     return replace(
         node,
-        spec=replace(node.spec, taints=[*kept, *taints]),
-        status=replace(node.status, conditions=[*others, *reported]),
+        spec=replace(node.spec, taints=[*others, *taints]),
+        status=replace(node.status, conditions=[*other_conditions, *reported]),
     )
 
 
@@ -188,9 +188,7 @@ def evicted_after(
 
 
 def _duration(seconds: int) -> float | None:
-    """Go counts nanoseconds in 64 bits: many seconds wrap around, and what comes out negative, or was the largest
-    number, means forever.
-    """
+    """Seconds after Go's overflow of 64-bit nanoseconds; None, forever, if negative or the maximum."""
     if seconds == 2**63 - 1:
         return None
     wrapped = (seconds * _SECOND + 2**63) % 2**64 - 2**63

@@ -42,21 +42,22 @@ def first_volume(volumes: Volumes) -> api.PersistentVolume:
 
 
 def reconcile(before: api.ClusterObjects, objects: api.ClusterObjects) -> api.ClusterObjects:
-    """Bind claims that need no pod in one pass over ``objects``, of which those ``before`` had theirs.
+    """Bind claims that need no pod in one pass over ``objects``; ``before`` have already had theirs.
 
     An earlier pending claim is bound only to a new volume, or with a new class.
     """
     old = {id(obj) for cls in _READ for obj in before.get(cls)}
     claims = list(objects.get(api.PersistentVolumeClaim))
     volumes = {
-        each.metadata.name: each if id(each) in old else _available(each) for each in objects.get(api.PersistentVolume)
+        volume.metadata.name: volume if id(volume) in old else _available(volume)
+        for volume in objects.get(api.PersistentVolume)
     }
     new = {
-        each.metadata.name: volumes[each.metadata.name]
-        for each in objects.get(api.PersistentVolume)
-        if id(each) not in old
+        volume.metadata.name: volumes[volume.metadata.name]
+        for volume in objects.get(api.PersistentVolume)
+        if id(volume) not in old
     }
-    classes = {each.metadata.name: each for each in objects.get(api.StorageClass)}
+    classes = {storage_class.metadata.name: storage_class for storage_class in objects.get(api.StorageClass)}
     for position, claim in enumerate(claims):
         storage_class = classes.get(storage_class_name(claim))
         is_new = id(claim) not in old or (storage_class is not None and id(storage_class) not in old)
@@ -120,7 +121,7 @@ def _may_be_taken(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim
 
 
 def _terms(storage_class: api.StorageClass) -> list[NodeSelectorTerm]:
-    """The topologies of which a driver takes one."""
+    """The allowed topologies; a driver chooses one of them."""
     return [
         NodeSelectorTerm(
             match_expressions=[

@@ -71,7 +71,7 @@ class _Standing(Struct, frozen=True):
     uid: str
     is_ready: bool
     first: tuple[Any, ...]
-    """Assigned, phase, ready, deletion cost, crowding: what decides before anything else, smaller first."""
+    """Assigned, phase, ready, deletion cost, crowding: compared before anything else, smaller first."""
     ready: _Time
     restarts: tuple[int, int]
     created: _Time
@@ -135,7 +135,7 @@ def _equal(pods: Pods) -> Mapping[int, int]:
 
 
 def _by_key(pods: Pods, key: Callable[[_Standing], Any], then: _Rule) -> Mapping[int, int]:
-    """The smaller key first; ``then`` decides among those of one key."""
+    """Precedence by key, smaller first; ``then`` decides among pods with one key."""
     if len(pods) == 1:
         return {pods[0][0]: 0}
     after, summed = len(pods), {}
@@ -226,7 +226,7 @@ def crowding(active: Iterable[Pod], related: Iterable[Pod]) -> dict[str, int]:
 
 
 def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime) -> list[list[Pod]]:
-    """Active ``pods`` of one controller in groups, those to be deleted first in the first group.
+    """Active ``pods`` of one controller in groups, from the first to be deleted to the last.
 
     ``ranks`` is `crowding`; a pod that is not in it has rank 0. Kubernetes' comparison is not an order: pods of one
     group compare equal, or each before the next in a circle, and which of them goes first depends on how they were
@@ -239,12 +239,12 @@ def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime)
     groups: list[list[Pod]] = []
     begun, total = 0, 0
     order = sorted(range(len(pods)), key=lambda index: (-standing[index], pods[index].metadata.name))
-    for taken, index in enumerate(order, start=1):
+    for count, index in enumerate(order, start=1):
         total += standing[index]
-        if total == taken * (taken - 1) + 2 * taken * (len(pods) - taken):
-            group = [pods[index] for index in order[begun:taken]]
+        if total == count * (count - 1) + 2 * count * (len(pods) - count):
+            group = [pods[index] for index in order[begun:count]]
             groups.append(sorted(group, key=lambda pod: pod.metadata.name))
-            begun = taken
+            begun = count
     return groups
 
 
@@ -259,15 +259,15 @@ def victims(
     chosen: list[Pod] = []
     remaining, arbitrary = list(pods), False
     while len(chosen) < count < len(pods):
-        gone = {id(pod) for pod in chosen}
-        ranks = crowding(remaining, (pod for pod in related if id(pod) not in gone))
+        deleted = {id(pod) for pod in chosen}
+        ranks = crowding(remaining, (pod for pod in related if id(pod) not in deleted))
         room = min(count - len(chosen), BURST_REPLICAS)
         for group in deletion_order(remaining, ranks, now):
             is_cut = 0 < room < len(group)
             chosen += pick(group, room) if is_cut else group[:room]
             arbitrary |= is_cut
             room -= min(room, len(group))
-        gone = {id(pod) for pod in chosen}
-        remaining = [pod for pod in remaining if id(pod) not in gone]
+        deleted = {id(pod) for pod in chosen}
+        remaining = [pod for pod in remaining if id(pod) not in deleted]
     # All of them go without being ranked.
     return Victims(tuple(chosen if count < len(pods) else pods), arbitrary)

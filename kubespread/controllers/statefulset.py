@@ -54,8 +54,11 @@ def new_pod(stateful_set: PodCreator[StatefulSet]) -> NewPod:
     templates = [claim.metadata.name for claim in spec.volume_claim_templates]
     if templates:
         claimed = [
-            Volume(name=each, persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=f"{each}-{name}"))
-            for each in templates
+            Volume(
+                name=template,
+                persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=f"{template}-{name}"),
+            )
+            for template in templates
         ]
         others = [volume for volume in pod.spec.volumes if volume.name not in templates]
         pod.spec = replace(pod.spec, volumes=[*claimed, *others])
@@ -77,9 +80,9 @@ def creates_one_by_one(creator: PodCreator[Any]) -> bool:
 def from_free_ordinal(stateful_set: StatefulSet, pods: Iterable[Pod]) -> StatefulSet:
     """``stateful_set`` starting at the lowest ordinal that none of ``pods`` has."""
     meta = stateful_set.metadata
-    taken = {pod.metadata.name for pod in pods if pod.metadata.namespace == meta.namespace}
+    names = {pod.metadata.name for pod in pods if pod.metadata.namespace == meta.namespace}
     ordinal = first_ordinal(stateful_set)
-    while f"{meta.name}-{ordinal}" in taken:
+    while f"{meta.name}-{ordinal}" in names:
         ordinal += 1
     return replace(stateful_set, spec=replace(stateful_set.spec, ordinals=StatefulSetOrdinals(start=ordinal)))
 
@@ -173,7 +176,7 @@ Action = Create | Delete
 
 class StatefulSetPass(Struct, frozen=True):
     actions: tuple[Action, ...]
-    """In the order of their calls; those of a Parallel StatefulSet go out at once, in no order."""
+    """Actions in call order; a Parallel StatefulSet's are issued at once, in no order."""
     status: StatefulSetStatus
     """Status that the controller writes: it counts the pods before the pass."""
 
@@ -290,7 +293,7 @@ def _not_updated(stateful_set: StatefulSet) -> int:
 
 
 def _replace_missing(members: _Members) -> tuple[list[Action], bool]:
-    """Create what is missing and delete what has ended, from the lowest ordinal; whether the pass ends with that."""
+    """Create missing pods and delete ended ones, from the lowest ordinal; True if the pass ends with that."""
     actions: list[Action] = []
     for member in members.replicas:
         if member.is_available:
@@ -305,7 +308,7 @@ def _replace_missing(members: _Members) -> tuple[list[Action], bool]:
 
 
 def _scale_down(members: _Members) -> tuple[list[Action], bool]:
-    """Delete what is beyond the ordinals, from the highest; whether the pass ends with that."""
+    """Delete pods beyond the ordinals, from the highest; True if the pass ends with that."""
     ascending = (*members.replicas, *reversed(members.condemned))
     first_unavailable = next((member for member in ascending if not member.is_available), None)
     actions: list[Action] = []
@@ -331,7 +334,7 @@ def _limit(rolling_update: RollingUpdate, replicas: int, rules: UpdateRules) -> 
 
 
 def _outdated_pods(members: _Members, rolling_update: RollingUpdate, revision: str, rules: UpdateRules) -> list[Delete]:
-    """Delete what does not have the new ``revision``, from the highest ordinal down to the partition."""
+    """Deletions of pods without the new ``revision``, from the highest ordinal down to the partition."""
     updated = members.replicas[rolling_update.partition or 0 :][::-1]
     if rules.max_unavailable:
         limit = _limit(rolling_update, len(members.replicas), rules)

@@ -39,7 +39,7 @@ _SEPARATOR = b"---"
 _SPACE = regex(rb"[ \t\r\n]*")
 _BETWEEN = regex(rb"[ \t\r\n]*,?[ \t\r\n]*")
 _OPENING = 40
-"""Bytes in which the elements of a list may be alike, and what is inside is not: blanks, apiVersion and kind."""
+"""Bytes at the start of an element that others of its list may share: blanks, apiVersion and kind."""
 _GUESSES = 4
 """Places in a window that are taken for the beginning of an element."""
 _MOST_DOUBLED = 8
@@ -62,7 +62,7 @@ class JsonStream:
         self._chunks = chunks
         self._ended = False
         self._text = b""
-        self._at = 0
+        self._cursor = 0
         self._counted = (0, line)
         self._decoder = msgspec.json.Decoder(msgspec.Raw)
         self._many = msgspec.json.Decoder(list[msgspec.Raw])
@@ -73,18 +73,18 @@ class JsonStream:
     def line(self) -> int:
         """The line the cursor is on, from 1."""
         counted, line = self._counted
-        line += _line_breaks(self._text, counted, self._at)
-        self._counted = (self._at, line)
+        line += _line_breaks(self._text, counted, self._cursor)
+        self._counted = (self._cursor, line)
         return line
 
     def peek(self) -> bytes:
         """Next byte that is not space; empty at the end."""
-        byte = self._text[self._at : self._at + 1]
+        byte = self._text[self._cursor : self._cursor + 1]
         while not byte or byte in _SPACES:
-            match = _SPACE.match(self._text, self._at)
+            match = _SPACE.match(self._text, self._cursor)
             assert match is not None
-            self._at = match.end()
-            byte = self._text[self._at : self._at + 1]
+            self._cursor = match.end()
+            byte = self._text[self._cursor : self._cursor + 1]
             if not byte and not self._refill():
                 break
         return byte
@@ -92,19 +92,19 @@ class JsonStream:
     def next_document(self) -> bytes:
         """First byte of the next document, after the ``---`` before it; empty at the end."""
         while self.peek() == b"-":
-            while len(self._text) - self._at < len(_SEPARATOR) and self._refill():
+            while len(self._text) - self._cursor < len(_SEPARATOR) and self._refill():
                 pass
-            if not self._text.startswith(_SEPARATOR, self._at):
+            if not self._text.startswith(_SEPARATOR, self._cursor):
                 break
-            self._at += len(_SEPARATOR)
+            self._cursor += len(_SEPARATOR)
         return self.peek()
 
     def take(self, *expected: bytes) -> bytes:
         """Take the next byte that is not space, one of ``expected``."""
         byte = self.peek()
         if byte not in expected:
-            raise self._error(f"expected {' or '.join(repr(token.decode()) for token in expected)}", self._at)
-        self._at += 1
+            raise self._error(f"expected {' or '.join(repr(token.decode()) for token in expected)}", self._cursor)
+        self._cursor += 1
         return byte
 
     def elements(self) -> Iterator[tuple[bytes, int]]:
@@ -132,16 +132,16 @@ class JsonStream:
 
     def _with_lines(self, texts: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
         """The elements after the cursor, and the line each begins on; moves behind the last."""
-        window, line, at, between = self._text, self.line, self._at, b""
+        window, line, cursor, between = self._text, self.line, self._cursor, b""
         for text in texts:
             # Mostly the same stands between any two.
-            if not window.startswith(between, at) or window[at + len(between)] != text[0]:
-                between = _BETWEEN.match(window, at)[0]  # type: ignore[index]  # it always matches
+            if not window.startswith(between, cursor) or window[cursor + len(between)] != text[0]:
+                between = _BETWEEN.match(window, cursor)[0]  # type: ignore[index]  # it always matches
             line += between.count(b"\n")
             yield text, line
-            at += len(between) + len(text)
+            cursor += len(between) + len(text)
             line += _line_breaks(text, 0, len(text))
-        self._counted, self._at = (at, line), at
+        self._counted, self._cursor = (cursor, line), cursor
 
     def _similar_elements(self, opening: bytes) -> list[bytes] | None:
         """The elements after the cursor, which is behind one, that end in the window; None if none was found.
@@ -149,7 +149,7 @@ class JsonStream:
         The last that begins like those before is taken for an element, or one before it. If all before it is an array
         without its brackets, there is only one way to read that, and it is read at once; else it was no element.
         """
-        text, last, start = self._text, len(self._text), _BETWEEN.match(self._text, self._at)
+        text, last, start = self._text, len(self._text), _BETWEEN.match(self._text, self._cursor)
         assert start is not None
         for _ in range(_GUESSES):
             last = text.rfind(opening, start.end() + 1, last)
@@ -167,7 +167,7 @@ class JsonStream:
     def key(self) -> str:
         """Take the next key of the object at the cursor, and the colon after it."""
         if self.peek() != b'"':
-            raise self._error("expected '\"'", self._at)
+            raise self._error("expected '\"'", self._cursor)
         line = self.line
         key = decode_json(self.value(), line)
         self.take(b":")
@@ -177,7 +177,7 @@ class JsonStream:
         """Take the text of the next value."""
         text = self.value_in_window(_MAX_VALUE_BYTES)
         if text is None:
-            raise self._error(f"a value of more than {_MAX_VALUE_BYTES // 2**20} MiB", self._at)
+            raise self._error(f"a value of more than {_MAX_VALUE_BYTES // 2**20} MiB", self._cursor)
         return text
 
     def value_in_window(self, limit: int = _WINDOW) -> bytes | None:
@@ -186,53 +186,53 @@ class JsonStream:
         while True:
             end = self._end_of_value()
             if end is not None:
-                text = self._text[self._at : end]
-                self._at = end
+                text = self._text[self._cursor : end]
+                self._cursor = end
                 return text
-            size = len(self._text) - self._at
+            size = len(self._text) - self._cursor
             if size >= limit:
                 return None
             # Twice as much each time, or a long value would be scanned again for every chunk.
-            while len(self._text) - self._at < min(2 * size, limit) and self._refill():
+            while len(self._text) - self._cursor < min(2 * size, limit) and self._refill():
                 pass
 
     def _end_of_value(self) -> int | None:
         """Find the end of the value at the cursor, None when that is not in the window yet."""
         try:
-            self._decoder.decode(memoryview(self._text)[self._at :])
+            self._decoder.decode(memoryview(self._text)[self._cursor :])
         except RecursionError:
-            raise self._error(_TOO_DEEP, self._at) from None
+            raise self._error(_TOO_DEEP, self._cursor) from None
         except msgspec.DecodeError as error:
             message = str(error)
             if message.startswith(_FOLLOWED):
                 # The byte named is the one after the first that follows.
-                return self._at + int(message[len(_FOLLOWED) : -1]) - 1
+                return self._cursor + int(message[len(_FOLLOWED) : -1]) - 1
             reason, offset = error_parts(error)
             # What looks wrong at the very end may go on in the next chunk.
-            cut = reason == _CUT or (offset is not None and self._at + offset >= len(self._text) - 1)
+            cut = reason == _CUT or (offset is not None and self._cursor + offset >= len(self._text) - 1)
             if cut and not self._ended:
                 return None
             if reason != _CUT:
-                end, cut = _end_without_msgspec(memoryview(self._text)[self._at :])
+                end, cut = _end_without_msgspec(memoryview(self._text)[self._cursor :])
                 if end is not None:
-                    return self._at + end
+                    return self._cursor + end
                 if cut and not self._ended:
                     return None
-            raise self._error(reason, len(self._text) if offset is None else self._at + offset) from error
+            raise self._error(reason, len(self._text) if offset is None else self._cursor + offset) from error
         return len(self._text) if self._ended else None
 
     def _refill(self) -> bool:
-        """Drop what has been read and read on; False at the end of the stream."""
+        """Drop the text before the cursor and append the next chunk; False at the end of the stream."""
         chunk = next(self._chunks, None)
         if chunk is None:
             self._ended = True
             return False
         self._counted = (0, self.line)
-        self._text, self._at = self._text[self._at :] + chunk, 0
+        self._text, self._cursor = self._text[self._cursor :] + chunk, 0
         return True
 
     def _error(self, reason: str, offset: int) -> MalformedError:
-        return MalformedError(f"JSON syntax: {reason}", self.line + self._text.count(b"\n", self._at, offset))
+        return MalformedError(f"JSON syntax: {reason}", self.line + self._text.count(b"\n", self._cursor, offset))
 
 
 def _line_breaks(text: bytes, start: int, end: int) -> int:
@@ -240,10 +240,10 @@ def _line_breaks(text: bytes, start: int, end: int) -> int:
     found in less.
     """
     number = 0
-    while (found := text.find(b"\n", start, end)) >= 0:
-        if found - start < _SHORT_LINE:
+    while (line_break := text.find(b"\n", start, end)) >= 0:
+        if line_break - start < _SHORT_LINE:
             return number + text.count(b"\n", start, end)
-        number, start = number + 1, found + 1
+        number, start = number + 1, line_break + 1
     return number
 
 
@@ -345,11 +345,11 @@ def decode_json(text: bytes, line: int | None) -> Any:
 
 
 def _check_keys(line: int | None, pairs: list[tuple[str, Any]]) -> None:
-    seen = set[str]()
+    keys = set[str]()
     for key, _ in pairs:
-        if key in seen:
+        if key in keys:
             raise MalformedError(f"key {key!r} is given twice in one object", line)
-        seen.add(key)
+        keys.add(key)
 
 
 def _is_too_deep(value: Any) -> bool:

@@ -247,7 +247,7 @@ def _yaml_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
 
 
 class _Reader:
-    """Makes objects from parts, the first of which belongs to ``document``, below ``path``."""
+    """Builder of objects from parts; the first part belongs to ``document``, below ``path``."""
 
     def __init__(self, document: int = 0, path: str = "", lines: FieldLines | None = None) -> None:
         self._document, self._path, self._lines = document, path, lines
@@ -274,7 +274,7 @@ class _Reader:
                 yield item
 
     def _document_objects(self, part: Part, waiting: Sequence[Part], size: int) -> Iterator[KubernetesObject]:
-        """A document whose first ``size`` items have already been yielded, except those that wait for it."""
+        """Yield the items ``waiting`` for the document's kind, then the document; ``size`` items came before it."""
         if part.value is None:
             return
         document = self._object(part)

@@ -1,5 +1,5 @@
-"""Text from any file that a user names, from standard input or from inside a gzip wrapper: UTF-8, chunk by chunk,
-always bounded, in time too; and what is said of one that cannot be read.
+"""Text from files, standard input and gzip data: UTF-8, chunk by chunk, limited in size and time; errors for unreadable
+text.
 
 The parts that both JSON and YAML are read into, and the error for a text that is neither; common texts that are not
 manifests are recognized then. Where in a text a field stands: only looked up when there is something to complain about,
@@ -49,7 +49,7 @@ class FieldLines:
 
     @cached_property
     def _documents(self) -> list[Any]:
-        """The composed documents. For positions JSON counts as YAML; what YAML cannot compose simply has no lines."""
+        """The composed documents; JSON is read as YAML, and text that YAML cannot compose has no lines."""
         # JSON without faults is read without it.
         import yaml
 
@@ -134,7 +134,7 @@ def is_list(kind: object) -> bool:
 
 
 def may_be_list(owner: Mapping[str, Any]) -> bool:
-    """True if ``items`` may be those of a list, as the kind of ``owner`` may not have been read yet."""
+    """True if ``items`` may belong to a list: the kind of ``owner`` may not have been read yet."""
     return owner.get("kind") is None or is_list(owner["kind"])
 
 
@@ -173,7 +173,7 @@ def read_file(path: str, limit: int = MAX_MANIFEST_BYTES) -> bytes:
 
 
 def text_bytes(raw: bytes) -> bytes:
-    """``raw`` as UTF-8, without gzip and byte order mark. Raises MalformedError for what is not text."""
+    """``raw`` as UTF-8, unzipped and without byte order mark. Raises MalformedError for binary data."""
     return b"".join(text_chunks(io.BytesIO(raw), MAX_MANIFEST_BYTES))
 
 
@@ -260,7 +260,7 @@ def _gunzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _inflate(member: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-    """Yield what ``data`` adds to one member, in chunks: a bomb must not unfold at once."""
+    """Yield the plain bytes of ``data`` in one member, in chunks: a gzip bomb must not unfold at once."""
     plain = b"-" * _CHUNK
     # A full chunk may leave output inside the decompressor though all of its input is used.
     while data or len(plain) == _CHUNK:
@@ -275,7 +275,7 @@ def _inflate(member: zlib._Decompress, data: bytes) -> Iterator[bytes]:
 
 
 def _from_utf16(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Decode what `kubectl get ... > cluster.yaml` writes in Windows PowerShell."""
+    """Decode the UTF-16 that `kubectl get ... > cluster.yaml` writes in Windows PowerShell."""
     decoder = codecs.getincrementaldecoder("utf-16")()
     try:
         for chunk in chunks:

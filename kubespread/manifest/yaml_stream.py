@@ -105,7 +105,7 @@ class _Builder:
                 self._anchors.clear()
 
     def _mapping_parts(self) -> Iterator[Part]:
-        """A document's items as they come, then the document, whose list of them is empty."""
+        """Yield a document's items one by one, then the document with an empty list of items."""
         mapping: Data = {}
         merged: set[str] = set()
         while type(event := self._next_event()) is not MappingEndEvent:
@@ -177,8 +177,9 @@ class _Builder:
         return sequence
 
     def _key(self, event: Any, mapping: Data, merged: set[str]) -> Any:
-        """The key that ``event`` is, _MERGE for one that merges. kubectl silently lets the last of two equal keys
-        win; here it is an error, as the intended one cannot be known.
+        """The key of a mapping; _MERGE for a merge key.
+
+        kubectl silently uses the last of two equal keys; here they are an error, as the intended one is unknown.
         """
         kind = type(event)
         if kind is not ScalarEvent and kind is not AliasEvent:

@@ -29,7 +29,7 @@ def with_status(allowed: int = 0, healthy: int = 0, desired: int = 0, **more: An
 
 EXHAUSTED = budget(status=with_status(0, 3, 3))
 SYNC_FAILED = [Condition(type="DisruptionAllowed", status="False", reason="SyncFailed", message="no such thing")]
-GONE, STAYS = Eviction(201, gone=True), Eviction(201)
+GONE, STAYS = Eviction(201, is_immediate=True), Eviction(201)
 
 
 def refused(cause: str, retry_after_seconds: int | None = None) -> Eviction:

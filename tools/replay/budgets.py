@@ -69,7 +69,7 @@ class _Replay:
             self.budgets = [charged if _name(each) == _name(charged) else each for each in self.budgets]
         at = self.pods.index(pod)
         deleted = replace(pod, metadata=replace(pod.metadata, deletion_timestamp=self._now.isoformat()))
-        self.pods[at : at + 1] = [] if said.gone else [deleted]
+        self.pods[at : at + 1] = [] if said.is_immediate else [deleted]
         if self._resync:
             self.sync()
         return said
@@ -128,7 +128,7 @@ def _answer(said: Eviction) -> Data:
         "cause": said.cause,
         "retryAfterSeconds": said.retry_after_seconds,
         # Only of what was let through.
-        "gone": said.gone if said.code == LET_THROUGH else None,
+        "gone": said.is_immediate if said.code == LET_THROUGH else None,
     }
 
 
