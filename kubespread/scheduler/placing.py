@@ -206,7 +206,7 @@ class OnNodeAnswers(Forking):
         return self._levels[copies]
 
     def _holdings(self, nodes: Positions | None, copies: int) -> Holdings:
-        return Holdings(self._cluster, nodes, taken=self._taken).add(self._kind, copies)
+        return Holdings(self._cluster, nodes, usage=self._taken).add(self._kind, copies)
 
     def _judge(self, held: Holdings) -> _Answers:
         rejects, points = np.zeros(len(held), dtype=np.bool_), np.zeros(len(held), dtype=np.int64)
@@ -595,7 +595,7 @@ class Placing(Forking):
             prepared.cluster = self._now()
         elif self._pending:
             prepared.cluster = prepared.cluster.apply(
-                ClusterChange(come=[(prepared.pod, node) for node in self._pending])
+                ClusterChange(added_pods=[(prepared.pod, node) for node in self._pending])
             )
         return prepared
 

@@ -49,7 +49,7 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
         if (choice := outcome(placing)) is not None and not isinstance(choice, str) and data.draw(st.booleans()):
             placing.place(choice.node)
             world.place(candidate, choice.node)
-            own = ClusterChange(come=[(candidate, choice.node)])
+            own = ClusterChange(added_pods=[(candidate, choice.node)])
             followed = followed.carry_over(after.apply(own), after.moves(own))
             after = latest[0] = after.apply(own)
             assert everything(placing.evaluation()) == everything(

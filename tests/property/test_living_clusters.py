@@ -78,9 +78,11 @@ class Going:
         return applicant
 
     def change(self, change: ClusterChange) -> None:
-        self.living.change(change.come, change.gone)
+        self.living.change(change.added_pods, change.removed_pods)
         if touches_nodes(change):
-            of_nodes = ClusterChange(replaced=change.replaced, added=change.added, removed=change.removed)
+            of_nodes = ClusterChange(
+                replaced_nodes=change.replaced_nodes, added_nodes=change.added_nodes, removed_nodes=change.removed_nodes
+            )
             self.living.use(self.living.cluster.apply(of_nodes))
 
     def place(self, pod: Pod) -> None:

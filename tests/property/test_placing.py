@@ -50,7 +50,9 @@ def check(plugins: Framework, cluster: Cluster, candidate: Any, steps: int, chan
     """
     placing, placed = Placing(plugins.prepare(cluster, candidate)), list[int]()
     for _ in range(steps):
-        anew = evaluate(plugins, cluster.apply(ClusterChange(come=[(candidate, node) for node in placed])), candidate)
+        anew = evaluate(
+            plugins, cluster.apply(ClusterChange(added_pods=[(candidate, node) for node in placed])), candidate
+        )
         assert everything(placing.evaluation()) == everything(anew)
         if anew.error is not None:
             with pytest.raises(SchedulingError, match=re.escape(anew.error)):

@@ -107,7 +107,7 @@ def test_placements_are_scored_as_if_a_filter_rejected_what_is_not_found(
         return
     start %= len(cluster)
     for _ in range(copies):
-        anew = cluster.apply(ClusterChange(come=[(question.candidate, node) for node in placed]))
+        anew = cluster.apply(ClusterChange(added_pods=[(question.candidate, node) for node in placed]))
         prepared = profile.prepare(anew, question.candidate)
         everything = evaluate_prepared(prepared)
         order = [position for position in anew.nodes.visiting.tolist() if everything.included_nodes[position]]

@@ -336,7 +336,9 @@ def changes(draw: st.DrawFn, world: World, others: list[Pod], step: int) -> Clus
     world.pods = [(each, on) for at, (each, on) in enumerate(world.pods) if at not in gone and on not in lost]
     world.pods += [(each, names[position]) for each, position in come]
     world.nodes = [replaced.get(at, each) for at, each in enumerate(world.nodes) if at not in removed] + added
-    return ClusterChange(come=come, gone=left, replaced=replaced, added=added, removed=frozenset(removed))
+    return ClusterChange(
+        added_pods=come, removed_pods=left, replaced_nodes=replaced, added_nodes=added, removed_nodes=frozenset(removed)
+    )
 
 
 def _changed(draw: st.DrawFn, before: Node) -> Node:
@@ -373,4 +375,4 @@ def visitors(question: Question) -> list[Pod]:
 
 
 def touches_nodes(change: ClusterChange) -> bool:
-    return bool(change.replaced or change.added or change.removed)
+    return bool(change.replaced_nodes or change.added_nodes or change.removed_nodes)

@@ -202,7 +202,7 @@ def test_a_fork_that_moves_counts_right_and_leaves_its_parent_as_it_was(
     before = answers({**counted}, cluster, feasible)
     nodes = st.integers(0, len(cluster) - 1)
     come = data.draw(st.lists(st.tuples(st.sampled_from(visitors(question)), nodes), max_size=4))
-    change = ClusterChange(come=come)
+    change = ClusterChange(added_pods=come)
     forks = {name: state.fork() for name, state in counted.items()}
     one_by_one = {name: state.fork() for name, state in counted.items()}
     moves = cluster.moves(change)

@@ -259,7 +259,7 @@ def placed(objects: list[Data], candidate: Data) -> Any:
         evaluation = evaluate(PROFILE, cluster, one)
         if evaluation.error is not None or not evaluation.feasible.any():
             break
-        cluster = cluster.apply(ClusterChange(come=[(one, int(evaluation.ranking[0]))]))
+        cluster = cluster.apply(ClusterChange(added_pods=[(one, int(evaluation.ranking[0]))]))
     return told
 
 
@@ -282,7 +282,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         come = [(coming, data.draw(st.integers(0, len(cluster) - 1)))]
         leaves = bool(here) and data.draw(st.booleans())
         gone = [data.draw(st.sampled_from(here))] if leaves else []
-        change = ClusterChange(gone=gone) if gone else ClusterChange(come=come)
+        change = ClusterChange(removed_pods=gone) if gone else ClusterChange(added_pods=come)
         moves, after = cluster.moves(change), cluster.apply(change)
         prepared = prepared.carry_over(after, moves)
         latest[0] = after
@@ -293,10 +293,10 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         assert (followed.message, [followed.verdict(at) for at in range(len(after))]) == expected[:2]
         shown = placing.evaluation()
         assert (shown.message, [shown.verdict(at) for at in range(len(after))]) == expected[:2]
-        here = [each for each in [*here, *change.come] if each not in gone]
+        here = [each for each in [*here, *change.added_pods] if each not in gone]
         cluster = after
     assert said(rebuilt(cluster, snapshot, here), one) == said(cluster, one)
-    last = ClusterChange(gone=here)
+    last = ClusterChange(removed_pods=here)
     assert held(cluster.apply(last)) == held(start)
 
 
@@ -309,7 +309,7 @@ def rebuilt(cluster: Cluster, snapshot: kubespread.Snapshot, here: list[tuple[Po
     objects, pods = written_back(cluster, snapshot.objects, placed)
     again = Cluster.build(snapshot.nodes, pods, objects)
     assert held(again) == held(cluster)
-    left = again.apply(ClusterChange(gone=[(pod, at) for pod, (_, at) in zip(pods, here, strict=True)]))
+    left = again.apply(ClusterChange(removed_pods=[(pod, at) for pod, (_, at) in zip(pods, here, strict=True)]))
     assert held(left) == (set(), {})
     return again
 
@@ -332,7 +332,7 @@ def test_placing_copies_equals_judging_each_anew(objects: list[Data], candidate:
         if choice is None:
             return
         placing.place(choice.node)
-        cluster = cluster.apply(ClusterChange(come=[(one, choice.node)]))
+        cluster = cluster.apply(ClusterChange(added_pods=[(one, choice.node)]))
 
 
 def test_pods_of_the_snapshot_give_back_what_they_hold_when_they_go() -> None:
@@ -352,9 +352,9 @@ def test_pods_of_the_snapshot_give_back_what_they_hold_when_they_go() -> None:
     snapshot = kubespread.Snapshot.from_objects(objects)
     cluster = Cluster.build(snapshot.nodes, snapshot.pods, snapshot.objects)
     assert {each.device for each in ledger_of(cluster, Rules()).in_use} == {"dev-0", "dev-1"}
-    left = cluster.apply(ClusterChange(gone=[(snapshot.pods[0], 0)]))
+    left = cluster.apply(ClusterChange(removed_pods=[(snapshot.pods[0], 0)]))
     assert ledger_of(left, Rules()).in_use == set()
-    lost = cluster.apply(ClusterChange(removed=frozenset({0})))
+    lost = cluster.apply(ClusterChange(removed_nodes=frozenset({0})))
     assert ledger_of(lost, Rules()).in_use == set()
 
 

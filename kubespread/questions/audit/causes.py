@@ -177,9 +177,9 @@ class PodsToPlace(Struct, frozen=True):
         """Remove the pods, make the change and place them again."""
         gone = [*self.pods, *otherwise.gone, *otherwise.uncounted]
         uncounted = [(terminating(pod, _SOME_TIME), node) for pod, node in otherwise.uncounted]
-        cluster = self.cluster.apply(ClusterChange(gone=gone, come=uncounted))
+        cluster = self.cluster.apply(ClusterChange(removed_pods=gone, added_pods=uncounted))
         if otherwise.nodes:
-            cluster = cluster.apply(ClusterChange(replaced=otherwise.nodes))
+            cluster = cluster.apply(ClusterChange(replaced_nodes=otherwise.nodes))
         plugins = otherwise.plugins or self.plugins
         entries = [
             Entry(otherwise.remade(template), plugins, count, binds=False) for template, count in self._templates()
@@ -610,7 +610,7 @@ UNDONE: Sequence[tuple[Cause, Callable[[ExceededSkew], Undoings] | None, Callabl
 
 def _holding(afresh: PodsToPlace, pods: OnNodes) -> str:
     """Say where ``pods`` are, first those that keep the workload's next pod out: ``web-9 on b1 (Insufficient cpu)``."""
-    cluster = afresh.cluster.apply(ClusterChange(gone=afresh.pods))
+    cluster = afresh.cluster.apply(ClusterChange(removed_pods=afresh.pods))
     reasons: dict[int, str] = {}
     try:
         evaluation = evaluate(afresh.plugins, cluster, afresh.template)

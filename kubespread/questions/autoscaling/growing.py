@@ -385,11 +385,11 @@ class GrowingCluster:
 
     def add(self, node: Node) -> int:
         """Add a node; its position."""
-        cluster = self._living.cluster.apply(ClusterChange(added=[node]))
+        cluster = self._living.cluster.apply(ClusterChange(added_nodes=[node]))
         position = len(cluster) - 1
         daemons = [pinned_to(pod, node.metadata.name) for pod in self._daemons if should_run(pod, node)]
         if daemons:
-            cluster = cluster.apply(ClusterChange(come=[(pod, position) for pod in daemons]))
+            cluster = cluster.apply(ClusterChange(added_pods=[(pod, position) for pod in daemons]))
         self._living = LivingCluster(cluster)
         self._applicants.clear()
         return position

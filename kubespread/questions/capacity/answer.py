@@ -175,7 +175,7 @@ def fill(cluster: Cluster, plugins: Framework, pod: Pod) -> tuple[Cluster, Count
         nodes = np.array([choice.node for choice in outcome.choices], dtype=np.intp)
         return full, np.bincount(nodes, minlength=len(cluster))
     come = [(pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
-    return cluster.apply(ClusterChange(come=come)), copies
+    return cluster.apply(ClusterChange(added_pods=come)), copies
 
 
 def _each_by_itself(cluster: Cluster, plugins: Framework, pod: Pod) -> Counts | None:

@@ -94,7 +94,7 @@ def older_revision(evaluation: Evaluation) -> OlderRevision | None:
     ]
     try:
         without = evaluate(
-            evaluation.prepared.framework, cluster.apply(ClusterChange(gone=in_the_way)), pod, is_scored=False
+            evaluation.prepared.framework, cluster.apply(ClusterChange(removed_pods=in_the_way)), pod, is_scored=False
         )
     except SchedulingError:
         return None

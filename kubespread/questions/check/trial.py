@@ -353,7 +353,7 @@ class ReplicaTrial:
         allowed = allowance(new, self.cluster.objects.get(ResourceQuota))
         if allowed.copies is not None and allowed.copies <= self.placement.count:
             return surge, allowed.refusal
-        beside = self.cluster.apply(ClusterChange(come=[(old, node) for node in self.placement.nodes]))
+        beside = self.cluster.apply(ClusterChange(added_pods=[(old, node) for node in self.placement.nodes]))
         try:
             message = evaluate(self.plugins, beside, new).message
         except SchedulingError:
@@ -374,7 +374,7 @@ def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
     nominated = tuple(pod for pod in cluster.nominated if key_of(pod) not in running)
     if not gone and len(nominated) == len(cluster.nominated):
         return cluster
-    without = cluster.apply(ClusterChange(gone=gone))
+    without = cluster.apply(ClusterChange(removed_pods=gone))
     without.nominated = nominated
     return without
 

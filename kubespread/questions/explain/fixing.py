@@ -205,7 +205,7 @@ def _remove_own(world: World, own: PodKey) -> Cluster:
     stored = world.book[own]
     position = cluster.nodes.index.get(stored.spec.node_name)
     if position is not None:
-        cluster = cluster.apply(ClusterChange(gone=[(stored, position)]))
+        cluster = cluster.apply(ClusterChange(removed_pods=[(stored, position)]))
     return cluster
 
 

@@ -161,7 +161,7 @@ class Certain:
 
     def _fitting_nodes(self, node: int, pod: Pod, mover: _Mover) -> int:
         """Count the nodes that fit the replacement; 0 where it may leave a constraint violated wherever it goes."""
-        cluster = self._cordon(node).apply(ClusterChange(gone=[(pod, node)]))
+        cluster = self._cordon(node).apply(ClusterChange(removed_pods=[(pod, node)]))
         prepared = mover.plugins.prepare(cluster, mover.template)
         state = next(filter_state for filter_state in prepared.filter_states if isinstance(filter_state, SpreadState))
         for hard in state.hard:
@@ -174,7 +174,10 @@ class Certain:
         """The cluster with one node cordoned; a node's pods are queried one after another."""
         if self._cordoned is None or self._cordoned[0] != node:
             base = self._world.cluster
-            self._cordoned = node, base.apply(ClusterChange(replaced={node: cordon_node(base.nodes.objects[node])}))
+            self._cordoned = (
+                node,
+                base.apply(ClusterChange(replaced_nodes={node: cordon_node(base.nodes.objects[node])})),
+            )
         return self._cordoned[1]
 
 

@@ -199,7 +199,7 @@ def pose(
         cluster = as_left(before, world)
     index = before.nodes.index
     leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
-    cluster = cluster.apply(ClusterChange(gone=leaving))
+    cluster = cluster.apply(ClusterChange(removed_pods=leaving))
     gangs = gangs_of(as_gangs, candidates, grown, cluster)
     counting = [candidate.pod for candidate in candidates]
     demands = [
@@ -219,7 +219,7 @@ def report_of(posed: Demands, demand: Demand, shown: ScheduleResult) -> Simulate
     names, before = cluster.nodes.names, shown.before or ()
     deleted = [(gone, cluster.nodes.index[gone.spec.node_name]) for gone in change.deleted]
     if deleted:
-        before = domain_counts(plugins.prepare(cluster.apply(ClusterChange(come=deleted)), pod).states)
+        before = domain_counts(plugins.prepare(cluster.apply(ClusterChange(added_pods=deleted)), pod).states)
     staying = Counter(demand.present.values())
     staying.subtract(shown.lost)
     placed, present = [choice.node for choice in shown.choices], list(staying.elements())

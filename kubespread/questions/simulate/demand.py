@@ -372,5 +372,5 @@ def as_left(before: Cluster, world: World) -> Cluster:
     ]
     come = [(pod, position_of[pod.spec.node_name]) for key, pod in now.items() if key not in earlier]
     return before.apply(
-        ClusterChange(gone=gone, come=come, storage=world.cluster.storage.changes_since(before.storage))
+        ClusterChange(removed_pods=gone, added_pods=come, storage=world.cluster.storage.changes_since(before.storage))
     )

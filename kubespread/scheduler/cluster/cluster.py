@@ -52,12 +52,10 @@ class Cluster:
         self.results = Results()
         """Results that depend on nodes and objects alone, shared by all clusters with the same."""
         self.assumed: dict[str, None] = {}
-        """Assumptions made in answers about it where the source does not say: one list for this cluster and all that
-        come of it by changes, so that no caller has to pass it on.
-        """
+        """Assumptions made where the snapshot does not say, shared with the clusters that changes make of it."""
         self.claim_users = ClaimUsers.build(objects)
         self.nominated: tuple[Pod, ...] = ()
-        """Pods without a node that have one nominated; those with a priority count on it in the first filter pass."""
+        """Pods without a node that have one nominated; the first filter pass counts them on it, by priority."""
         self._attachments: Attachments | None = None
 
     @classmethod
@@ -68,9 +66,7 @@ class Cluster:
         objects: ClusterObjects | None = None,
         assumed: dict[str, None] | None = None,
     ) -> Cluster:
-        """Make the columns of a snapshot's objects; ``assumed`` is another cluster's record of assumptions to share.
-        Raises SnapshotError for an amount that cannot be parsed.
-        """
+        """Build from a snapshot's objects, sharing ``assumed``; raises SnapshotError for a malformed amount."""
         columns, waiting, running, places = Nodes(tuple(nodes)), list[Pod](), list[Pod](), list[int]()
         for pod in pods:
             if pod.status.phase in ENDED_PHASES:
@@ -112,16 +108,14 @@ class Cluster:
     def assume(self, assumptions: Iterable[str]) -> None:
         self.assumed.update(dict.fromkeys(assumptions))
 
-    def apply(self, change: ClusterChange, taken: NodeUsage | None = None) -> Cluster:
-        """The cluster after ``change``, sharing unchanged parts; this one stays as it was. ``taken`` is the resulting
-        usage, if known.
-        """
-        if change.added or change.removed:
+    def apply(self, change: ClusterChange, usage: NodeUsage | None = None) -> Cluster:
+        """Cluster after ``change``, sharing unchanged parts; ``usage`` is the resulting usage, if known."""
+        if change.added_nodes or change.removed_nodes:
             return self._with_other_nodes(change)
-        nodes = self.nodes.replacing(change.replaced) if change.replaced else self.nodes
+        nodes = self.nodes.replacing(change.replaced_nodes) if change.replaced_nodes else self.nodes
         running = self.running
-        if change.gone or change.come:
-            running = running.change(change.gone, change.come, self.moves(change).kind, taken)
+        if change.removed_pods or change.added_pods:
+            running = running.change(change.removed_pods, change.added_pods, self.moves(change).kind, usage)
         other = self._with_running(change, nodes, running)
         if nodes is self.nodes:
             other.results = self.results
@@ -150,36 +144,37 @@ class Cluster:
         return other
 
     def _with_other_nodes(self, change: ClusterChange) -> Cluster:
-        kept = np.array([position for position in range(len(self)) if position not in change.removed], dtype=np.int32)
-        if change.removed or change.replaced:
-            objects = (change.replaced.get(position, self.nodes.objects[position]) for position in kept.tolist())
-            nodes = Nodes([*objects, *change.added])
+        removed, replaced = change.removed_nodes, change.replaced_nodes
+        remaining = np.array([position for position in range(len(self)) if position not in removed], dtype=np.int32)
+        if removed or replaced:
+            objects = (replaced.get(position, self.nodes.objects[position]) for position in remaining.tolist())
+            nodes = Nodes([*objects, *change.added_nodes])
         else:
-            nodes = self.nodes.followed_by(change.added)
+            nodes = self.nodes.followed_by(change.added_nodes)
         kind = self.moves(change).kind
-        running = self.running.change(change.gone, (), kind[: len(change.gone)])
-        running = running.on_other_nodes(len(self), kept, len(change.added))
-        come = [(pod, nodes.index[self.nodes.names[node]]) for pod, node in change.come]
-        running = running.change((), come, kind[len(change.gone) :])
+        running = self.running.change(change.removed_pods, (), kind[: len(change.removed_pods)])
+        running = running.on_other_nodes(len(self), remaining, len(change.added_nodes))
+        added = [(pod, nodes.index[self.nodes.names[node]]) for pod, node in change.added_pods]
+        running = running.change((), added, kind[len(change.removed_pods) :])
         other = self._with_running(change, nodes, running)
         other.nominated = tuple(pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index)
         return other
 
     def _claim_users_after(self, change: ClusterChange) -> ClaimUsers:
         users, kinds = self.claim_users, self.kinds
-        uses = users.uses_by(change.gone, -1, kinds)
-        if change.removed and users.can_be_any:
+        uses, removed = users.uses_by(change.removed_pods, -1, kinds), change.removed_nodes
+        if removed and users.can_be_any:
             placed = zip(self.running.pods, self.running.node.tolist(), strict=True)
-            leaving = {(id(pod), node) for pod, node in change.gone}
-            lost = ((pod, node) for pod, node in placed if node in change.removed and (id(pod), node) not in leaving)
-            uses += users.uses_by(lost, -1, kinds)
-        uses += users.uses_by(change.come, 1, kinds)
+            leaving = {(id(pod), node) for pod, node in change.removed_pods}
+            orphaned = ((pod, node) for pod, node in placed if node in removed and (id(pod), node) not in leaving)
+            uses += users.uses_by(orphaned, -1, kinds)
+        uses += users.uses_by(change.added_pods, 1, kinds)
         return users.add(uses, self.nodes, self.results)
 
     def moves(self, change: ClusterChange) -> Moves:
         number_of = self.kinds.number_of
-        leaving = [(number_of(pod), node, -1) for pod, node in change.gone]
-        return Moves.from_tuples([*leaving, *((number_of(pod), node, 1) for pod, node in change.come)])
+        leaving = [(number_of(pod), node, -1) for pod, node in change.removed_pods]
+        return Moves.from_tuples([*leaving, *((number_of(pod), node, 1) for pod, node in change.added_pods)])
 
     def arrivals(self, judgment: KindJudgment) -> Moves:
         """Moves that bring every pod of some kinds, so that code that counts changes also counts a whole cluster."""
@@ -218,7 +213,7 @@ class Cluster:
 
     @property
     def misused_claims(self) -> Mapping[int, Mapping[KindNumber, str]]:
-        """Per node, kinds of pods whose ephemeral volume's claim belongs to another pod, with the message for each."""
+        """Per node, kinds of pods with an ephemeral volume's claim that another pod owns, with the message for each."""
         faulty = {number: self.storage.not_owned(self.kinds[number].pod) for number in self.kinds.with_ephemeral}
         running_kinds = [number for number, fault in faulty.items() if fault and number in self.running.nodes_of_kind]
         faults: dict[int, dict[KindNumber, str]] = {}
@@ -240,14 +235,14 @@ class Cluster:
         if self.objects.knows(StorageClass):
             return []
         claims = {name: self.storage.claim(pod, name) for name in claim_names(pod)}
-        made = {f"{pod.metadata.name}-{volume.name}" for volume in pod.spec.volumes if volume.ephemeral is not None}
+        created = {f"{pod.metadata.name}-{volume.name}" for volume in pod.spec.volumes if volume.ephemeral is not None}
         owner = controller_of(pod)
         if owner is not None and owner.kind == "StatefulSet":
-            made |= {name for name in claims if name.endswith(f"-{pod.metadata.name}")}
+            created |= {name for name in claims if name.endswith(f"-{pod.metadata.name}")}
         return [
             name
             for name, claim in claims.items()
-            if (owner is not None and name in made if claim is None else self._has_unlisted_class(claim))
+            if (owner is not None and name in created if claim is None else self._has_unlisted_class(claim))
         ]
 
     def _has_unlisted_class(self, claim: PersistentVolumeClaim) -> bool:
@@ -306,7 +301,7 @@ def in_use(users: Mapping[AttachedVolume, int]) -> dict[str, str]:
 
 
 def per_driver(used: Mapping[str, str], attached: Mapping[str, str]) -> Counter[str]:
-    """Number of volumes of each driver on a node: those that pods use, and unexplained attachments."""
+    """Number of volumes of each driver on a node: used by pods, or attached though no pod uses them."""
     count = Counter(used.values())
     count.update(driver for unique, driver in attached.items() if unique not in used)
     return count
@@ -332,8 +327,8 @@ def _recount(
 
 
 def _moves(storage: StorageIndex, after: Cluster, change: ClusterChange) -> Iterator[_Move]:
-    """Pods with attachable volumes: those that left, those whose claim has changed, and those that came."""
-    for pod, node in change.gone:
+    """Pods with attachable volumes that left, had a claim changed, or came."""
+    for pod, node in change.removed_pods:
         if volumes := tuple(storage.attachable_volumes(pod)):
             yield node, volumes, -1
     if change.storage is not None:
@@ -345,7 +340,7 @@ def _moves(storage: StorageIndex, after: Cluster, change: ClusterChange) -> Iter
                 for node, pods in _staying(after, number, change).items():
                     yield node, was, -pods
                     yield node, now, pods
-    for pod, node in change.come:
+    for pod, node in change.added_pods:
         if volumes := tuple(after.storage.attachable_volumes(pod)):
             yield node, volumes, 1
 
@@ -353,21 +348,21 @@ def _moves(storage: StorageIndex, after: Cluster, change: ClusterChange) -> Iter
 def _staying(after: Cluster, kind: KindNumber, change: ClusterChange) -> Mapping[int, int]:
     """Count the pods of a kind that were on each node before the change and still are."""
     counts = Counter(after.running.nodes_of_kind.get(kind, NO_PODS).tolist())
-    counts.subtract(node for pod, node in change.come if after.kinds.number_of(pod) == kind)
+    counts.subtract(node for pod, node in change.added_pods if after.kinds.number_of(pod) == kind)
     return counts
 
 
 class ClusterChange(Struct, frozen=True):
     """One change of a cluster, with positions of the cluster before."""
 
-    come: Sequence[tuple[Pod, int]] = ()
+    added_pods: Sequence[tuple[Pod, int]] = ()
     """Pods, each with its new node; the pod's own nodeName is not read."""
-    gone: Sequence[tuple[Pod, int]] = ()
-    """Pods that leave, the very objects of the cluster, each with its node."""
-    replaced: Mapping[int, Node] = field(default_factory=dict)
+    removed_pods: Sequence[tuple[Pod, int]] = ()
+    """Pods, the very objects of the cluster, each with its node."""
+    replaced_nodes: Mapping[int, Node] = field(default_factory=dict)
     """Changed nodes: cordoned, tainted, relabeled, resized; names stay."""
-    added: Sequence[Node] = ()
-    removed: frozenset[int] = frozenset()
+    added_nodes: Sequence[Node] = ()
+    removed_nodes: frozenset[int] = frozenset()
     """Nodes that are removed with their pods."""
     storage: StorageChange | None = None
 
@@ -381,7 +376,7 @@ class Holdings(Struct, frozen=True):
     cluster: Cluster
     nodes: Positions | None = None
     more: tuple[tuple[PodKind, int], ...] = ()
-    taken: NodeUsage | None = None
+    usage: NodeUsage | None = None
     """Current usage of all nodes, if it differs from the cluster's."""
     sums: tuple[int, Mapping[str, int], Mapping[str, int]] = (0, {}, {})
     """Number of ``more`` and the sums of their requests: a dry run moves all pods of a node one by one."""
@@ -395,11 +390,11 @@ class Holdings(Struct, frozen=True):
             return self
         pods, *sums = self.sums
         requested, non_zero_requested = (
-            {**summed, **{name: summed.get(name, 0) + by * amount for name, amount in asked.items()}}
-            for summed, asked in zip(sums, kind.requests, strict=True)
+            {**summed, **{name: summed.get(name, 0) + by * amount for name, amount in amounts.items()}}
+            for summed, amounts in zip(sums, kind.requests, strict=True)
         )
         more = (*self.more, (kind, by))
-        return Holdings(self.cluster, self.nodes, more, self.taken, (pods + by, requested, non_zero_requested))
+        return Holdings(self.cluster, self.nodes, more, self.usage, (pods + by, requested, non_zero_requested))
 
     def lacks(self, kind: KindNumber) -> bool:
         """True if the last pod of a kind left."""
@@ -414,24 +409,24 @@ class Holdings(Struct, frozen=True):
         return self.pick(self.cluster.nodes.allowed_pods)
 
     @property
-    def _usage(self) -> NodeUsage:
-        return self.cluster.running.usage if self.taken is None else self.taken
+    def _current_usage(self) -> NodeUsage:
+        return self.cluster.running.usage if self.usage is None else self.usage
 
     @property
     def pod_count(self) -> Counts:
-        return self.pick(self._usage.pod_count) + self.sums[0]
+        return self.pick(self._current_usage.pod_count) + self.sums[0]
 
     def allocatable(self, name: str) -> Counts:
         return self._column(self.cluster.nodes.allocatable, name)
 
     def requests(self, name: str) -> Counts:
-        return self._column(self._usage.requested, name) + np.int64(wrap(self.sums[1].get(name, 0)))
+        return self._column(self._current_usage.requested, name) + np.int64(wrap(self.sums[1].get(name, 0)))
 
     def non_zero_requested(self, name: str) -> Counts:
         """Amounts that scoring counts as used: with defaults for cpu and memory that are not requested."""
         if name not in STAND_INS:
             return self.requests(name)
-        return self._column(self._usage.non_zero_requested, name) + np.int64(wrap(self.sums[2].get(name, 0)))
+        return self._column(self._current_usage.non_zero_requested, name) + np.int64(wrap(self.sums[2].get(name, 0)))
 
     def _column(self, amounts: Amounts, name: str) -> Counts:
         return self.pick(amounts[name]) if name in amounts else np.zeros(len(self), dtype=np.int64)

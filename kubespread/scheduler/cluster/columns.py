@@ -59,20 +59,20 @@ def truncate(number: float) -> int:
 T = TypeVar("T")
 
 
-def shallow(thing: T) -> T:
+def shallow(original: T) -> T:
     """Shallow copy of an object with a dictionary, five times as fast as copy.copy."""
-    other: T = object.__new__(type(thing))
-    other.__dict__.update(thing.__dict__)
+    other: T = object.__new__(type(original))
+    other.__dict__.update(original.__dict__)
     return other
 
 
 class Forking:
-    """Base of objects that can continue in several ways; a fork shares everything except what is declared."""
+    """Base of objects that can continue in several ways; a fork shares all attributes except the declared ones."""
 
     _copied: ClassVar[tuple[str, ...]] = ()
-    """Attributes that have a copy of what they hold."""
+    """Attributes copied by their own ``copy``."""
     _forked: ClassVar[tuple[str, ...]] = ()
-    """Attributes whose parts go on apart, too: one thing, a list, or a dictionary of them."""
+    """Attributes forked too: an object, or a list or dictionary of objects."""
 
     def fork(self) -> Self:
         """Copy that continues separately."""
@@ -89,8 +89,8 @@ def _fork_parts(value: Any) -> Any:
     if value is None:
         return None
     if type(value) is dict:
-        return {key: each.fork() for key, each in value.items()}
-    return [each.fork() for each in value] if type(value) is list else value.fork()
+        return {key: part.fork() for key, part in value.items()}
+    return [part.fork() for part in value] if type(value) is list else value.fork()
 
 
 _FEW = 8
@@ -271,7 +271,7 @@ def requests_of(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def requested_by_name(pod: Pod) -> Mapping[str, int]:
-    """Extended resources that a pod requests, including those named after a class."""
+    """Extended resources that a pod requests, including the implicit ones of device classes."""
     requested = scheduler_amounts(requests.pod_requests(pod))
     return {
         name: amount
@@ -282,7 +282,7 @@ def requested_by_name(pod: Pod) -> Mapping[str, int]:
 
 @contextmanager
 def _blaming(owner: Node | Pod) -> Iterator[None]:
-    """Name the object whose quantity cannot be read."""
+    """Raise SnapshotError naming ``owner`` for a quantity that cannot be parsed."""
     try:
         yield
     except QuantityError as error:

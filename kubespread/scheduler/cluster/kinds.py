@@ -1,4 +1,4 @@
-"""Pod kinds: what thousands of pods have in common is parsed once and identified by a number.
+"""Pod kinds: specs that thousands of pods have in common, each parsed once and identified by a number.
 
 Two pods are of one kind if they are equal in everything that scheduling reads. The pods of a snapshot share their
 parts, so parts are compared by identity: the same template met twice may become two kinds, which costs time and changes
@@ -34,7 +34,7 @@ KindNumber = NewType("KindNumber", int)
 
 
 class AffinityTerm(Struct, frozen=True):
-    """One affinity term of one pod. ``namespaces`` are those it names; required terms have no weight."""
+    """One affinity term of one pod. ``namespaces`` default to the pod's; required terms have no weight."""
 
     topology_key: str
     selector: Selector
@@ -43,7 +43,7 @@ class AffinityTerm(Struct, frozen=True):
     weight: int = 0
 
     def matches(self, namespace: str, namespace_labels: Labels, labels: Labels) -> bool:
-        """True if the term selects a pod with these labels, in a namespace with those labels."""
+        """True if the term selects a pod with ``labels`` in this namespace."""
         reached = namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
         return reached and self.selector.matches(labels)
 
@@ -106,7 +106,7 @@ def _lists(pod: Pod) -> list[tuple[str, str, WeightedTerms]]:
         [(0, term) for term in terms.required_during_scheduling_ignored_during_execution] for terms in (near, away)
     )
     preferred, preferred_anti = (
-        [(each.weight, each.pod_affinity_term) for each in terms.preferred_during_scheduling_ignored_during_execution]
+        [(term.weight, term.pod_affinity_term) for term in terms.preferred_during_scheduling_ignored_during_execution]
         for terms in (near, away)
     )
     return [
@@ -185,7 +185,7 @@ class PodKind(Struct, frozen=True, dict=True):
         spec = self.pod.spec
         read = id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead)
         amounts = self.table.share("requests", (read, _grants(self.pod.status)), lambda: requests_of(self.pod))
-        return self.table.share("amounts", tuple(tuple(each.items()) for each in amounts), lambda: amounts)
+        return self.table.share("amounts", tuple(tuple(requested.items()) for requested in amounts), lambda: amounts)
 
     @property
     def has_terms(self) -> bool:
@@ -207,7 +207,7 @@ class PodKind(Struct, frozen=True, dict=True):
 
     @cached_property
     def claims(self) -> tuple[ClaimKey, ...]:
-        """Claims that the pod's volumes name, once per volume, without those created for the pod."""
+        """Claims that the pod's volumes name, one per volume, without the claims of ephemeral volumes."""
         volumes = self.pod.spec.volumes
         return tuple(
             (self.namespace, v.persistent_volume_claim.claim_name)
@@ -232,17 +232,17 @@ class KindTable:
         self._kinds: list[PodKind] = []
         self._parts: dict[tuple[str, Hashable], Any] = {}
         self._in_namespace: dict[str | None, list[KindNumber]] = {}
-        self._labelled: dict[tuple[str | None, str, str], list[KindNumber]] = {}
-        """With all of them under the namespace None, as above."""
+        self._by_label: dict[tuple[str | None, str, str], list[KindNumber]] = {}
+        """Kinds by namespace and label; under the namespace None, kinds of all namespaces."""
         self._by_selected_label: dict[tuple[str, str] | None, list[KindNumber]] = {}
-        """The kinds with terms by a label that those they speak of have, under None where any may do."""
+        """Kinds by the labels that their affinity terms select; under None if a term requires no label."""
         self._indexed = 0
-        """Number of the kinds with terms that are in there."""
+        """Number of the kinds with terms in that index."""
         self._results: dict[int, tuple[Pod, Results]] = {}
         self.with_terms: list[KindNumber] = []
-        """The kinds whose pods have affinity terms."""
+        """Kinds of pods with affinity terms."""
         self.with_ephemeral: list[KindNumber] = []
-        """The kinds whose pods have claims made for them."""
+        """Kinds of pods with ephemeral volumes."""
         self._using: dict[ClaimKey, list[KindNumber]] = {}
         self.lowest_priority = 0
         """No pod of any kind has a lower one."""
@@ -258,7 +258,7 @@ class KindTable:
         other = shallow(self)
         # What is judged of kinds follows later ones too.
         other._numbers, other._kinds, other._parts = dict(self._numbers), list(self._kinds), {}
-        other._in_namespace, other._labelled = _copy_lists(self._in_namespace), _copy_lists(self._labelled)
+        other._in_namespace, other._by_label = _copy_lists(self._in_namespace), _copy_lists(self._by_label)
         other._by_selected_label, other._using = _copy_lists(self._by_selected_label), _copy_lists(self._using)
         other._results, other.with_terms, other.with_ephemeral = {}, list(self.with_terms), list(self.with_ephemeral)
         return other
@@ -275,19 +275,19 @@ class KindTable:
 
     def results_of(self, pod: Pod) -> Results:
         """Cached results that depend on ``pod`` alone."""
-        known = self._results.get(id(pod))
-        if known is None or known[0] is not pod:
+        cached = self._results.get(id(pod))
+        if cached is None or cached[0] is not pod:
             if len(self._results) >= _MOST_RESULTS:
                 self._results.clear()
-            known = self._results[id(pod)] = (pod, Results())
-        return known[1]
+            cached = self._results[id(pod)] = (pod, Results())
+        return cached[1]
 
     def _enter(self, kind: PodKind) -> None:
         """Into the lists that spare selectors most of the kinds."""
         for namespace in (kind.namespace, None):
             self._in_namespace.setdefault(namespace, []).append(kind.number)
             for key, value in kind.labels.items():
-                self._labelled.setdefault((namespace, key, value), []).append(kind.number)
+                self._by_label.setdefault((namespace, key, value), []).append(kind.number)
         if kind.has_terms:
             self.with_terms.append(kind.number)
         self.lowest_priority = min(self.lowest_priority, kind.priority)
@@ -315,7 +315,7 @@ class KindTable:
             return ()
         for requirement in selector.requirements:
             if requirement.operator == "In":
-                labeled = (self._labelled.get((namespace, requirement.key, value), ()) for value in requirement.values)
+                labeled = (self._by_label.get((namespace, requirement.key, value), ()) for value in requirement.values)
                 return sorted(set().union(*labeled))
         return self._in_namespace.get(namespace, ())
 
@@ -337,7 +337,7 @@ def _copy_lists(lists: Mapping[K, list[KindNumber]]) -> dict[K, list[KindNumber]
 
 
 def _label_of(selector: Selector) -> Iterable[tuple[str, str] | None]:
-    """Labels of which all that it matches have one; None where there is no such choice, nothing where it has none."""
+    """Labels, one of them on every pod that it matches; None if it requires no value, empty if it matches nothing."""
     if selector.nothing:
         return ()
     few = next((requirement for requirement in selector.requirements if requirement.operator == "In"), None)
@@ -348,11 +348,11 @@ def _identity(pod: Pod) -> Hashable:
     """Key that distinguishes a pod's kind; kinds keep one of their pods, so no identity is reused."""
     meta, spec = pod.metadata, pod.spec
     named = meta.name if spec.volumes and any(volume.ephemeral is not None for volume in spec.volumes) else ""
-    # Claims on devices that are made for one pod are of no other.
+    # Claims on devices that are generated for one pod are of no other.
     claims: Hashable = None
     if spec.resource_claims:
-        made = ((status.name, status.resource_claim_name) for status in pod.status.resource_claim_statuses)
-        claims = id(spec.resource_claims), *made
+        generated = ((status.name, status.resource_claim_name) for status in pod.status.resource_claim_statuses)
+        claims = id(spec.resource_claims), *generated
     return (
         meta.namespace,
         id(meta.labels),

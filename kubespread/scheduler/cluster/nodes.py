@@ -93,8 +93,7 @@ class _Labels(_Columns):
         return visiting_order(self._nodes)
 
 
-def _read_of(taints: Iterable[Taint]) -> tuple[tuple[str, str, str], ...]:
-    """Key that tells lists of taints apart."""
+def _taints_key(taints: Iterable[Taint]) -> tuple[tuple[str, str, str], ...]:
     return tuple((taint.key, taint.value, taint.effect) for taint in taints)
 
 
@@ -110,7 +109,7 @@ class _Taints(_Columns):
         return self._coded_again(nothing, range(len(self._nodes)))
 
     def replace(self, nodes: Sequence[Node], changed: Iterable[int]) -> _Taints:
-        """Taints of the same nodes, some of them changed; what is known of the others is not read again."""
+        """Taints of the same nodes, some of them changed; the others are not read again."""
         other = _Taints(nodes)
         if "codes" in self.__dict__:
             other.__dict__["codes"] = other._coded_again(self.codes, changed)
@@ -118,16 +117,16 @@ class _Taints(_Columns):
 
     def _coded_again(self, before: _Coded, changed: Iterable[int]) -> _Coded:
         codes, lists = before[0].copy(), list(before[1])
-        code_of = {_read_of(taints): code for code, taints in enumerate(lists)}
+        code_of = {_taints_key(taints): code for code, taints in enumerate(lists)}
         for position in changed:
             taints = tuple(self._nodes[position].spec.taints)
-            code = codes[position] = code_of.setdefault(_read_of(taints), len(lists))
+            code = codes[position] = code_of.setdefault(_taints_key(taints), len(lists))
             if code == len(lists):
                 lists.append(taints)
-        kept = distinct(codes)
-        if len(kept) < len(lists):
-            codes = np.searchsorted(kept, codes).astype(np.int32)
-        return codes, [lists[code] for code in kept]
+        used_codes = distinct(codes)
+        if len(used_codes) < len(lists):
+            codes = np.searchsorted(used_codes, codes).astype(np.int32)
+        return codes, [lists[code] for code in used_codes]
 
 
 class _Capacity(_Columns):
@@ -150,7 +149,7 @@ class _Capacity(_Columns):
         codes, firsts = self._codes
         offered = list(map(allocatable, firsts))
         names = dict.fromkeys(name for amounts in offered for name in amounts)
-        return {name: np.array([each.get(name, 0) for each in offered], dtype=np.int64)[codes] for name in names}
+        return {name: np.array([amounts.get(name, 0) for amounts in offered], dtype=np.int64)[codes] for name in names}
 
     @cached_property
     def allowed_pods(self) -> Counts:
@@ -168,7 +167,7 @@ class _Capacity(_Columns):
         return list(zip(*(column.tolist() for column in (self.allowed_pods, *amounts)), strict=True))
 
     def followed_by(self, others: _Capacity) -> _Capacity:
-        """The capacity of these nodes and of ``others`` behind them; what is known of these is not read again."""
+        """Capacity of these nodes and of ``others`` after them; these are not read again."""
         both = _Capacity([*self._nodes, *others._nodes])
         # Only the results, so that no long chain of clusters is kept alive.
         if "allocatable" in self.__dict__:
@@ -337,7 +336,7 @@ def nodes_named(nodes: Nodes, names: Iterable[str]) -> Mask:
 
 
 def matches_requirements(nodes: Nodes, requirements: Iterable[Requirement]) -> Mask:
-    """Nodes whose labels satisfy every requirement."""
+    """Nodes with labels that satisfy every requirement."""
     return _all(nodes, (nodes.label(requirement.key).admits(requirement) for requirement in requirements))
 
 
@@ -369,7 +368,7 @@ def matches_required_node_affinity(nodes: Nodes, pod: Pod) -> Mask:
 
 
 def tolerated_nodes(nodes: Nodes, pod: Pod, *, compares: bool) -> Mask:
-    """Nodes whose NoSchedule and NoExecute taints the pod tolerates; ``compares`` enables the operators Gt and Lt."""
+    """Nodes without an untolerated NoSchedule or NoExecute taint; ``compares`` enables the operators Gt and Lt."""
     kept_away = count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
     tolerates_all: Mask = kept_away == 0
     return tolerates_all
@@ -481,9 +480,7 @@ class Search:
     """
 
     def __init__(self, start: int = 0, *, samples: bool = True) -> None:
-        """``start`` is nextStartNodeIndex, 0 in a kube-scheduler that was just started. Without ``samples`` all nodes
-        are looked at, except for a profile that takes the first.
-        """
+        """Start at nextStartNodeIndex; without ``samples`` look at all nodes unless a profile takes the first."""
         self._start, self._samples = start, samples
 
     def limits(self, rules: SearchRules) -> bool:
@@ -495,7 +492,7 @@ class Search:
         self._start = (self._start + looked_at) % nodes
 
     def run(self, nodes: Nodes, feasible: Mask, listed: Mask | None, rules: SearchRules) -> SearchResult:
-        """Feasible nodes that a cycle finds among those that PreFilter plugins have ``listed``, None for all."""
+        """Feasible nodes that a cycle finds among the nodes ``listed`` by PreFilter plugins (None: all)."""
         order = nodes.visiting if listed is None else nodes.visiting[listed[nodes.visiting]]
         if not len(order):
             return SearchResult(feasible)
@@ -511,10 +508,10 @@ class Search:
         # The places in the list of the last node that is found, and of the one after it that ends the search.
         last, beyond = (int(fitting.searchsorted((before + count - 1) % total + 1)) for count in (enough, enough + 1))
         self.move_on((beyond - start) % length, len(nodes))
-        seen = np.zeros_like(feasible)
+        visited = np.zeros_like(feasible)
         if last >= start:
-            seen[order[start : last + 1]] = True
+            visited[order[start : last + 1]] = True
         else:
-            seen[order[start:]] = True
-            seen[order[: last + 1]] = True
-        return SearchResult(feasible & seen, first)
+            visited[order[start:]] = True
+            visited[order[: last + 1]] = True
+        return SearchResult(feasible & visited, first)

@@ -1,4 +1,4 @@
-"""The pods that run on a cluster's nodes, and what they take up there. A value: a change makes another one.
+"""The pods that run on a cluster's nodes, and their resource usage. A value: a change makes another one.
 
 The pods with claims on devices that came and went since the snapshot, in order. Which devices a pod got depends on what
 was free when it came. So the order of events is part of a cluster; what follows from it is worked out by
@@ -67,7 +67,7 @@ class ClaimUsers(Struct, frozen=True, eq=False):
         return replace(self, happened=(*self.happened, happening)) if uses else self
 
     def uses_by(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[Use]:
-        """Uses by those of ``pods`` with claims, usually few."""
+        """Uses by the ``pods`` that have claims, usually few."""
         if not self.provided:
             return [Use(pod, node, by) for pod, node in pods if pod.spec.resource_claims]
 
@@ -86,7 +86,7 @@ class ClaimUsers(Struct, frozen=True, eq=False):
 T = TypeVar("T")
 
 NO_PODS: Codes = np.empty(0, dtype=np.int32)
-GONE = -1
+REMOVED = -1
 _Change = tuple[Sequence[tuple[Pod, int]], Sequence[Pod], Codes, Codes] | Codes
 """Pods that leave, and others that come, by kind and node; or the new positions of all nodes."""
 
@@ -128,37 +128,38 @@ class PodList:
     def __init__(self, pods: Sequence[Pod], kind: Codes, node: Codes, changes: tuple[_Change, ...] = ()) -> None:
         self._pods, self._kind, self._node, self._changes = pods, kind, node, changes
 
-    def change(self, gone: Sequence[tuple[Pod, int]], pods: Sequence[Pod], kind: Codes, node: Codes) -> PodList:
-        """The list without some pods, and with others added."""
-        return PodList(self._pods, self._kind, self._node, (*self._changes, (gone, pods, kind, node)))
+    def change(self, removed: Sequence[tuple[Pod, int]], added: Sequence[Pod], kind: Codes, node: Codes) -> PodList:
+        """The list without some added, and with others added."""
+        return PodList(self._pods, self._kind, self._node, (*self._changes, (removed, added, kind, node)))
 
     def on_other_nodes(self, position: Codes) -> PodList:
-        """The list for other nodes; ``position`` maps each node to its new one, or to GONE."""
-        # GONE is the last entry of what it indexes.
-        return PodList(self._pods, self._kind, self._node, (*self._changes, np.append(position, np.int32(GONE))))
+        """The list for other nodes; ``position`` maps each node to its new one, or to REMOVED."""
+        # REMOVED is the last entry of what it indexes.
+        return PodList(self._pods, self._kind, self._node, (*self._changes, np.append(position, np.int32(REMOVED))))
 
     def _change(self) -> None:
         if not self._changes:
             return
         pods, kinds, node = list[Pod](), list[Codes](), NO_PODS
         noted = [change for change in self._changes if isinstance(change, tuple)]
-        leaving: dict[int, list[int]] = {id(pod): [] for gone, *_ in noted for pod, _ in gone}
+        leaving: dict[int, list[int]] = {id(pod): [] for removed, *_ in noted for pod, _ in removed}
         for change in (((), self._pods, self._kind, self._node), *self._changes):
             if isinstance(change, np.ndarray):
                 node = change[node]
                 continue
-            gone, come, kind, on = change
-            for pod, at in gone:
+            removed, added, kind, on = change
+            for pod, position in removed:
                 # Copies may be the same object.
                 places = leaving[id(pod)]
-                node[places.pop(next(each for each in reversed(range(len(places))) if node[places[each]] == at))] = GONE
-            for place, pod in enumerate(come, start=len(pods)) if leaving else ():
+                last = next(index for index in reversed(range(len(places))) if node[places[index]] == position)
+                node[places.pop(last)] = REMOVED
+            for place, pod in enumerate(added, start=len(pods)) if leaving else ():
                 if id(pod) in leaving:
                     leaving[id(pod)].append(place)
-            pods += come
+            pods += added
             kinds.append(kind)
             node = np.concatenate([node, on])
-        stays = node != GONE
+        stays = node != REMOVED
         self._pods = tuple(compress(pods, stays.tolist()))
         self._kind, self._node, self._changes = np.concatenate(kinds)[stays], node[stays], ()
 
@@ -203,10 +204,10 @@ class NodeUsage(Struct, frozen=True):
         """Usage after moves; sums wrap as Go's do."""
         # Often it is the same pods in another state.
         net: dict[tuple[int, int], int] = {}
-        asked: dict[int, Requests] = {}
+        requests_by_id: dict[int, Requests] = {}
         for number, node, by in zip(moves.kind.tolist(), moves.node.tolist(), moves.by.tolist(), strict=True):
             requests = kinds[number].requests
-            asked[id(requests)] = requests
+            requests_by_id[id(requests)] = requests
             net[id(requests), node] = net.get((id(requests), node), 0) + by
         pod_count, summed = self.pod_count.copy(), (dict(self.requested), dict(self.non_zero_requested))
         fresh: set[int] = set()
@@ -214,7 +215,7 @@ class NodeUsage(Struct, frozen=True):
             if not by:
                 continue
             pod_count[node] += by
-            for amounts, columns in zip(asked[requested], summed, strict=True):
+            for amounts, columns in zip(requests_by_id[requested], summed, strict=True):
                 for name, amount in amounts.items():
                     column = columns.get(name)
                     if column is None or id(column) not in fresh:
@@ -223,11 +224,11 @@ class NodeUsage(Struct, frozen=True):
                     column[node] = wrap(column.item(node) + by * amount)
         return NodeUsage(pod_count, *summed)
 
-    def on_other_nodes(self, kept: Codes, added: int) -> NodeUsage:
-        """Usage on the nodes at the positions ``kept``, and on ``added`` empty ones after them."""
+    def on_other_nodes(self, remaining: Codes, added: int) -> NodeUsage:
+        """Usage on the nodes at the positions ``remaining``, and on ``added`` empty ones after them."""
 
         def move(column: Counts) -> Counts:
-            return np.concatenate([column[kept], np.zeros(added, dtype=np.int64)])
+            return np.concatenate([column[remaining], np.zeros(added, dtype=np.int64)])
 
         return NodeUsage(
             move(self.pod_count),
@@ -240,11 +241,11 @@ class RunningPods:
     """Pods on the nodes of one cluster."""
 
     def __init__(
-        self, kinds: KindTable, listed: PodList, taken: NodeUsage, nodes_of_kind: Mapping[KindNumber, Codes]
+        self, kinds: KindTable, listed: PodList, usage: NodeUsage, nodes_of_kind: Mapping[KindNumber, Codes]
     ) -> None:
         self._kinds = kinds
         self._listed = listed
-        self.usage = taken
+        self.usage = usage
         self.nodes_of_kind = nodes_of_kind
         """The nodes of each kind's pods, once a pod, for every kind that has any."""
         self._used_ports: Mapping[int, frozenset[HostPort]] | None = None
@@ -283,25 +284,23 @@ class RunningPods:
 
     def change(
         self,
-        gone: Sequence[tuple[Pod, int]],
-        come: Sequence[tuple[Pod, int]],
+        removed: Sequence[tuple[Pod, int]],
+        added: Sequence[tuple[Pod, int]],
         kind: Codes,
-        taken: NodeUsage | None = None,
+        usage: NodeUsage | None = None,
     ) -> RunningPods:
-        """Pods without some, and with others added, each with its node; ``kind`` has the kinds of those that go, then
-        come; ``taken`` is the resulting usage, if known.
-        """
-        node = np.fromiter((at for _, at in (*gone, *come)), dtype=np.int32, count=len(kind))
-        left, came = kind[: len(gone)], kind[len(gone) :]
-        listed = self._listed.change(gone, [pod for pod, _ in come], came, node[len(gone) :])
-        if taken is None:
+        """Apply removals, then additions; ``kind`` has the kinds in this order, ``usage`` the result, if known."""
+        node = np.fromiter((position for _, position in (*removed, *added)), dtype=np.int32, count=len(kind))
+        removed_kinds, added_kinds = kind[: len(removed)], kind[len(removed) :]
+        listed = self._listed.change(removed, [pod for pod, _ in added], added_kinds, node[len(removed) :])
+        if usage is None:
             by = np.ones(len(kind), dtype=np.int32)
-            by[: len(gone)] = -1
-            taken = self.usage.move(self._kinds, Moves(kind, node, by))
+            by[: len(removed)] = -1
+            usage = self.usage.move(self._kinds, Moves(kind, node, by))
         # Often it is the same pods in another state, and most states are nothing that scheduling reads.
-        if np.array_equal(node[: len(gone)], node[len(gone) :]) and np.array_equal(left, came):
-            return self._with_list(listed, taken, self.nodes_of_kind, ())
-        leaving, coming = _by_kind(left, node[: len(gone)]), _by_kind(came, node[len(gone) :])
+        if np.array_equal(node[: len(removed)], node[len(removed) :]) and np.array_equal(removed_kinds, added_kinds):
+            return self._with_list(listed, usage, self.nodes_of_kind, ())
+        leaving, coming = _by_kind(removed_kinds, node[: len(removed)]), _by_kind(added_kinds, node[len(removed) :])
         nodes_of_kind = dict(self.nodes_of_kind)
         for number, nodes in leaving.items():
             nodes_of_kind[number] = _remove(nodes_of_kind[number], nodes)
@@ -310,15 +309,15 @@ class RunningPods:
         for number, nodes in coming.items():
             before = nodes_of_kind.get(number)
             nodes_of_kind[number] = nodes if before is None else np.concatenate([before, nodes])
-        return self._with_list(listed, taken, nodes_of_kind, (*leaving, *coming))
+        return self._with_list(listed, usage, nodes_of_kind, (*leaving, *coming))
 
-    def on_other_nodes(self, before: int, kept: Codes, added: int) -> RunningPods:
-        """Pods on the nodes at the positions ``kept`` of ``before``, with ``added`` empty nodes after them."""
-        position = np.full(before, GONE, dtype=np.int32)
-        position[kept] = np.arange(len(kept), dtype=np.int32)
+    def on_other_nodes(self, before: int, remaining: Codes, added: int) -> RunningPods:
+        """Pods on the nodes at the positions ``remaining`` of ``before``, with ``added`` empty nodes after them."""
+        position = np.full(before, REMOVED, dtype=np.int32)
+        position[remaining] = np.arange(len(remaining), dtype=np.int32)
         # All kinds at once: there may be thousands, each with few pods.
         nodes = position[np.concatenate([NO_PODS, *self.nodes_of_kind.values()])]
-        stays = nodes != GONE
+        stays = nodes != REMOVED
         ends = np.cumsum([0, *map(len, self.nodes_of_kind.values())])
         ends = np.concatenate([[0], np.cumsum(stays)])[ends].tolist()
         nodes = nodes[stays]
@@ -328,12 +327,12 @@ class RunningPods:
             if start < end
         }
         listed = self._listed.on_other_nodes(position)
-        return RunningPods(self._kinds, listed, self.usage.on_other_nodes(kept, added), nodes_of_kind)
+        return RunningPods(self._kinds, listed, self.usage.on_other_nodes(remaining, added), nodes_of_kind)
 
     def _with_list(
-        self, listed: PodList, taken: NodeUsage, nodes_of_kind: Mapping[KindNumber, Codes], moved: Iterable[KindNumber]
+        self, listed: PodList, usage: NodeUsage, nodes_of_kind: Mapping[KindNumber, Codes], moved: Iterable[KindNumber]
     ) -> RunningPods:
-        other = RunningPods(self._kinds, listed, taken, nodes_of_kind)
+        other = RunningPods(self._kinds, listed, usage, nodes_of_kind)
         if not any(self._kinds[number].ports for number in moved):
             other._used_ports = self._used_ports
         return other
@@ -368,7 +367,7 @@ class RunningPods:
 
 
 def _remove(nodes: Codes, leaving: Codes) -> Codes:
-    """``nodes`` without one occurrence for each of ``leaving``, all of which are in it."""
+    """Remove one occurrence of each of ``leaving`` from ``nodes``, which contains them all."""
     if len(leaving) == 1:
         place = (nodes == leaving[0]).argmax()
         return np.concatenate([nodes[:place], nodes[place + 1 :]])

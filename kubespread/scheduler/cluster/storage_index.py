@@ -178,13 +178,13 @@ class StorageIndex:
 
 
 _Claimants = Mapping[ClaimKey | str, Mapping[str, api.PersistentVolume]]
-"""Volumes by name: those reserved for a claim under its key, those that are free under their class."""
+"""Volumes by name: reserved ones under the key of their claim, free ones under their class."""
 
 
 def _by_claimant(
-    before: _Claimants, come: Iterable[api.PersistentVolume], gone: Iterable[api.PersistentVolume] = ()
+    before: _Claimants, added: Iterable[api.PersistentVolume], removed: Iterable[api.PersistentVolume] = ()
 ) -> _Claimants:
-    """``before`` without the volumes ``gone`` and with those that ``come``; what neither is about is shared."""
+    """``before`` without the volumes ``removed`` and with ``added``; unaffected parts are shared."""
     merged: dict[ClaimKey | str, Mapping[str, api.PersistentVolume]] = dict(before)
     own: dict[ClaimKey | str, dict[str, api.PersistentVolume]] = {}
 
@@ -195,9 +195,9 @@ def _by_claimant(
             own[claimant] = dict(merged.get(claimant, {}))
         return own[claimant]
 
-    for volume in gone:
+    for volume in removed:
         volumes_beside(volume).pop(volume.metadata.name, None)
-    for volume in come:
+    for volume in added:
         volumes_beside(volume)[volume.metadata.name] = volume
     merged.update(own)
     return merged

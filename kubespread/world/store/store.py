@@ -304,7 +304,9 @@ class Store(Forking):
         self.remove([pod for name in change.removed for pod in self.book.pods_on(name)], LOST)
         replaced = {position_of[name]: node for name, node in change.replaced.items()}
         removed = frozenset(position_of[name] for name in change.removed)
-        self.living.use(self.cluster.apply(ClusterChange(replaced=replaced, added=change.added, removed=removed)))
+        self.living.use(
+            self.cluster.apply(ClusterChange(replaced_nodes=replaced, added_nodes=change.added, removed_nodes=removed))
+        )
 
     def add_objects(self, objects: Iterable[ApiObject]) -> None:
         """Add or replace objects other than pods and nodes."""

@@ -125,7 +125,9 @@ class LivingCluster:
         if self._since or self._storage is not None:
             # Each by its own kind, as it leaves: one that only equals its template is of another than the journal says.
             come, gone = _net(self._since)
-            joined = self._joined.apply(ClusterChange(come=come, gone=gone, storage=self._storage), self.usage)
+            joined = self._joined.apply(
+                ClusterChange(added_pods=come, removed_pods=gone, storage=self._storage), self.usage
+            )
             self._joined, self._since, self._storage, self._joined_at = joined, [], None, self.length
         return self._joined
 
@@ -176,7 +178,7 @@ class LivingCluster:
         in_turn = self._joined.claim_users.can_be_any or any(pod.spec.resource_claims for pod, _ in (*gone, *come))
         if in_turn or self._storage is not None:
             _ = self.cluster
-        self._journal.add_all(self._joined.moves(ClusterChange(come=come, gone=gone)))
+        self._journal.add_all(self._joined.moves(ClusterChange(added_pods=come, removed_pods=gone)))
         self._since += [(pod, node, -1) for pod, node in gone]
         self._since += [(pod, node, 1) for pod, node in come]
         if in_turn:

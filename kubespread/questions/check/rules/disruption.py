@@ -193,13 +193,15 @@ class _Drains(Struct, frozen=True):
         missing than may be. A successor that finds a node is ready at once, and the next replica may go.
         """
         cluster = self.trial.cluster
-        bare = cluster.apply(ClusterChange(replaced={node: cordon_node(cluster.nodes.objects[node])}))
+        bare = cluster.apply(ClusterChange(replaced_nodes={node: cordon_node(cluster.nodes.objects[node])}))
         staying = [position for position in placed.nodes if position != node]
         before = remaining = placed.count - len(staying)
         waiting, message = 0, None
         while remaining and waiting < self.allowed:
             remaining -= 1
-            now = bare.apply(ClusterChange(come=[(pod, position) for position in (*staying, *[node] * remaining)]))
+            now = bare.apply(
+                ClusterChange(added_pods=[(pod, position) for position in (*staying, *[node] * remaining)])
+            )
             (outcome,) = place(now, [Entry(pod, self.trial.plugins, waiting + 1)], first_in_heap)
             staying += [choice.node for choice in outcome.choices]
             waiting += 1 - len(outcome.choices)

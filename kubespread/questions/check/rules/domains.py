@@ -303,7 +303,7 @@ def _uncordoning(
 ) -> tuple[None, TrialResult, Remedy]:
     """Remedy that remains for nodes that are cordoned and carry no taint."""
     nodes = {position: trial.cluster.nodes.objects[position] for position in closed.nodes}
-    change = ClusterChange(replaced={position: uncordon_node(node) for position, node in nodes.items()})
+    change = ClusterChange(replaced_nodes={position: uncordon_node(node) for position, node in nodes.items()})
     placed = trial.placed_with(cluster=trial.cluster.apply(change))
     names = [node.metadata.name for node in nodes.values()]
     edits, outcome = tuple(f"uncordon {name}" for name in names), placed.outcome(closed.declared.key)

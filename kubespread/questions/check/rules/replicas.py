@@ -242,7 +242,7 @@ def _waiting_for(
     On a release without the field, a node in each of them.
     """
     key, number, names = declared.key, eligible + len(possible), listing(list(possible))
-    grown = trial.cluster.apply(ClusterChange(added=[domain.node for domain in possible.values()]))
+    grown = trial.cluster.apply(ClusterChange(added_nodes=[domain.node for domain in possible.values()]))
     if not case.subject.profile.version.has(_GATE):
         spread = trial.placed_with(cluster=grown)
         if not spread.is_complete or not all(spread.by_domain(key)[value] for value in possible):
@@ -326,7 +326,7 @@ def _meant_for(case: Case, trial: ReplicaTrial) -> Sequence[str]:
         if hard.lacks_domains:
             made |= without_nodes(declared.key, domains(hard), case, trial)
     open_to = [domain for domain in made.values() if domain.taint is None]
-    grown = ClusterChange(added=[domain.node for domain in open_to])
+    grown = ClusterChange(added_nodes=[domain.node for domain in open_to])
     if not open_to or trial.placed_with(cluster=trial.cluster.apply(grown)).pending:
         return ()
     return list(dict.fromkeys(domain.group for domain in open_to))
