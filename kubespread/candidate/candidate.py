@@ -28,7 +28,7 @@ from kubespread.kube.admission.gated_fields import DROPPED, drop_fields
 from kubespread.kube.admission.plugins import admit
 from kubespread.kube.api.core import Pod, PodStatus, ScheduledVolumes
 from kubespread.kube.api.decoding import decode, normalize
-from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind, group_of, pod_creator
+from kubespread.kube.api.kinds import KIND_OF, POD_CREATORS, Kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, alternatives, fields_of, near_miss, unknown_fields
 from kubespread.kube.api.workloads import CronJob, Deployment, Job, LabelSelectingWorkload, ReplicaSet, StatefulSet
@@ -253,7 +253,7 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
         owner = WorkloadName("Deployment", namespace, name)
         current = new_replica_set(workload, replica_sets_of(owner, snapshot.objects.get(ReplicaSet)))
         if current is not None:
-            kind, workload = KEPT[ReplicaSet], current
+            kind, workload = KIND_OF[ReplicaSet], current
             notes = (f"Deployment/{name}: evaluated as another pod of its ReplicaSet {current.metadata.name}",)
     is_stateful = isinstance(workload, StatefulSet)
     with changed.blame_settings():
@@ -279,7 +279,7 @@ def _of_owner(owner: WorkloadName, surroundings: Surroundings) -> Candidate:
     if replica_sets:
         # An Argo Rollout goes from one to the next, and has replicas of both meanwhile.
         current = next((each for each in reversed(replica_sets) if each.spec.replicas), replica_sets[-1])
-        made = from_cluster(Reference(KEPT[ReplicaSet], current.metadata.name, owner.namespace), surroundings)
+        made = from_cluster(Reference(KIND_OF[ReplicaSet], current.metadata.name, owner.namespace), surroundings)
         others = sum(each.spec.replicas or 0 for each in replica_sets if each is not current)
         note = f"{owner.kind}/{owner.name}: evaluated as another pod of its ReplicaSet {current.metadata.name}"
         return replace(made, workload=owner, replicas=made.replicas + others, notes=(note, *made.notes))
@@ -289,11 +289,11 @@ def _of_owner(owner: WorkloadName, surroundings: Surroundings) -> Candidate:
             f"{owner.kind}/{owner.name} has no pods that run or wait in namespace {owner.namespace}"
         )
     like = max(own, key=lambda pod: (bool(pod.spec.node_name), pod.metadata.creation_timestamp))
-    changed = apply_settings(msgspec.to_builtins(like), KEPT[Pod], surroundings.settings)
+    changed = apply_settings(msgspec.to_builtins(like), KIND_OF[Pod], surroundings.settings)
     with changed.blame_settings():
-        pod, claims = another(_decode(changed, KEPT[Pod], like), next_name(owner, own), snapshot.objects)
+        pod, claims = another(_decode(changed, KIND_OF[Pod], like), next_name(owner, own), snapshot.objects)
         made = _from_pod(
-            _place(KEPT[Pod], f"{owner.kind}/{owner.name}"),
+            _place(KIND_OF[Pod], f"{owner.kind}/{owner.name}"),
             NewPod(deepcopy(pod), tuple(claims)),
             changed.data,
             surroundings,
@@ -403,7 +403,7 @@ def _alternative(snapshot: Snapshot) -> str:
 
 def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
     """A pod of the cluster with settings. Raises UsageError and ManifestError."""
-    kind = KEPT[Pod]
+    kind = KIND_OF[Pod]
     changed = apply_settings(msgspec.to_builtins(stored), kind, surroundings.settings)
     with changed.blame_settings():
         pod = _decode(changed, kind, stored)

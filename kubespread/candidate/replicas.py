@@ -37,7 +37,7 @@ from kubespread.kube.api.cluster_objects import (
     ScaledObject,
 )
 from kubespread.kube.api.core import Affinity, Pod, PodSpec, PodTemplateSpec, ResourceQuota
-from kubespread.kube.api.kinds import KEPT, POD_CREATORS, pod_creator
+from kubespread.kube.api.kinds import KIND_OF, POD_CREATORS, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import (
     DaemonSet,
@@ -146,7 +146,7 @@ _FIXED_OF_JOB = {
 def refuse_update(candidate: Candidate, snapshot: Snapshot) -> None:
     """Raise UsageError, in the API server's words, for a change of immutable fields of the namesake."""
     workload = candidate.object or candidate.pod
-    row = KEPT.get(type(workload))
+    row = KIND_OF.get(type(workload))
     if row is None:
         return
     key = candidate.pod.metadata.namespace, workload.metadata.name

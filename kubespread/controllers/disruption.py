@@ -28,7 +28,7 @@ from kubespread.kube.api.cluster_objects import (
     PodDisruptionBudgetStatus,
 )
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import KEPT, KINDS, group_of
+from kubespread.kube.api.kinds import KIND_OF, KINDS, group_of
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.gotext import quote
@@ -119,7 +119,7 @@ def _judge(pod: Pod, daemon_sets: set[tuple[str, str]], flags: DrainFlags) -> _V
 
 def _of_daemon_set(pod: Pod, daemon_sets: set[tuple[str, str]], flags: DrainFlags) -> _Verdict:
     """The DaemonSet is looked up by name: its uid is not compared."""
-    owner, row = controller_of(pod), KEPT[DaemonSet]
+    owner, row = controller_of(pod), KIND_OF[DaemonSet]
     if owner is None or (owner.api_version, owner.kind) != (row.api_version, row.kind):
         return _PASSES
     if (pod.metadata.namespace, owner.name) not in daemon_sets:

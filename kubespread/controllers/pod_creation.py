@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from kubespread.kube.admission.defaulting import default_claim, default_storage_class
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, StorageClass
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KIND_OF
 from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
 
 
@@ -107,7 +107,7 @@ def pod_of_template(
 
 def controlled_by(cls: type[ApiObject], name: str) -> OwnerReference:
     """Owner reference to a controller of one of Kubernetes' own kinds."""
-    row = KEPT[cls]
+    row = KIND_OF[cls]
     return OwnerReference(api_version=row.api_version, kind=row.kind, name=name, controller=True)
 
 

@@ -193,7 +193,7 @@ def other_kind(name: str) -> kinds.Kind | None:
 SelectingController = ReplicationController | ReplicaSet | StatefulSet
 
 SELECTING_CONTROLLERS: Mapping[tuple[str, str], type[SelectingController]] = {
-    (kinds.KEPT[cls].api_version, kinds.KEPT[cls].kind): cls for cls in (ReplicationController, ReplicaSet, StatefulSet)
+    (kinds.KIND_OF[cls].api_version, cls.__name__): cls for cls in (ReplicationController, ReplicaSet, StatefulSet)
 }
 """Controllers with selectors that the scheduler reads, by apiVersion and kind."""
 

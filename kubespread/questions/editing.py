@@ -72,7 +72,7 @@ def _apply_edits(
             continue
         for edit, (told, happened) in zip(edits, play(world, edits, where), strict=True):
             notes += told
-            has_happened |= bool(happened.gone or happened.placed)
+            has_happened |= bool(happened.departures or happened.placed)
             if happened.blocked or happened.refused:
                 undone.append(str(edit))
         after = as_snapshot(world, before)
@@ -117,7 +117,7 @@ def _consequences(row: Outcome, world: World) -> Iterator[str]:
 
     happened = world.happenings
     yield from (note if names_edit else f"{row.name}: {note}" for note, names_edit in happened.notes.items())
-    gone = Counter(gone.why for gone in happened.gone)
+    gone = Counter(gone.why for gone in happened.departures)
     parts = [f"{count_of(number, 'pod')} {why}" for why, number in sorted(gone.items())]
     if row.placed:
         parts.append(f"{row.placed:,} placed")

@@ -18,7 +18,7 @@ from kubespread.candidate.settings import Operation, operations
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind
+from kubespread.kube.api.kinds import KIND_OF, POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
@@ -110,10 +110,10 @@ def commands(change: Change, snapshot: Snapshot) -> Iterator[str]:
             case EvictPod():
                 yield evict((edit.namespace or DEFAULT_NAMESPACE, edit.name))
             case SetMaxUnavailable():
-                if (deployment := find(KEPT[Deployment], edit.namespace, edit.name, snapshot)) is not None:
+                if (deployment := find(KIND_OF[Deployment], edit.namespace, edit.name, snapshot)) is not None:
                     rolling = {"rollingUpdate": {"maxUnavailable": edit.max_unavailable}}
                     merged = _compact({"spec": {"strategy": rolling}})
-                    yield f"kubectl patch {reference(KEPT[Deployment], deployment)} -p {quote(merged)}"
+                    yield f"kubectl patch {reference(KIND_OF[Deployment], deployment)} -p {quote(merged)}"
             case Spread(name=name) if name:
                 workload = WorkloadName(edit.kind, edit.namespace or DEFAULT_NAMESPACE, name)
                 yield from _setting((f"topologySpreadConstraints={edit.constraint}",), workload, snapshot)

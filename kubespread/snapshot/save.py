@@ -15,7 +15,7 @@ import msgspec
 
 from kubespread.errors import UsageError
 from kubespread.escaping import json_escaped
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KIND_OF
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.text import STDIN
@@ -74,7 +74,7 @@ def _write_out(parts: Iterable[bytes]) -> None:
 
 def _objects(snapshot: Snapshot) -> Iterator[ApiObject]:
     """Everything that scheduling may read; pods that have ended are left out."""
-    others = (snapshot.objects.get(cls) for cls in KEPT)
+    others = (snapshot.objects.get(cls) for cls in KIND_OF)
     pods = (pod for pod in snapshot.pods if pod.status.phase not in ENDED_PHASES)
     return chain(snapshot.nodes, chain.from_iterable(others), pods)
 
@@ -91,7 +91,7 @@ def _head(snapshot: Snapshot) -> dict[str, Any]:
 def _json(snapshot: Snapshot) -> Iterator[bytes]:
     encode = msgspec.json.Encoder().encode
     starts = {
-        cls: f'{{"apiVersion":"{row.api_version}","kind":"{row.kind}",'.encode() for cls, row in KEPT.items()
+        cls: f'{{"apiVersion":"{row.api_version}","kind":"{row.kind}",'.encode() for cls, row in KIND_OF.items()
     }  # every object has metadata, so a comma follows
     yield json_escaped(encode(_head(snapshot)).decode()).encode()[:-1] + b',"items":[\n'
     before = b""
@@ -110,6 +110,6 @@ def _yaml(snapshot: Snapshot) -> Iterator[bytes]:
         return
     yield b"items:\n"
     for obj in chain([first], items):
-        row = KEPT[type(obj)]
+        row = KIND_OF[type(obj)]
         text = to_yaml([{"apiVersion": row.api_version, "kind": row.kind, **msgspec.to_builtins(obj)}])
         yield text.encode()

@@ -18,7 +18,7 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_clus
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Namespace, Node, Pod, PodTemplateSpec
 from kubespread.kube.api.decoding import DecodingError, check, decode, decoder_of
-from kubespread.kube.api.kinds import KEPT, READ, WORKLOADS, Kind, full_kind, holds_pods, skipped_gaps
+from kubespread.kube.api.kinds import KIND_OF, READ, WORKLOADS, Kind, full_kind, holds_pods, skipped_gaps
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet
 from kubespread.kube.owners import controller_of
@@ -241,7 +241,7 @@ class TypedReader:
             meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
         if isinstance(obj, Node):
             self._sharing.share_node(obj)
-        row = KEPT[type(obj)]
+        row = KIND_OF[type(obj)]
         if row.template_path and (template := row.pod_template(obj)) is not None:
             self._sharing.share_template(template)
         return obj
@@ -294,7 +294,7 @@ class SnapshotBuilder:
     """Collector of objects from any number of sources; of duplicates the newest version counts."""
 
     def __init__(self) -> None:
-        self._objects: dict[type[ApiObject], dict[str, dict[str, Any]]] = {cls: defaultdict(dict) for cls in KEPT}
+        self._objects: dict[type[ApiObject], dict[str, dict[str, Any]]] = {cls: defaultdict(dict) for cls in KIND_OF}
         """By type, namespace and name."""
         self._reader = TypedReader()
         self._skipped: Counter[str] = Counter()
@@ -346,13 +346,13 @@ class SnapshotBuilder:
     def add(self, obj: ApiObject) -> None:
         """Add one typed object of a known kind."""
         meta = obj.metadata
-        namespace = meta.namespace or DEFAULT_NAMESPACE if KEPT[type(obj)].is_namespaced else ""
+        namespace = meta.namespace or DEFAULT_NAMESPACE if KIND_OF[type(obj)].is_namespaced else ""
         neighbors = self._objects[type(obj)][namespace]
         stored = neighbors.get(meta.name)
         if stored is not None and meta.uid != stored.metadata.uid and meta.uid and stored.metadata.uid:
             # What others are in or on keeps its UID as long as there is the cluster; what comes and goes does not.
             code: Doubt = "clusters" if isinstance(obj, Node | Namespace) else "times"
-            self.note_doubt(code, f"two of {KEPT[type(obj)].kind} {'/'.join(filter(None, (namespace, meta.name)))}")
+            self.note_doubt(code, f"two of {KIND_OF[type(obj)].kind} {'/'.join(filter(None, (namespace, meta.name)))}")
         if stored is None or _is_newer(meta.resource_version, stored.metadata.resource_version):
             neighbors[meta.name] = obj
             if stored is not None:
@@ -370,7 +370,7 @@ class SnapshotBuilder:
         self._of_earlier_sources.discard(id(stored))
         is_older = not _is_newer(stored.metadata.resource_version, obj.metadata.resource_version)
         if not is_older and obj != stored:
-            name = f"{KEPT[type(obj)].kind} {'/'.join(filter(None, (namespace, obj.metadata.name)))}"
+            name = f"{KIND_OF[type(obj)].kind} {'/'.join(filter(None, (namespace, obj.metadata.name)))}"
             (self._replaced if is_of_earlier_source else self._doubled).append(name)
 
     def skip(self, kind: str) -> None:
@@ -493,7 +493,7 @@ def check_whole(obj: ApiObject) -> None:
     if isinstance(obj, Pod):
         if not obj.spec.containers:
             raise DamagedError("Required value", "spec.containers")
-    elif (row := KEPT[type(obj)]).template_path:
+    elif (row := KIND_OF[type(obj)]).template_path:
         template = row.pod_template(obj)
         if template is None or not template.spec.containers:
             raise DamagedError("Required value", f"{row.template_path}.spec.containers")

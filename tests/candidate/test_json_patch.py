@@ -7,7 +7,7 @@ import pytest
 from kubespread.candidate.manifest import manifest_from_text
 from kubespread.candidate.settings import operations
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KIND_OF
 
 POD = """\
 apiVersion: v1
@@ -54,5 +54,5 @@ CASES: dict[str, tuple[list[str], list[tuple[str, object]]]] = {
 def test_set_fields_are_a_json_patch(case: str) -> None:
     settings, patch = CASES[case]
     (item,) = manifest_from_text("pod.yaml", POD.encode()).items
-    found = operations(item.data, KEPT[Pod], settings)
+    found = operations(item.data, KIND_OF[Pod], settings)
     assert [(each.pointer, each.value) for each in found] == patch

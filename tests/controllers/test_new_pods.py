@@ -11,7 +11,7 @@ import pytest
 from kubespread.controllers.pod_creation import PodCreator, generated_name, template_hash
 from kubespread.controllers.registry import new_pod
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import KEPT, UNKNOWN, pod_creator
+from kubespread.kube.api.kinds import KIND_OF, UNKNOWN, pod_creator
 from kubespread.kube.api.meta import ApiObject
 
 Data = dict[str, Any]
@@ -48,7 +48,7 @@ def created(data: Data) -> Made:
 
 
 def plain(companion: ApiObject) -> Data:
-    row = KEPT[type(companion)]
+    row = KIND_OF[type(companion)]
     return {"apiVersion": row.api_version, "kind": row.kind, **msgspec.to_builtins(companion)}
 
 

@@ -99,7 +99,7 @@ def evicted(world: World, key: PodKey) -> bool:
     waited = set(world.queue.waiting)
     apply(world, EvictPod(key[1], key[0]), key[0])
     happened = world.next_step()
-    is_alone = [gone.why for gone in happened.gone] == [EVICTED]
+    is_alone = [gone.why for gone in happened.departures] == [EVICTED]
     return not happened.blocked and is_alone and set(world.queue.waiting) <= waited
 
 

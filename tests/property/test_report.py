@@ -128,7 +128,7 @@ def test_a_maximum_beyond_all_room_leaves_as_much_as_if_each_pod_were_made(
     assert (found.lacking, found.not_made, bool(found.preempted), found.untold) == (
         lacking,
         then.not_made.total(),
-        any(gone.why == PREEMPTED for step in then.happened for gone in step.gone),
+        any(gone.why == PREEMPTED for step in then.happened for gone in step.departures),
         0,
     )
     if then.waiting:

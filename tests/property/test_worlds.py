@@ -224,8 +224,8 @@ def test_budgets_kept_up_equal_budgets_counted_anew_and_hold(objects: list[Data]
     if not played(world, [f"drain {last} --ignore-daemonsets --force --delete-emptydir-data"]):
         return
     check_budgets(world)
-    evicted = {each.pod.metadata.labels.get("app") for each in world.happenings.gone if each.why == EVICTED}
-    pushed = {each.pod.metadata.labels.get("app") for each in world.happenings.gone if each.why != EVICTED}
+    evicted = {each.pod.metadata.labels.get("app") for each in world.happenings.departures if each.why == EVICTED}
+    pushed = {each.pod.metadata.labels.get("app") for each in world.happenings.departures if each.why != EVICTED}
     for each in world.budgets.current(world.time):
         name, status = each.metadata.name, each.status
         if name in evicted and name not in pushed:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 import kubespread
 from kubespread import Side, Snapshot
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KIND_OF
 from kubespread.snapshot.snapshot import LIST_COMMAND, Origin, SnapshotBuilder
 from tests.builders import (
     DRIVER,
@@ -350,7 +350,7 @@ SHORT = {
 
 def test_the_command_that_the_readme_shows_lists_what_questions_read() -> None:
     words = LIST_COMMAND.split()[2].split(",")
-    listed = {row.kind for row in KEPT.values() if {row.short, row.plural} & {*words}} | {
+    listed = {row.kind for row in KIND_OF.values() if {row.short, row.plural} & {*words}} | {
         SHORT.get(word) for word in words
     }
     assert KINDS - listed == {"CSIStorageCapacity", "RuntimeClass"}

@@ -457,7 +457,7 @@ def _is_done(difference: Difference) -> bool:
 
 
 def _preempted(difference: Difference) -> list[Departure]:
-    return [gone for step in difference.happened for gone in step.gone if gone.why == PREEMPTED]
+    return [gone for step in difference.happened for gone in step.departures if gone.why == PREEMPTED]
 
 
 @settings(max_examples=50, deadline=None)

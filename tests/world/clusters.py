@@ -147,7 +147,7 @@ def told_shortly(living: World, waited: set[tuple[str, str]]) -> Iterator[str]:
     came, ``? web-2 ...`` for one that waits since, ``! web-b ...`` for one that stays, then notes.
     """
     happened = living.happenings
-    for gone in happened.gone:
+    for gone in happened.departures:
         node = gone.pod.spec.node_name or "nowhere"
         yield f"- {gone.pod.metadata.name} {node} {gone.why}{'' if gone.owner is not None else ' for good'}"
     yield from (f"+ {pod.metadata.name} {pod.spec.node_name}" for pod in happened.placed)

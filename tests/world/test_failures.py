@@ -74,7 +74,7 @@ def test_of_many_nodes_a_few_are_evicted_at_once_and_all_of_their_pods_go() -> N
     names = tuple(f"a{number}" for number in range(MOST_STEPS + 5))
     living = world([*zoned(a=len(names), b=1), *deployment("web", names)])
     apply(living, parse("fail zone=a"), "default")
-    assert {gone.pod.spec.node_name for gone in living.happenings.gone} == set(names)
+    assert {gone.pod.spec.node_name for gone in living.happenings.departures} == set(names)
 
 
 CHANCE: dict[str, tuple[list[Data], bool]] = {

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 import kubespread
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KIND_OF
 from kubespread.kube.well_known import ZONE
 from tools.replay.cases import Data, Difference, Recorded
 
@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
 def ours(case: Data) -> Outcome:
     """What we say of a recorded manifest; every kind was listed, though only what matters was kept."""
     snapshot = kubespread.Snapshot.from_objects(case["before"])
-    objects = replace(snapshot.objects, listed=frozenset(row.kind for row in KEPT.values()))
+    objects = replace(snapshot.objects, listed=frozenset(row.kind for row in KIND_OF.values()))
     snapshot = replace(snapshot, objects=objects)
     with tempfile.TemporaryDirectory() as folder:
         manifest = Path(folder) / "manifest.yaml"

@@ -27,7 +27,7 @@ def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterato
     ours = {key: sizes[key] for key in case["replicaSetsAfter"]}
     if ours != case["replicaSetsAfter"]:
         yield Difference(recorded.name, "sizes", case["replicaSetsAfter"], ours)
-    gone = {each.pod.metadata.name for each in world.happenings.gone}
+    gone = {each.pod.metadata.name for each in world.happenings.departures}
     if len(gone) != len(case["deleted"]):
         yield Difference(recorded.name, "how many pods go", len(case["deleted"]), len(gone))
     for checked in case["check"]:

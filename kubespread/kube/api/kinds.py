@@ -277,11 +277,11 @@ KINDS = (
 UNKNOWN = Kind(workloads.Workload, "", "", template_path=TEMPLATE_PATH, has_replicas=True)
 """Any other kind with a pod template at the usual path."""
 
-KEPT: Mapping[type[ApiObject], Kind] = {row.cls: row for row in KINDS if row.is_kept}
-"""Kinds that a snapshot holds objects of."""
+KIND_OF: Mapping[type[ApiObject], Kind] = {row.cls: row for row in KINDS if row.is_kept}
+"""Kind of each type that a snapshot holds objects of."""
 
 READ: Mapping[tuple[str, str], type[ApiObject]] = {
-    (api_version, row.kind): row.cls for row in KEPT.values() for api_version in (row.api_version, *row.other_versions)
+    (version, row.kind): cls for cls, row in KIND_OF.items() for version in (row.api_version, *row.other_versions)
 }
 """Types of these kinds by apiVersion and kind, other versions too."""
 
@@ -289,7 +289,6 @@ POD_CREATORS: Mapping[str, Kind] = {row.kind: row for row in KINDS if row.create
 """Pods, and Kubernetes' own kinds with a pod template."""
 
 WORKLOADS: tuple[type[ApiObject], ...] = tuple(row.cls for row in POD_CREATORS.values())
-"""Types of `POD_CREATORS`."""
 
 REFERABLE: tuple[Kind, ...] = tuple(row for row in POD_CREATORS.values() if row.short)
 """Kinds that questions can name."""

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from kubespread.kube.api import core
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KIND_OF
 from kubespread.kube.api.meta import ApiObject, LabelSelector, ObjectMeta
 from kubespread.kube.api.workloads import CronJob, Job, LabelSelectingWorkload, StatefulSet
 from kubespread.kube.name_rules import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
@@ -472,7 +472,7 @@ def _life_faults(workload: ApiObject, template: core.Pod, path: str) -> Iterator
 
 
 def _replicas_faults(workload: ApiObject) -> list[FieldFault]:
-    row = KEPT.get(type(workload))
+    row = KIND_OF.get(type(workload))
     replicas = workload.spec.replicas if row is not None and row.has_replicas else None  # type: ignore[attr-defined]  # those have a spec
     if replicas is None or replicas >= 0:
         return []

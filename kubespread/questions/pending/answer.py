@@ -336,7 +336,7 @@ def _stuck_together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck
     after.settle()
     for kind, waits in pairs:
         unplaced = [waiting for waiting in kind.waiting if key_of(waiting.pod) in after.queue.waiting]
-        victims = victims_of(after.happenings.gone, _waiting([kind]).keys())
+        victims = victims_of(after.happenings.departures, _waiting([kind]).keys())
         preempting = f"preempting {some_of(victims, _MOST_VICTIMS)}" if victims else ""
         if not unplaced and victims:
             yield _Stuck(kind, replace(waits, cause="preempts", why=preempting, victims=victims), len(kind))

@@ -25,7 +25,7 @@ from kubespread.deadline import check
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Namespace, Pod
-from kubespread.kube.api.kinds import KEPT, NAMESPACED, WORKLOADS, of_pods
+from kubespread.kube.api.kinds import KIND_OF, NAMESPACED, WORKLOADS, of_pods
 from kubespread.kube.api.meta import ApiObject, ObjectMeta
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
 from kubespread.kube.owners import WorkloadName, WorkloadReference, full_name, is_active, is_ready
@@ -405,7 +405,7 @@ def played_step(trial: Trial, number: int, name: str, event: Event, **fields: An
         before,
         has_skew=True,
         number=number,
-        pods_gone=tuple(_gone_pods(step.gone)),
+        pods_gone=tuple(_gone_pods(step.departures)),
         pods_placed=tuple(PlacedPod(pod=full_name(pod), node=pod.spec.node_name) for pod in step.placed),
         **fields,
     )
@@ -444,7 +444,7 @@ def _namespace_of(obj: ApiObject) -> str:
 
 def _of_candidate(candidate: Candidate, *, is_other: bool) -> AppliedWorkload:
     creator = candidate.object
-    row = KEPT.get(type(creator)) if creator is not None else None
+    row = KIND_OF.get(type(creator)) if creator is not None else None
     has_replicas = row is not None and row.has_replicas
     return AppliedWorkload(
         candidate.pod,

@@ -308,7 +308,7 @@ class Attempt:
 
     def count(self, happened: Happenings) -> None:
         """Update counts for pods that left and arrived."""
-        changes = [*((gone.pod, -1) for gone in happened.gone), *((pod, 1) for pod in happened.placed)]
+        changes = [*((gone.pod, -1) for gone in happened.departures), *((pod, 1) for pod in happened.placed)]
         for pod, by in changes:
             node = self.world.living.nodes.index.get(pod.spec.node_name)
             for position in self.aim.goals_of(pod):
@@ -324,7 +324,7 @@ class Attempt:
 def _fault(happened: Happenings, messages: Sequence[str]) -> str | None:
     if happened.blocked:
         return happened.blocked[0].cause or happened.blocked[0].message
-    others = [gone.why for gone in happened.gone if gone.why != EVICTED]
+    others = [gone.why for gone in happened.departures if gone.why != EVICTED]
     if others:
         return f"its replacement is placed only where another pod is {others[0]}"
     return f"its replacement finds no node: {messages[0]}" if messages else None

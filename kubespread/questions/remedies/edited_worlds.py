@@ -49,7 +49,7 @@ class EditResult(Struct, frozen=True):
     @property
     def departures(self) -> list[Departure]:
         """Pods that had to leave."""
-        return [gone for step in self.happened for gone in step.gone]
+        return [gone for step in self.happened for gone in step.departures]
 
 
 class EditedWorlds(Struct, dict=True):
@@ -125,7 +125,7 @@ class EditedWorlds(Struct, dict=True):
 
     def _gone_anew(self, edited: EditResult) -> list[Departure]:
         """The pods that had to go and would not without the edits."""
-        anyway = {key_of(gone.pod) for gone in self._left_alone.happenings.gone}
+        anyway = {key_of(gone.pod) for gone in self._left_alone.happenings.departures}
         return [gone for gone in edited.departures if key_of(gone.pod) not in anyway]
 
 

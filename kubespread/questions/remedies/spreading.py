@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod, PodSpec, PodTemplateSpec, TopologySpreadConstraint
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KIND_OF
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import CronJob
 from kubespread.kube.owners import WorkloadName, controller_of
@@ -110,7 +110,7 @@ class Spreading(Struct):
         return {workload for (_, workload), (before, after) in self._specs.items() if after is not before}
 
     def object(self, obj: T) -> T:
-        template = KEPT[type(obj)].pod_template(obj)
+        template = KIND_OF[type(obj)].pod_template(obj)
         if template is None:
             return obj
         spec = self._spec(Pod(metadata=template.metadata, spec=template.spec), name_of(obj), obj)
@@ -133,7 +133,7 @@ def spread(world: World, snapshot: Snapshot, edit: Spread, namespace: str) -> tu
     check_topology_keys([key], snapshot.nodes)
     named = world.resolve_name(WorkloadName(edit.kind, edit.namespace or namespace, edit.name)) if edit.kind else None
     given, objects = Spreading(world, replace(constraint, topology_key=key), named), snapshot.objects
-    for row in KEPT.values():
+    for row in KIND_OF.values():
         if row.template_path:
             objects = objects.with_all(row.cls, [*map(given.object, objects.get(row.cls))])
     after = replace(snapshot, pods=tuple(map(given.pod, snapshot.pods)), objects=objects)

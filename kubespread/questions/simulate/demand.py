@@ -328,7 +328,7 @@ def controlled_changes(
 def _scaled_down(world: World, growth: Growth, candidate: Candidate) -> ControlledChange:
     assert candidate.workload is not None
     scale(world, candidate.workload, len(growth.present) - growth.surplus)
-    gone = {key_of(gone.pod) for gone in world.happenings.gone if gone.why == SCALED_DOWN}
+    gone = {key_of(gone.pod) for gone in world.happenings.departures if gone.why == SCALED_DOWN}
     deleted = [pod for pod in growth.present if key_of(pod) in gone]
     return ControlledChange(deleted, happened=world.next_step())
 

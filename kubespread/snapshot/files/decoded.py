@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod, PodSpec, PodStatus
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KIND_OF
 from kubespread.kube.api.meta import ApiObject, KubeObject, ObjectMeta
 from kubespread.kube.pod_sharing import META_COLLECTIONS, SPEC_COLLECTIONS, PodSharing
 from kubespread.snapshot.cache import cache_folder, make_folder, recall_bytes, remember
@@ -77,7 +77,7 @@ class _StoredSnapshot(msgspec.Struct, array_like=True):
 
 # Made here and not where they are used: decoders must exist before threads decode (see snapshot.py).
 _DECODER = msgspec.msgpack.Decoder(_StoredSnapshot)
-_OBJECTS = {cls: msgspec.msgpack.Decoder(list[cls]) for cls in KEPT if cls is not Pod}  # type: ignore[valid-type]  # a value
+_OBJECTS = {cls: msgspec.msgpack.Decoder(list[cls]) for cls in KIND_OF if cls is not Pod}  # type: ignore[valid-type]  # a value
 _NODE = ("node_name",)
 
 

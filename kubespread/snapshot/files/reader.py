@@ -24,7 +24,7 @@ from msgspec import Struct, field
 
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.api.decoding import DecodingError
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KIND_OF
 from kubespread.manifest.objects import NotAnObjectError, read_objects
 from kubespread.manifest.text import (
     GZIP_MAGIC,
@@ -417,7 +417,7 @@ def _owner_by_path(path: str) -> dict[str, str]:
     return next(
         (
             {"apiVersion": row.api_version, "kind": f"{row.kind}List"}
-            for row in KEPT.values()
+            for row in KIND_OF.values()
             if resource in (row.plural, f"{row.short}s")
         ),
         {},
@@ -425,7 +425,7 @@ def _owner_by_path(path: str) -> dict[str, str]:
 
 
 def _no_nodes(snapshot: Snapshot) -> str:
-    counts = {**{row.kind: len(snapshot.of_kind(row)) for row in KEPT.values()}, **snapshot.skipped}
+    counts = {**{row.kind: len(snapshot.of_kind(row)) for row in KIND_OF.values()}, **snapshot.skipped}
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     return f"no Node among what was found ({kinds})" if kinds else "no Kubernetes objects found"
 

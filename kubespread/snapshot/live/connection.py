@@ -18,7 +18,7 @@ from kubespread.errors import ApiError, SnapshotError
 from kubespread.kube.api.cluster_objects import PodGroup
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.decoding import DecodingError
-from kubespread.kube.api.kinds import KEPT, Kind, group_of
+from kubespread.kube.api.kinds import KIND_OF, Kind, group_of
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.objects import read_objects
@@ -30,8 +30,8 @@ from kubespread.snapshot.live.api import FORBIDDEN, NOT_FOUND, Api
 from kubespread.snapshot.live.kubeconfig import Access, choose
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin, Snapshot, SnapshotBuilder, TypedReader, object_name
 
-RESOURCES = tuple(row for row in KEPT.values() if row.is_listed)
-OPTIONAL = KEPT[PodGroup]
+RESOURCES = tuple(row for row in KIND_OF.values() if row.is_listed)
+OPTIONAL = KIND_OF[PodGroup]
 """The resource that only some clusters serve, in versions that come and go with the release."""
 LISTED = (*RESOURCES, OPTIONAL)
 

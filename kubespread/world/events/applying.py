@@ -14,7 +14,7 @@ from kubespread.controllers.statefulset import REVISION_LABEL, Revisions
 from kubespread.errors import UsageError
 from kubespread.kube.api import workloads as api
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.kinds import KIND_OF
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of, is_active, static_notes
@@ -54,7 +54,7 @@ def create(world: World, applied: AppliedWorkload) -> None:
     replicas = 1 if applied.replicas is None else applied.replicas
     if isinstance(obj, api.Deployment | api.StatefulSet | api.ReplicaSet | api.ReplicationController):
         world.add_objects([replace(obj, spec=replace(obj.spec, replicas=replicas))])
-    elif obj is not None and type(obj) in KEPT:
+    elif obj is not None and type(obj) in KIND_OF:
         world.add_objects([obj])
     match obj:
         case api.Deployment():
@@ -214,7 +214,7 @@ def _replace_daemons(world: World, name: WorkloadName, daemon_set: api.DaemonSet
     )
     world.delete([pod for pod in world.book.pods_of(name) if is_active(pod)], REPLACED)
     world.let_go()
-    world.owner(name).gone.clear()
+    world.owner(name).pods_to_recreate.clear()
     staying = {pod.spec.node_name for pod in world.book.pods_of(name)}
     _create_daemons(world, name, as_template(pod), staying)
     world.settle()

@@ -50,9 +50,9 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
     rollout = rollout_of_stateful_set(world, name)
     owner = world.owner(name)
     world.api_server.take_refused(name)
-    for pod in owner.gone:
+    for pod in owner.pods_to_recreate:
         _remember(rollout, name, pod)
-    owner.gone.clear()
+    owner.pods_to_recreate.clear()
     pods = {pod.metadata.name: pod for pod in world.book.pods_of(name)}
     # Whoever is ready is available: no time passes between.
     spec = replace(rollout.stateful_set.spec, replicas=owner.replicas, min_ready_seconds=0)
@@ -86,7 +86,7 @@ def rollout_of_stateful_set(world: Store, name: WorkloadName) -> StatefulSetRoll
     rollout = world.stateful_sets.get(name)
     if rollout is None:
         stateful_set = world.workloads.stateful_sets.get(name) or _of_pods(world, name)
-        pods = [*world.book.pods_of(name), *world.owner(name).gone]
+        pods = [*world.book.pods_of(name), *world.owner(name).pods_to_recreate]
         running = {pod.metadata.labels.get(statefulset.REVISION_LABEL, "") for pod in pods}
         update = stateful_set.status.update_revision or max(running, default="")
         current = stateful_set.status.current_revision or update
@@ -150,7 +150,7 @@ def is_one_by_one(world: Store, name: WorkloadName) -> bool:
 
 
 def _of_pods(world: Store, name: WorkloadName) -> api.StatefulSet:
-    pods = [*world.book.pods_of(name), *world.owner(name).gone]
+    pods = [*world.book.pods_of(name), *world.owner(name).pods_to_recreate]
     ordinals = [ordinal for pod in pods if (ordinal := statefulset.ordinal_of(pod, name.name)) is not None]
     world.happenings.note(f"StatefulSet/{name.name} is known only by its pods: it is taken to be OrderedReady")
     return api.StatefulSet(
@@ -269,7 +269,7 @@ def _free_name(world: Store, owner: Owner) -> str:
 def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
     """Create missing pods or delete surplus ones; True if there were any."""
     owner = world.owner(name)
-    owner.gone.clear()
+    owner.pods_to_recreate.clear()
     world.api_server.take_refused(name)
     missing = owner.replicas - world.book.count(name).active
     if missing > 0:
@@ -371,7 +371,8 @@ def _preempts(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
         protecting = world.budgets.protecting(victim, world.time)
         broken = [budget.metadata.name for budget in protecting if budget.status.disruptions_allowed <= 0]
         world.delete([victim], PREEMPTED)
-        happenings.gone[-1] = replace(happenings.gone[-1], made_room_for=waiting.pod, broken_budgets=tuple(broken))
+        departure = happenings.departures.pop()
+        happenings.departures.append(replace(departure, made_room_for=waiting.pod, broken_budgets=tuple(broken)))
     world.nominate(waiting, candidate.node)
     return True
 
@@ -407,7 +408,7 @@ def reconcile_job(world: Store, name: WorkloadName) -> bool:
     Losing an active pod does not change how many the Job still needs; its back-off is not simulated.
     """
     owner = world.owner(name)
-    gone, owner.gone = owner.gone, []
+    gone, owner.pods_to_recreate = owner.pods_to_recreate, []
     owner.failures += len(gone)
     refused = world.api_server.take_refused(name)
     if gone and _fails(world, owner):
@@ -425,7 +426,7 @@ def reconcile_job(world: Store, name: WorkloadName) -> bool:
 def reconcile_operated(world: Store, name: WorkloadName) -> bool:
     """Recreate an operator's lost pods as they were, with their names and claims if the operator keeps them."""
     owner, operator = world.owner(name), world.operator(name)
-    gone, owner.gone = owner.gone, []
+    gone, owner.pods_to_recreate = owner.pods_to_recreate, []
     if gone and operator is not None:
         world.happenings.note(f"{name.kind}/{name.name}: {operator}", owner=name)
     again = [(pod.metadata.name, template) for pod, template in world.api_server.take_refused(name)]
@@ -493,7 +494,7 @@ def _fails(world: Store, owner: Owner) -> bool:
 def reconcile_daemons(world: Store, name: WorkloadName) -> bool:
     """Recreate lost pods on nodes where they still belong."""
     owner = world.owner(name)
-    gone, owner.gone = owner.gone, []
+    gone, owner.pods_to_recreate = owner.pods_to_recreate, []
     missed = [pod for pod in gone if world.wants_daemon(pod) and not _runs_on(world, name, pod.spec.node_name)]
     pinned = [pinned_to(as_template(pod), pod.spec.node_name) for pod in missed]
     pinned += (template for pod, template in world.api_server.take_refused(name) if world.wants_daemon(pod))

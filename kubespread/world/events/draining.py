@@ -21,7 +21,7 @@ from kubespread.kube.well_known import zone_key
 from kubespread.scheduler.cluster.memo import Memo
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.events.controllers import schedule
-from kubespread.world.store.happenings import DELETED, EVICTED, LOST, BlockedPod, EvictedNode, RefusedDrain
+from kubespread.world.store.happenings import DELETED, EVICTED, NODE_LOST, BlockedPod, EvictedNode, RefusedDrain
 from kubespread.world.store.pod_book import PodKey, key_of, on_node, running_since
 from kubespread.world.store.store import ABOVE, BELOW
 
@@ -142,7 +142,7 @@ def _evict_failed(world: World, due: Iterable[Sequence[PodKey]], nodes: Collecti
         pods = [pod for pod in pods if pod.spec.node_name in nodes]
         owners = {world.book.owner_of(pod) for pod in pods}
         seen = len(world.happenings.created)
-        world.delete(pods, LOST)
+        world.delete(pods, NODE_LOST)
         has_acted = True
         while has_acted:
             has_acted = world.reconcile(BELOW)

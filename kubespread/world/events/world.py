@@ -70,12 +70,12 @@ class World(Store):
         # What it makes of no pods, and of refused ones, differs too.
         self.book.changed.update(names)
         happenings, chance, has_acted = self.happenings, self.surroundings.chance, False
-        made, gone = len(happenings.created), len(happenings.gone)
+        made, gone = len(happenings.created), len(happenings.departures)
         for name in chance.turns(names):
             has_acted |= CONTROLLERS[self.controlled_as(name)](self, name)
             if chance.scheduler_is_faster():
                 schedule(self)
-        if len(names) > 1 and len(happenings.created) > made and len(happenings.gone) > gone:
+        if len(names) > 1 and len(happenings.created) > made and len(happenings.departures) > gone:
             happenings.by_chance = True
             happenings.note("whether pods are placed before or after others are deleted at the same time is arbitrary")
         return has_acted

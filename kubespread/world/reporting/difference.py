@@ -322,7 +322,7 @@ class Difference(Struct, frozen=True, dict=True):
 
     @cached_property
     def _departures(self) -> Sequence[Departure]:
-        gone = (pod for step in self.happened for pod in step.gone)
+        gone = (pod for step in self.happened for pod in step.departures)
         return [pod for pod in gone if self.counts(workload_of(self.world, pod.pod))]
 
     @property

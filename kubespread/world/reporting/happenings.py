@@ -37,7 +37,7 @@ def desired_replicas(world: World, workload: WorkloadName) -> int:
 
 
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
-    for gone in happenings.gone:
+    for gone in happenings.departures:
         if gone.made_room_for is not None:
             owner = controller_of(gone.pod)
             yield PreemptedPod(
@@ -80,7 +80,7 @@ def skew_changes(
     world: World, before: Cluster, step: Happenings, of: Callable[[Pod], WorkloadName | None]
 ) -> dict[WorkloadName, tuple[SkewChange, ...]]:
     """Skew, before and after a step, of each constraint in force for workloads with moved or waiting pods."""
-    pods = (*(gone.pod for gone in step.gone), *step.placed, *(waiting.pod for waiting in world.waiting))
+    pods = (*(gone.pod for gone in step.departures), *step.placed, *(waiting.pod for waiting in world.waiting))
     # The last one speaks for the workload: its template is the newest.
     newest = {workload: pod for pod in pods if (workload := of(pod)) is not None}
     return {

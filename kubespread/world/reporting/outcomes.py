@@ -80,7 +80,7 @@ def outcome(
     world, step = difference.world, difference.happened[-1]
     before = before or difference.baseline.world.cluster
     of = CountedWorkloads(world, moves or difference.counts)
-    gone = [each for each in step.gone if of(each.pod) is not None]
+    gone = [each for each in step.departures if of(each.pod) is not None]
     return row(
         name=name,
         troubles=(*first, *_troubles(difference)),
@@ -128,7 +128,7 @@ def _troubles(difference: Difference) -> Iterator[Trouble]:
 
 def lasting(difference: Difference) -> Iterator[Trouble]:
     """Yield permanent damage of the last step: pods that nothing recreates, and budgets violated by preemption."""
-    last = {id(gone) for gone in difference.happened[-1].gone}
+    last = {id(gone) for gone in difference.happened[-1].departures}
     for gone in difference.lost_unasked:
         if id(gone) in last:
             yield Trouble(kind="lost", subject=workload_of(difference.world, gone.pod))
@@ -189,7 +189,7 @@ def _workloads(
 ) -> Iterator[WorkloadChange]:
     world, step = difference.world, difference.happened[-1]
     gone, created, silenced = (
-        Counter(map(of, pods)) for pods in ((gone.pod for gone in step.gone), step.created, step.silenced)
+        Counter(map(of, pods)) for pods in ((gone.pod for gone in step.departures), step.created, step.silenced)
     )
     landed = _landings(world, step, of)
     charged, waiting = (_first_of_each(pods, of) for pods in (difference.waiting, world.waiting))

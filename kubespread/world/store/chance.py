@@ -68,7 +68,7 @@ def runs_worth(happened: Sequence[Happenings]) -> int:
     """Number of runs in all, given what ``happened`` in the first."""
     if not any(one.by_chance for one in happened):
         return 1
-    moves = sum(len(one.placed) + len(one.gone) for one in happened)
+    moves = sum(len(one.placed) + len(one.departures) for one in happened)
     return max(2, min(_RUNS, _MOST_MOVES // max(1, moves)))
 
 

@@ -10,7 +10,7 @@ from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.scheduler.placing import Choice
 
 EVICTED, DELETED, SCALED_DOWN, REPLACED = "evicted", "deleted", "scaled down", "replaced"
-LOST, PREEMPTED, TAINTED, UNSELECTED = "lost", "preempted", "evicted by a taint", "no longer selected"
+NODE_LOST, PREEMPTED, TAINTED, UNSELECTED = "lost", "preempted", "evicted by a taint", "no longer selected"
 """Reasons why a pod went."""
 
 
@@ -67,7 +67,7 @@ class EvictedNode(Struct, frozen=True):
 
 
 class Happenings(Struct):
-    gone: list[Departure] = field(default_factory=list)
+    departures: list[Departure] = field(default_factory=list)
     created: list[Pod] = field(default_factory=list)
     """Without nodes, in order."""
     placed: list[Pod] = field(default_factory=list)

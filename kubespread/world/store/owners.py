@@ -93,7 +93,7 @@ class Owner(Struct):
     """Number of desired pods."""
     template: Pod | None = None
     """Template of its pods; None if unknown yet."""
-    gone: list[Pod] = field(default_factory=list)
+    pods_to_recreate: list[Pod] = field(default_factory=list)
     """Lost pods to recreate as they were: those of a StatefulSet or Job differ."""
     number: int = 0
     """Number in the name of its last new pod."""
@@ -105,7 +105,7 @@ class Owner(Struct):
     """True if its controller is unknown, and is replaced by that of a ReplicaSet."""
 
     def fork(self) -> Owner:
-        return replace(self, gone=list(self.gone))
+        return replace(self, pods_to_recreate=list(self.pods_to_recreate))
 
 
 def replicas_told_by(name: WorkloadName, pods: Sequence[Pod]) -> int:

@@ -41,7 +41,7 @@ from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.store.api_server import ApiServer, Budgets, budget_gaps_of
 from kubespread.world.store.chance import Chance
 from kubespread.world.store.claims import creation
-from kubespread.world.store.happenings import LOST, PREEMPTED, SCALED_DOWN, UNSELECTED, Departure, Happenings
+from kubespread.world.store.happenings import NODE_LOST, PREEMPTED, SCALED_DOWN, UNSELECTED, Departure, Happenings
 from kubespread.world.store.owners import (
     Adopters,
     Making,
@@ -301,7 +301,7 @@ class Store(Forking):
         """Add, change and remove nodes, with the pods on removed ones."""
         cluster = self.cluster
         position_of = cluster.nodes.index
-        self.remove([pod for name in change.removed for pod in self.book.pods_on(name)], LOST)
+        self.remove([pod for name in change.removed for pod in self.book.pods_on(name)], NODE_LOST)
         replaced = {position_of[name]: node for name, node in change.replaced.items()}
         removed = frozenset(position_of[name] for name in change.removed)
         self.living.use(
@@ -459,7 +459,7 @@ class Store(Forking):
         stays_on = stays and (not lingers or bool(pod.metadata.finalizers))
         is_missed = owner is not None and self._misses(pod, owner, why, stays=stays_on)
         if is_active(pod):
-            self.happenings.gone.append(Departure(pod, why, owner if is_missed else None))
+            self.happenings.departures.append(Departure(pod, why, owner if is_missed else None))
         if owner is None:
             return
         # How many pods an unlisted controller is to have is read from those it has, so before one of them goes.
@@ -468,7 +468,7 @@ class Store(Forking):
             return
         record.template = record.template or as_template(pod)
         if is_missed and not (stays and self.waits_for_the_end(pod, owner)):
-            record.gone.append(pod)
+            record.pods_to_recreate.append(pod)
 
     def _is_seen_leaving(self, owner: WorkloadName) -> bool:
         """True if a pod that terminates is gone for all that looks after the pods of ``owner``: its quota is not."""
@@ -524,7 +524,7 @@ class Store(Forking):
             return False
         if why in (SCALED_DOWN, UNSELECTED) or (owner.kind == "Job" and self.makes_none(owner)):
             return False
-        if owner.kind == "DaemonSet" and (why == LOST or not self.wants_daemon(pod)):
+        if owner.kind == "DaemonSet" and (why == NODE_LOST or not self.wants_daemon(pod)):
             return False
         if not is_active(pod):
             return not stays and is_terminating(pod) and self.waits_for_the_end(pod, owner)
