@@ -73,7 +73,7 @@ def evaluate_prepared(prepared: PreparedPod, *, is_scored: bool = True) -> Evalu
 
 
 class Evaluation:
-    """Answers of every plugin about every node, and what follows from them."""
+    """Verdicts and scores of every plugin for every node, and the results derived from them."""
 
     def __init__(self, prepared: PreparedPod, verdicts: Mapping[str, Verdicts], alone: Mapping[str, Verdicts]) -> None:
         self.prepared = prepared
@@ -83,9 +83,9 @@ class Evaluation:
         self.rejection = prepared.rejection
         """The PreFilter judgment that rejected the pod as a whole."""
         self.verdicts = verdicts
-        """Per filter plugin that did not skip, in profile order: what the cycle as a whole hears of it."""
+        """Verdicts in the cycle as a whole, per filter plugin that did not skip, in profile order."""
         self.alone = alone
-        """Verdicts of each plugin on its own, followed by those that the profile switches off."""
+        """Verdicts of each plugin on its own, followed by the filters that the profile disables."""
         self._messages = prepared.framework.messages
         self._listing = prepared.listing
         self.scores: dict[str, PluginScore] = {}
@@ -128,7 +128,7 @@ class Evaluation:
         return barred
 
     def nodes_reaching(self, plugin: str) -> Mask:
-        """Nodes that one filter plugin judges: those that all earlier plugins pass."""
+        """Nodes that one filter plugin judges, as all earlier plugins pass them."""
         reached: Mask = np.zeros(len(self.cluster), dtype=np.bool_)
         if self.rejection is not None or plugin not in self.verdicts:
             return reached
@@ -142,8 +142,8 @@ class Evaluation:
     def run_scores(self, weights: Mapping[str, int]) -> None:
         """Score the feasible nodes."""
         self._scoring = bool(weights)
-        found = int(np.count_nonzero(self.feasible))
-        if not found:
+        feasible_count = int(np.count_nonzero(self.feasible))
+        if not feasible_count:
             return
         failed: str | None = None
         skipped_scores = self.prepared.framework.skipped_scores
@@ -159,7 +159,7 @@ class Evaluation:
             if weight and raw is not None:
                 self.scores[name] = PluginScore(raw, state.normalize(raw, state.extent(raw, self.feasible)), weight)
         # A single node is not scored.
-        if found > 1:
+        if feasible_count > 1:
             self.error = failed or invalid_score(self.scores, self.feasible)
             if failed is not None:
                 self.scores.clear()
@@ -285,7 +285,7 @@ class Evaluation:
 
 
 def _error_of(verdicts: Mapping[str, Verdicts], included: Mask) -> str | None:
-    """The error a filter plugin meets on a node that those before it let pass; it ends the cycle."""
+    """Error of a filter plugin on a node that all earlier plugins pass; it ends the cycle."""
     if not any(status.code is Code.ERROR for judged in verdicts.values() for status in judged.table):
         return None
     reached = included
@@ -302,9 +302,9 @@ def invalid_score(scores: Mapping[str, PluginScore], feasible: Mask) -> str | No
     for name, score in scores.items():
         outside = feasible & ((score.normalized < 0) | (score.normalized > MAX_NODE_SCORE))
         if outside.any():
-            score_said = f'plugin "{name}" returns an invalid score {int(score.normalized[outside][0])}'
-            range_said = f"it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
-            return f"applying score defaultWeights on Score plugins: {score_said}, {range_said}"
+            score_text = f'plugin "{name}" returns an invalid score {int(score.normalized[outside][0])}'
+            range_text = f"it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
+            return f"applying score defaultWeights on Score plugins: {score_text}, {range_text}"
     return None
 
 
@@ -347,7 +347,7 @@ _T = TypeVar("_T")
 
 
 class Turns(Protocol):
-    """Function that puts in order what kube-scheduler leaves unordered."""
+    """Function that chooses an order where kube-scheduler leaves it open."""
 
     def __call__(self, equals: Sequence[_T], /) -> Sequence[_T]: ...
 
@@ -357,7 +357,7 @@ def as_they_come(equals: Sequence[_T], /) -> Sequence[_T]:
 
 
 class PostFilterPlugin(Plugin, frozen=True):
-    """A plugin that is asked if no node fits."""
+    """A plugin that runs if no node fits."""
 
     @abstractmethod
     def post_filter(self, evaluation: Evaluation, budgets: Budgets, turns: Turns) -> PreemptionCandidate | str:
@@ -380,7 +380,7 @@ def preempt(
     """Predict preemption for a pod that fits nowhere; ``budgets`` default to the cluster's."""
     if budgets is None:
         budgets = evaluation.cluster.objects.get(PodDisruptionBudget)
-    answer = _first_help(evaluation, post_filters.plugins, budgets, turns)
+    answer = _run_post_filter_plugins(evaluation, post_filters.plugins, budgets, turns)
     if (candidate := answer.candidate) is not None:
         # Always in the plural, for one victim too.
         victims = f"preempting {len(candidate.victims)} victims"
@@ -389,10 +389,10 @@ def preempt(
     return replace(answer, tail=f"{answer.tail}.") if post_filters.ends_twice and answer.tail else answer
 
 
-def _first_help(
+def _run_post_filter_plugins(
     evaluation: Evaluation, plugins: Sequence[PostFilterPlugin], budgets: Budgets, turns: Turns
 ) -> Preemption:
-    """Plugins are asked until one helps or fails; what the others said is joined."""
+    """Run plugins until one helps or fails; the messages of the others are joined."""
     texts: list[str] = []
     for plugin in plugins:
         try:

@@ -66,7 +66,7 @@ class Framework(Struct, frozen=True):
     pre_filters: Sequence[Plugin] = ()
     """Plugins that may reject the pod as a whole or exclude nodes, in order."""
     disabled: Sequence[Plugin] = ()
-    """Filters that the profile does not run. They are asked all the same, to show what they would reject."""
+    """Filters that the profile does not run; they judge nodes anyway, to show which ones they would reject."""
     scheduler_names: frozenset[str] = frozenset({DEFAULT_SCHEDULER})
     """Names of the schedulers of all profiles. A pod that names none of them is in no queue (eventhandlers.go,
     responsibleForPod).
@@ -105,11 +105,11 @@ class Framework(Struct, frozen=True):
 
 
 _JUDGED_BY = Memo[None, Framework]()
-"""The profile by which a pod was judged last."""
+"""The profile that judged a pod last."""
 _SIGNED = Memo[str, tuple[Plugin, Hashable]]()
-"""By the name of a plugin what it reads of a pod."""
+"""Signature of a pod by plugin, under the plugin's name."""
 _STATES = Memo[tuple[int, Hashable], tuple[Plugin, State]]()
-"""By the identity of a plugin, which is kept with it, and by what that reads of a pod."""
+"""Shared states by the plugin's id and its signature of a pod; the plugin is stored too, which keeps its id unique."""
 
 
 class PreparedPod:
@@ -122,9 +122,9 @@ class PreparedPod:
         pod: Pod,
         counted: Mapping[str, CountingState | None] | None = None,
     ) -> None:
-        """``counted`` are the states on ``cluster`` that need not be prepared."""
+        """``counted`` are states carried over to ``cluster``, which need not be prepared."""
         self.framework, self.cluster, self.pod = framework, cluster, pod
-        self._given = counted or {}
+        self._carried_over = counted or {}
         self.states: dict[str, State] = {}
         self._statuses: dict[str, Status] = {}
         self._signatures: dict[str, Hashable] = {}
@@ -167,8 +167,8 @@ class PreparedPod:
             signed = self._signed[plugin.name] = (plugin, plugin.signature(self.pod))
         signature = self._signatures[plugin.name] = signed[1]
         if signature is None:
-            given = self._given.get(plugin.name)
-            return plugin.prepare(self.cluster, self.pod) if given is None else given
+            carried_over = self._carried_over.get(plugin.name)
+            return plugin.prepare(self.cluster, self.pod) if carried_over is None else carried_over
         key = (id(plugin), signature)
         if (shared := self._shareable.get(key)) is not None:
             return shared[1]
@@ -187,7 +187,7 @@ class PreparedPod:
 
     @property
     def on_node_signature(self) -> Hashable:
-        """Key of the answers of plugins that judge nodes by what they hold; None if pods share none."""
+        """Key of the answers of plugins that judge single nodes; None if pods share none."""
         framework, kind = self.framework, self.cluster.kinds[self.cluster.kinds.number_of(self.pod)]
         signature = self._signature_of(OnNodeState, (*framework.filters, *(plugin for plugin, _ in framework.scores)))
         if kind.inline_volumes or signature is None:
@@ -199,13 +199,13 @@ class PreparedPod:
         """Key of the verdicts of filters that no pod on a node changes; None if pods share none."""
         return self._signature_of(FixedState, (*self.framework.pre_filters, *self.framework.filters))
 
-    def _signature_of(self, sort: type[State], plugins: Iterable[Plugin]) -> Hashable:
-        """``plugins`` whose states are of one sort; whoever keeps it keeps the framework too, so that no other gets its
-        identity.
-        """
+    def _signature_of(self, state_type: type[State], plugins: Iterable[Plugin]) -> Hashable:
+        """Signatures by ``plugins`` with one type of state; stored with the framework, which keeps its id unique."""
         states = ((plugin.name, self.states.get(plugin.name, SKIP)) for plugin in plugins)
         read = [
-            (name, self._signatures[name]) for name, state in states if isinstance(state, sort) and state is not SKIP
+            (name, self._signatures[name])
+            for name, state in states
+            if isinstance(state, state_type) and state is not SKIP
         ]
         return None if any(signature is None for _, signature in read) else (id(self.framework), *read)
 
@@ -316,7 +316,7 @@ class DryRun:
         self._prepared = prepared
         self._node = node
         self._positions = np.array([node], dtype=np.intp)
-        self._held = Holdings(prepared.cluster, self._positions)
+        self._holdings = Holdings(prepared.cluster, self._positions)
         self._pretended: list[tuple[PodKind, int]] = []
         self._counted = [state for state in prepared.states.values() if isinstance(state, CountingState)]
 
@@ -330,7 +330,7 @@ class DryRun:
 
     def move(self, kind: PodKind, by: int) -> None:
         """Add a pod to the node (``by`` 1), or remove one (-1)."""
-        self._held = self._held.add(kind, by)
+        self._holdings = self._holdings.add(kind, by)
         self._pretended.append((kind, by))
         for state in self._counted:
             state.pretend(kind.number, self._node, by)
@@ -341,7 +341,7 @@ class DryRun:
         if state is None:
             return SUCCESS
         judged = (
-            state.judge(self._held)
+            state.judge(self._holdings)
             if isinstance(state, OnNodeState)
             else state.verdicts(self._prepared.cluster, self._positions)
         )

@@ -66,24 +66,22 @@ class OnNodeAnswers(Forking):
         cluster: Cluster,
         alike: Alike,
     ) -> None:
-        """``scores`` come with their weights; ``kind`` is that of a copy. ``alike`` is shared by all that these plugins
-        cannot tell apart.
-        """
+        """Judge copies of ``kind``; ``scores`` have weights, and pods of one signature share ``alike``."""
         self._filters, self._scores, self._kind, self._alike = filters, scores, kind, alike
-        self.at = 0
-        """Number of happenings in the cluster that they know of, as whoever shares them counts those."""
+        self.revision = 0
+        """Number of changes of the cluster that are reflected here, as counted by the owner of the answers."""
         reads = [state.reads for state in (*filters, *(state for state, _ in scores))]
         self._reads = None if None in reads else tuple(sorted({name for names in reads for name in names or ()}))
-        """The resources whose amounts are all that the answers depend on; None where there is more."""
+        """Resources that, with the pod count, determine the answers; None if anything else does."""
         self._offered = [] if self._reads is None else cluster.nodes.offers(self._reads)
         self._nobody: Counts = np.zeros(len(cluster), dtype=np.int64)
         self.out_of_range = False
-        """True if some score was ever outside 0..100, which ends a cycle whose nodes it is about."""
+        """True if some score was ever outside 0..100, which ends a cycle that scores the node."""
         self.may_fail = False
         """True if some filter met an error on a node, which ends a cycle that gets there."""
-        self._cluster, self._taken = cluster, cluster.running.usage
+        self._cluster, self._usage = cluster, cluster.running.usage
         self._copies: dict[int, int] = {}
-        """Copies on nodes that `_taken` does not hold yet."""
+        """Copies on nodes that `_usage` does not count yet."""
         self._levels: list[_Answers] = []
         """The answers when each node holds so many further copies."""
         self._changed: set[int] = set()
@@ -121,7 +119,7 @@ class OnNodeAnswers(Forking):
         self._unjudged.clear()
 
     def _judge_again(self, nodes: Sequence[int], copies: int) -> None:
-        """Judge nodes, most of which are as others were before."""
+        """Judge nodes again, reusing the answers for equal states."""
         if self._reads is None:
             self._judge_at(nodes, copies)
             return
@@ -143,27 +141,25 @@ class OnNodeAnswers(Forking):
         return zip(rejects.tolist(), points.tolist(), strict=True)
 
     def _states(self, nodes: Sequence[int], copies: int, reads: Iterable[str]) -> list[NodeState]:
-        """States that tell apart nodes that hold so many further copies."""
-        taken, (requested, with_stand_ins) = self._taken, self._kind.requests
-        held: list[tuple[Counts | None, int]] = [(taken.pod_count, copies)]
+        """State of each node with so many further copies, as far as the answers depend on it."""
+        usage, (requested, with_stand_ins) = self._usage, self._kind.requests
+        amounts: list[tuple[Counts | None, int]] = [(usage.pod_count, copies)]
         for name in reads:
-            held.append((taken.requested.get(name), copies * requested.get(name, 0)))
+            amounts.append((usage.requested.get(name), copies * requested.get(name, 0)))
             if name in STAND_INS:
-                held.append((taken.non_zero_requested.get(name), copies * with_stand_ins.get(name, 0)))
-        columns = [(self._nobody if column is None else column, more) for column, more in held]
+                amounts.append((usage.non_zero_requested.get(name), copies * with_stand_ins.get(name, 0)))
+        columns = [(self._nobody if column is None else column, more) for column, more in amounts]
         offered = self._offered
         return [(offered[node], *[column.item(node) + more for column, more in columns]) for node in nodes]
 
-    def follow(self, now: Callable[[], Cluster], taken: NodeUsage, touched: Iterable[int]) -> None:
-        """Catch up with the cluster that ``now`` returns: all copies and others have ``taken`` resources, and pods came
-        to or left the ``touched`` nodes.
-        """
+    def follow(self, now: Callable[[], Cluster], usage: NodeUsage, touched: Iterable[int]) -> None:
+        """Catch up with the cluster that ``now`` returns, and its ``usage``; pods came to or left ``touched`` nodes."""
         changed = {*self._copies, *touched}
         if not changed:
             return
         if self._reads is None:
             self._cluster = now()
-        self._taken = taken
+        self._usage = usage
         self._copies.clear()
         self._unjudged.clear()
         self._changed |= changed
@@ -186,8 +182,8 @@ class OnNodeAnswers(Forking):
     def room(self, barred: Mask, copies: int) -> Counts:
         """Number of further copies, at most ``copies``, that each node could hold; 0 on ``barred`` nodes."""
         room = np.zeros(len(self._cluster), dtype=np.int64)
-        for held in range(copies):
-            has_more = ~(barred | self._rejects_with(held))
+        for count in range(copies):
+            has_more = ~(barred | self._rejects_with(count))
             if not has_more.any():
                 break
             room += has_more
@@ -206,16 +202,16 @@ class OnNodeAnswers(Forking):
         return self._levels[copies]
 
     def _holdings(self, nodes: Positions | None, copies: int) -> Holdings:
-        return Holdings(self._cluster, nodes, usage=self._taken).add(self._kind, copies)
+        return Holdings(self._cluster, nodes, usage=self._usage).add(self._kind, copies)
 
-    def _judge(self, held: Holdings) -> _Answers:
-        rejects, points = np.zeros(len(held), dtype=np.bool_), np.zeros(len(held), dtype=np.int64)
+    def _judge(self, holdings: Holdings) -> _Answers:
+        rejects, points = np.zeros(len(holdings), dtype=np.bool_), np.zeros(len(holdings), dtype=np.int64)
         for state in self._filters:
-            if (verdicts := state.judge(held)) is not None:
+            if (verdicts := state.judge(holdings)) is not None:
                 rejects |= ~verdicts.passes
                 self.may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         for state, weight in self._scores:
-            if (raw := state.points(held)) is not None:
+            if (raw := state.points(holdings)) is not None:
                 points += raw * weight
                 self.out_of_range |= some((raw < 0) | (raw > MAX_NODE_SCORE))
         return rejects, points
@@ -267,9 +263,7 @@ class Batch:
         self._cycle += 1
 
     def choose_hinted(self, prepared: PreparedPod, feasible: Mask) -> Choice | None:
-        """Choose the next best node of the previous cycle, if it takes the pod and the last chosen one does not;
-        nothing is scored then, and the other results remain usable.
-        """
+        """Choose the previous cycle's next best node, unscored, if it fits the pod and the last chosen does not."""
         profile = id(prepared.framework)
         results, (cycle, node) = self._results.get(profile), self._chosen.get(profile, (-1, -1))
         if results is None or cycle != self._cycle - 1 or feasible[node] or not _is_alike(prepared, results.prepared):
@@ -341,7 +335,7 @@ class Choice(Struct, frozen=True):
 
 
 class _ScoreCache:
-    """One score plugin's weighted points; those that no pod on a node changes are kept for as long as the same fit."""
+    """One plugin's weighted scores; a FixedState's are normalized again only if the extent changes."""
 
     def __init__(self, state: FixedState | CountingState, weight: int, skipped: int) -> None:
         self.state, self._weight, self._skipped = state, weight, skipped
@@ -435,13 +429,11 @@ class Placing(Forking):
             for state, weight, skipped in prepared.scorers
             if isinstance(state, FixedState | CountingState)
         ]
-        self._scored = [each for each in scored if each.constant is None]
-        self._constant = sum(each.constant or 0 for each in scored)
+        self._scored = [cache for cache in scored if cache.constant is None]
+        self._constant = sum(cache.constant or 0 for cache in scored)
 
     def _fixed_rejections(self) -> tuple[Mask, bool]:
-        """Find what no placement changes: the nodes that are barred, and True if a filter might end the cycle in an
-        error.
-        """
+        """Nodes barred whatever is placed, and True if a filter might end the cycle in an error."""
         prepared, signature = self.prepared, self.prepared.fixed_signature
         if signature is None:
             barred, may_fail = self._judge_fixed()

@@ -67,7 +67,7 @@ class Args(KubeObject):
     """True if kube-scheduler checks them only when it builds the plugin."""
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-        """Yield what kube-scheduler refuses; ``path`` is that of the arguments in the file."""
+        """Yield kube-scheduler's validation faults; ``path`` is where the file has the arguments."""
         return iter(())
 
 
@@ -99,7 +99,7 @@ class Specification(Struct, frozen=True, kw_only=True):
     points: frozenset[str]
     """Extension points that it implements."""
     make: Callable[[PluginSetting], Plugin] | None = None
-    """None for a plugin that decides nothing here, of which only the name is known."""
+    """None for a plugin that decides nothing here and is known by name only."""
     args: type[Args] | None = None
     """None for a plugin with arguments that are accepted unread."""
     weight: int = 0
@@ -204,9 +204,7 @@ class State:
         """
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        """Data behind the rejection of each of ``nodes``; empty if there is none. Never called
-        while pods are placed.
-        """
+        """Data behind the rejection of each of ``nodes``, possibly empty. Never called while pods are placed."""
         return [()] * len(nodes)
 
     @abstractmethod
@@ -262,19 +260,19 @@ class FixedState(State):
 
 
 class OnNodeState(State):
-    """State that depends on what the node itself holds. Its scores are final, not normalized over all nodes."""
+    """State that depends on each node and its own pods. Its scores are final, not normalized over all nodes."""
 
     @property
     def reads(self) -> Collection[str] | None:
         """Resources that, with the pod count, are all it reads of a node; None if it reads more."""
         return None
 
-    def judge(self, held: Holdings) -> Verdicts | None:
-        """Verdicts on the nodes of ``held``; None if the filter skips."""
+    def judge(self, holdings: Holdings) -> Verdicts | None:
+        """Verdicts on the nodes of ``holdings``; None if the filter skips."""
         return None
 
-    def points(self, held: Holdings) -> Counts | None:
-        """Scores of those nodes, before normalization to 0..100."""
+    def points(self, holdings: Holdings) -> Counts | None:
+        """Scores of the nodes of ``holdings``; None if the plugin skips."""
         return None
 
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
@@ -319,8 +317,8 @@ class CountingState(Forking, State):
         return False
 
     def carry_over(self, cluster: Cluster, moves: Moves) -> Self | None:
-        """Copy for ``cluster``, the result of ``moves`` and possibly changed nodes; None if it has to be prepared again
-        because it may read changed parts of them.
+        """Copy for ``cluster``, the result of ``moves`` and possibly changed nodes; None if it may read a changed part
+        of them.
         """
         return None
 
@@ -379,9 +377,7 @@ class Plugin(Struct, frozen=True):
 
 
 class ScaledToHighest(State):
-    """State whose normalization makes the highest feasible raw score 100 and truncates the others' shares; ``reverses``
-    inverts it.
-    """
+    """State with scores relative to the highest feasible raw score, as of DefaultNormalizeScore, possibly reversed."""
 
     reverses: ClassVar[bool] = False
 

@@ -295,7 +295,7 @@ def points_of(profile: KubeSchedulerProfile) -> dict[str, PluginSet]:
 
 
 def _in_order(point_set: PluginSet) -> tuple[list[Plugin], list[str]]:
-    """List the plugins that are enabled, and the names of those that are disabled, which have no weight."""
+    """Enabled plugins, and the names of disabled ones, which have no weight."""
     return point_set.enabled, [plugin.name for plugin in point_set.disabled]
 
 
@@ -432,7 +432,7 @@ def _points(profile: KubeSchedulerProfile, version: KubeVersion) -> Iterator[tup
 
 
 def _unread(points: Mapping[str, PointConfiguration], version: KubeVersion) -> Iterator[str]:
-    """Plugins the profile enables that are not modeled: those of old releases, and those that are off by default."""
+    """Plugins the profile enables that are not modeled: from old releases, or off by default."""
     defaults = default_plugins(version)
     for point, point_set in points.items():
         yield from (f"{point}.{entry.name}" for entry in point_set.enabled if entry.name not in defaults)

@@ -134,7 +134,7 @@ def _expansion(expanded: Mapping[str, Sequence[str]], weights: Mapping[str, int]
 
 
 def _merge(default: Iterable[PluginEntry], custom: PointConfiguration) -> list[PluginEntry]:
-    """The defaults without what is disabled; an enabled name replaces its default in place, others follow in order."""
+    """Defaults without disabled ones; an enabled name replaces its default in place, others follow in order."""
     replacements = {entry.name: entry for entry in custom.enabled}
     replaced: set[str] = set()
     merged: list[PluginEntry] = []
@@ -145,8 +145,8 @@ def _merge(default: Iterable[PluginEntry], custom: PointConfiguration) -> list[P
             if entry.name in replacements:
                 replaced.add(entry.name)
             merged.append(replacements.get(entry.name, entry))
-    kept = [entry for entry in custom.enabled if not (entry.name in replaced and entry is replacements[entry.name])]
-    return merged + kept
+    appended = [entry for entry in custom.enabled if not (entry.name in replaced and entry is replacements[entry.name])]
+    return merged + appended
 
 
 def _specific(point: str, custom: PointConfiguration, known_points: Points) -> list[str]:
@@ -164,9 +164,7 @@ def _specific(point: str, custom: PointConfiguration, known_points: Points) -> l
 def _with_multi_point(
     point: str, specific: Sequence[str], disabled: Sequence[str], multi: Sequence[PluginEntry], known_points: Points
 ) -> list[str]:
-    """One extension point's plugins: those named both there and in multiPoint first, multiPoint's rest, then the
-    others.
-    """
+    """One extension point's plugins: named both there and in multiPoint, only in multiPoint, then only there."""
     if "*" in disabled:
         return list(specific)
     inherited: list[str] = []
@@ -242,7 +240,7 @@ def framework(profile: Profile) -> Framework:
 
 
 def _scorers(profile: Profile) -> Iterator[tuple[str, int]]:
-    """A plugin of whose points only Score is disabled runs PreScore, and may fail there: it weighs nothing.
+    """Score plugins with weights. With only Score disabled, a plugin runs PreScore, may fail there, and weighs 0.
 
     Source: pkg/scheduler/schedule_one.go, prioritizeNodes
     """

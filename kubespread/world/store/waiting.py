@@ -244,14 +244,14 @@ class LivingCluster:
         answers = self._answers.get_or_make(
             signature, lambda: self._answers_of_parent(prepared) or self._new_answers(prepared), most=self.most_kept
         )
-        if answers.at < self._changed_at and not answers.carry_over_to(self._joined):
+        if answers.revision < self._changed_at and not answers.carry_over_to(self._joined):
             answers = self._answers[signature] = self._new_answers(prepared)
         self.bring_up_to_date(answers)
         return answers
 
     def _new_answers(self, prepared: PreparedPod) -> OnNodeAnswers:
         answers = on_node_answers(prepared, self.cluster)
-        answers.at = self.length
+        answers.revision = self.length
         return answers
 
     def _answers_of_parent(self, prepared: PreparedPod) -> OnNodeAnswers | None:
@@ -264,9 +264,9 @@ class LivingCluster:
 
     def bring_up_to_date(self, answers: OnNodeAnswers) -> None:
         """Let the answers catch up with the journal."""
-        if answers.at < self.length:
-            answers.follow(lambda: self.cluster, self.usage, self.moves(answers.at).node.tolist())
-            answers.at = self.length
+        if answers.revision < self.length:
+            answers.follow(lambda: self.cluster, self.usage, self.moves(answers.revision).node.tolist())
+            answers.revision = self.length
 
 
 def _net(happened: Sequence[tuple[Pod, int, int]]) -> tuple[list[tuple[Pod, int]], list[tuple[Pod, int]]]:
@@ -320,7 +320,7 @@ class Applicant:
         binding = placing.binding(choice.node) if self._binds else None
         placing.place(choice.node)
         living.place(pod or self.pod, placing.kind.number, choice.node)
-        self._at = placing.answers.at = living.length
+        self._at = placing.answers.revision = living.length
         if binding is not None:
             living.change_storage(binding)
 
