@@ -126,7 +126,6 @@ ALLOWED = {
     "assumed": "as the attribute of clusters and worlds that it stands for",
     "below": _RULE,
     "edited": _LIBRARY,
-    "given": _RULE,
     "never": _RULE,
     "not": "an operator of CEL",
     "only": _LIBRARY,

@@ -33,7 +33,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, alternatives, fields_of, near_miss, unknown_fields
 from kubespread.kube.api.workloads import CronJob, Deployment, Job, LabelSelectingWorkload, ReplicaSet, StatefulSet
 from kubespread.kube.name_rules import dns_label_faults
-from kubespread.kube.owners import WorkloadName, controller_of, controls, is_active, owner_meant, static_notes
+from kubespread.kube.owners import WorkloadName, controller_of, controls, custom_owner, is_active, static_notes
 from kubespread.kube.templates import unread_of
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.fields import field_faults
@@ -130,7 +130,7 @@ def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
     faults = [fault for error in undecodable for fault in place.undecodable(error).faults]
     faults += place.place_faults(FieldFault(field.path, str(field)) for field in unknown)
     # Faults that only follow from a value removed here are not reported again.
-    blamed = [*(error.path for error in undecodable), *(field.meant for field in unknown)]
+    blamed = [*(error.path for error in undecodable), *(field.suggestion for field in unknown)]
     paths = [path for each in blamed if (path := item.field(each))]
     for fault in _further_faults(place, row, plain, surroundings):
         if fault.field and not any(are_related(fault.field, path) for path in paths):
@@ -214,9 +214,9 @@ def unserved_faults(item: KubernetesObject, *, is_written: bool) -> Iterator[Fie
     if not kind or (creator and creator.api_version == api_version) or (api_version, kind) in _OLD:
         return
     if creator or "." not in group_of(api_version):
-        meant = POD_CREATORS.get(near_miss(kind, POD_CREATORS))
-        wrong = "kind" if meant is not None and meant.api_version == api_version else "apiVersion"
-        yield FieldFault(wrong, f'no matches for kind "{kind}" in version "{api_version}"{_kind_text(meant)}')
+        suggestion = POD_CREATORS.get(near_miss(kind, POD_CREATORS))
+        wrong = "kind" if suggestion is not None and suggestion.api_version == api_version else "apiVersion"
+        yield FieldFault(wrong, f'no matches for kind "{kind}" in version "{api_version}"{_kind_text(suggestion)}')
 
 
 def _kind_text(row: Kind | None) -> str:
@@ -234,7 +234,7 @@ def from_cluster(reference: Reference, surroundings: Surroundings) -> Candidate:
         return from_stored_pod(_find(snapshot, snapshot.pods, kind, namespace, name), surroundings)
     workload_name = WorkloadName(kind.kind, namespace, name)
     if kind.foreign or snapshot.objects.find(kind.cls, name, namespace) is None:
-        owner = owner_meant(workload_name, (*snapshot.pods, *snapshot.objects.get(ReplicaSet)))
+        owner = custom_owner(workload_name, (*snapshot.pods, *snapshot.objects.get(ReplicaSet)))
         if owner is not None:
             return _of_owner(owner, surroundings)
     if kind.foreign:

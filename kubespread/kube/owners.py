@@ -101,9 +101,9 @@ class NamespacedName(str):
     name: str
 
     def __new__(cls, namespace: str, name: str) -> Self:
-        made = super().__new__(cls, f"{namespace}/{name}")
-        made.namespace, made.name = namespace, name
-        return made
+        text = super().__new__(cls, f"{namespace}/{name}")
+        text.namespace, text.name = namespace, name
+        return text
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.namespace, self.name)
@@ -124,9 +124,9 @@ class WorkloadName(NamespacedName):
     kind: str
 
     def __new__(cls, kind: str, namespace: str, name: str) -> Self:
-        made = super().__new__(cls, namespace, f"{kind}/{name}")
-        made.kind, made.name = kind, name
-        return made
+        text = super().__new__(cls, namespace, f"{kind}/{name}")
+        text.kind, text.name = kind, name
+        return text
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.kind, self.namespace, self.name)
@@ -163,9 +163,7 @@ class WorkloadReference(Struct, frozen=True):
 def parse_reference(
     workload: str | WorkloadReference, suggested: Sequence[kinds.Kind] = kinds.REFERABLE
 ) -> WorkloadReference:
-    """Parse ``deploy/web`` or ``shop/deploy/web``; a reference is kept as it is. Raises UsageError, suggesting
-    ``suggested`` kinds for an unknown one.
-    """
+    """Parse ``deploy/web`` or ``shop/deploy/web``. Raises UsageError, with ``suggested`` kinds for an unknown kind."""
     if isinstance(workload, WorkloadReference):
         return workload
     match = _NAMED.fullmatch(workload)
@@ -173,19 +171,19 @@ def parse_reference(
         raise UsageError(f"invalid workload {workload!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
     kind = kinds.kind_called(match["kind"]) or other_kind(match["kind"])
     if kind is None:
-        meant = did_you_mean(near_miss(match["kind"], [alias for row in suggested for alias in row.aliases]))
+        suggestion = did_you_mean(near_miss(match["kind"], [alias for row in suggested for alias in row.aliases]))
         listed = ", ".join(row.short for row in suggested if row.kind != "Pod")
-        raise UsageError(f"unknown kind {match['kind']!r}{meant or f'; KIND is one of {listed}'}")
+        raise UsageError(f"unknown kind {match['kind']!r}{suggestion or f'; KIND is one of {listed}'}")
     return WorkloadReference(kind.kind, match["name"], match["namespace"])
 
 
 _KIND = regex(r"[A-Za-z][A-Za-z0-9]*(?:\.[a-z0-9.-]+)?")
-_KNOWN = frozenset(alias for row in kinds.KINDS for alias in row.aliases)
+_ALIASES = frozenset(alias for row in kinds.KINDS for alias in row.aliases)
 
 
 def other_kind(name: str) -> kinds.Kind | None:
     """A kind that only pods may show; None for a known kind without pods, and for a misspelled one."""
-    if _KIND.fullmatch(name) is None or name.lower() in _KNOWN:
+    if _KIND.fullmatch(name) is None or name.lower() in _ALIASES:
         return None
     return None if near_miss(name, (alias for row in kinds.REFERABLE for alias in row.aliases)) else kinds.of_pods(name)
 
@@ -205,18 +203,19 @@ def controller_of(controlled: ApiObject) -> OwnerReference | None:
     return None
 
 
-def owner_meant(called: WorkloadName, controlled: Iterable[ApiObject]) -> WorkloadName | None:
-    """The custom controller of one of ``controlled`` that kubectl calls ``called``: ``clusters.postgresql.cnpg.io/db``;
-    None without one.
+def custom_owner(workload: WorkloadName, controlled: Iterable[ApiObject]) -> WorkloadName | None:
+    """The custom controller of one of ``controlled`` with kubectl's name ``workload``; None without one.
+
+    kubectl's name has the plural and the group: ``clusters.postgresql.cnpg.io/db``.
     """
-    alias, _, group = called.kind.lower().partition(".")
+    alias, _, group = workload.kind.lower().partition(".")
     for obj in controlled:
         owner, namespace = controller_of(obj), obj.metadata.namespace
-        if owner is None or (owner.name, namespace) != (called.name, called.namespace):
+        if owner is None or (owner.name, namespace) != (workload.name, workload.namespace):
             continue
         kind = owner.kind.lower()
-        is_meant = alias in (kind, f"{kind}s") and group in ("", kinds.group_of(owner.api_version))
-        if is_meant and owner.kind != "Node" and kinds.pod_creator(owner.api_version, owner.kind) is None:
+        is_named = alias in (kind, f"{kind}s") and group in ("", kinds.group_of(owner.api_version))
+        if is_named and owner.kind != "Node" and kinds.pod_creator(owner.api_version, owner.kind) is None:
             return WorkloadName(owner.kind, namespace, owner.name)
     return None
 

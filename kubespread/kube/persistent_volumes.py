@@ -31,7 +31,7 @@ class InTreePlugin(Struct, frozen=True):
     driver: str
     handle: Callable[[InlineVolumes, api.PersistentVolume | None], str]
     zone_key: str | None = None
-    """The driver's own zone label, for kinds whose node affinity moves to it."""
+    """Zone label of the driver, if node affinities move to it."""
 
 
 def _gce_handle(volume: InlineVolumes, owner: api.PersistentVolume | None) -> str:
@@ -54,7 +54,7 @@ def _zones_of(volume: api.PersistentVolume) -> list[str]:
 
 
 def _region_of(zones: Sequence[str]) -> tuple[str, str]:
-    """The region of a regional disk's zones, or why there is none in csi-translation-lib's words."""
+    """The region of a regional disk's zones, and csi-translation-lib's message if they have no common one."""
     for zone in zones:
         if zone.count("-") != 2:
             return "", f"zone in unexpected format, expected: {{locale}}-{{region}}-{{zone}}, got: {zone}"
@@ -215,7 +215,7 @@ def provision(
 ) -> api.PersistentVolume:
     """Volume that the driver of a class provisions for a claim; ``terms`` limit its nodes, none: everywhere."""
     spec, driver, name = claim.spec, driver_of(storage_class), provisioned_name(claim)
-    made = api.PersistentVolumeSpec(
+    volume_spec = api.PersistentVolumeSpec(
         capacity=spec.resources.requests,
         access_modes=spec.access_modes,
         storage_class_name=storage_class.metadata.name,
@@ -224,4 +224,4 @@ def provision(
         node_affinity=api.VolumeNodeAffinity(required=NodeSelector(node_selector_terms=terms)) if terms else None,
         csi=api.CSIPersistentVolumeSource(driver=driver, volume_handle=name) if driver else None,
     )
-    return api.PersistentVolume(metadata=ObjectMeta(name=name), spec=made)
+    return api.PersistentVolume(metadata=ObjectMeta(name=name), spec=volume_spec)

@@ -95,7 +95,7 @@ def _spec_requests(container: Container) -> ResourceList:
 
 
 def _granted_views(pod: Pod) -> tuple[_View, _View]:
-    """Requests that the kubelet has admitted for each container, and those that the container really has."""
+    """Requests that the kubelet has allocated to each container, and requests that it has actuated."""
     statuses = {status.name: status for status in (*pod.status.init_container_statuses, *pod.status.container_statuses)}
     infeasible = resize_infeasible(pod)
 

@@ -100,22 +100,20 @@ class PodSharing:
         self._no_finalizers: list[str] = self.part("finalizers", [])
 
     def from_json(self, metadata: Raw, spec: Raw, status: Raw) -> Pod:
-        """Pod from the parts of a JSON object, defaulted. Raises msgspec.DecodeError for a null or a wrong type, and
-        DecodingError for text that cannot be parsed.
-        """
+        """Defaulted pod from parts of JSON. Raises msgspec.DecodeError for wrong types, DecodingError for bad texts."""
         text = bytes(status) or b"{}"
         if len(text) <= _SHORT_STATUS:
-            kept = self._from_text("status", _STATUS, text)
+            pod_status = self._from_text("status", _STATUS, text)
         else:
-            kept = self.part("status", _STATUS.decode(text))
+            pod_status = self.part("status", _STATUS.decode(text))
         return Pod(
-            metadata=self._metadata_from_text(metadata), spec=self._spec_from_text(bytes(spec) or b"{}"), status=kept
+            metadata=self._metadata_from_text(metadata),
+            spec=self._spec_from_text(bytes(spec) or b"{}"),
+            status=pod_status,
         )
 
     def share(self, pod: Pod) -> None:
-        """Default ``pod``, drop what scheduling does not read, and replace its parts by equal ones seen before. Raises
-        DecodingError for text that cannot be parsed.
-        """
+        """Default ``pod``, drop unread fields, and share its parts with other pods. Raises DecodingError."""
         _check_times(pod.metadata)
         check(pod.spec, "spec")
         default_pod(pod)
@@ -129,7 +127,7 @@ class PodSharing:
         pod.status = self.part("status", pod.status)
 
     def share_node(self, node: Node) -> None:
-        """Replace the parts of ``node`` that are as those of the node before it."""
+        """Replace the parts of ``node`` that equal the parts of the node before it."""
         for name, parts in _OF_NODES.items():
             mine, others = getattr(node, name), getattr(self._last_node, name)
             for part in parts:
@@ -138,7 +136,7 @@ class PodSharing:
         self._last_node = node
 
     def share_template(self, template: PodTemplateSpec) -> None:
-        """Replace the parts of a workload's template likewise, without changing what is read."""
+        """Drop unread annotations and volumes of a workload's template, and share its spec."""
         meta = template.metadata
         meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
         template.spec.forget_unread_volumes()
@@ -158,20 +156,20 @@ class PodSharing:
                 finalizers=self._no_finalizers,
             )
             _remember(self._metadata, key, template)
-        made = replace(template, name=meta.name, uid=meta.uid, resource_version=meta.resource_version)
+        own = replace(template, name=meta.name, uid=meta.uid, resource_version=meta.resource_version)
         if meta.creation_timestamp != template.creation_timestamp:
             check_time(meta.creation_timestamp, "metadata.creationTimestamp")
             # Many pods of one template are made in the same second.
-            template.creation_timestamp = made.creation_timestamp = meta.creation_timestamp
+            template.creation_timestamp = own.creation_timestamp = meta.creation_timestamp
         if meta.deletion_timestamp:
             check_time(meta.deletion_timestamp, "metadata.deletionTimestamp")
         if meta.annotations:
-            made.annotations = self._annotations(meta.annotations)
+            own.annotations = self._annotations(meta.annotations)
         if meta.finalizers:
-            made.finalizers = self._finalizers(meta.finalizers)
-        made.deletion_timestamp = meta.deletion_timestamp
-        made.deletion_grace_period_seconds = meta.deletion_grace_period_seconds
-        return made
+            own.finalizers = self._finalizers(meta.finalizers)
+        own.deletion_timestamp = meta.deletion_timestamp
+        own.deletion_grace_period_seconds = meta.deletion_grace_period_seconds
+        return own
 
     def _spec_from_text(self, text: bytes) -> PodSpec:
         before, after, template = self._last_spec
@@ -208,7 +206,7 @@ class PodSharing:
         return replace(template, node_name=node_name)
 
     def _keeps_token(self, template: PodSpec) -> bool:
-        """True if the name of the token's volume, or what is called alike, is left in what is read."""
+        """True if the fields that are read still contain the name of a token's volume."""
         try:
             return _TOKEN_VOLUME in self._encode(template)
         except OverflowError:
@@ -222,8 +220,8 @@ class PodSharing:
 
     def _finalizers(self, finalizers: list[str]) -> list[str]:
         """Finalizers that nothing modeled takes off, which few pods have."""
-        kept = [name for name in finalizers if name not in FINALIZERS_TAKEN_OFF]
-        return self.part("finalizers", kept) if kept else self._no_finalizers
+        blocking = [name for name in finalizers if name not in FINALIZERS_TAKEN_OFF]
+        return self.part("finalizers", blocking) if blocking else self._no_finalizers
 
     def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw | bytes) -> Any:
         key = name, bytes(raw)
@@ -278,20 +276,19 @@ def _without_suffixes(spec: bytes) -> bytes:
 
 
 def _keep_what_is_read(status: PodStatus) -> None:
-    """Conditions matter to resizes in place, preemption and controllers, statuses of containers to resizes and, where
-    they restarted, to scaling down.
-    """
+    """Drop unread conditions, and statuses of containers without resources, allocations or restarts."""
     status.conditions = [condition for condition in status.conditions if condition.type in _READ_CONDITIONS]
+    # Resizes in place read resources and allocations, scaling down reads restarts.
     for name in ("container_statuses", "init_container_statuses"):
-        kept = [
+        statuses = [
             container
             for container in getattr(status, name)
             if container.resources is not None or container.allocated_resources or container.restart_count
         ]
-        for container in kept:
+        for container in statuses:
             # When a container ended matters to Jobs, for pods that they have not counted: no stored pod is one.
             container.state = None
-        setattr(status, name, kept)
+        setattr(status, name, statuses)
 
 
 def _remember(table: dict[K, T], key: K, value: T) -> T:

@@ -53,8 +53,7 @@ def owns_taint(taint: Taint) -> bool:
 
 
 def fault_domains(nodes: Iterable[Node]) -> list[str]:
-    """Values of the zone label that are fault domains: AKS numbers those inside a datacenter if a region or pool has no
-    zones.
+    """Zone labels that are fault domains inside a datacenter: AKS numbers them if a region or pool has no zones.
 
     Its zones are called ``westeurope-1`` (learn.microsoft.com/azure/aks/availability-zones).
     """

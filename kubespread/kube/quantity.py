@@ -157,8 +157,8 @@ def _parse(text: str) -> Quantity:
     scale = _short_scale(num or "0", den, fmt, exponent, nano)
     if fmt == "BinarySI":
         nano = min(nano, INT64_MAX * NANO)
-    kept = text if scale is not None and _keeps_text(num or "0", den, fmt, scale) else None
-    return Quantity(-nano if scan["sign"] == "-" else nano, fmt, kept, scale)
+    original = text if scale is not None and _keeps_text(num or "0", den, fmt, scale) else None
+    return Quantity(-nano if scan["sign"] == "-" else nano, fmt, original, scale)
 
 
 def _suffix(suffix: str) -> tuple[Format, int, int]:
@@ -175,7 +175,7 @@ def _suffix(suffix: str) -> tuple[Format, int, int]:
 
 
 def _short_scale(num: str, den: str, fmt: Format, exponent: int, nano: int) -> int | None:
-    """The scale of what was parsed in short form, None in big form."""
+    """Scale of an amount in short form; None in big form."""
     if fmt == "BinarySI":
         short = not den and 15 - len(num) - (3 * exponent) // 10 - 1 >= 0 and nano <= INT64_MAX * NANO
         return 0 if short else None

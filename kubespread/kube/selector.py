@@ -128,7 +128,7 @@ def from_map(labels: Mapping[str, str]) -> Selector:
 
 
 def from_label_selector(selector: LabelSelector | None) -> Selector:
-    """Selector of which absence matches nothing, and emptiness everything. Raises SelectorError at the first fault."""
+    """Selector; an absent one matches nothing, an empty one everything. Raises SelectorError at the first fault."""
     if selector is None:
         return NOTHING
     requirements = list(from_map(selector.match_labels).requirements)

@@ -1,4 +1,4 @@
-"""Pod templates whole: of the fields that are not decoded digests are kept, which tell whether anything differs.
+"""Comparison of whole pod templates: fields that are not decoded are compared by their digests.
 
 A tree has the maps and lists of a template. Each value in it is a digest, so that what a template holds (passwords in
 variables, commands) cannot be read from it. Elements of a list that kubectl merges by a key stay apart, any other list
@@ -149,8 +149,9 @@ def _is_default(name: str, value: str) -> bool:
 
 
 def unread_of(spec: Tree | bytes, annotations: Mapping[str, str]) -> str | None:
-    """Normal tree, as text, of what is not decoded of a template: of its spec, in JSON or as plain data, and of its
-    annotations; None for data that JSON cannot hold or that is too deep.
+    """Normal tree, as text, of the unread fields of a spec, in JSON or as plain data, and of unread annotations.
+
+    None for data that JSON cannot hold or that is too deep.
     """
     try:
         plain = (msgspec.json.decode(spec) or {}) if isinstance(spec, bytes) else spec
@@ -183,7 +184,7 @@ def _normal_spec(spec: Tree) -> Tree:
 
 
 def text_of(unread: Tree, spec: Tree) -> str:
-    """Normal tree of what is not decoded of a spec, as text, with what the API server derives from other fields."""
+    """Normal tree, as text, of the ``unread`` fields of ``spec``, with the defaults that depend on other fields."""
     images = {
         digest(container.get("name")): container.get("image") or ":"
         for name in CONTAINERS
@@ -201,7 +202,7 @@ def text_of(unread: Tree, spec: Tree) -> str:
 
 
 def fields_in(value: Any, name: str = "") -> Tree:
-    """Fields of plain data, with those below; elements of a list by the digests of their keys."""
+    """Nested fields of plain data; elements of a list by the digests of their merge keys."""
     if isinstance(value, dict):
         return {key: fields_in(item, key) for key, item in value.items()}
     key = MERGE_KEYS.get(name)

@@ -36,17 +36,13 @@ class Changes(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     gates: Mapping[str, str] = {}
     """Feature gates: ``on`` or ``off`` by default, ``locked on`` or ``locked off``, or ``gone``, its behavior fixed."""
     unrelated_gates: Mapping[str, str] = {}
-    """Gates that affect neither placement nor what is read: switching one changes no answer."""
+    """Gates that affect neither placement nor any field that is read: switching one changes no answer."""
     dependencies: Mapping[str, tuple[str, ...]] = {}
     """Gates that a gate requires to be on, which components check at startup."""
     fields: Mapping[str, Mapping[str, str | None]] = {}
-    """Fields by API type and their types in Go's words, ``""`` if unknown, null for a removed field; of nodes, kinds
-    that create pods, and all types below them.
-    """
+    """Go types of fields by API type, ``""`` if unknown, null if removed; of nodes, pod creators and types below."""
     reasons: Mapping[str, tuple[str, ...]] = {}
-    """Reworded rejection reasons: this release's text, and those of earlier releases. ``{taint}`` is the untolerated
-    one.
-    """
+    """Reworded rejection reasons: earlier texts by this release's text. ``{taint}`` is the untolerated taint."""
     skipped_scores: Mapping[str, int] = {}
     """Plugins that from here on skip pods they have nothing to say about, and each node's score before."""
 
@@ -54,12 +50,12 @@ class Changes(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 @cache
 def all_changes() -> dict[Release, Changes]:
     """Changes of every release, the oldest first."""
-    found = {
+    changes = {
         (int(name["minor"]), int(name["patch"] or 0)): msgspec.json.decode(file.read_bytes(), type=Changes)
         for file in FOLDER.iterdir()
         if (name := _FILE_NAME.fullmatch(file.name))
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(changes.items()))
 
 
 def changes_to(release: Release) -> Iterator[Changes]:
@@ -100,7 +96,7 @@ class _Gate(Struct, frozen=True):
 
 @cache
 def _gates(release: Release) -> Mapping[str, _Gate]:
-    """The gates that a release has, and those whose behavior it has fixed."""
+    """Gates that a release has or has removed."""
     gates: dict[str, _Gate] = {}
     for changes in changes_to(release):
         for is_related, changed in ((True, changes.gates), (False, changes.unrelated_gates)):
@@ -155,7 +151,7 @@ def parse_gates(text: str, release: Release) -> Mapping[str, bool]:
 
 
 def _unmet(values: Mapping[str, bool], release: Release) -> Iterator[str]:
-    """Gates that are on while what they depend on is off; the components say so in no particular order."""
+    """Yield messages on gates that are on while a dependency is off; the components' own order is random."""
     for gate, needed in sorted(_dependencies(release).items()):
         if values.get(gate, gate_default(gate, release)) and not _gates(release)[gate].removed:
             off = [other for other in needed if not values.get(other, gate_default(other, release))]
@@ -167,9 +163,9 @@ _VERSION = regex(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].*)?",
 _LATEST_PATCH = 10_000
 OLDEST, NEWEST = 18, 37
 UPCOMING, MERGED_UP_TO = 38, "v1.38.0-alpha.2"
-"""The release that is modeled ahead, ``NEWEST`` where none is, and the last of its previews whose changes are."""
+"""The release that is modeled ahead, or ``NEWEST``, and its last preview with modeled changes."""
 SCORES_SINCE, RECORDED_SINCE = 24, 34
-"""The first releases whose scores are modeled, and of which any answer was recorded."""
+"""The first releases with modeled scores, and with recorded answers."""
 
 
 class KubeVersion(Struct, frozen=True):

@@ -95,7 +95,7 @@ CORDON_TAINT_KEY = "node.kubernetes.io/unschedulable"
 """The taint that the node controller puts on a cordoned node."""
 NOT_READY_TAINT_KEY = "node.kubernetes.io/not-ready"
 UNREACHABLE_TAINT_KEY = "node.kubernetes.io/unreachable"
-"""The taints that the node controller puts on a node whose Ready condition is False, and Unknown."""
+"""The taints that the node controller puts on a node with the Ready condition False, and Unknown."""
 EXCLUDE_DISRUPTION = "node.kubernetes.io/exclude-disruption"
 """The label of nodes that are ignored when a zone's health is judged."""
 

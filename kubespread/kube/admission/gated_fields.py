@@ -59,7 +59,7 @@ def _counted_per_container(pod: Pod) -> Pod:
 
 
 def _is_resizing(pod: Pod) -> bool:
-    """True if anything was granted that is not what the pod asks for, or nothing can be."""
+    """True if resources granted to the pod may differ from its requests, or its resize is infeasible."""
     status = pod.status
     requested = {
         container.name: container.resources.requests for container in (*pod.spec.init_containers, *pod.spec.containers)
@@ -185,7 +185,7 @@ def _drop(pod: Pod, version: KubeVersion) -> Iterator[tuple[str, str]]:
 
 
 def _reset(target: KubeObject, gates: Mapping[str, str], version: KubeVersion) -> Iterator[str]:
-    """Set the fields whose gate is off to what an empty object has, and name those that were not so already."""
+    """Reset the fields of gates that are off to their zero values; yield the names of fields that had another."""
     off = [name for name, gate in gates.items() if not version.has(gate)]
     if not off:
         return

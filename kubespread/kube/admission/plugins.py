@@ -1,4 +1,4 @@
-"""Admission with the objects of the snapshot: what it changes in a pod, what it refuses, and what it cannot know.
+"""Admission with the objects of the snapshot: changes to a pod, refusals, and gaps where objects were not read.
 
 LimitRanges: the defaults they give containers, and the minima, maxima and ratios they enforce on pods. Amounts are
 compared exactly since 1.38 (kubernetes#141348), and up to 1.37 as int64s. Tolerations that admission adds to a pod:
@@ -121,9 +121,7 @@ def tolerate_for_a_while(pod: core.Pod) -> None:
 
 
 def tolerate_extended_resources(pod: core.Pod) -> list[str]:
-    """Tolerate NoSchedule taints named after requested extended resources, with any value; notes on added tolerations
-    (ExtendedResourceToleration).
-    """
+    """Tolerate NoSchedule taints named after requested extended resources, with any value; return notes on them."""
     own = pod.spec.tolerations
     added = [toleration for toleration in for_extended_resources(pod) if toleration not in own]
     pod.spec.tolerations = [*own, *added]
@@ -142,16 +140,16 @@ def for_extended_resources(pod: core.Pod) -> list[core.Toleration]:
 
 
 def merge_tolerations(first: Sequence[core.Toleration], second: Sequence[core.Toleration]) -> list[core.Toleration]:
-    """Tolerations of both, without those that another one makes superfluous."""
+    """Tolerations of both, without any that another one covers."""
     together = [*first, *second]
-    kept: list[core.Toleration] = []
+    merged: list[core.Toleration] = []
     for position, toleration in enumerate(together):
-        if any(_covers(other, toleration) for other in kept):
+        if any(_covers(other, toleration) for other in merged):
             continue
         if any(other != toleration and _covers(other, toleration) for other in together[position + 1 :]):
             continue
-        kept.append(toleration)
-    return kept
+        merged.append(toleration)
+    return merged
 
 
 def _covers(wide: core.Toleration, narrow: core.Toleration) -> bool:
@@ -176,7 +174,7 @@ def _seconds(toleration: core.Toleration) -> float:
 
 _MAX_MILLI_VALUE = INT64_MAX // 1000
 _Compare = Callable[[Quantity, Quantity, Quantity], tuple[int, int, int]]
-"""A request, a limit and a bound, of which nothing counts as 0, as numbers that compare as LimitRanger does."""
+"""Numbers for a request, a limit and a bound (0 if absent) that compare as in LimitRanger."""
 
 
 def fill(pod: core.Pod, limit_range: core.LimitRange) -> Iterator[str]:
@@ -344,7 +342,7 @@ def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugi
 
 
 def _pod_security(pod: core.Pod, objects: ClusterObjects) -> None:
-    """Raises ForbiddenError for what the pod's namespace does not allow."""
+    """Raises ForbiddenError for a pod that its namespace's Pod Security Standard does not allow."""
     namespace = objects.find(core.Namespace, pod.metadata.namespace)
     if namespace is not None and (violated := violation(pod, namespace)):
         raise ForbiddenError(f"{violated} (Namespace {namespace.metadata.name})")
@@ -417,8 +415,9 @@ def _node_selector(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
 
 
 def _class_named(name: str, objects: ClusterObjects) -> tuple[int, str] | None:
-    """The priority and the preemption policy of a class; None without a name, and where nothing is known about it.
-    Raises ForbiddenError where it is known that there is none.
+    """Priority and preemption policy of a class; None without a name or if classes were not read.
+
+    Raises ForbiddenError for a missing class.
     """
     if name in _BUILT_IN_PRIORITIES:
         return _BUILT_IN_PRIORITIES[name], _PREEMPTING
@@ -456,7 +455,7 @@ def _priority(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
 
 
 def _runtime_class_named(name: str, objects: ClusterObjects) -> core.RuntimeClass | None:
-    """None where nothing is known about it. Raises ForbiddenError where it is known that there is none."""
+    """The class; None if it was not read. Raises ForbiddenError for a missing class."""
     runtime_class = objects.find(core.RuntimeClass, name)
     if runtime_class is None and objects.knows(core.RuntimeClass):
         raise ForbiddenError(f'pod rejected: RuntimeClass "{name}" not found')

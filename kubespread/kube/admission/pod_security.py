@@ -35,12 +35,12 @@ def violation(pod: core.Pod, namespace: core.Namespace) -> str:
 
 
 def _violations(spec: core.PodSpec, *, is_restricted: bool) -> Iterator[str]:
-    """The fields that baseline forbids, and those that restricted does too."""
+    """Yield the fields that the baseline level forbids, and with ``is_restricted`` also the restricted level."""
     of_pod = spec.security_context or core.PodSecurityContext()
     containers = [
         (f"{field}[{place}]", container)
-        for field, those in (("initContainers", spec.init_containers), ("containers", spec.containers))
-        for place, container in enumerate(those)
+        for field, listed in (("initContainers", spec.init_containers), ("containers", spec.containers))
+        for place, container in enumerate(listed)
     ]
     empty = core.SecurityContext()
     own = [(f"{path}.securityContext", container.security_context or empty) for path, container in containers]

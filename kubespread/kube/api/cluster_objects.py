@@ -155,7 +155,7 @@ class PodGroupSpec(KubeObject):
 
 
 class PodGroup(ApiObject):
-    """Also its namesakes from the coscheduling plugin and Volcano, of which only the existence is read."""
+    """Also its namesakes from the coscheduling plugin and Volcano; only their existence is read."""
 
     spec: PodGroupSpec = field(default_factory=PodGroupSpec)
 
@@ -315,7 +315,7 @@ class ClusterObjects(Struct, frozen=True, dict=True):
     listed: frozenset[str] = frozenset()
     """Kinds that are complete, even without objects."""
     partly_known: frozenset[str] = frozenset()
-    """Kinds of which only the question's own objects are known; the cluster's were not read."""
+    """Kinds with only the question's own objects; the cluster's were not read."""
     unread: Mapping[str, str] = field(default_factory=dict)
     """Requested kinds that were not given, with the message instead."""
 
@@ -340,7 +340,7 @@ class ClusterObjects(Struct, frozen=True, dict=True):
     def with_all(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
         """Copy in which ``objects`` are all of their type."""
         by_type: dict[type[ApiObject], tuple[ApiObject, ...]] = {**self.by_type, cls: tuple(objects)}
-        return replace(self, by_type={kind: kept for kind, kept in by_type.items() if kept})
+        return replace(self, by_type={kind: listed for kind, listed in by_type.items() if listed})
 
     def with_some(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
         """Copy with ``objects`` of their type; there may be others if it was not listed."""

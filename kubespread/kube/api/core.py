@@ -1,4 +1,4 @@
-"""Nodes, pods, and what else is of the core, with the fields scheduling reads and no others.
+"""Nodes, pods and other kinds of the core group, with only the fields that scheduling reads.
 
 Of a pod's volumes, what the volume plugins read, and of which kinds the others are.
 """
@@ -89,7 +89,7 @@ class HostPathVolumeSource(KubeObject):
 
 
 class AnyVolumeSource(KubeObject):
-    """A kind whose presence alone is read."""
+    """Any other volume source; only its presence is read."""
 
 
 class InlineVolumes(KubeObject):
@@ -378,7 +378,7 @@ class PodSpec(KubeObject):
     def counted_keys(self) -> set[str]:
         """Label keys that decide which pods are counted."""
         keys = {key for counting in self.counting for key, _ in counting.label_keys}
-        return keys.union(*(each.label_selector.keys for each in self.counting if each.label_selector is not None))
+        return keys.union(*(term.label_selector.keys for term in self.counting if term.label_selector is not None))
 
     @property
     def has_scheduled_volumes(self) -> bool:
@@ -386,7 +386,7 @@ class PodSpec(KubeObject):
         return any(volume.affects_scheduling for volume in self.volumes)
 
     def forget_unread_volumes(self) -> None:
-        """Drop what only validation reads: a stored pod, or a stored workload's template, is not validated again.
+        """Drop the volumes that only validation reads: a stored pod or template is not validated again.
 
         emptyDir volumes are kept, because a drain loses their data, and so are hostPath volumes, without their path:
         the descheduler leaves pods with either alone.

@@ -1,4 +1,4 @@
-"""Plain data to typed objects, and what does not fit.
+"""Plain data to typed objects, and errors for values that do not fit.
 
 The walk checks a value against the types of the API, or of this package, drops nulls as JSON decoding in Go does, and
 finds fields that Kubernetes does not know. msgspec does the fast decoding of everything that is well formed. What types
@@ -102,9 +102,7 @@ def normalize(data: Any, cls: type[KubeObject], path: str = "") -> Any:
 
 
 def decodable(data: Any, api_type: str, path: str = "") -> tuple[Any, list[DecodingError]]:
-    """``data`` of the named API type in any release, without nulls and values of wrong types; also the errors about
-    those.
-    """
+    """``data`` of the API type in any release, without nulls and values of wrong types; also errors for the latter."""
     walk = _Walk(lambda name: fields_of(name) or None)
     return walk.clean(data, api_type, path), walk.errors
 
@@ -146,20 +144,20 @@ def _shapes(cls: type[KubeObject]) -> Mapping[str, str]:
 @cache
 def _classes(cls: type[KubeObject]) -> Mapping[str, type[KubeObject]]:
     """A type and all that it is made of, by name."""
-    found: dict[str, type[KubeObject]] = {}
+    classes: dict[str, type[KubeObject]] = {}
     waiting: list[Any] = [cls]
     while waiting:
         hint = _without_none(waiting.pop())
         if get_args(hint):
             waiting += get_args(hint)
-        elif isinstance(hint, type) and issubclass(hint, KubeObject) and _name(hint) not in found:
-            found[_name(hint)] = hint
+        elif isinstance(hint, type) and issubclass(hint, KubeObject) and _name(hint) not in classes:
+            classes[_name(hint)] = hint
             waiting += get_type_hints(hint).values()
-    return found
+    return classes
 
 
 class _Walk:
-    """Through plain data, beside the fields of each type; None of one that may be anything."""
+    """Walk through plain data by the ``fields`` of each type; None for a type of any shape."""
 
     def __init__(self, fields: Callable[[str], Mapping[str, str] | None]) -> None:
         self.errors: list[DecodingError] = []
@@ -192,7 +190,7 @@ class _Walk:
         return {name: item for name, item in cleaned.items() if item is not None}
 
     def _element(self, item: Any, shape: str, path: str) -> Any:
-        """An element of a list or a map's value, of which nulls are empty and not absent."""
+        """Clean element of a list or value of a map; nulls become empty values."""
         cleaned = None if item is None else self.clean(item, shape, path)
         if cleaned is not None:
             return cleaned
@@ -211,10 +209,10 @@ class _Walk:
     def _wrong(self, value: Any, shape: str, path: str) -> None:
         expected = _NOUNS.get(shape, "a list" if shape.startswith(_LIST) else "an object")
         # A text may be a secret.
-        found = "a string" if isinstance(value, str) else describe(value)
+        actual = "a string" if isinstance(value, str) else describe(value)
         if shape in _BITS and _is_number(value):
-            found = _number(value)
-        self.errors.append(DecodingError(f"expected {expected}, found {found}", path, shape))
+            actual = _number(value)
+        self.errors.append(DecodingError(f"expected {expected}, found {actual}", path, shape))
 
 
 def _fits(value: Any, shape: str) -> bool:

@@ -1,4 +1,4 @@
-"""Objects of dynamic resource allocation: what claims ask for, what drivers offer, and what is allocated.
+"""Objects of dynamic resource allocation: claims for devices, offers of drivers, and allocations.
 
 The fields of resource.k8s.io/v1; v1beta2 has the same.
 """
@@ -93,7 +93,7 @@ class DeviceRequestAllocationResult(KubeObject):
     device: str = ""
     admin_access: bool = False
     share_id: str = field(default="", name="shareID")
-    """Set if the device allows several allocations, of which this is one."""
+    """ID of this allocation; set if the device allows several."""
     consumed_capacity: dict[str, QuantityText | None] = field(default_factory=dict)
     binding_conditions: list[str] = field(default_factory=list)
     binding_failure_conditions: list[str] = field(default_factory=list)

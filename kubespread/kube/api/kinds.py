@@ -52,7 +52,7 @@ def holds_pods(api_version: str, kind: str, data: Mapping[str, Any]) -> bool:
 
 
 def is_custom(api_version: str) -> bool:
-    """True if a kind is not Kubernetes' own, so that nothing is known of what its controller creates."""
+    """True if a kind is not Kubernetes' own: the objects that its controller creates are not known."""
     group = group_of(api_version)
     return "." in group and not group.endswith(".k8s.io")
 
@@ -80,7 +80,7 @@ class TemplateAt(Struct, frozen=True, rename="kebab"):
 
     path: str = TEMPLATE_PATH
     counts: tuple[str, ...] = ("spec.replicas",)
-    """Fields whose product is the number of pods; an absent one counts as 1."""
+    """Fields that multiply to the number of pods; an absent one counts as 1."""
     within: str = ""
     """List or map of parts, by name or key; ``path`` and ``counts`` start at each part."""
     part: str = ""
@@ -98,7 +98,7 @@ def foreign() -> Mapping[str, Any]:
 
 
 class Operator(Struct, frozen=True, rename="kebab"):
-    """An operator, and what it does about a lost pod."""
+    """An operator, and the way it replaces a lost pod."""
 
     group: str
     kind: str

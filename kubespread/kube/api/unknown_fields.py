@@ -18,14 +18,14 @@ _FEW = 8
 
 
 class UnknownField(NamedTuple):
-    """Path of an unknown field, and of the field probably meant; empty if none is near."""
+    """Path of an unknown field, and of the most similar field of the API; empty if none is near."""
 
     path: str
-    meant: str = ""
+    suggestion: str = ""
 
     def __str__(self) -> str:
         """In kubectl's words, and ours for the near miss."""
-        return f'strict decoding error: unknown field "{self.path}"{did_you_mean(self.meant)}'
+        return f'strict decoding error: unknown field "{self.path}"{did_you_mean(self.suggestion)}'
 
 
 def did_you_mean(text: str) -> str:
@@ -86,10 +86,10 @@ def unknown_fields(
     for name, value in data.items():
         below = own.get(name)
         if below is None:
-            meant = _further_down(cls, name) or near_miss(name, own)
-            is_above = not meant and name in fields(above[1])
+            suggestion = _further_down(cls, name) or near_miss(name, own)
+            is_above = not suggestion and name in fields(above[1])
             yield UnknownField(
-                f"{inside}{name}", f"{above[0]}{name}" if is_above else f"{inside}{meant}" if meant else ""
+                f"{inside}{name}", f"{above[0]}{name}" if is_above else f"{inside}{suggestion}" if suggestion else ""
             )
         elif fields(below := below.removeprefix("[]")):
             is_list = isinstance(value, list)

@@ -77,15 +77,15 @@ def merged_key_faults(selector: LabelSelector | None, keys: list[str], path: str
     if selector is None:
         return
     last_index = {key: position for position, key in enumerate(keys)}
-    seen = set(selector.match_labels)
+    selector_keys = set(selector.match_labels)
     for expression in selector.match_expressions:
-        if expression.key in seen and expression.key in last_index:
+        if expression.key in selector_keys and expression.key in last_index:
             yield invalid(f"{path}[{last_index[expression.key]}]", expression.key, IN_BOTH)
-        seen.add(expression.key)
+        selector_keys.add(expression.key)
 
 
 class FieldFault(NamedTuple):
-    """A validation error: the field's path, and what is wrong with it."""
+    """A validation error of the field at ``path``."""
 
     path: str
     message: str

@@ -1,7 +1,7 @@
-"""The walk through a pod's fields that scheduling does not read, by the rows of ``rules.toml``, and what these mean.
+"""Validation of the fields of pods that scheduling does not read, by the rows of ``rules.toml``.
 
-A check yields what is wrong with a field, or with one below it, in our words. An absent field passes all checks but
-those of what is required, and so does an empty text.
+A rule yields the faults of a field and of the fields below it, in our words. An absent field passes all rules except
+the ones that require it, and so does an empty text.
 
 Source: pkg/apis/core/validation/validation.go, ValidatePodCreate, ValidatePodTemplateSpec, ValidateVolumes,
     ValidateEnv, validateEnvVarValueFrom, ValidateVolumeMounts, ValidateVolumeDevices, validateResizePolicy,
@@ -77,10 +77,10 @@ class CheckedField(msgspec.Struct, frozen=True):
 
 def field_at(data: Data, path: str) -> Any:
     """Field at ``path`` below an object; None without one."""
-    found: Any = data
+    value: Any = data
     for name in path.split("."):
-        found = (found or {}).get(name)
-    return found
+        value = (value or {}).get(name)
+    return value
 
 
 # Rules of a value, or of each in a list: what passes, and what is expected.
@@ -97,7 +97,7 @@ def _rules() -> Mapping[str, Any]:
 
 @cache
 def _passing(name: str) -> Callable[[str], bool]:
-    """A pattern of ``rules.toml``; it sees bytes, which are what Kubernetes counts."""
+    """Predicate of a pattern in ``rules.toml``, which matches bytes because Kubernetes counts bytes."""
     pattern = regex(_rules()["patterns"][name][0].encode(), re.DOTALL)
     return lambda text: pattern.fullmatch(text.encode()) is not None
 
@@ -116,11 +116,11 @@ def values() -> Mapping[str, tuple[Callable[[Any], bool], str]]:
 
 
 def mismatch(noun: str, value: Any) -> str:
-    found = str(value) if isinstance(value, int) and not isinstance(value, bool) else describe(value)
-    return f"expected {noun}, found {found}"
+    actual = str(value) if isinstance(value, int) and not isinstance(value, bool) else describe(value)
+    return f"expected {noun}, found {actual}"
 
 
-def each(field: CheckedField) -> Iterator[tuple[Any, str]]:
+def elements(field: CheckedField) -> Iterator[tuple[Any, str]]:
     """Yield the elements of a list, or the value itself, with their paths."""
     if isinstance(field.value, list):
         yield from ((item, f"{field.path}[{position}]") for position, item in enumerate(field.value))
@@ -153,11 +153,11 @@ def _holds(condition: str, field: CheckedField) -> bool:
     match = _CONDITION.fullmatch(condition)
     assert match is not None
     path, value, pattern = match.groups()
-    found = field_at(pod.spec, path[1:]) if path.startswith("/") else field_at(field.owner, path)
-    texts = [str(each).lower() if isinstance(each, bool) else each for each in _as_list(found)]
+    actual = field_at(pod.spec, path[1:]) if path.startswith("/") else field_at(field.owner, path)
+    texts = [str(item).lower() if isinstance(item, bool) else item for item in _as_list(actual)]
     if pattern is not None:
         return any(re.fullmatch(pattern, text or "") for text in texts)
-    return bool(found or found == {}) if value is None else value in texts
+    return bool(actual or actual == {}) if value is None else value in texts
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -169,8 +169,8 @@ def rule_faults(field: CheckedField, rule: str) -> Iterator[FieldFault]:
     conditions, name, arguments = _parse(rule)
     if all(_holds(condition, field) is (word == "if") for word, condition in conditions):
         for fault in _apply_rule(field, name, arguments):
-            said = FieldFault(field.path, fault) if isinstance(fault, str) else fault
-            yield said._replace(message=f"{said.message}{_condition_text(conditions)}")
+            field_fault = FieldFault(field.path, fault) if isinstance(fault, str) else fault
+            yield field_fault._replace(message=f"{field_fault.message}{_condition_text(conditions)}")
 
 
 def _condition_text(conditions: Sequence[tuple[str, str]]) -> str:
@@ -193,12 +193,12 @@ def _apply_rule(field: CheckedField, name: str, arguments: Sequence[str]) -> Fau
         return _value_faults(field, lambda number: low <= number <= high, noun)
     if name in values():
         return _value_faults(field, *values()[name])
-    found: Faults = globals()[name.replace("-", "_")](field, *arguments)
-    return found
+    violations: Faults = globals()[name.replace("-", "_")](field, *arguments)
+    return violations
 
 
 def _value_faults(field: CheckedField, passes: Callable[[Any], bool], noun: str) -> Iterator[FieldFault]:
-    for value, path in each(field) if field.value != "" else ():
+    for value, path in elements(field) if field.value != "" else ():
         if not passes(value):
             yield FieldFault(path, mismatch(noun, value))
 
@@ -211,7 +211,7 @@ def required(field: CheckedField) -> Faults:
         yield "required"
 
 
-def given(field: CheckedField) -> Faults:
+def not_null(field: CheckedField) -> Faults:
     if field.value is None:
         yield "required"
 
@@ -279,8 +279,8 @@ def some_of(field: CheckedField, *names: str) -> Faults:
 
 
 def at_most_one(field: CheckedField, *names: str) -> Faults:
-    if len(found := present(field, names)) > 1:
-        yield f"expected at most one kind, found {' and '.join(found)}"
+    if len(kinds := present(field, names)) > 1:
+        yield f"expected at most one kind, found {' and '.join(kinds)}"
 
 
 def first_of(field: CheckedField, *names: str) -> Faults:
@@ -292,9 +292,9 @@ def first_of(field: CheckedField, *names: str) -> Faults:
 
 def distinct(field: CheckedField, name: str) -> Faults:
     names = [item.get(name) for item in field.value or ()]
-    for position, found in enumerate(names):
-        if found and found in names[:position]:
-            yield FieldFault(f"{field.path}[{position}].{name}", f"duplicate: {found}")
+    for position, value in enumerate(names):
+        if value and value in names[:position]:
+            yield FieldFault(f"{field.path}[{position}].{name}", f"duplicate: {value}")
 
 
 # Rules of pods as a whole.
@@ -303,16 +303,16 @@ def distinct(field: CheckedField, name: str) -> Faults:
 def host_processes(field: CheckedField) -> Faults:
     """Yield a fault unless all or no containers of a Windows pod are host processes, in the host's network."""
     of_pod = field_at(field.value, "securityContext.windowsOptions.hostProcess")
-    found = []
+    effective = []
     for container, path in field.pod.containers():
         own = field_at(container, "securityContext.windowsOptions.hostProcess")
         if None not in (of_pod, own) and of_pod != own:
             place = f"{field.path}.{path}.securityContext.windowsOptions.hostProcess"
             yield FieldFault(place, mismatch(f"{str(of_pod).lower()} as in the pod", own))
-        found.append(of_pod if own is None else own)
-    if any(found) and not all(found):
+        effective.append(of_pod if own is None else own)
+    if any(effective) and not all(effective):
         yield "expected all containers to be processes of the host, or none"
-    if any(found) and not field.value.get("hostNetwork"):
+    if any(effective) and not field.value.get("hostNetwork"):
         yield FieldFault(f"{field.path}.hostNetwork", "required where containers are processes of the host")
 
 
@@ -330,7 +330,7 @@ def not_both(field: CheckedField, *values: str) -> Faults:
 
 
 def annotation_faults(pod: Surrounding, path: str) -> Iterator[FieldFault]:
-    """Yield faults of annotations, including those with a meaning to Kubernetes."""
+    """Yield faults of annotations, including values that Kubernetes itself reads."""
     yield from annotations_faults(pod.annotations, path)
     if MIRROR_POD in pod.annotations and not (pod.is_stored or pod.spec.get("nodeName")):
         yield FieldFault(f"{path}[{MIRROR_POD}]", "needs spec.nodeName")
@@ -355,7 +355,7 @@ def another_container(field: CheckedField) -> Faults:
 
 
 def ip_address(field: CheckedField) -> Faults:
-    for text, path in each(field):
+    for text, path in elements(field):
         if not _is_ip(text, field.pod.version):
             yield FieldFault(path, mismatch("an IP address", text))
 
@@ -407,7 +407,7 @@ def volume_uses(field: CheckedField) -> Faults:
     paths = {"volumeMounts": "mountPath", "volumeDevices": "devicePath"}
     for kind, other in (("volumeMounts", "volumeDevices"), ("volumeDevices", "volumeMounts")):
         own, others = field.value.get(kind, ()), field.value.get(other, ())
-        taken = [use.get(paths[other]) for use in others]
+        used_paths = [use.get(paths[other]) for use in others]
         for position, use in enumerate(own):
             path, name, place = f"{field.path}.{kind}[{position}]", use.get("name"), use.get(paths[kind])
             volume = field.pod.volumes.get(name)
@@ -417,9 +417,9 @@ def volume_uses(field: CheckedField) -> Faults:
                 yield FieldFault(f"{path}.name", mismatch("the name of a claim", name))
             if any(name == use.get("name") for use in others):
                 yield FieldFault(f"{path}.name", f"already in {other}")
-            if place and place in taken:
+            if place and place in used_paths:
                 yield FieldFault(f"{path}.{paths[kind]}", f"already used: {place}")
-            taken.append(place)
+            used_paths.append(place)
             is_privileged = field_at(field.value, "securityContext.privileged")
             if use.get("mountPropagation") == "Bidirectional" and not is_privileged:
                 yield FieldFault(f"{path}.mountPropagation", "Bidirectional needs a privileged container")
@@ -493,7 +493,7 @@ _CERTIFICATE_FILES = ("credentialBundlePath", "keyPath", "certificateChainPath")
 
 def distinct_files(field: CheckedField) -> Faults:
     """Yield files that two sources write."""
-    taken: set[str] = set()
+    paths: set[str] = set()
     for source in field.value or ():
         kinds = {name: source.get(name, {}) for name in ("secret", "configMap", "downwardAPI", "podCertificate")}
         files = [item.get("path") for kind in kinds.values() for item in kind.get("items", ())]
@@ -501,9 +501,9 @@ def distinct_files(field: CheckedField) -> Faults:
         if field.pod.version.has("ClusterTrustBundleProjection"):
             files.append(field_at(source, "clusterTrustBundle.path"))
         for file in filter(None, files):
-            if file in taken:
+            if file in paths:
                 yield f"duplicate path: {file}"
-            taken.add(file)
+            paths.add(file)
 
 
 def selector(field: CheckedField) -> Faults:
@@ -550,7 +550,7 @@ def keys(field: CheckedField, rule: str) -> Faults:
 
 
 def below(field: CheckedField, name: str, rule: str) -> Faults:
-    for item, path in each(field):
+    for item, path in elements(field):
         yield from rule_faults(CheckedField(item.get(name), f"{path}.{name}", item, "", field.pod, set()), rule)
 
 
@@ -585,7 +585,7 @@ def _field_faults(plain: Data, pod: Pod, inside: str, version: KubeVersion, *, i
     yield from annotation_faults(surrounding, f"{inside}metadata.annotations")
     if is_pod and not inside:
         yield from _faults_of(plain.get("metadata", {}), "ObjectMeta", "metadata", surrounding)
-    made = {f"{name}-{volume.get('name')}" for volume in own if name and "ephemeral" in volume}
+    ephemeral_claims = {f"{name}-{volume.get('name')}" for volume in own if name and "ephemeral" in volume}
     for position, volume in enumerate(own):
         place = f"{inside}spec.volumes[{position}]"
         faults = [*_faults_of(volume, "Volume", place, surrounding)] if volume.get("name") not in added else []
@@ -595,7 +595,7 @@ def _field_faults(plain: Data, pod: Pod, inside: str, version: KubeVersion, *, i
         if not faults:
             surrounding.volumes[volume.get("name", "")] = volume
         claim = field_at(volume, "persistentVolumeClaim.claimName")
-        if claim in made:
+        if claim in ephemeral_claims:
             yield FieldFault(f"{place}.persistentVolumeClaim.claimName", f"{claim} is created for an ephemeral volume")
     rest = {field: value for field, value in spec.items() if field != "volumes"}
     yield from _faults_of(rest, "PodSpec", f"{inside}spec", surrounding)

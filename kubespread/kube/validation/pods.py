@@ -1,4 +1,4 @@
-"""Validation of what scheduling reads of pods and pod templates, in the API server's words and the order of its checks.
+"""Validation of the fields that scheduling reads of pods and templates, in the API server's words and order.
 
 Source: pkg/apis/core/validation/validation.go, ValidatePodCreate, validatePodMetadataAndSpec, ValidatePodSpec,
     ValidatePodTemplateSpec, ValidateTolerations, validateSchedulingGates, validateSchedulingGroup, validateAffinity,
@@ -76,19 +76,19 @@ def spread_faults(
 def _match_label_keys_faults(
     constraint: core.TopologySpreadConstraint, path: str, *, merges: bool
 ) -> Iterator[FieldFault]:
-    """Find the faults of its matchLabelKeys; where they are not merged into the selector, a key that it names is one,
-    and keys are looked at even without a selector.
+    """Yield faults of matchLabelKeys; keys that are not merged into the selector may not be in it, and are checked even
+    without one.
     """
     selector, keys = constraint.label_selector, constraint.match_label_keys
     if keys and selector is None:
         yield faults.forbidden(f"{path}.matchLabelKeys", "must not be specified when labelSelector is not set")
         if merges:
             return
-    taken = set() if merges or selector is None else {*selector.match_labels, *_keys_of(selector)}
+    selector_keys = set() if merges or selector is None else {*selector.match_labels, *_keys_of(selector)}
     for position, key in enumerate(keys):
         field = f"{path}.matchLabelKeys[{position}]"
         yield from faults.invalid_each(field, key, label_key_faults(key))
-        if key in taken:
+        if key in selector_keys:
             yield faults.invalid(field, key, faults.IN_BOTH)
     if merges:
         yield from faults.merged_key_faults(selector, keys, path)
@@ -204,9 +204,9 @@ def template_faults(template: core.Pod, path: str, version: KubeVersion, *, with
     return _until_unreadable(chain(labels, of_spec))
 
 
-def _until_unreadable(found: Iterator[FieldFault]) -> list[FieldFault]:
+def _until_unreadable(checks: Iterator[FieldFault]) -> list[FieldFault]:
     try:
-        return list(found)
+        return list(checks)
     except QuantityError as error:
         return [FieldFault("spec", str(error))]
 
@@ -249,12 +249,12 @@ def _spec_faults(pod: core.Pod, path: str, version: KubeVersion, *, is_pod: bool
 
 
 def _gate_faults(gates: Sequence[core.PodSchedulingGate], path: str) -> Iterator[FieldFault]:
-    seen: set[str] = set()
+    names: set[str] = set()
     for position, gate in enumerate(gates):
         yield from faults.invalid_each(f"{path}[{position}]", gate.name, label_key_faults(gate.name))
-        if gate.name in seen:
+        if gate.name in names:
             yield faults.duplicate(f"{path}[{position}]", gate.name)
-        seen.add(gate.name)
+        names.add(gate.name)
 
 
 _OPERATORS = ("Equal", "Exists")
@@ -308,7 +308,7 @@ ALWAYS = "Always"
 
 
 def containers_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    """Yield faults of containers, then of init containers, whose names must be distinct."""
+    """Yield faults of containers, then of init containers; no name may be used twice."""
     names = set[str]()
     if not spec.containers:
         yield faults.required(f"{path}.containers")
@@ -372,9 +372,9 @@ def _port_faults(ports: Sequence[core.ContainerPort], path: str) -> Iterator[Fie
     names: set[str] = set()
     for position, port in enumerate(ports):
         field = f"{path}.ports[{position}]"
-        found = faults.invalid_each(f"{field}.name", port.name, _port_name_rule(port.name)) if port.name else []
-        yield from found
-        if port.name and not found:
+        name_faults = faults.invalid_each(f"{field}.name", port.name, _port_name_rule(port.name)) if port.name else []
+        yield from name_faults
+        if port.name and not name_faults:
             if port.name in names:
                 yield faults.duplicate(f"{field}.name", port.name)
             names.add(port.name)
@@ -409,7 +409,7 @@ def _restart_faults(container: core.Container, path: str) -> Iterator[FieldFault
     yield from faults.one_of(f"{path}.restartPolicy", container.restart_policy, (ALWAYS, "Never", "OnFailure"))
 
 
-# Nodes, and what holds a pod template; its pods are validated on their own once they are made.
+# Nodes, and workloads; pods of these are validated on their own once they are created.
 
 
 def node_faults(node: core.Node) -> Iterator[FieldFault]:
@@ -424,18 +424,18 @@ def node_faults(node: core.Node) -> Iterator[FieldFault]:
 
 
 def _taints_faults(taints: Sequence[core.Taint], path: str) -> Iterator[FieldFault]:
-    seen: set[tuple[str, str]] = set()
+    identities: set[tuple[str, str]] = set()
     for position, taint in enumerate(taints):
         place = f"{path}[{position}]"
         yield from faults.invalid_each(f"{place}.key", taint.key, label_key_faults(taint.key))
-        if found := label_value_faults(taint.value):
-            yield faults.invalid(f"{place}.value", taint.value, ";".join(found))
+        if value_faults := label_value_faults(taint.value):
+            yield faults.invalid(f"{place}.value", taint.value, ";".join(value_faults))
         if not taint.effect:
             yield faults.required(f"{place}.effect")
         yield from faults.one_of(f"{place}.effect", taint.effect or None, EFFECTS)
-        if (taint.key, taint.effect) in seen:
+        if (taint.key, taint.effect) in identities:
             yield faults.duplicate(place, f"{taint.key}:{taint.effect}")
-        seen.add((taint.key, taint.effect))
+        identities.add((taint.key, taint.effect))
 
 
 def workload_faults(
@@ -444,19 +444,21 @@ def workload_faults(
     """Faults for which the API server would refuse ``workload``; its defaulted ``template`` is at ``path``, and
     ``plain`` as data.
     """
-    found = [] if workload.metadata.name else [faults.required("metadata.name", "name or generateName is required")]
-    found += _replicas_faults(workload)
+    violations = (
+        [] if workload.metadata.name else [faults.required("metadata.name", "name or generateName is required")]
+    )
+    violations += _replicas_faults(workload)
     if isinstance(workload, LabelSelectingWorkload):
-        found += _selector_faults(workload.spec.selector, template, path)
+        violations += _selector_faults(workload.spec.selector, template, path)
     # Claims of a StatefulSet become volumes of its pods, so that the API server leaves the spec to those.
     whole = not isinstance(workload, StatefulSet)
-    found += template_faults(template, path, version, with_spec=whole)
-    found += field_faults(plain, template, path, version, is_pod=False) if whole else []
-    return found + list(_life_faults(workload, template, f"{path}.spec"))
+    violations += template_faults(template, path, version, with_spec=whole)
+    violations += field_faults(plain, template, path, version, is_pod=False) if whole else []
+    return violations + list(_life_faults(workload, template, f"{path}.spec"))
 
 
 _ENDLESS = ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "ReplicationController")
-"""Kinds whose pods do not end."""
+"""Kinds with pods that run forever."""
 
 
 def _life_faults(workload: ApiObject, template: core.Pod, path: str) -> Iterator[FieldFault]:

@@ -40,7 +40,7 @@ def overhead_faults(overhead: ResourceList, path: str, version: KubeVersion) -> 
 
 
 def pod_level_faults(pod: Pod, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    """Yield faults of spec.resources, by themselves and against those of the containers."""
+    """Yield faults of spec.resources, by themselves and against the containers' resources."""
     resources = pod.spec.resources
     if resources is None:
         return
@@ -77,24 +77,24 @@ def _claim_faults(references: Sequence[ContainerClaim], claims: Sequence[str], p
     """Each must be one of the pod's ``claims``, and none be named whole beside a request of it."""
     rule = "must be one of the names in pod.spec.resourceClaims"
     rule += f": {', '.join(claims)}" if claims else " which is empty"
-    seen: list[str] = []
+    keys: list[str] = []
     for position, reference in enumerate(references):
         name, field = reference.name, f"{path}[{position}]"
         if not name:
             yield faults.required(field)
             continue
-        if name in seen:
+        if name in keys:
             yield faults.duplicate(field, name)
         else:
             key = f"{name}/{reference.request}" if reference.request else name
             if reference.request:
                 details = name_rules.dns_label_faults(reference.request)
                 yield from faults.invalid_each(f"{field}.request", reference.request, details)
-            if key in seen:
+            if key in keys:
                 yield faults.duplicate(field, key)
             elif key == name:
-                yield from (faults.duplicate(field, name) for other in seen if other.partition("/")[0] == name)
-            seen.append(key)
+                yield from (faults.duplicate(field, name) for other in keys if other.partition("/")[0] == name)
+            keys.append(key)
         if name not in claims:
             yield faults.not_found(field, name, rule)
 
@@ -116,10 +116,10 @@ def _against_containers(pod: Pod, requests: Amounts, limits: Amounts, path: str)
 
 
 def _qualified_name_faults(name: str, path: str) -> list[FieldFault]:
-    found = faults.invalid_each(path, name, name_rules.label_key_faults(name))
-    if not found and "/" not in name and not name_rules.is_standard(name):
-        found = [faults.invalid(path, name, "must be a standard resource type or fully qualified")]
-    return found
+    violations = faults.invalid_each(path, name, name_rules.label_key_faults(name))
+    if not violations and "/" not in name and not name_rules.is_standard(name):
+        violations = [faults.invalid(path, name, "must be a standard resource type or fully qualified")]
+    return violations
 
 
 def _container_name_faults(name: str, path: str) -> Iterator[FieldFault]:
@@ -132,9 +132,9 @@ def _container_name_faults(name: str, path: str) -> Iterator[FieldFault]:
 
 
 def _pod_level_name_faults(name: str, path: str) -> Iterator[FieldFault]:
-    found = _qualified_name_faults(name, path)
-    yield from found
-    if not found and not is_pod_level_resource(name):
+    violations = _qualified_name_faults(name, path)
+    yield from violations
+    if not violations and not is_pod_level_resource(name):
         yield faults.not_supported(path, name, _POD_LEVEL_RESOURCES)
 
 

@@ -197,7 +197,7 @@ def _decode(data: Any, cls: type[T], path: str, unknown: list[FieldFault]) -> T:
     except DecodingError as error:
         raise ConfigurationError(FieldFault(error.path, str(error))) from error
     fields = unexpected_fields(data, cls, path)
-    unknown += (FieldFault(field.path, f"unknown field{did_you_mean(field.meant)}") for field in fields)
+    unknown += (FieldFault(field.path, f"unknown field{did_you_mean(field.suggestion)}") for field in fields)
     return decode(clean, cls)
 
 

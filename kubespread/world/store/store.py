@@ -29,7 +29,7 @@ from kubespread.kube.api.cluster_objects import (
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import OPERATORS, POD_CREATORS, Operator, full_kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
-from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_terminating, owner_meant
+from kubespread.kube.owners import WorkloadName, controller_of, custom_owner, is_active, is_terminating
 from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
@@ -503,7 +503,7 @@ class Store(Forking):
         """Workload that kubectl calls ``name``, if only pods show its kind; else ``name`` itself."""
         if name.kind in POD_CREATORS:
             return name
-        return owner_meant(name, (*self.book, *self.workloads.replica_sets.values())) or name
+        return custom_owner(name, (*self.book, *self.workloads.replica_sets.values())) or name
 
     def makes_others(self, name: WorkloadName) -> bool:
         """True if it recreates lost pods."""
