@@ -84,9 +84,7 @@ class DefaultPreemption(PostFilterPlugin, frozen=True):
 
     args: DefaultPreemptionArgs = field(default_factory=DefaultPreemptionArgs)
     honors_empty_selectors: bool = False
-    """Since 1.38 a budget with the selector ``{}`` protects all pods of its namespace, and any budget the pods without
-    labels that its selector matches.
-    """
+    """Since 1.38 a budget's selector ``{}`` matches all pods, and other selectors can match pods without labels."""
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         return SKIP
@@ -117,7 +115,7 @@ def _refusal(evaluation: Evaluation) -> str | None:
 
 
 def _waits_for_victims(evaluation: Evaluation) -> bool:
-    """True if an earlier preemption nominated a node whose victims are still terminating."""
+    """True if an earlier preemption nominated a node where its victims are still terminating."""
     cluster, pod = evaluation.cluster, evaluation.pod
     node = cluster.nodes.index.get(pod.status.nominated_node_name)
     if node is None or evaluation.verdict(node).code is Code.UNRESOLVABLE:
@@ -176,7 +174,7 @@ class _DryRuns:
         return dict(zip(nodes.tolist(), lists, strict=False))
 
     def _dry_run(self, node: int) -> PreemptionCandidate | None:
-        """Remove every pod of lower priority, then put back those that can stay, the most important first."""
+        """Remove every pod of lower priority, then put back pods that can stay, the most important first."""
         lower = self._lower.get(node)
         if not lower:
             self._failures[node] = (NO_VICTIMS,)
@@ -246,9 +244,7 @@ class _DryRuns:
         return dry_run.first_rejection(self._filters)
 
     def _violating(self, important: Sequence[int]) -> Mapping[int, list[str]]:
-        """Pods whose eviction a disruption budget does not allow any more, walking from the most important, each with
-        the names of such budgets.
-        """
+        """Violated disruption budgets by pod: the most important pods use up the allowed disruptions first."""
         self._cluster.assume(budget_gaps(self._cluster.objects))
         allowed = [budget.status.disruptions_allowed for budget, _ in self._budgets]
         violating: dict[int, list[str]] = {}

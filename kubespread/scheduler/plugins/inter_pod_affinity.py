@@ -151,7 +151,7 @@ class InterPodAffinityState(CountingState):
         self.move(cluster.arrivals(self._matters))
 
     def _related_kinds(self) -> Sequence[KindNumber]:
-        """The kinds that the candidate may speak of, or that may speak of it."""
+        """Kinds that the candidate's terms may select, or with terms that may select it."""
         selected_by_own = (self._kinds.selectable(None, term.selector) for term in self._terms.all)
         return sorted(self._kinds.with_terms_selecting(self._matcher.labels).union(*selected_by_own))
 
@@ -160,14 +160,14 @@ class InterPodAffinityState(CountingState):
         return bool(effects)
 
     def _effects_of(self, kind: PodKind) -> Iterator[Effect]:
-        """Everything that a pod of this kind means to the candidate."""
+        """Effects that a pod of this kind has on the candidate."""
         mine, theirs = self._terms, kind.terms or PodTerms()
-        meant = self._matcher.is_selected_by
+        selects = self._matcher.is_selected_by
 
         def matches(*terms: AffinityTerm) -> bool:
             return all(self._matcher.matches(term, kind.namespace, kind.labels) for term in terms)
 
-        yield from (Effect(_UNWANTED, term.topology_key) for term in theirs.required_anti if meant(term))
+        yield from (Effect(_UNWANTED, term.topology_key) for term in theirs.required_anti if selects(term))
         for position, term in enumerate(mine.required_anti):
             if matches(term):
                 yield Effect(_FIRST_AWAY + position, term.topology_key)
@@ -182,9 +182,11 @@ class InterPodAffinityState(CountingState):
             )
         if self._args.hard_pod_affinity_weight > 0:
             weight = self._args.hard_pod_affinity_weight
-            yield from (Effect(_PREFERRED, term.topology_key, weight) for term in theirs.required if meant(term))
+            yield from (Effect(_PREFERRED, term.topology_key, weight) for term in theirs.required if selects(term))
         for sign, preferred in ((1, theirs.preferred), (-1, theirs.preferred_anti)):
-            yield from (Effect(_PREFERRED, term.topology_key, sign * term.weight) for term in preferred if meant(term))
+            yield from (
+                Effect(_PREFERRED, term.topology_key, sign * term.weight) for term in preferred if selects(term)
+            )
 
     def move(self, moves: Moves) -> None:
         matters = self._matters.select(moves.kind)
@@ -225,7 +227,7 @@ class InterPodAffinityState(CountingState):
         return Verdicts(rows, (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY))
 
     def _near_enough(self, nodes: Positions | None) -> Mask:
-        """Mark nodes in whose domains every required term is met.
+        """Mark nodes in domains that meet every required term.
 
         When no pod anywhere meets them, the first of a group may go wherever the keys exist, if it meets them itself.
         """

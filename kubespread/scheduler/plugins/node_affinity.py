@@ -88,8 +88,8 @@ class NodeAffinity(Plugin, frozen=True):
         conflict = state.pinned_nodes == frozenset() or (self.one_conflict_rejects and state.has_conflict)
         if self.narrows and conflict:
             return CONFLICT
-        if self.needs_all_named and (gone := (state.pinned_nodes or frozenset()) - cluster.nodes.index.keys()):
-            raise SchedulingError(f'nodeinfo not found for node name "{min(gone)}"')
+        if self.needs_all_named and (missing := (state.pinned_nodes or frozenset()) - cluster.nodes.index.keys()):
+            raise SchedulingError(f'nodeinfo not found for node name "{min(missing)}"')
         return state if state.filters or state.scores else SKIP
 
 

@@ -90,7 +90,8 @@ class ImageLocality(Plugin, frozen=True):
 
     def _images(self, pod: Pod) -> list[str]:
         volumes = _image_volumes(pod) if self.counts_image_volumes else []
-        return [normalized_image(image) for image in (*(each.image for each in self._containers(pod)), *volumes)]
+        images = [container.image for container in self._containers(pod)]
+        return [normalized_image(image) for image in (*images, *volumes)]
 
     def _image_count(self, pod: Pod) -> int:
         """Number of images that may add up to their threshold."""
@@ -109,11 +110,11 @@ class ImageLocalityState(Struct, FixedState, dict=True):
     def score(self) -> Counts:
         total = np.zeros(len(self.nodes), dtype=np.int64)
         # The nodes that hold each image of the pod, and its size as the first node of the cluster reports it.
-        held = [self.nodes.images[image] for image in self.images if image in self.nodes.images]
+        image_states = [self.nodes.images[image] for image in self.images if image in self.nodes.images]
         highest = self.expected * MAX_IMAGE_THRESHOLD
-        if not held or highest <= MIN_THRESHOLD:
+        if not image_states or highest <= MIN_THRESHOLD:
             return total
-        for holders, size in held:
+        for holders, size in image_states:
             spread = float(len(holders)) / float(len(self.nodes))
             total[holders] += truncate(float(size) * spread)
         return MAX_NODE_SCORE * (np.clip(total, MIN_THRESHOLD, highest) - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
@@ -226,8 +227,8 @@ class NodePorts(Plugin, frozen=True):
 class NodePortsState(Struct, OnNodeState, dict=True):
     requested: frozenset[HostPort]
 
-    def judge(self, held: Holdings) -> Verdicts:
-        return Verdicts.rejecting(held.judged_by_ports(lambda used: any(map(self._conflicts, used))), NOT_FREE)
+    def judge(self, holdings: Holdings) -> Verdicts:
+        return Verdicts.rejecting(holdings.judged_by_ports(lambda used: any(map(self._conflicts, used))), NOT_FREE)
 
     def _conflicts(self, used: HostPort) -> bool:
         """Addresses are compared as text, so ``::`` is no wildcard."""
@@ -238,17 +239,17 @@ class NodePortsState(Struct, OnNodeState, dict=True):
         )
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        taken = {
+        conflicts = {
             number: [port for port in sorted(cluster.kinds[number].ports) if self._conflicts(port)]
             for number in cluster.running.nodes_of_kind
         }
-        holders = cluster.running.pods_on(nodes, (number for number, ports in taken.items() if ports))
+        holders = cluster.running.pods_on(nodes, (number for number, ports in conflicts.items() if ports))
         return by_place(
             len(nodes),
             (
                 (place, HostPortDetail(port, protocol, address, name_of(pod)))
                 for place, pod, kind in holders
-                for address, protocol, port in taken[kind]
+                for address, protocol, port in conflicts[kind]
             ),
         )
 

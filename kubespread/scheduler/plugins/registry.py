@@ -56,7 +56,7 @@ REGISTRY: tuple[Specification, ...] = (
     ),
     Specification(name="PodGroupPodsCount", points=frozenset({Point.PLACEMENT_SCORE}), is_default=False, since=35),
 )
-"""Plugins in the order of the default profile; those off by default come last."""
+"""Plugins in the order of the default profile; plugins that are off by default come last."""
 
 
 Specifications = Mapping[str, Specification]

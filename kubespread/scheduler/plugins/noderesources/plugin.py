@@ -1,4 +1,4 @@
-"""NodeResourcesFit: enough free cpu, memory, storage, pod slots and named resources, and a score for what is left.
+"""NodeResourcesFit: enough free cpu, memory, storage, pod slots and named resources, and a score by their allocation.
 
 NodeResourcesBalancedAllocation: how much the pod evens out the used fractions of a node's resources. Sums run in
 configured order, because the last bit of a float can decide a score.
@@ -108,19 +108,21 @@ class NodeResourcesBalancedAllocationState(Struct, OnNodeState, dict=True):
     def reads(self) -> Collection[str] | None:
         return None if self.devices is not None else {resource.name for resource in self.plugin.resources}
 
-    def points(self, held: Holdings) -> Counts:
-        kept = scoring.shares(self.plugin.resources, self.requested, held, held.requests, self.devices)
-        with_pod = _balance(kept, [share.requested for share in kept], len(held))
+    def points(self, holdings: Holdings) -> Counts:
+        shares = scoring.shares(self.plugin.resources, self.requested, holdings, holdings.requests, self.devices)
+        with_pod = _balance(shares, [share.requested for share in shares], len(holdings))
         if not self.plugin.scores_improvement:
             return with_pod
-        without = _balance(kept, [share.used for share in kept], len(held))
+        without = _balance(shares, [share.used for share in shares], len(holdings))
         return 50 + divide(50 + with_pod - without, 2)
 
 
-def _balance(kept: Sequence[scoring.Share], amounts: Sequence[Integers], nodes: int) -> Integers:
+def _balance(shares: Sequence[scoring.Share], amounts: Sequence[Integers], nodes: int) -> Integers:
     """100 for equal fractions, less the more they deviate."""
-    if len(kept) == 2 and all(share.is_everywhere for share in kept):  # the usual case, in fewer steps
-        one, other = (np.minimum(amount / share.allocatable, 1.0) for share, amount in zip(kept, amounts, strict=True))
+    if len(shares) == 2 and all(share.is_everywhere for share in shares):  # the usual case, in fewer steps
+        one, other = (
+            np.minimum(amount / share.allocatable, 1.0) for share, amount in zip(shares, amounts, strict=True)
+        )
         return _points(np.abs((one - other) / 2))
     fractions = [
         np.where(
@@ -128,20 +130,20 @@ def _balance(kept: Sequence[scoring.Share], amounts: Sequence[Integers], nodes: 
             np.minimum(amount.astype(np.float64) / np.where(share.has_resource, share.allocatable, 1), 1.0),
             0.0,
         )
-        for share, amount in zip(kept, amounts, strict=True)
+        for share, amount in zip(shares, amounts, strict=True)
     ]
     count = np.zeros(nodes, dtype=np.int64)
     total = np.zeros(nodes, dtype=np.float64)
     first = np.zeros(nodes, dtype=np.float64)
     second = np.zeros(nodes, dtype=np.float64)
-    for share, fraction in zip(kept, fractions, strict=True):
+    for share, fraction in zip(shares, fractions, strict=True):
         first = np.where(share.has_resource & (count == 0), fraction, first)
         second = np.where(share.has_resource & (count == 1), fraction, second)
         total = total + fraction
         count += share.has_resource
     deviation = np.where(count == 2, np.abs((first - second) / 2), 0.0)
-    if len(kept) > 2:
-        deviation = np.where(count > 2, _deviation(kept, fractions, total, count), deviation)
+    if len(shares) > 2:
+        deviation = np.where(count > 2, _deviation(shares, fractions, total, count), deviation)
     return _points(deviation)
 
 
@@ -151,11 +153,11 @@ def _points(deviation: Floats) -> Integers:
         return ((1.0 - deviation) * 100.0).astype(np.int64)
 
 
-def _deviation(kept: Sequence[scoring.Share], fractions: Sequence[Floats], total: Floats, count: Integers) -> Floats:
+def _deviation(shares: Sequence[scoring.Share], fractions: Sequence[Floats], total: Floats, count: Integers) -> Floats:
     counted = np.maximum(count, 1).astype(np.float64)
     mean = total / counted
     squares = np.zeros(len(total), dtype=np.float64)
-    for share, fraction in zip(kept, fractions, strict=True):
+    for share, fraction in zip(shares, fractions, strict=True):
         squares = np.where(share.has_resource, squares + (fraction - mean) * (fraction - mean), squares)
     return np.sqrt(squares / counted)
 
@@ -226,14 +228,14 @@ def scored_requests(pod: Pod) -> dict[str, int]:
     return scheduler_amounts(pod_requests(pod, stand_ins, pod_level=False))
 
 
-def _is_full(held: Holdings) -> Mask:
-    is_full: Mask = held.pod_count + 1 > held.allowed_pods
+def _is_full(holdings: Holdings) -> Mask:
+    is_full: Mask = holdings.pod_count + 1 > holdings.allowed_pods
     return is_full
 
 
-def _crowding(held: Holdings) -> Iterator[tuple[int, PodCountDetail]]:
-    full = np.flatnonzero(_is_full(held))
-    running, allowed = held.pod_count[full].tolist(), held.allowed_pods[full].tolist()
+def _crowding(holdings: Holdings) -> Iterator[tuple[int, PodCountDetail]]:
+    full = np.flatnonzero(_is_full(holdings))
+    running, allowed = holdings.pod_count[full].tolist(), holdings.allowed_pods[full].tolist()
     return zip(full.tolist(), map(PodCountDetail, running, allowed), strict=True)
 
 
@@ -267,30 +269,30 @@ class NodeResourcesFitState(Struct, OnNodeState, dict=True):
         scored = {resource.name for resource in self.plugin.scoring.resources}
         return None if self.delegated else scored | self.requested.keys()
 
-    def judge(self, held: Holdings) -> Verdicts:
+    def judge(self, holdings: Holdings) -> Verdicts:
         """Report every shortage of a node; a request larger than the whole node is unresolvable."""
-        shortages: list[tuple[str, Mask]] = [(TOO_MANY_PODS, _is_full(held))]
-        unresolvable = np.zeros(len(held), dtype=np.bool_)
-        for room in self._rooms(held):
+        shortages: list[tuple[str, Mask]] = [(TOO_MANY_PODS, _is_full(holdings))]
+        unresolvable = np.zeros(len(holdings), dtype=np.bool_)
+        for room in self._rooms(holdings):
             shortages.append((f"Insufficient {room.resource}", room.is_short))
             unresolvable |= room.is_short & (room.requested > room.allocatable) & self.plugin.reports_unresolvable
         return _combine(shortages, unresolvable)
 
-    def _rooms(self, held: Holdings) -> Iterator[_Room]:
+    def _rooms(self, holdings: Holdings) -> Iterator[_Room]:
         for name, requested in self.requested.items():
-            allocatable = held.allocatable(name)
+            allocatable = holdings.allocatable(name)
             is_judged = (allocatable > 0) | (name not in self.delegated)
-            free = allocatable - held.requests(name)
+            free = allocatable - holdings.requests(name)
             yield _Room(name, requested, free, allocatable, is_judged & (requested > free))
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        held = Holdings(cluster, nodes)
-        return by_place(len(nodes), chain(_crowding(held), *(room.shortages() for room in self._rooms(held))))
+        holdings = Holdings(cluster, nodes)
+        return by_place(len(nodes), chain(_crowding(holdings), *(room.shortages() for room in self._rooms(holdings))))
 
-    def points(self, held: Holdings) -> Counts:
-        devices = self.plugin.devices if self.delegated else None
-        kept = scoring.shares(self.plugin.scoring.resources, self.scored, held, held.non_zero_requested, devices)
-        return scoring.score(self.plugin.scoring, kept, len(held))
+    def points(self, holdings: Holdings) -> Counts:
+        devices, strategy = self.plugin.devices if self.delegated else None, self.plugin.scoring
+        shares = scoring.shares(strategy.resources, self.scored, holdings, holdings.non_zero_requested, devices)
+        return scoring.score(strategy, shares, len(holdings))
 
 
 def _combine(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:

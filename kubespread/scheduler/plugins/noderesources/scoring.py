@@ -1,4 +1,4 @@
-"""Scoring strategies: what each configured resource of a node is worth with the pod on it, and their weighted mean; and
+"""Scoring strategies: a score of each configured resource of a node with the pod on it, and their weighted mean; and
 the arguments of NodeResourcesFit and NodeResourcesBalancedAllocation, which configure them.
 
 How NodeResourcesFit scores a placement, the nodes that a group's pods share: by how much of them is taken. It is always
@@ -45,7 +45,7 @@ def allocation_of_domains(
     do not request does not count.
     """
     size, has_domain = len(column.values), column.present
-    held = Holdings(cluster)
+    holdings = Holdings(cluster)
 
     def of_domains(amounts: Counts) -> Counts:
         total = np.zeros(size, dtype=np.int64)
@@ -56,8 +56,8 @@ def allocation_of_domains(
     for resource in scoring.resources:
         if resource.name not in requested and is_scalar(resource.name):
             continue
-        used = of_domains(held.non_zero_requested(resource.name))
-        allocatable = of_domains(held.allocatable(resource.name))
+        used = of_domains(holdings.non_zero_requested(resource.name))
+        allocatable = of_domains(holdings.allocatable(resource.name))
         shares.append(Share(resource.weight, allocatable, used, used + requested.get(resource.name, 0)))
     return np.asarray(most_allocated(shares, size), dtype=np.int64)
 
@@ -113,7 +113,7 @@ class Share(Struct, frozen=True):
 def shares(
     configured: Sequence[WeightedResource],
     requested: Mapping[str, int],
-    held: Holdings,
+    holdings: Holdings,
     used: Callable[[str], Counts],
     devices: Rules | None = None,
 ) -> list[Share]:
@@ -127,12 +127,12 @@ def shares(
         amount = requested.get(resource.name, 0)
         if amount == 0 and is_scalar(resource.name):
             continue
-        allocatable, occupied = held.allocatable(resource.name), used(resource.name)
+        allocatable, occupied = holdings.allocatable(resource.name), used(resource.name)
         if devices is not None and is_scalar(resource.name):
             # What knows devices is only imported where something could be one.
             from kubespread.scheduler.plugins.dynamicresources.judging import device_totals
 
-            if (totals := device_totals(held, resource.name, devices)) is not None:
+            if (totals := device_totals(holdings, resource.name, devices)) is not None:
                 has_devices = (allocatable == 0) & (totals[0] > 0)
                 allocatable = np.where(has_devices, totals[0], allocatable)
                 occupied = np.where(has_devices, totals[1], occupied)
@@ -140,55 +140,55 @@ def shares(
     return rows
 
 
-def score(scoring: Scoring, kept: Sequence[Share], nodes: int) -> Integers:
+def score(scoring: Scoring, shares: Sequence[Share], nodes: int) -> Integers:
     """Score 0..100 of the shares by the configured strategy."""
     match scoring.strategy:
         case "LeastAllocated":
-            return least_allocated(kept, nodes)
+            return least_allocated(shares, nodes)
         case "MostAllocated":
-            return most_allocated(kept, nodes)
+            return most_allocated(shares, nodes)
         case "RequestedToCapacityRatio":
-            return requested_to_capacity_ratio(kept, scoring.shape, nodes)
+            return requested_to_capacity_ratio(shares, scoring.shape, nodes)
 
 
-def least_allocated(kept: Sequence[Share], nodes: int) -> Integers:
+def least_allocated(shares: Sequence[Share], nodes: int) -> Integers:
     """Mean of the free percentages; 0 for overcommitted resources."""
 
     def free(share: Share) -> Integers:
         percent = divide((share.allocatable - share.requested) * MAX_NODE_SCORE, share.allocatable)
         return np.where(share.requested > share.allocatable, 0, percent)
 
-    return _weighted_mean(kept, nodes, free)
+    return _weighted_mean(shares, nodes, free)
 
 
-def most_allocated(kept: Sequence[Share], nodes: int) -> Integers:
+def most_allocated(shares: Sequence[Share], nodes: int) -> Integers:
     """Mean of the used percentages."""
     return _weighted_mean(
-        kept,
+        shares,
         nodes,
         lambda share: divide(np.minimum(share.requested, share.allocatable) * MAX_NODE_SCORE, share.allocatable),
     )
 
 
-def _weighted_mean(kept: Sequence[Share], nodes: int, percent: Callable[[Share], Integers]) -> Integers:
+def _weighted_mean(shares: Sequence[Share], nodes: int, percent: Callable[[Share], Integers]) -> Integers:
     """Products of sizes near int64's end wrap as Go's do, so that a score may be outside 0..100."""
     total = np.zeros(nodes, dtype=np.int64)
-    if kept and all(share.is_everywhere for share in kept):  # the usual case, in fewer steps
-        for share in kept:
+    if shares and all(share.is_everywhere for share in shares):  # the usual case, in fewer steps
+        for share in shares:
             total += share.weight * percent(share)
-        return divide(total, sum(share.weight for share in kept))
+        return divide(total, sum(share.weight for share in shares))
     weights = np.zeros(nodes, dtype=np.int64)
-    for share in kept:
+    for share in shares:
         total += np.where(share.has_resource, share.weight * percent(share), 0)
         weights += np.where(share.has_resource, share.weight, 0)
     return divide(total, weights)
 
 
-def requested_to_capacity_ratio(kept: Sequence[Share], shape: Sequence[ShapePoint], nodes: int) -> Integers:
+def requested_to_capacity_ratio(shares: Sequence[Share], shape: Sequence[ShapePoint], nodes: int) -> Integers:
     """Mean of scores on a broken line over the used part, rounded; resources with score 0 are left out."""
     total = np.zeros(nodes, dtype=np.int64)
     weights = np.zeros(nodes, dtype=np.int64)
-    for share in kept:
+    for share in shares:
         over = share.requested > share.allocatable
         utilization = np.where(over, 100, divide(share.requested * 100, share.allocatable))
         score = interpolate(utilization, shape)
@@ -296,11 +296,11 @@ class NodeResourcesBalancedAllocationArgs(Args):
         return _weigh(self.resources)
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-        seen: set[str] = set()
+        names: set[str] = set()
         for position, resource in enumerate(self.resources):
-            if resource.name in seen:
+            if resource.name in names:
                 yield FieldFault(f"{path}.resources[{position}].name", f"duplicate: {resource.name}")
-            seen.add(resource.name)
+            names.add(resource.name)
             yield from range_faults(resource.weight, 0, 1, f"{path}.resources[{position}].weight")
 
 

@@ -79,14 +79,14 @@ class PodTopologySpreadArgs(Args):
         yield from one_of(f"{path}.defaultingType", defaulting_type, (SYSTEM, LIST))
         if defaulting_type == SYSTEM and self.default_constraints:
             yield FieldFault(f"{path}.defaultingType", "must be List where there are defaultConstraints")
-        seen: set[tuple[str, str]] = set()
+        pairs: set[tuple[str, str]] = set()
         for position, constraint in enumerate(self.default_constraints):
             field = f"{path}.defaultConstraints[{position}]"
             yield from _constraint_faults(constraint, field)
             pair = (constraint.topology_key, constraint.when_unsatisfiable)
-            if pair in seen:
+            if pair in pairs:
                 yield FieldFault(field, "duplicate topologyKey and whenUnsatisfiable")
-            seen.add(pair)
+            pairs.add(pair)
 
 
 def _constraint_faults(constraint: TopologySpreadConstraint, path: str) -> Iterator[FieldFault]:
@@ -167,8 +167,8 @@ def _own_constraints(
         except SelectorError as error:
             problems.setdefault(action, str(error))
             selector = NOTHING
-        made = _constraint(constraint, selector, pod, "pod")
-        constraints.append(replace(made, counts_pods=empty_selector_counts or not selector.is_empty))
+        parsed = _constraint(constraint, selector, pod, "pod")
+        constraints.append(replace(parsed, counts_pods=empty_selector_counts or not selector.is_empty))
     return PodConstraints(tuple(constraints), problems=problems)
 
 
@@ -313,9 +313,9 @@ class CountedConstraint(DomainCounts):
         super().__init__(domain, domains)
         self.constraint = constraint
         self.eligible = eligible
-        """Nodes whose domain counts."""
+        """Nodes that make their domain count."""
         self.counts_on = counts_on
-        """Nodes whose pods count."""
+        """Nodes with pods that count."""
         self.column = cluster.nodes.label(constraint.topology_key)
         """The domain of every node."""
         self._counts_kind = counted_kinds(cluster, constraint, namespace)
@@ -323,7 +323,7 @@ class CountedConstraint(DomainCounts):
             self.count(nodes[counts_on[nodes]])
 
     def move(self, moves: Moves) -> None:
-        """Count pods that came and went, most of which do not match."""
+        """Count pods that came and went; most do not match."""
         chosen = self._counts_kind.select(moves.kind)
         if some(chosen):
             chosen &= self.counts_on[moves.node]

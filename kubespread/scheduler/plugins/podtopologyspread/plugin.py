@@ -137,7 +137,7 @@ class SoftConstraints(Forking):
         """Nodes that are compared with one another where they fit; the others get 0."""
         self._compares_all = bool(self._compared.all())
         self._scored = self._compared, self._compared
-        """Feasible nodes, and those of them that are compared: the last answer is kept."""
+        """Feasible nodes of the last call, and the ones among them that are compared."""
         self.counted = [
             SoftConstraint(
                 cluster,
@@ -172,9 +172,7 @@ class SoftConstraints(Forking):
         return (max(0, greatest(counted)), least(counted)) if counted.size else (0, 0)
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        """Scale from 100 for the least raw score of the scored nodes downwards; 0 for nodes that are left out, and for
-        those with the raw score that marks these.
-        """
+        """Invert raw scores, 100 for the least; 0 for nodes left out, and for raw scores equal to invalidScore."""
         highest, lowest = extent
         score = np.full_like(raw, MAX_NODE_SCORE)
         if highest:
@@ -329,13 +327,13 @@ class PodTopologySpread(Plugin, frozen=True):
     def _constraints(self, cluster: Cluster, pod: Pod) -> PodConstraints:
         """Parsed once for a pod that is prepared repeatedly."""
         declared, objects = cluster.kinds.results_of(pod).section(_DECLARED), cluster.objects
-        known = declared.get(None)
-        if known is None or known[0] is not self or known[1] is not objects:
+        cached = declared.get(None)
+        if cached is None or cached[0] is not self or cached[1] is not objects:
             parsed = pod_constraints(
                 pod, self.defaults, objects, empty_selector_counts=self.rules.empty_selector_counts
             )
-            known = declared[None] = (self, objects, parsed)
-        return known[2]
+            cached = declared[None] = (self, objects, parsed)
+        return cached[2]
 
 
 _DECLARED = Memo[None, tuple[PodTopologySpread, ClusterObjects, PodConstraints]]()

@@ -75,11 +75,11 @@ from kubespread.scheduler.plugins.volumes import matching
 def bound_on(
     cluster: Cluster,
     node: int,
-    taken: Iterable[tuple[api.PersistentVolumeClaim, api.PersistentVolume]],
+    static_bindings: Iterable[tuple[api.PersistentVolumeClaim, api.PersistentVolume]],
     to_provision: Iterable[api.PersistentVolumeClaim],
 ) -> storage_index.StorageChange:
     """Change that binds a pod's claims on ``node``, to the volumes they take or to provisioned ones."""
-    pairs = list(taken)
+    pairs = list(static_bindings)
     capacities: dict[int, api.CSIStorageCapacity] = {}
     for claim in to_provision:
         storage_class = cluster.storage.classes[storage_class_name(claim)]
@@ -325,15 +325,15 @@ class VolumeBindingState(Struct, FixedState, dict=True):
     def binding(self, node: int) -> storage_index.StorageChange | None:
         """Change that binds each waiting claim to its volume on ``node``, or to a provisioned one."""
         volumes, to_provision = self._waiting
-        taken = [(claim, volume) for claim, volume, nodes in volumes.bindings if nodes[node]]
-        made = [claim for claim, needed in to_provision if needed[node]]
-        return bound_on(self.cluster, node, taken, made) if taken or made else None
+        bindings = [(claim, volume) for claim, volume, nodes in volumes.bindings if nodes[node]]
+        provisions = [claim for claim, needed in to_provision if needed[node]]
+        return bound_on(self.cluster, node, bindings, provisions) if bindings or provisions else None
 
     def score(self) -> Counts | None:
         if not self.shape:
             return None
         volumes, to_provision = self._waiting
-        bound, made = StorageUse(self.cluster), StorageUse(self.cluster)
+        bound, provisioned = StorageUse(self.cluster), StorageUse(self.cluster)
         for claim, volume, nodes in volumes.bindings:
             bound.bind(
                 volume.spec.storage_class_name or "", nodes, requested_storage(claim).value, capacity(volume).value
@@ -341,10 +341,10 @@ class VolumeBindingState(Struct, FixedState, dict=True):
         for claim, needed in to_provision:
             for offer, nodes in matching.offers(self.cluster, claim):
                 free = parse(offer.capacity).value if offer.capacity is not None else 0
-                made.provision(storage_class_name(claim), needed & nodes, requested_storage(claim).value, free)
+                provisioned.provision(storage_class_name(claim), needed & nodes, requested_storage(claim).value, free)
                 needed = needed & ~nodes
         # Claims to be provisioned do not count on a node that also binds a volume.
-        scores: Counts = np.where(bound.anything, bound.scores(self.shape), made.scores(self.shape))
+        scores: Counts = np.where(bound.anything, bound.scores(self.shape), provisioned.scores(self.shape))
         return scores
 
 

@@ -187,8 +187,10 @@ class NodeVolumeLimits(VolumePlugin, frozen=True):
         yield from super().gaps(cluster, pod)
         if added := dict(cluster.storage.attachable_volumes(pod)):
             yield from cluster.objects.gap(CSINode, "how many volumes a node can attach is not evaluated")
-            drivers_of_all = (driver for node in cluster.storage.csi_nodes.values() for driver in node.spec.drivers)
-            limits = [limit.count for each in drivers_of_all if (limit := each.allocatable) and limit.count is not None]
+            csi_drivers = (driver for node in cluster.storage.csi_nodes.values() for driver in node.spec.drivers)
+            limits = [
+                limit.count for driver in csi_drivers if (limit := driver.allocatable) and limit.count is not None
+            ]
             # What is attached without a pod is some other volume, and where all fit on one node no limit is reached.
             if limits and len(cluster.storage.volumes) + len(added) > min(limits):
                 consequence = "only volumes of pods count towards the limits of nodes"
@@ -256,49 +258,49 @@ class NodeVolumeLimitsState(Struct, OnNodeState, dict=True):
     names_driver: bool = True
     """True if the volumes of a node's pods are checked even if none of the pod's own counts."""
 
-    def judge(self, held: Holdings) -> Verdicts:
+    def judge(self, holdings: Holdings) -> Verdicts:
         if self.unknown is not None:
-            return Verdicts.rejecting(np.ones(len(held), dtype=np.bool_), self.unknown)
-        rows = np.zeros(len(held), dtype=np.int32)
-        limits = held.cluster.storage.attach_limits
-        for place, node in self._suspects(held):
-            rows[place] = any(self._exceeded_limits(held, node, limits[held.cluster.nodes.names[node]]))
+            return Verdicts.rejecting(np.ones(len(holdings), dtype=np.bool_), self.unknown)
+        rows = np.zeros(len(holdings), dtype=np.int32)
+        limits = holdings.cluster.storage.attach_limits
+        for place, node in self._suspects(holdings):
+            rows[place] = any(self._exceeded_limits(holdings, node, limits[holdings.cluster.nodes.names[node]]))
         table = [EXCEEDED]
         # A driver that is not there is found out before anything is counted.
         for driver, nodes in reversed(self.lacking):
             table.append(Status(Code.UNSCHEDULABLE, (f"{driver} CSI driver is not installed on the node",)))
-            rows[held.pick(nodes)] = len(table)
-        return self._with_errors(held, Verdicts(rows, tuple(table)))
+            rows[holdings.pick(nodes)] = len(table)
+        return self._with_errors(holdings, Verdicts(rows, tuple(table)))
 
-    def _suspects(self, held: Holdings) -> Iterator[tuple[int, int]]:
-        """The nodes where the limits would not do if no volume were attached already: place and position."""
-        cluster, suspects = held.cluster, np.zeros(len(held), dtype=np.bool_)
-        brought = {volume for kind, _ in held.more for volume, _ in cluster.storage.attachable_volumes(kind.pod)}
-        if brought >= self.added.keys() and all(by > 0 for _, by in held.more):
+    def _suspects(self, holdings: Holdings) -> Iterator[tuple[int, int]]:
+        """Place and position of nodes that may exceed a limit; it depends on the volumes already attached."""
+        cluster, suspects = holdings.cluster, np.zeros(len(holdings), dtype=np.bool_)
+        brought = {volume for kind, _ in holdings.more for volume, _ in cluster.storage.attachable_volumes(kind.pod)}
+        if brought >= self.added.keys() and all(by > 0 for _, by in holdings.more):
             return iter(())
         for driver, added in Counter(self.added.values()).items():
             if driver in cluster.attach_limits:
-                limit = held.pick(cluster.attach_limits[driver])
+                limit = holdings.pick(cluster.attach_limits[driver])
                 count = cluster.attachments.counts.get(driver)
-                most = added + len(brought) + (0 if count is None else held.pick(count))
+                most = added + len(brought) + (0 if count is None else holdings.pick(count))
                 suspects |= most > limit
         places = np.flatnonzero(suspects)
-        nodes = places if held.nodes is None else held.nodes[places]
+        nodes = places if holdings.nodes is None else holdings.nodes[places]
         return zip(places.tolist(), nodes.tolist(), strict=True)
 
-    def _with_errors(self, held: Holdings, verdicts: Verdicts) -> Verdicts:
+    def _with_errors(self, holdings: Holdings, verdicts: Verdicts) -> Verdicts:
         """The volumes of a pod on a node with limits cannot be counted when a claim made for it is another pod's."""
-        misused = held.cluster.misused_claims if self.names_driver else {}
-        names = held.cluster.nodes.names
-        for place, node in held.places_of(misused):
-            faults = [fault for kind, fault in misused[node].items() if not held.lacks(kind)]
-            if faults and names[node] in held.cluster.storage.attach_limits:
+        misused = holdings.cluster.misused_claims if self.names_driver else {}
+        names = holdings.cluster.nodes.names
+        for place, node in holdings.places_of(misused):
+            faults = [fault for kind, fault in misused[node].items() if not holdings.lacks(kind)]
+            if faults and names[node] in holdings.cluster.storage.attach_limits:
                 error = f'running "{NodeVolumeLimits.name}" filter plugin: {faults[0]}'
                 verdicts = verdicts.with_status(place, Status(Code.ERROR, (error,)))
         return verdicts
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        held, limits = Holdings(cluster, nodes), cluster.storage.attach_limits
+        holdings, limits = Holdings(cluster, nodes), cluster.storage.attach_limits
         if self.unknown is not None:
             return super().causes(cluster, nodes)
         names = cluster.nodes.names
@@ -306,18 +308,18 @@ class NodeVolumeLimitsState(Struct, OnNodeState, dict=True):
         for _, without in self.lacking:
             lacks |= without
         return [
-            () if lacks[node] else tuple(self._exceeded_limits(held, node, limits.get(names[node], {})))
+            () if lacks[node] else tuple(self._exceeded_limits(holdings, node, limits.get(names[node], {})))
             for node in nodes.tolist()
         ]
 
-    def _exceeded_limits(self, held: Holdings, node: int, limits: Mapping[str, int]) -> Iterator[VolumeLimitDetail]:
+    def _exceeded_limits(self, holdings: Holdings, node: int, limits: Mapping[str, int]) -> Iterator[VolumeLimitDetail]:
         """The drivers that would have to attach too many volumes.
 
         A volume that is attached already costs nothing; drivers without a limit are unlimited.
         """
-        used = held.attached_volumes(node)
+        used = holdings.attached_volumes(node)
         # Of attachments that no pod explains the candidate's own may be one.
-        count = per_driver(used, held.cluster.volume_attachments.get(node, {}))
+        count = per_driver(used, holdings.cluster.volume_attachments.get(node, {}))
         new = Counter(driver for unique, driver in self.added.items() if unique not in used)
         for driver, added in new.items():
             if driver in limits and count[driver] + added > limits[driver]:
@@ -356,9 +358,9 @@ class VolumeRestrictions(VolumePlugin, frozen=True):
             if claim is not None and is_for_one_pod(claim):
                 exclusive.add((pod.metadata.namespace, name))
         disks = [
-            each
-            for each in pod.spec.volumes
-            if each.gce_persistent_disk or each.aws_elastic_block_store or each.iscsi or each.rbd
+            volume
+            for volume in pod.spec.volumes
+            if volume.gce_persistent_disk or volume.aws_elastic_block_store or volume.iscsi or volume.rbd
         ]
         return VolumeRestrictionsState(cluster, disks, frozenset(exclusive)) if disks or exclusive else SKIP
 

@@ -110,7 +110,7 @@ def binding_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
 
 
 def _provisioning_gaps(cluster: Cluster, unbound: Iterable[api.PersistentVolumeClaim]) -> Iterator[str]:
-    """Volumes that are made where the pod goes: does the driver tell how much room there is, and how much is it?"""
+    """Yield missing data about the storage capacity of drivers that provision delayed claims."""
     storage, objects = cluster.storage, cluster.objects
     delayed = [claim for claim in unbound if storage.is_delayed(claim)]
     provisioners = {storage.classes[storage_class_name(claim)].provisioner for claim in delayed} - {NO_PROVISIONER}
@@ -208,7 +208,7 @@ def untranslatable(cluster: Cluster, volume: api.PersistentVolume) -> tuple[Mask
 
 
 def _migrated_nodes(cluster: Cluster, plugin: str) -> Mask:
-    """Nodes whose kubelet hands this in-tree plugin's volumes to CSI."""
+    """Nodes with CSI migration of this in-tree plugin's volumes."""
     csi_nodes = cluster.storage.csi_nodes.values()
     return nodes_named(
         cluster.nodes,
@@ -270,7 +270,7 @@ class PersistentVolumes:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._taken: dict[str, Mask] = {}
+        self._chosen: dict[str, Mask] = {}
         self.bindings: list[tuple[api.PersistentVolumeClaim, api.PersistentVolume, Mask]] = []
         """Volumes that claims take, with the nodes where they do."""
 
@@ -281,20 +281,21 @@ class PersistentVolumes:
         open_nodes = everywhere(self._cluster.nodes)
         for volume in usable:
             if is_reserved_for(volume, claim):
-                free = open_nodes & ~self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes))
+                free = open_nodes & ~self._chosen.get(volume.metadata.name, nowhere(self._cluster.nodes))
                 self._serve(claim, volume, free & admits_node(self._cluster, volume), served)
                 # Whether it reaches the node or not, no other volume is looked at.
                 open_nodes &= ~free
         available = [volume for volume in usable if volume.spec.claim_ref is None and is_available(volume, claim)]
         for volume in sorted(available, key=lambda volume: capacity(volume).nano):
-            free = open_nodes & ~served & ~self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes))
+            free = open_nodes & ~served & ~self._chosen.get(volume.metadata.name, nowhere(self._cluster.nodes))
             self._serve(claim, volume, free & admits_node(self._cluster, volume), served)
         return served
 
     def _serve(self, claim: api.PersistentVolumeClaim, volume: api.PersistentVolume, nodes: Mask, served: Mask) -> None:
         served |= nodes
         self.bindings.append((claim, volume, nodes))
-        self._taken[volume.metadata.name] = self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes)) | nodes
+        chosen = self._chosen.get(volume.metadata.name, nowhere(self._cluster.nodes))
+        self._chosen[volume.metadata.name] = chosen | nodes
 
 
 def _fits(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
