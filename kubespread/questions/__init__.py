@@ -1,1 +1,1 @@
-"""The questions about a cluster, a folder each, and what they share."""
+"""The questions about a cluster, a folder each, and their common parts."""

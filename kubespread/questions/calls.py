@@ -1,5 +1,5 @@
-"""A question as JSON: what every door that is called passes, and what it gets. No argument is a path: manifests are
-passed as text, and the cluster is the door's own.
+"""Questions called with JSON arguments and answered with JSON reports, by assistants and pages. No argument is a path:
+manifests are passed as text, and the server chooses the cluster.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def arguments_of(question: type[Question[Any]]) -> type[Arguments]:
     """Make the type of the arguments of a question's tool, from the fields that assistants may set."""
     options = [option for option in options_of(question) if option[2].is_for_assistants]
     arguments = [argument for field, kind, option in options for argument in option.arguments(field, kind)]
-    made = msgspec.defstruct(question.__name__, arguments, bases=(Arguments,), frozen=True, kw_only=True)
-    assert issubclass(made, Arguments), "its base"
-    return made
+    arguments_type = msgspec.defstruct(question.__name__, arguments, bases=(Arguments,), frozen=True, kw_only=True)
+    assert issubclass(arguments_type, Arguments), "its base"
+    return arguments_type
 
 
 def arguments_from(question: type[Struct], arguments: Mapping[str, Any]) -> Any:
@@ -78,8 +78,8 @@ def arguments_from(question: type[Struct], arguments: Mapping[str, Any]) -> Any:
             raise UsageError(f"{name}: required")
     for name in arguments:
         if name not in names:
-            meant = did_you_mean(near_miss(name, names)) or f": expected {', '.join(names)}"
-            raise UsageError(f"unknown argument {name!r}{meant}")
+            hint = did_you_mean(near_miss(name, names)) or f": expected {', '.join(names)}"
+            raise UsageError(f"unknown argument {name!r}{hint}")
     try:
         json.dumps(arguments, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -93,7 +93,7 @@ def arguments_from(question: type[Struct], arguments: Mapping[str, Any]) -> Any:
 
 
 class QuestionCall(NamedTuple):
-    """A question with the cluster and the scheduler it is asked about."""
+    """A question with its cluster, scheduler and arguments."""
 
     question: Question[Any]
     cluster: Snapshot
@@ -125,19 +125,19 @@ def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, .
     commands do for options.
     """
     edits = edits_of(arguments, arguments.edits)
-    every = (*edits, *edits_of(arguments, getattr(arguments, "to_edits", None) or ()))
+    all_edits = (*edits, *edits_of(arguments, getattr(arguments, "to_edits", None) or ()))
     fields = msgspec.structs.fields(type(arguments))
     names = {field.name: field.encode_name for field in fields}
-    given = {
+    values = {
         field.name: value for field in fields if (value := getattr(arguments, field.name)) not in (field.default, [])
     }
-    if not (issubclass(question, DrainingQuestion) or any(isinstance(edit, Drain) for edit in every)):
-        for flag in given.keys() & {*DRAIN_FLAGS.values()}:
+    if not (issubclass(question, DrainingQuestion) or any(isinstance(edit, Drain) for edit in all_edits)):
+        for flag in values.keys() & {*DRAIN_FLAGS.values()}:
             raise UsageError(f"{names[flag]} is for drains among edits: name what to drain, or leave it out")
     # Edits, which commands know as options.
-    given |= {edit.form.verb.replace("-", "_"): edit for edit in edits}
+    values |= {edit.form.verb.replace("-", "_"): edit for edit in edits}
     rules = {name: rule for field, kind, rule in options_of(question) for name, *_ in rule.arguments(field, kind)}
-    for fault in conflicts(rules, names, given):
+    for fault in conflicts(rules, names, values):
         raise UsageError(fault)
     return edits
 
@@ -152,9 +152,9 @@ class Tool(Struct, frozen=True):
         return " ".join((self.asks.__doc__ or "").partition("\n\n")[0].split())
 
     def call(self, snapshot: Snapshot, scheduler: Scheduler, passed: Mapping[str, Any]) -> dict[str, Any]:
-        """The report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""
-        asked, edited, scheduling, arguments = pose(self.asks, snapshot, scheduler, passed)
-        answer = only_report(ask(edited, asked, scheduling, timeout=arguments.timeout))
+        """Report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""
+        question, edited, scheduling, arguments = pose(self.asks, snapshot, scheduler, passed)
+        answer = only_report(ask(edited, question, scheduling, timeout=arguments.timeout))
         return truncate(answer.to_dict(), arguments.limit)
 
 
@@ -173,8 +173,9 @@ def arguments_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 class Reading:
-    """A cluster, read on first use, and again once the last reading is older than ``max_age`` seconds, and than ten
-    times what it took; None: once and for all. A failed one is repeated by the next question.
+    """A cluster, read on first use and again once the last reading is older than ``max_age`` seconds; None: only once.
+
+    Time between readings is at least ten times that of a reading. If one fails, the next question reads again.
     """
 
     def __init__(self, read: Callable[[], Snapshot], max_age: float | None) -> None:

@@ -1,4 +1,4 @@
-"""Commands beside answers: what to type next, and what made an answer; its exit code, and what a page draws with it."""
+"""Commands beside answers, to type next or to repeat an answer; its exit code, and the map that its page draws."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class Commands(Struct, frozen=True):
     """None where only files were checked."""
     scheduler: Scheduler
     question: Question[Any] | None = None
-    """Question whose options are kept; None to keep none."""
+    """Question with the options to keep; None to keep none."""
     typed: Sequence[str] = ()
     """Words of the command line that was answered; empty where there was none."""
 
     @property
     def selection(self) -> Sequence[str]:
         """Words that select the same workloads: their names, ``-A`` or ``-n NAMESPACE``, and ``-l LABELS``."""
-        asked = self.question
-        if self.cluster is None or not isinstance(asked, WorkloadsQuestion):
+        question = self.question
+        if self.cluster is None or not isinstance(question, WorkloadsQuestion):
             return ()
-        within = asked.asked_in(self.cluster).report_namespace
-        chosen = [f"-l {quote(asked.selector)}"] if asked.selector else []
-        return *asked.workload_names, "-A" if within is None else f"-n {quote(within)}", *chosen
+        within = question.asked_in(self.cluster).report_namespace
+        chosen = [f"-l {quote(question.selector)}"] if question.selector else []
+        return *question.workload_names, "-A" if within is None else f"-n {quote(within)}", *chosen
 
     def ask(self, question: str, *words: str, namespace: str | None = None) -> str:
         """Command that asks ``question`` about the same workloads, or about all of ``namespace``."""
@@ -78,9 +78,7 @@ class Commands(Struct, frozen=True):
         return self._command(question, *words, *self._repeat(question, words))
 
     def _command(self, *words: str) -> str:
-        """Edits are in their order: those of the cluster come before any among ``words``. Empty where one of them is no
-        option.
-        """
+        """Command of ``words``, the cluster's edits before any among them; empty if an edit has no option."""
         edits = [] if self.cluster is None else [option_of(str(edit)) for edit in self.cluster.edits]
         if not all(edits):
             return ""
@@ -88,8 +86,8 @@ class Commands(Struct, frozen=True):
         return " ".join(["kubespread", *words[:named], *edits, *words[named:], *self._scheduling(), *self._source()])
 
     def _repeat(self, question: str, words: Collection[str], *, is_same: bool = False) -> Iterator[str]:
-        """Words of this question that ``question`` has a field for, unless it is among ``words``; what says which pods
-        are meant, or changes them, only where it is asked of the same.
+        """Yield options of this question that ``question`` also has and ``words`` do not set; options of manifests only
+        if ``is_same``.
         """
         if self.question is None:
             return
@@ -100,11 +98,11 @@ class Commands(Struct, frozen=True):
             value = getattr(self.question, field.name, None)
             if own is None or own_option is None or (own_option.form, own_option.names) != (option.form, option.names):
                 continue
-            is_kept = not option.is_for_scripts and (is_same or option.heading != MANIFESTS)
-            if option.is_subject or field.name in _CHOOSING or not is_kept:
+            is_repeated = not option.is_for_scripts and (is_same or option.heading != MANIFESTS)
+            if option.is_subject or field.name in _CHOOSING or not is_repeated:
                 continue
-            is_said = flag_of(field, option) in flags and not isinstance(value, tuple)
-            if value not in (own.default, field.default) and not is_said:
+            is_among_words = flag_of(field, option) in flags and not isinstance(value, tuple)
+            if value not in (own.default, field.default) and not is_among_words:
                 yield from map(quote, words_for(field, option, value))
 
     def _scheduling(self) -> Iterator[str]:
@@ -139,9 +137,9 @@ def words_for(field: FieldInfo, option: Option, value: Any) -> Iterator[str]:
         yes, _, no = flag.partition("/")
         yield yes if value else no or f"--no-{yes.removeprefix('--')}"
         return
-    for each in value if isinstance(value, list | tuple) else [value]:
-        if isinstance(each, str | int):
-            yield from ([str(each)] if option.is_subject else [flag, str(each)])
+    for word in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(word, str | int):
+            yield from ([str(word)] if option.is_subject else [flag, str(word)])
 
 
 def option_of(edit: str) -> str:
@@ -175,5 +173,5 @@ def with_provenance(answer: Any, words: Sequence[str]) -> Any:
     if fixed.isdecimal() and len(fixed) <= _MOST_DIGITS:
         now = datetime.datetime.fromtimestamp(int(fixed), datetime.UTC)
     typed = escape(without_secrets(shlex.join(["kubespread", *words])))
-    made = Provenance(version=__version__, command=typed, time=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
-    return replace(answer, provenance=made)
+    provenance = Provenance(version=__version__, command=typed, time=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    return replace(answer, provenance=provenance)

@@ -47,11 +47,11 @@ def apply_edits(
     def make() -> tuple[Snapshot, tuple[str, ...]]:
         return _apply_edits(snapshot, scheduler, namespace, preempts=preempts)
 
-    # A file may be another one by the next question.
+    # A file may have changed by the next question.
     reads_file = any(isinstance(edit, AddNode) and edit.manifest is not None for edit in snapshot.edits)
-    is_kept = scheduler.config is None and not reads_file
+    is_cached = scheduler.config is None and not reads_file
     key = ("edited", repr(snapshot.edits), scheduler, namespace, preempts)
-    return snapshot.known.get_or_make(key, make) if is_kept else make()
+    return snapshot.known.get_or_make(key, make) if is_cached else make()
 
 
 def _apply_edits(
@@ -67,11 +67,11 @@ def _apply_edits(
         before, edits = after, [*group]
         world, has_happened = world_of(before, scheduler, preempts=preempts), False
         if isinstance(edits[0], Spread):
-            after, told = spread(world, before, edits[0], where)
-            notes += told
+            after, edit_notes = spread(world, before, edits[0], where)
+            notes += edit_notes
             continue
-        for edit, (told, happened) in zip(edits, play(world, edits, where), strict=True):
-            notes += told
+        for edit, (edit_notes, happened) in zip(edits, play(world, edits, where), strict=True):
+            notes += edit_notes
             has_happened |= bool(happened.departures or happened.placed)
             if happened.blocked or happened.refused:
                 undone.append(str(edit))
@@ -81,12 +81,12 @@ def _apply_edits(
             assumed |= world.assumed
         else:
             after = replace(after, pods=tuple(_as_listed(after.pods, start_of(before, world.surroundings.version))))
-    made = "; ".join(map(str, snapshot.edits))
+    edits_text = "; ".join(map(str, snapshot.edits))
     origin = snapshot.origin
     # It must not pass for the cluster as it was.
     origin = replace(
         origin,
-        source=f"{origin.source}, after {made}" if origin.source else f"after {made}",
+        source=f"{origin.source}, after {edits_text}" if origin.source else f"after {edits_text}",
         gaps=tuple(dict.fromkeys((*origin.gaps, *assumed))),
         undone=(*origin.undone, *undone),
     )
@@ -117,8 +117,8 @@ def _consequences(row: Outcome, world: World) -> Iterator[str]:
 
     happened = world.happenings
     yield from (note if names_edit else f"{row.name}: {note}" for note, names_edit in happened.notes.items())
-    gone = Counter(gone.why for gone in happened.departures)
-    parts = [f"{count_of(number, 'pod')} {why}" for why, number in sorted(gone.items())]
+    removals = Counter(departure.why for departure in happened.departures)
+    parts = [f"{count_of(number, 'pod')} {why}" for why, number in sorted(removals.items())]
     if row.placed:
         parts.append(f"{row.placed:,} placed")
     if asked_for := len(row.lost) - row.count("lost"):
@@ -130,7 +130,7 @@ def _consequences(row: Outcome, world: World) -> Iterator[str]:
 
 
 def _as_listed(pods: Iterable[Pod], start: Start) -> Iterator[Pod]:
-    """The pods without the readiness assumed for those that do not report it: the next reader assumes it again."""
+    """Pods as listed, without the readiness assumed where none is reported: the next reader assumes it again."""
     from kubespread.world.store.pod_book import key_of
 
     if not start.listed:
@@ -138,10 +138,10 @@ def _as_listed(pods: Iterable[Pod], start: Start) -> Iterator[Pod]:
         return
     ready = {key_of(pod): pod for pod in start.pods if id(pod) in start.listed}
     for pod in pods:
-        was = start.listed.get(id(pod))
-        if was is None and (taken := ready.get(key_of(pod))) is not None and pod.status == taken.status:
-            was = msgspec.structs.replace(pod, status=start.listed[id(taken)].status)
-        yield pod if was is None else was
+        listed = start.listed.get(id(pod))
+        if listed is None and (ready_pod := ready.get(key_of(pod))) is not None and pod.status == ready_pod.status:
+            listed = msgspec.structs.replace(pod, status=start.listed[id(ready_pod)].status)
+        yield pod if listed is None else listed
 
 
 def _autoscaler_notes(edit: Edit, world: World, namespace: str) -> Iterator[str]:
@@ -169,8 +169,9 @@ def load(path: str | Path, *more: str | Path) -> Snapshot:
 
 
 def connect(access: Access | None = None, on_page: OnPage | None = None) -> Snapshot:
-    """Read a running cluster, without writing to it; by default that of the kubeconfig's current context. Raises
-    SnapshotError, ManifestError and UsageError.
+    """Read a running cluster without writing to it; by default that of the kubeconfig's current context.
+
+    Raises SnapshotError, ManifestError and UsageError.
     """
     # TLS and threads, which no file needs.
     from kubespread.snapshot.live.connection import load_cluster

@@ -1,7 +1,7 @@
-"""Findings about what a snapshot lacks and which clusters' objects it has: made before a question is asked.
+"""Findings about snapshots that lack objects or mix clusters, made before a question is answered.
 
-A finding is about what is there, whatever is asked: bound pods without their nodes, claims without their volumes, lists
-that end too early. What a kind that was not listed means for one answer is a gap of that answer instead.
+A finding is about the snapshot, whatever the question: bound pods without their nodes, claims without their volumes,
+lists that end too early. A kind that was not listed is a gap of the answers that need it instead.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from kubespread.wording import some_of
 
 _MAX_NAMED = 3
 _MOST_MINORS = 3
-"""By how many minors a kubelet may be older than the API server, and so than another kubelet.
+"""Number of minor versions that a kubelet may lag behind the API server, and so behind another kubelet.
 
 Source: https://kubernetes.io/releases/version-skew-policy/
 """
 _MANAGED = ("EKS", "GKE", "AKS")
-"""Providers of whole clusters, whose nodes have labels that begin with the first of their prefixes."""
+"""Providers of managed clusters; labels of their nodes begin with the first of their prefixes."""
 _BUILDS = ("-eks-", "-gke.")
 """Parts of the versions of kubelets that a provider builds, in all kubelets of its cluster."""
 _CLUSTER_LABELS = ("alpha.eksctl.io/cluster-name", "kubernetes.azure.com/cluster")
@@ -54,12 +54,12 @@ def hints_in(snapshot: Snapshot) -> Sequence[str]:
 
 
 class _Pods(Struct):
-    """Facts about all active pods, in one look at each."""
+    """Facts about all active pods, gathered in one pass."""
 
     number: int = 0
     namespaces: set[str] = field(default_factory=set)
     elsewhere: Counter[str] = field(default_factory=Counter)
-    """Number of pods bound to each node that is not there."""
+    """Number of pods bound to each missing node."""
     daemon_nodes: set[str] = field(default_factory=set)
     """The nodes with some DaemonSet's pod."""
     claims: dict[NamespacedName, Pod] = field(default_factory=dict)
@@ -67,12 +67,12 @@ class _Pods(Struct):
     controllers: Counter[WorkloadName] = field(default_factory=Counter)
     """Number of pods of each controller of Kubernetes' own kinds."""
     newest: str = ""
-    """Time at which the last of them was made."""
+    """Time at which the last of them was created."""
 
 
 def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     """Yield the findings, the worst first. Fields that a hand-written cluster may omit are not missed there."""
-    pods = _seen_pods(snapshot)
+    pods = _pod_facts(snapshot)
     doubts = snapshot.origin.doubts
     for error in doubts.get("errors", ()):
         yield _finding("errors", why=error)
@@ -89,7 +89,7 @@ def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     yield from _claims(snapshot, pods)
 
 
-def _seen_pods(snapshot: Snapshot) -> _Pods:
+def _pod_facts(snapshot: Snapshot) -> _Pods:
     names = {node.metadata.name for node in snapshot.nodes}
     pods = list(filter(is_active, snapshot.pods))
     # Names are made of what is counted, not for each pod.
@@ -106,7 +106,7 @@ def _seen_pods(snapshot: Snapshot) -> _Pods:
         if owner.controller
     )
     on_nodes = Counter(pod.spec.node_name for pod in pods)
-    seen = _Pods(
+    facts = _Pods(
         number=len(pods),
         namespaces={pod.metadata.namespace for pod in pods},
         elsewhere=Counter({node: number for node, number in on_nodes.items() if node and node not in names}),
@@ -116,24 +116,24 @@ def _seen_pods(snapshot: Snapshot) -> _Pods:
     for (api_version, kind, namespace, name, _), number in owned.items():
         # Operators have kinds of their own under these names.
         if (row := POD_CREATORS.get(kind)) is not None and row.api_version == api_version:
-            seen.controllers[WorkloadName(kind, namespace, name)] += number
+            facts.controllers[WorkloadName(kind, namespace, name)] += number
     for pod in pods:
         for volume in pod.spec.volumes:
             if (source := volume.persistent_volume_claim) is not None:
                 claim = NamespacedName(pod.metadata.namespace, source.claim_name)
-                seen.claims[claim] = pod if pod.spec.node_name else seen.claims.get(claim, pod)
-    return seen
+                facts.claims[claim] = pod if pod.spec.node_name else facts.claims.get(claim, pod)
+    return facts
 
 
 def _nodes(pods: _Pods) -> Iterator[SnapshotFinding]:
-    """Pods that run on nodes which are not there: neither they nor their room are counted."""
+    """Pods on missing nodes: neither they nor their room are counted."""
     if pods.elsewhere:
         total, nodes = pods.elsewhere.total(), sorted(pods.elsewhere)
         yield _finding("nodes", pods=total, nodes=len(nodes), names=nodes)
 
 
 def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
-    """No pods, or those of one namespace only, on machines, each of which runs pods of its cluster's system."""
+    """No pods, or pods of one namespace only, although real nodes run pods of kube-system."""
     others = {namespace.metadata.name for namespace in snapshot.objects.get(Namespace)} - pods.namespaces
     is_known = snapshot.objects.knows(Namespace) and not others
     if not snapshot.pods:
@@ -143,7 +143,7 @@ def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
 
 
 def _unseen_controllers(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
-    """Controllers whose status counts pods of which not one is there."""
+    """Controllers with pods in their status, but none in the snapshot."""
     objects = snapshot.objects
     counting: Iterable[ReplicaSet | StatefulSet] = chain(objects.get(ReplicaSet), objects.get(StatefulSet))
     counted = {
@@ -157,7 +157,7 @@ def _unseen_controllers(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFin
 
 
 def _daemon_pods(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
-    """Nodes that run none of the pods that DaemonSets of the snapshot have on every such node."""
+    """Nodes without any pod of a DaemonSet, though DaemonSets of the snapshot should run on them."""
     if not pods.number:
         return
     daemon_sets = snapshot.objects.get(DaemonSet)
@@ -178,41 +178,42 @@ def _daemon_pods(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
 
 
 def _clusters(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
-    """Objects of several clusters: an object twice, with two UIDs; providers, or kubelets, that no cluster has both."""
-    found = list(snapshot.origin.doubts.get("clusters", ())[:1])
+    """Objects of several clusters: one object with two UIDs, or providers or kubelets that no cluster combines."""
+    signs = list(snapshot.origin.doubts.get("clusters", ())[:1])
     labels = {label for node in snapshot.nodes for label in node.metadata.labels}
     providers = [name for name in _MANAGED if any(label.startswith(PROVIDERS[name].prefixes[0]) for label in labels)]
     if len(providers) > 1:
-        found.append(f"nodes of {' and '.join(providers)}")
+        signs.append(f"nodes of {' and '.join(providers)}")
     clusters = {
         node.metadata.labels[key] for node in snapshot.nodes for key in _CLUSTER_LABELS if key in node.metadata.labels
     }
     if len(clusters) > 1:
-        found.append(f"nodes of {some_of(sorted(clusters), _MAX_NAMED)}")
+        signs.append(f"nodes of {some_of(sorted(clusters), _MAX_NAMED)}")
     versions = {node.status.node_info.kubelet_version for node in snapshot.nodes} - {""}
     builds = {next((build for build in _BUILDS if build in version), ""): version for version in versions}
     if len(builds) > 1:
-        found.append(f"kubelets of {' and '.join(sorted(builds.values()))}")
+        signs.append(f"kubelets of {' and '.join(sorted(builds.values()))}")
     minors = sorted((minor, version) for version in versions if (minor := KubeVersion.minor_of(version)) is not None)
     if minors and minors[-1][0] - minors[0][0] > _MOST_MINORS:
-        found.append(f"kubelets of {minors[0][1]} and {minors[-1][1]}")
-    if found:
-        yield _finding("clusters", signs=", ".join(found))
+        signs.append(f"kubelets of {minors[0][1]} and {minors[-1][1]}")
+    if signs:
+        yield _finding("clusters", signs=", ".join(signs))
 
 
 def _times(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
-    """Lists of different hours: what came between them is in one and not in the other."""
-    found = list(snapshot.origin.doubts.get("times", ())[:_MAX_NAMED])
-    # The kubelet says every few minutes that it is there.
-    seen = max((each.last_heartbeat_time for node in snapshot.nodes for each in node.status.conditions), default="")
-    if seen < pods.newest and are_apart(seen, pods.newest):
-        found.append(f"nodes of {seen} and pods of {pods.newest}")
-    if found:
-        yield _finding("times", signs=", ".join(found))
+    """Lists read hours apart: objects created in between are in only one of them."""
+    signs = list(snapshot.origin.doubts.get("times", ())[:_MAX_NAMED])
+    # The kubelet sends a heartbeat every few minutes.
+    heartbeats = (condition.last_heartbeat_time for node in snapshot.nodes for condition in node.status.conditions)
+    last_heartbeat = max(heartbeats, default="")
+    if last_heartbeat < pods.newest and are_apart(last_heartbeat, pods.newest):
+        signs.append(f"nodes of {last_heartbeat} and pods of {pods.newest}")
+    if signs:
+        yield _finding("times", signs=", ".join(signs))
 
 
 def _claims(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
-    """Claims of pods, and volumes of claims, that are not there: nobody knows which nodes their pods can use."""
+    """Missing claims of pods, and missing volumes of claims: which nodes their pods can use is unknown."""
     objects = snapshot.objects
     if objects.partly_known:
         return
@@ -225,29 +226,29 @@ def _claims(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
         if claim is None and (pods.claims[name].spec.node_name or not lists_claims)
     ]
     yield from _lacking(snapshot, "claims", {name: [pods.claims[name]] for name in unclaimed})
-    gone = dict[str, list[Pod]]()
+    missing = dict[str, list[Pod]]()
     for name, claim in claims.items():
         volume = "" if claim is None else claim.spec.volume_name
         if volume and objects.find(PersistentVolume, volume) is None:
-            gone.setdefault(volume, []).append(pods.claims[name])
-    yield from _lacking(snapshot, "volumes", gone)
+            missing.setdefault(volume, []).append(pods.claims[name])
+    yield from _lacking(snapshot, "volumes", missing)
 
 
 def _lacking(
     snapshot: Snapshot, code: Literal["claims", "volumes"], pods: Mapping[str, Iterable[Pod]]
 ) -> Iterator[SnapshotFinding]:
     if pods:
-        workloads = sorted({_workload_of(snapshot, pod) for each in pods.values() for pod in each})
+        workloads = sorted({_workload_of(snapshot, pod) for users in pods.values() for pod in users})
         yield _finding(code, workloads, number=len(pods), names=sorted(pods))
 
 
 def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
-    """Controllers of pods that are not there: what makes their pods again, and how many, is not known."""
+    """Missing controllers of pods: the number of replacements that they create is unknown."""
     lacking = Counter[WorkloadName]()
     for name, number in pods.controllers.items():
-        found = snapshot.objects.find(POD_CREATORS[name.kind].cls, name.name, name.namespace)
-        above = None if found is None else controller_of(found)
-        if found is None:
+        controller = snapshot.objects.find(POD_CREATORS[name.kind].cls, name.name, name.namespace)
+        above = None if controller is None else controller_of(controller)
+        if controller is None:
             lacking[name] += number
         elif (
             above is not None

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from kubespread.views.view import View
 
 _MAX_NAMED = 3
-_KEPT = 10
-"""Clusters whose garbage may stay: of 100 nodes each 80 MB. To look for it takes a quarter of an audit's time."""
+_COLLECT_AFTER = 10
+"""Clusters between garbage collections: each leaves 80 MB per 100 nodes; collecting takes a quarter of an audit."""
 Settle = Callable[[Question[Any], Snapshot], Question[Any]]
-"""Function that completes a question with what only a cluster can say, such as the namespace of its context."""
+"""Function that completes a question from a cluster, such as with the namespace of its context."""
 WORST_FIRST: tuple[Judgment, ...] = ("no", "unknown", "yes")
 """Verdicts of a fleet, the worst first: one no decides, and one unknown keeps the others' yes from
 being a yes of all.
@@ -53,17 +53,15 @@ class FleetCluster(Report, frozen=True, kw_only=True):
     verdict: Annotated[Judgment, Col()] = "unknown"
     """Verdict of the cluster's answer, the worst of several; ``unknown`` without an answer."""
     passes: Annotated[Judgment, Col()] = "unknown"
-    """Result as the exit code of the question alone would be: yes for 0, no for 1, ``unknown`` for 2 or 3. Requirements
-    and ``fail_on`` set that bar where there are any, else the verdict does.
-    """
+    """Exit code of the question asked of this cluster alone: ``yes`` for 0, ``no`` for 1, ``unknown`` for 2 or 3."""
     nodes: Annotated[int | None, Col()] = None
     """Number of nodes in the cluster; null where it could not be read."""
     pods: Annotated[int | None, Col()] = None
-    """Number of pods in the cluster, including those without a node."""
+    """Number of pods in the cluster, including pods without a node."""
     headline: str = ""
     """First sentence of the answer; empty without an answer."""
     finding: str = ""
-    """The worst finding of a no whose first sentence only counts; else empty."""
+    """The worst finding of a no if its first sentence only counts; else empty."""
     error: str | None = None
     """Reason there is no answer: the cluster cannot be read, or the question cannot be asked of it."""
     unmet: tuple[str, ...] = ()
@@ -155,18 +153,18 @@ Member = tuple[str, str | Snapshot]
 
 
 def members(clusters: Iterable[str | Path | Snapshot]) -> list[Member]:
-    """Members for clusters given in any form, each file once. Raises UsageError for a pattern that no file matches."""
-    found: dict[str | int, Member] = {}
-    for number, given in enumerate(clusters, 1):
-        if isinstance(given, str | Path):
+    """Members for ``clusters`` in any form, each file once. Raises UsageError for a pattern that no file matches."""
+    distinct: dict[str | int, Member] = {}
+    for number, cluster in enumerate(clusters, 1):
+        if isinstance(cluster, str | Path):
             # A file may have a bracket in its name.
-            paths = [str(given)] if os.path.lexists(given) else sorted(glob(str(given), recursive=True))  # noqa: PTH207 - may be absolute
+            paths = [str(cluster)] if os.path.lexists(cluster) else sorted(glob(str(cluster), recursive=True))  # noqa: PTH207 - may be absolute
             if not paths:
-                raise UsageError(f"no file matches {str(given)!r}")
-            found |= {path: (path, path) for path in paths}
+                raise UsageError(f"no file matches {str(cluster)!r}")
+            distinct |= {path: (path, path) for path in paths}
         else:
-            found[number] = ", ".join(given.files) or given.origin.source or f"cluster {number}", given
-    return [*found.values()]
+            distinct[number] = ", ".join(cluster.files) or cluster.origin.source or f"cluster {number}", cluster
+    return [*distinct.values()]
 
 
 def fleet(
@@ -194,55 +192,55 @@ def fleet(
 
 
 def answers(
-    asked: Sequence[Member],
+    clusters: Sequence[Member],
     question: Question[Any],
     scheduler: Scheduler,
     budget: Budget,
     settle: Settle | None = None,
     edits: Sequence[Edit] = (),
 ) -> FleetReport:
-    """Ask every member, after ``edits`` of each. Raises what `fleet` raises."""
-    if not asked:
+    """Ask every member, with ``edits`` made in each. Raises the errors of `fleet`."""
+    if not clusters:
         raise UsageError("a fleet without clusters: name some")
     if isinstance(question, ManifestsQuestion):
         question = structs.replace(question, pods=tuple(read_once(pod) for pod in question.pods))
     make = partial(_Asking.build, (question, settle, tuple(edits)), (scheduler.portable, os.path.realpath(".")))
     asking = make()
-    results = budget.workers.results(asking, make, asked, 0.0, budget.end_time)
-    done = [*budget.report(results, len(asked))]
-    missing = [name for name, _ in asked[len(done) :]]
-    refusals = {row.told.error if row.is_refused else None for row in done}
+    results = budget.workers.results(asking, make, clusters, 0.0, budget.end_time)
+    rows = [*budget.report(results, len(clusters))]
+    missing = [name for name, _ in clusters[len(rows) :]]
+    refusals = {row.answer.error if row.is_refused else None for row in rows}
     if len(refusals) == 1 and None not in refusals and not missing:
         # It is the question's fault, and no cluster's.
         raise UsageError(*str(refusals.pop()).split("\n"))
     return FleetReport(
         question=question.own_fields,
-        clusters=tuple(sorted((row.told for row in done), key=lambda told: told.badness)),
-        gaps=_each_once(done, "gaps"),
-        not_modelled=_each_once(done, "not_modelled"),
-        notes=_each_once(done, "notes"),
-        unfinished=budget.missing("cluster", len(asked), missing),
+        clusters=tuple(sorted((row.answer for row in rows), key=lambda answer: answer.badness)),
+        gaps=_distinct_texts(rows, "gaps"),
+        not_modelled=_distinct_texts(rows, "not_modelled"),
+        notes=_distinct_texts(rows, "notes"),
+        unfinished=budget.missing("cluster", len(clusters), missing),
     ).conclude()
 
 
-def _each_once(done: Sequence[_Row], name: str) -> tuple[str, ...]:
-    """Texts of reports beside their answers, each with the clusters that it is about where these are not all."""
-    answered = [row for row in done if row.parts]
-    whose: dict[str, dict[str, None]] = {}
+def _distinct_texts(rows: Sequence[_Row], name: str) -> tuple[str, ...]:
+    """Texts of reports beside their answers, without repetition, each with its clusters where these are not all."""
+    answered = [row for row in rows if row.parts]
+    clusters_of: dict[str, dict[str, None]] = {}
     for row in answered:
         for part in row.parts:
             for text in getattr(part, name, ()):
-                whose.setdefault(text, {})[row.told.name] = None
+                clusters_of.setdefault(text, {})[row.answer.name] = None
     return tuple(
         text if len(names) == len(answered) else f"{some_of([*names], _MAX_NAMED)}: {text}"
-        for text, names in whose.items()
+        for text, names in clusters_of.items()
     )
 
 
 class _Row(NamedTuple):
-    """Answer of one cluster."""
+    """Answer of one cluster, with its reports."""
 
-    told: FleetCluster
+    answer: FleetCluster
     parts: tuple[Any, ...] = ()
     """Answers that have notes of their own."""
     is_refused: bool = False
@@ -255,7 +253,7 @@ class _Asking:
     ) -> None:
         self._question, self._settle, self._edits, self._scheduler = question, settle, edits, scheduler
         self.assumed: dict[str, None] = {}
-        self._asked = 0
+        self._clusters_read = 0
 
     @classmethod
     def build(cls, question: tuple[Question[Any], Settle | None, Sequence[Edit]], scene: tuple[Scheduler, str]) -> Self:
@@ -267,9 +265,9 @@ class _Asking:
 
     def __call__(self, member: Member) -> _Row:
         name, source = member
-        self._asked += 1
+        self._clusters_read += 1
         # A process that never looks for garbage in circles would keep what each cluster leaves until the last.
-        if not gc.isenabled() and self._asked % _KEPT == 0:
+        if not gc.isenabled() and self._clusters_read % _COLLECT_AFTER == 0:
             gc.collect()
         try:
             snapshot = (source if isinstance(source, Snapshot) else load(source)).edited(*self._edits)
@@ -278,8 +276,8 @@ class _Asking:
         try:
             return self._answer(name, snapshot)
         except KubespreadError as error:
-            told = FleetCluster(name=name, error=str(error), cluster=cluster_reference(snapshot))
-            return _Row(told, is_refused=not isinstance(error, SnapshotError))
+            answer = FleetCluster(name=name, error=str(error), cluster=cluster_reference(snapshot))
+            return _Row(answer, is_refused=not isinstance(error, SnapshotError))
 
     def _answer(self, name: str, snapshot: Snapshot) -> _Row:
         question = self._question if self._settle is None else self._settle(self._question, snapshot)
@@ -288,19 +286,19 @@ class _Asking:
         reports, parts = reports_in(answer), parts_in(answer)
         faults = (*snapshot.faults, *map(str, refused))
         verdict = worst(report.verdict for _, report in reports)
-        whose, worst_report = next(named for named in reports if named[1].verdict == verdict)
+        prefix, worst_report = next(named for named in reports if named[1].verdict == verdict)
         finding = worst_report.worst_finding()
-        told = FleetCluster(
+        row = FleetCluster(
             name=name,
             verdict=verdict,
             passes=outcome([report for _, report in reports], has_bar=question.has_bar, is_in_part=bool(faults)),
-            headline=f"{whose}{worst_report.answer[0]}",
-            finding=f"{whose}{finding}" if verdict == "no" and finding else "",
+            headline=f"{prefix}{worst_report.answer[0]}",
+            finding=f"{prefix}{finding}" if verdict == "no" and finding else "",
             nodes=len(snapshot.nodes),
             pods=len(snapshot.pods),
-            unmet=tuple(f"{whose}{text}" for whose, report in reports for text in report.unmet),
+            unmet=tuple(f"{prefix}{text}" for prefix, report in reports for text in report.unmet),
             faults=faults,
             cluster=cluster_reference(snapshot),
             reports=tuple(report for _, report in reports),
         )
-        return _Row(told, tuple(part for _, part in parts))
+        return _Row(row, tuple(part for _, part in parts))

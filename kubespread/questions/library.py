@@ -1,4 +1,4 @@
-"""The library's functions: each asks one question, whose fields are its keywords."""
+"""The library's functions, one for each question, with its fields as keyword arguments."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Keyword(NamedTuple):
 @cache
 def keywords_of(question: type[Question[Any]]) -> Mapping[str, Keyword]:
     """Map each keyword of the library function to its field."""
-    options, given = options_of(question), dict[str, Keyword]()
+    options, keywords = options_of(question), dict[str, Keyword]()
     for field, kind, option in options:
         if not option.is_for_scripts:
             head, *words = field.name.split("_")
             is_own = field.encode_name == "".join([head, *map(str.capitalize, words)])
-            given[option.keyword or (field.name if is_own else field.encode_name)] = Keyword(field, kind, option)
+            keywords[option.keyword or (field.name if is_own else field.encode_name)] = Keyword(field, kind, option)
     named, hints = {field.name for field, *_ in options}, get_type_hints(question)
     for field in structs.fields(question):
         if field.name not in named and get_origin(hints[field.name]) is not Mapping:
-            given[field.name] = Keyword(field, hints[field.name], None)
-    return given
+            keywords[field.name] = Keyword(field, hints[field.name], None)
+    return keywords
 
 
 def takes_several(question: type[Question[Any]]) -> bool:
@@ -50,18 +50,20 @@ def takes_several(question: type[Question[Any]]) -> bool:
 @cache
 def signature_of(question: type[Question[Any]]) -> inspect.Signature:
     """Signature of the library function: the question's fields, then the parameters of `ask`."""
-    given, required = dict(keywords_of(question)), inspect.Parameter.empty
-    told: dict[str, Any] = {"jobs": 1, "timeout": None} if question.hands_out else {}
-    told |= {"on_progress": None, **({"on_refused": None} if takes_several(question) else {})}
+    keywords, required = dict(keywords_of(question)), inspect.Parameter.empty
+    ask_defaults: dict[str, Any] = {"jobs": 1, "timeout": None} if question.hands_out else {}
+    ask_defaults |= {"on_progress": None, **({"on_refused": None} if takes_several(question) else {})}
     if any(option.form == "sides" for *_, option in options_of(question)):
-        given = {name: each for name, each in given.items() if each.field.name not in ("pods", "settings")}
-        placed: dict[str, Any] = dict.fromkeys(SIDES, required)
+        keywords = {
+            name: keyword for name, keyword in keywords.items() if keyword.field.name not in ("pods", "settings")
+        }
+        positional: dict[str, Any] = dict.fromkeys(SIDES, required)
     else:
-        places = question.by_place.split()
-        names = [name for place in places for name, each in given.items() if each.field.name == place]
-        placed = {"snapshot": required, **{name: _default(given.pop(name)) for name in names}, "scheduler": None}
-    by_name = {**{name: _default(each) for name, each in given.items()}, **told}
-    kinds = ((placed, inspect.Parameter.POSITIONAL_OR_KEYWORD), (by_name, inspect.Parameter.KEYWORD_ONLY))
+        fields = question.by_place.split()
+        names = [name for field in fields for name, keyword in keywords.items() if keyword.field.name == field]
+        positional = {"snapshot": required, **{name: _default(keywords.pop(name)) for name in names}, "scheduler": None}
+    keyword_only = {**{name: _default(keyword) for name, keyword in keywords.items()}, **ask_defaults}
+    kinds = ((positional, inspect.Parameter.POSITIONAL_OR_KEYWORD), (keyword_only, inspect.Parameter.KEYWORD_ONLY))
     return inspect.Signature(
         [
             inspect.Parameter(name, kind, default=default)
@@ -71,39 +73,39 @@ def signature_of(question: type[Question[Any]]) -> inspect.Signature:
     )
 
 
-def _default(given: Keyword) -> Any:
-    return inspect.Parameter.empty if given.field.required else given.field.default
+def _default(keyword: Keyword) -> Any:
+    return inspect.Parameter.empty if keyword.field.required else keyword.field.default
 
 
 def library_function(name: str, question: type[Question[Any]]) -> Callable[..., Any]:
     """Make the library function that asks ``question``."""
     signature, fields = signature_of(question), keywords_of(question)
-    rules = {each.field.name: each.option for each in fields.values() if each.option is not None}
-    names = {each.field.name: name for name, each in fields.items()}
+    rules = {keyword.field.name: keyword.option for keyword in fields.values() if keyword.option is not None}
+    names = {keyword.field.name: name for name, keyword in fields.items()}
 
-    def function(*placed: Any, **named: Any) -> Any:
+    def function(*args: Any, **kwargs: Any) -> Any:
         try:
             # What it does not take is said before what it lacks.
-            signature.bind_partial(*placed, **named)
-            given = signature.bind(*placed, **named).arguments
+            signature.bind_partial(*args, **kwargs)
+            arguments = signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise TypeError(f"{name}() {error}") from None
-        told = {name: given.pop(name) for name in [*given] if name not in fields}
+        rest = {name: arguments.pop(name) for name in [*arguments] if name not in fields}
         values = {
             field.name: value if option is None else option.take(kind, value)
-            for (field, kind, option), value in ((fields[name], value) for name, value in given.items())
+            for (field, kind, option), value in ((fields[name], value) for name, value in arguments.items())
         }
-        changed = {each.field.name: values[each.field.name] for each in fields.values() if each.field.name in values}
+        changed = {field: values[field] for field in names if field in values}
         changed = {field: value for field, value in changed.items() if value != _default(fields[names[field]])}
         for fault in conflicts(rules, names, changed):
             raise UsageError(fault)
-        if SIDES[0] in told:
-            sides = tuple(told.pop(side) for side in SIDES)
-            values["pods"], told["snapshot"], told["scheduler"] = sides, sides[1].snapshot, sides[1].scheduler
-        workers = Workers(told.pop("jobs", 1))
-        answer = ask(told.pop("snapshot"), question(**values), told.pop("scheduler", None), workers=workers, **told)
+        if SIDES[0] in rest:
+            sides = tuple(rest.pop(side) for side in SIDES)
+            values["pods"], rest["snapshot"], rest["scheduler"] = sides, sides[1].snapshot, sides[1].scheduler
+        workers = Workers(rest.pop("jobs", 1))
+        answer = ask(rest.pop("snapshot"), question(**values), rest.pop("scheduler", None), workers=workers, **rest)
         # A list of pods has a report for each.
-        return answer if isinstance(given.get("pods"), list | tuple) else only_report(answer)
+        return answer if isinstance(arguments.get("pods"), list | tuple) else only_report(answer)
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = "kubespread"

@@ -1,7 +1,7 @@
-"""Suggested changes as commands for kubectl.
+"""Suggested changes as commands for kubectl, which has none for an eviction.
 
-The kubectl commands for changes; kubectl has none for an eviction. The eviction subresource is called with ``kubectl
-create --raw``, and answers 429 where a budget refuses. ``kubectl delete`` checks no budget.
+Its subresource is called with ``kubectl create --raw``, and answers 429 where a budget refuses. ``kubectl delete``
+checks no budget.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _compact(data: object) -> str:
 def commands_for(change: Change, workloads: Sequence[WorkloadName], snapshot: Snapshot) -> tuple[str, ...]:
     """kubectl commands for a change: setting fields of ``workloads``, single pods excepted, and its edits."""
     patches = (_setting(change.settings, workload, snapshot) for workload in workloads if change.settings)
-    return (*(command for made in patches for command in made), *commands(change, snapshot))
+    return (*(command for setting in patches for command in setting), *commands(change, snapshot))
 
 
 def _setting(settings: Sequence[str], workload: WorkloadName, snapshot: Snapshot) -> Iterator[str]:
@@ -84,13 +84,13 @@ def _setting(settings: Sequence[str], workload: WorkloadName, snapshot: Snapshot
 
 def patch_command(reference: str, changed: Sequence[Operation]) -> str:
     """Command that sets the ``changed`` fields."""
-    made = [
+    json_patch = [
         {"op": "remove", "path": change.pointer}
         if change.removes
         else {"op": "add", "path": change.pointer, "value": change.value}
         for change in changed
     ]
-    return patch(reference, made)
+    return patch(reference, json_patch)
 
 
 def commands(change: Change, snapshot: Snapshot) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Questions: their fields define once what may be asked, and every interface is made from them."""
+"""Questions: their fields define parameters once, for every interface."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ class OptionRule(Struct, frozen=True, kw_only=True):
     says: Mapping[str, str] = {}
     """Decisions of the option: it conflicts with options that decide one of these otherwise."""
     needs: tuple[str, ...] = ()
-    """Parameters of which one must be set for it to have an effect, if the question has the first."""
+    """Parameters: it has an effect only if one of them is set; ignored if the question lacks the first."""
     prints: str = ""
     """Output that replaces the answer."""
     beside: tuple[str, ...] = ()
-    """Parameters that affect what it ``prints``."""
+    """Parameters that affect the output it ``prints``."""
     shown_in: tuple[str, ...] = ()
-    """The formats that show what it asks for; empty: all."""
+    """Formats that show it; empty: all."""
 
-    def decides(self, _given: Any) -> Mapping[str, str]:
+    def decides(self, _value: Any) -> Mapping[str, str]:
         """Decisions of the option for this value."""
         return self.says
 
@@ -92,7 +92,7 @@ class Option(OptionRule, frozen=True):
     is_path: bool = False
     """True if it names a file or says how one is read, which assistants may not."""
     words: tuple[str, ...] = ()
-    """Literal values besides those that ``metavar`` describes."""
+    """Literal values beyond the ones that ``metavar`` describes."""
     form: ClassVar[str] = "value"
     """Kind of option on the command line."""
     is_subject: ClassVar[bool] = False
@@ -108,7 +108,7 @@ class Option(OptionRule, frozen=True):
         return ""
 
     @property
-    def is_told(self) -> bool:
+    def is_shown(self) -> bool:
         """True if the ``question`` of a report includes it."""
         return not (self.is_for_scripts or self.is_path or self.has_own_field)
 
@@ -135,7 +135,7 @@ class Option(OptionRule, frozen=True):
         return getattr(arguments, field.name)
 
     def take(self, kind: Any, value: Any) -> Any:
-        """Value of the field of type ``kind`` from a Python caller's ``value``. Raises what `read` raises."""
+        """Value of the field of type ``kind`` from a Python caller's ``value``. Raises the errors of `read`."""
         if get_origin(kind) is tuple:
             several = () if value is None else value
             return (
@@ -146,21 +146,19 @@ class Option(OptionRule, frozen=True):
         return str(value) if isinstance(value, Path) else value
 
 
-def conflicts(rules: Mapping[str, OptionRule], names: Mapping[str, str], given: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a message for each parameter in ``given`` that has no effect beside or without another; ``names`` spells
-    them.
-    """
-    ruled = {name: rule for name, rule in rules.items() if name in given}
+def conflicts(rules: Mapping[str, OptionRule], names: Mapping[str, str], values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a message for each of ``values`` that has no effect beside or without another; ``names`` are as typed."""
+    ruled = {name: rule for name, rule in rules.items() if name in values}
     for one, other in combinations(ruled, 2):
-        says, also = ruled[one].decides(given[one]), ruled[other].decides(given[other])
+        says, also = ruled[one].decides(values[one]), ruled[other].decides(values[other])
         for which in [which for which in says if says[which] != also.get(which, says[which])][:1]:
             yield f"{names[one]} and {names[other]} do not go together: both say {which}"
     for option, rule in ruled.items():
-        if rule.needs and rule.needs[0] in names and not {*given} & {*rule.needs}:
+        if rule.needs and rule.needs[0] in names and not {*values} & {*rule.needs}:
             needed = names[rule.needs[0]]
             missing = f"a {needed}: name one" if needed.isupper() else f"{needed}: add that"
             yield f"{names[option]} is for {missing}, or leave it out"
-        for other in given:
+        for other in values:
             if rule.prints and other not in (option, *rule.beside):
                 yield f"{names[option]} and {names[other]} do not go together: nothing but {rule.prints} is printed"
 
@@ -222,10 +220,10 @@ class ScenarioFile(Argument, frozen=True):
     form = "scenario"
     has_own_field = True
 
-    def read(self, given: Any) -> Any:
+    def read(self, source: Any) -> Any:
         from kubespread.scenario.reading import read_scenario
 
-        return read_scenario(given)
+        return read_scenario(source)
 
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
         text = (
@@ -264,8 +262,8 @@ class PromiseFile(Argument, frozen=True):
 class Settings(Option, frozen=True):
     """Changes of the pod, as FIELD=VALUE."""
 
-    def decides(self, given: Any) -> Mapping[str, str]:
-        return {REPLICAS: "a field"} if any(text.partition("=")[0].strip() == "replicas" for text in given) else {}
+    def decides(self, value: Any) -> Mapping[str, str]:
+        return {REPLICAS: "a field"} if any(text.partition("=")[0].strip() == "replicas" for text in value) else {}
 
 
 class NamespaceOption(Option, frozen=True):
@@ -316,7 +314,7 @@ def options_of(question: type[Question[Any]]) -> tuple[tuple[FieldInfo, Any, Opt
 
 
 def reports_in(answer: Any) -> Sequence[tuple[str, Any]]:
-    """Reports of an answer, each with a prefix that says whose it is."""
+    """Reports of an answer, each with a prefix that names its workload if there are several."""
     if not isinstance(answer, tuple):
         return [("", answer)]
     return [(f"{report.pod.namespace}/{report.subject}: " if len(answer) > 1 else "", report) for report in answer]
@@ -331,13 +329,13 @@ def only_report(answer: Any) -> Any:
     """The only report of an answer. Raises UsageError if there are several."""
     (_, report), *others = reports_in(answer)
     if others:
-        names = ", ".join(each.subject for each in answer)
+        names = ", ".join(report.subject for report in answer)
         raise UsageError(f"several workloads ({names}); choose one with name, or ask about a list")
     return report
 
 
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """Base of questions. The docstring's first paragraph says what is asked; the rest, and its examples, are help.
+    """Base of questions. The docstring's first paragraph states the question; the rest, with its examples, is help.
 
     A field without an option is for Python callers only.
     """
@@ -379,18 +377,18 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return answer
 
     def full_answer(self, scene: Scene) -> A:
-        """Make the report, with its verdict, the question and unmet requirements. Raises what `answer` raises."""
+        """Make the report, with its verdict, the question and unmet requirements. Raises the errors of `answer`."""
         from kubespread.reports.parts import ClusterReport, joined_gaps
 
         answer: Any = self.answer(scene)
         about: dict[str, Any] = {"question": self.own_fields}
-        if scene.given is not None:
+        if scene.snapshot_or_none is not None:
             from kubespread.questions.findings import findings_in, hints_in
 
-            about["findings"] = findings_in(scene.given)
+            about["findings"] = findings_in(scene.snapshot_or_none)
             if getattr(self, "autoscaler", self) is None:
                 # An autoscaler could add nodes, and none is named.
-                about["hints"] = hints_in(scene.given)
+                about["hints"] = hints_in(scene.snapshot_or_none)
             if not self.judges_edits:
                 about["undone"] = scene.undone_edits
 
@@ -402,8 +400,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
             lacking = {"gaps": joined_gaps(report.gaps, every)} if isinstance(report, ClusterReport) else {}
             return report.conclude(**about, **lacking, unmet=tuple(self.check(report)))
 
-        told: Any = tuple(map(conclude, answer)) if isinstance(answer, tuple) else conclude(answer)
-        return cast("A", told)
+        concluded: Any = tuple(map(conclude, answer)) if isinstance(answer, tuple) else conclude(answer)
+        return cast("A", concluded)
 
     # Typed as Any since subclasses say which report.
     def check(self, _report: Any) -> Iterable[str]:
@@ -413,7 +411,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     @property
     def own_fields(self) -> dict[str, Any]:
         """Fields that differ from their defaults, as in JSON; without files and manifests."""
-        options = ((field, getattr(self, field.name)) for field, _, option in options_of(type(self)) if option.is_told)
+        options = ((field, getattr(self, field.name)) for field, _, option in options_of(type(self)) if option.is_shown)
         return {
             **{field.encode_name: msgspec.to_builtins(value) for field, value in options if value != field.default},
             # A workload's name, which reports have in a field of their own, is encoded like this one.
@@ -422,7 +420,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     @property
     def has_bar(self) -> bool:
-        """True if ``--fail-on``, instead of the verdict, decides what a no is."""
+        """True if ``--fail-on``, instead of the verdict, decides whether the answer is a no."""
         return any(
             field.name == "fail_on" and option.is_for_scripts and bool(getattr(self, field.name))
             for field, _, option in options_of(type(self))

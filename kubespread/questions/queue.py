@@ -1,4 +1,4 @@
-"""One queue over one living cluster: the pods of several workloads placed in kube-scheduler's order, each seeing those
+"""One queue over one living cluster: pods of several workloads placed in kube-scheduler's order, each seeing the ones
 before it.
 
 Pods wait by priority, then by time. A workload's pods are created together, so they stand together, workload after
@@ -63,8 +63,8 @@ class Preemptions:
     def make_room(
         self, pod: Pod, evaluate: Callable[[], Evaluation], profile: Profile
     ) -> tuple[int, list[Victim]] | None:
-        """Preempt pods as kube-scheduler would for ``pod``, which fits nowhere as ``evaluate`` shows: the position of
-        the freed node and its preempted pods; None if that does not help.
+        """Preempt pods for ``pod``, which fits nowhere: the position of the freed node and its victims; None if that
+        does not help.
         """
         if not has_lower(self._living.cluster, pod):
             return None
@@ -105,10 +105,8 @@ class Entry(Struct, frozen=True):
     """Its existing pods: when one is preempted, another is created."""
     replicas: Replicas | None = None
     """Its pods, if they differ; else all are copies of ``pod``."""
-    made: int | None = None
-    """Number of existing pods, if each further one is created after those before it have a node; None if all are
-    created at once.
-    """
+    existing: int | None = None
+    """Number of existing pods, if another is created only once these have a node; None if all are created at once."""
     binds: bool = True
     """True if a pod's pending claims are bound once it has a node."""
     candidates: Mask | None = None
@@ -120,7 +118,7 @@ class Entry(Struct, frozen=True):
 class ScheduleResult(Struct):
     """Outcome of one entry."""
 
-    wanted: int | None
+    count: int | None
     choices: list[Choice] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     """Names of the placed pods, if they differ."""
@@ -142,7 +140,7 @@ class ScheduleResult(Struct):
     """Preempted pods, each with the number of the copy that replaced it, from 0."""
     preemption: Preemption | None = None
     """Preemption for the first of these copies."""
-    lost: list[int] = field(default_factory=list)
+    vacated_nodes: list[int] = field(default_factory=list)
     """Positions of nodes where existing pods of the entry were preempted."""
 
 
@@ -201,24 +199,22 @@ class WaitingEntry:
 
     def lose(self, node: int) -> None:
         """Note that an existing pod of the entry was preempted, so that another one waits."""
-        self.outcome.lost.append(node)
+        self.outcome.vacated_nodes.append(node)
 
     def _freed_node(self, evaluate: Callable[[], Evaluation]) -> int | None:
-        """The node where others were preempted for the next pod, which fits nowhere as ``evaluate`` shows; None where
-        nothing was.
-        """
+        """Node where others were preempted for the next pod, which fits nowhere; None without a preemption."""
         if self._preemptions is None or self.entry.preempts_as is None:
             return None
-        made = self._preemptions.make_room(self.applicant.pod, evaluate, self.entry.preempts_as)
-        if made is None:
+        freed = self._preemptions.make_room(self.applicant.pod, evaluate, self.entry.preempts_as)
+        if freed is None:
             return None
-        node, victims = made
+        node, victims = freed
         self.outcome.preemption = self.outcome.preemption or self._preemptions.preemption
         self.outcome.preempted += ((len(self.outcome.choices), victim) for victim in victims)
         return node
 
     def resume(self) -> None:
-        """Try again what did not fit, without preemption, which did not help before."""
+        """Retry pods that did not fit, without preemption, which did not help before."""
         self.is_waiting, self._preemptions = True, None
         self.outcome.stopped, self.outcome.stuck = None, False
 
@@ -246,7 +242,7 @@ class WaitingEntry:
 
 
 class _Copies(WaitingEntry):
-    """Pods of which one that finds no node keeps all others from one."""
+    """Copies of one pod: once one finds no node, the others are not tried."""
 
     def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
         self._most = MAX_REPLICAS if entry.count is None else entry.count
@@ -291,7 +287,7 @@ class _Copies(WaitingEntry):
 
 
 class _Replicas(_Copies):
-    """Pods that are not copies of one another: each one made is judged by itself."""
+    """Replicas that differ: each is tried on its own."""
 
     def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
         self._stuck: list[Applicant] = []
@@ -301,7 +297,7 @@ class _Replicas(_Copies):
         super().__init__(entry, living, cycles)
 
     def _come_forward(self) -> None:
-        """Prepare the next pod that is made; once none is, the first of those that found no node stands for all."""
+        """Prepare the next replica; after the last, the first that found no node stands for all others."""
         if self._again:
             self.applicant = self._again.pop(0)
         elif self._makes_another():
@@ -316,7 +312,7 @@ class _Replicas(_Copies):
     def _makes_another(self) -> bool:
         tried = len(self.outcome.choices) + len(self._stuck)
         is_held = self._stuck and (
-            self.entry.count is None or (self.entry.made is not None and tried >= self.entry.made)
+            self.entry.count is None or (self.entry.existing is not None and tried >= self.entry.existing)
         )
         return tried < self._most and not is_held
 
@@ -365,7 +361,7 @@ class _Daemons(WaitingEntry):
         targets = np.flatnonzero(allowed)
         targets = targets[cluster.nodes.name_rank[targets].argsort()]
         nodes = [node for node in targets.tolist() if node not in self.entry.running_on]
-        self.outcome.wanted = len(nodes)
+        self.outcome.count = len(nodes)
         return nodes
 
     def place(self, break_tie: Tiebreaker) -> bool:
@@ -504,7 +500,7 @@ def _place_all(
 
 
 def _in_order(waiting: Sequence[WaitingEntry]) -> Iterator[WaitingEntry]:
-    """The entry whose pod is next, by priority and then by time, until all are placed or stuck."""
+    """Yield the entry of the next pod, by priority and then by time, until all are placed or stuck."""
     for unit in sorted(waiting, key=lambda unit: -priority_of(unit.entry.pod)):
         while unit.is_waiting:
             yield unit

@@ -32,11 +32,12 @@ def question(name: str) -> Any:
     return part(name, "question", QUESTIONS[name])
 
 
-def part(name: str, module: str, what: str) -> Any:
-    """Import ``what`` from a question's folder or only file, else from ``module`` of the folder, on demand to avoid
-    import cycles.
+def part(name: str, module: str, attribute: str) -> Any:
+    """Import ``attribute`` of a question's folder or only file, else of ``module`` in the folder.
+
+    Imports happen on demand, to avoid import cycles.
     """
     head = import_module(f"kubespread.questions.{name}")
-    found = getattr(head, what, None)
+    own = getattr(head, attribute, None)
     # A module of that name is in the folder's names once it was imported.
-    return found if callable(found) else getattr(import_module(f"{head.__name__}.{module}"), what)
+    return own if callable(own) else getattr(import_module(f"{head.__name__}.{module}"), attribute)

@@ -70,15 +70,15 @@ def resolve(
     snapshot = surroundings.snapshot
     notes, gaps = (*edit_notes, *read.notes, *notes), (*scheduler.source_gaps(snapshot.origin), *read.gaps)
 
-    def candidate(source: Source) -> Candidate:
-        made = candidate_of(source, surroundings)
+    def resolve_source(source: Source) -> Candidate:
+        candidate = candidate_of(source, surroundings)
+        own = (*candidate.notes, *autoscaling_notes(candidate.workload, snapshot.objects))
         if isinstance(source, Manifest):
-            made = replace(made, notes=(*namespace_notes(snapshot, made.pod.metadata.namespace), *made.notes))
-        own = (*made.notes, *autoscaling_notes(made.workload, snapshot.objects))
-        return replace(made, notes=(*notes, *own), gaps=(*gaps, *made.gaps))
+            own = (*namespace_notes(snapshot, candidate.pod.metadata.namespace), *own)
+        return replace(candidate, notes=(*notes, *own), gaps=(*gaps, *candidate.gaps))
 
-    candidates = _take(chosen, candidate, read.errors, on_refused)
-    companions = [companion for taken in candidates for companion in taken.companions]
+    candidates = _candidates(chosen, resolve_source, read.errors, on_refused)
+    companions = [companion for candidate in candidates for companion in candidate.companions]
     return candidates, _cluster(before, surroundings, candidates, with_companions(snapshot.objects, companions))
 
 
@@ -90,7 +90,7 @@ def gaps_of(candidate: Candidate, cluster: Cluster) -> tuple[str, ...]:
 def _cluster(
     before: Snapshot, surroundings: Surroundings, candidates: Sequence[Candidate], objects: ClusterObjects
 ) -> Cluster:
-    """Without the candidates that are among its pods; ``before`` is without what manifests bring along."""
+    """Cluster without pods of the candidates; ``before`` is the snapshot before manifests add objects to it."""
     snapshot, version = surroundings.snapshot, surroundings.version
     if snapshot.nodes is before.nodes and not any(candidate.is_stored for candidate in candidates):
         cluster = cluster_of(before, version)
@@ -101,31 +101,31 @@ def _cluster(
     return Cluster.build(snapshot.nodes, pods_left, objects)
 
 
-def _take(
+def _candidates(
     sources: Iterable[Source],
-    candidate: Callable[[Source], Candidate],
+    resolve_source: Callable[[Source], Candidate],
     unreadable: Sequence[KubespreadError],
     on_refused: Refused | None,
 ) -> list[Candidate]:
     """The candidates; refused ones are skipped if ``on_refused`` is given and some remain."""
-    taken: list[Candidate] = []
+    candidates: list[Candidate] = []
     errors = list(unreadable)
     if errors and on_refused is None:
         raise errors[0]
     for source in sources:
         try:
-            taken.append(candidate(source))
+            candidates.append(resolve_source(source))
         except (ManifestError, UsageError) as error:
             if on_refused is None:
                 raise
             errors.append(error)
-    last = None if taken else errors.pop()
+    last = None if candidates else errors.pop()
     if on_refused is not None:
         for refused in errors:
             on_refused(refused)
     if last is not None:
         raise last
-    return taken
+    return candidates
 
 
 def given_pods(pod: PodGiven | Sequence[PodGiven]) -> Sequence[PodGiven]:
@@ -163,7 +163,7 @@ def _revise(candidate: Candidate) -> RevisedPod:
 def replicas_of(
     candidate: Candidate, cluster: Cluster, present: Sequence[Pod] = (), waiting: Sequence[Pod] = ()
 ) -> Replicas:
-    """The candidate's replicas that are not ``present``, first those that exist and are ``waiting`` for a node."""
+    """Replicas of the candidate except ``present`` ones: first existing ones that are ``waiting``, then new ones."""
     names = partial(replica_names, candidate, present, waiting)
     return replicas_called(names, candidate.pod, candidate.object, cluster.objects)
 
@@ -171,9 +171,7 @@ def replicas_of(
 def told_apart(
     candidate: Candidate, replicas: Replicas, cluster: Cluster, beside: Iterable[Pod] = ()
 ) -> Replicas | None:
-    """``replicas``, where scheduling tells them from copies of one pod: by claims of their own, or by labels that they,
-    pods in the cluster or ``beside`` them, or Services count by. None where copies do as well.
-    """
+    """``replicas`` if claims of their own or counted labels make them schedule unlike copies of one pod, else None."""
     if candidate.is_stored:
         return None
     one, other = (replica.pod for replica in islice(replicas(), 2))
@@ -185,7 +183,7 @@ def told_apart(
 
 
 def _counted_keys(cluster: Cluster, pods: Sequence[Pod]) -> set[str]:
-    """The keys of labels that decide which pods are counted. Services do for pods without constraints of their own."""
+    """Keys of labels that decide which pods are counted; Services do for pods without constraints of their own."""
     by_default = {pod.metadata.namespace for pod in pods if not pod.spec.topology_spread_constraints}
     services = (service for service in cluster.objects.get(Service) if service.metadata.namespace in by_default)
     keys = {key for service in services for key in service.spec.selector or ()}
@@ -194,11 +192,12 @@ def _counted_keys(cluster: Cluster, pods: Sequence[Pod]) -> set[str]:
 
 
 def cluster_of(snapshot: Snapshot, version: KubeVersion) -> Cluster:
-    """The cluster of ``snapshot`` without its edits, as a scheduler of this release counts its pods, for one answer.
+    """Cluster of ``snapshot`` without its edits, for one answer, with pods as a scheduler of this release counts them.
+
     Raises SnapshotError for an amount that cannot be parsed.
     """
-    made = snapshot.known.get_or_make(
+    cluster = snapshot.known.get_or_make(
         ("columns", str(version)),
         lambda: Cluster.build(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects),
     )
-    return made.fork()
+    return cluster.fork()

@@ -24,8 +24,8 @@ def allocatable(cluster: Cluster, name: str) -> Counts:
 
 
 def usage(cluster: Cluster, name: str) -> Counts:
-    taken = cluster.running.usage
-    return taken.pod_count if name == PODS else taken.requested.get(name, np.zeros(len(cluster), dtype=np.int64))
+    running = cluster.running.usage
+    return running.pod_count if name == PODS else running.requested.get(name, np.zeros(len(cluster), dtype=np.int64))
 
 
 def free(cluster: Cluster, name: str) -> Counts:

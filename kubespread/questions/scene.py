@@ -38,7 +38,7 @@ OnRefused = Callable[[KubespreadError], None]
 class OnProgress(Protocol):
     """Called now and then with the progress, and the total if it is known."""
 
-    def __call__(self, done: int, total: int = 0, /) -> None: ...
+    def __call__(self, finished: int, total: int = 0, /) -> None: ...
 
 
 A = TypeVar("A", covariant=True)
@@ -47,7 +47,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 _MAX_NAMED = 3
 _TO_CONCLUDE = 0.7
-"""Seconds for what is made of finished parts, after which the answer is given up."""
+"""Seconds to conclude an answer from its finished parts, once the time limit is over."""
 _CONTEXT = "context "
 """Beginning of the name of a source that is a context of a kubeconfig."""
 
@@ -82,7 +82,7 @@ class Budget(Struct):
     workers: Workers = ALONE
     """Workers for independent parts of the answer, which does not depend on them."""
     timeout: float | None = None
-    """Time limit in seconds, after which the answer covers what is finished; None for none."""
+    """Time limit in seconds, after which the answer covers the finished parts; None for none."""
     since: float = field(default_factory=monotonic)
 
     def __post_init__(self) -> None:
@@ -118,7 +118,7 @@ class Budget(Struct):
 class Scene(Struct, frozen=True, dict=True):
     """A cluster and its scheduler, for the answer to one question."""
 
-    given: Snapshot | None
+    snapshot_or_none: Snapshot | None
     """Snapshot as read, with its edits still to be made; None for a question about manifests alone."""
     scheduler: Scheduler
     question: Askable[Any]
@@ -129,16 +129,16 @@ class Scene(Struct, frozen=True, dict=True):
     """Scene of the answer that this one is a part of, about the same cluster."""
     since: float = field(default_factory=monotonic)
 
-    def move(self, given: Snapshot) -> Scene:
+    def move(self, snapshot: Snapshot) -> Scene:
         """Scene of the question in another cluster."""
-        return replace(self, given=given, parent=None)
+        return replace(self, snapshot_or_none=snapshot, parent=None)
 
     @property
     def snapshot(self) -> Snapshot:
-        """The given snapshot. Raises UsageError if there is none."""
-        if self.given is None:
+        """The snapshot as read. Raises UsageError without one."""
+        if self.snapshot_or_none is None:
             raise UsageError("no cluster is given, and this question is about one")
-        return self.given
+        return self.snapshot_or_none
 
     @cached_property
     def release(self) -> KubeVersion:
@@ -147,7 +147,7 @@ class Scene(Struct, frozen=True, dict=True):
 
     @property
     def source(self) -> ClusterReference | None:
-        return None if self.given is None else cluster_reference(self.given)
+        return None if self.snapshot_or_none is None else cluster_reference(self.snapshot_or_none)
 
     @cached_property
     def _edits_made(self) -> tuple[Snapshot, tuple[str, ...]]:
@@ -206,14 +206,14 @@ class Scene(Struct, frozen=True, dict=True):
     @property
     def undone_edits(self) -> tuple[str, ...]:
         """Edits that were not done in full."""
-        given = self.given
-        if given is None or not any(isinstance(edit, Drain | EvictPod) for edit in given.edits):
-            return () if given is None else given.origin.undone
+        snapshot = self.snapshot_or_none
+        if snapshot is None or not any(isinstance(edit, Drain | EvictPod) for edit in snapshot.edits):
+            return () if snapshot is None else snapshot.origin.undone
         return self.edited_snapshot.origin.undone
 
     def asking(self, question: Askable[Any]) -> Scene:
         """Scene of another question about this cluster, sharing its edits and world."""
-        return Scene(self.given, self.scheduler, question, self.on_refused, self.budget, self)
+        return Scene(self.snapshot_or_none, self.scheduler, question, self.on_refused, self.budget, self)
 
     def baseline(self) -> tuple[Baseline, tuple[str, ...]]:
         """Baseline of the settled world, and notes on it."""
@@ -234,8 +234,8 @@ class Scene(Struct, frozen=True, dict=True):
         ``question`` is the same in other words, if this one names what can be read only once; ``took`` is how many
         seconds it took to make ``work``, by default all since the question was asked.
         """
-        asked, budget = question or self.portable_question, self.budget
-        make = partial(type(work).build, asked, Scene(self.given, self.scheduler.portable, asked))
+        portable, budget = question or self.portable_question, self.budget
+        make = partial(type(work).build, portable, Scene(self.snapshot_or_none, self.scheduler.portable, portable))
         ready = monotonic() - self.since
         results = budget.workers.results(work, make, items, ready if took is None else took, budget.end_time)
         return budget.report(results, len(items))
@@ -250,19 +250,19 @@ class Inquiry:
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self.asked: list[str] = []
+        self.parts: list[str] = []
         """Names of all parts that were to be finished in time."""
         self.missing: list[str] = []
-        """Names of those that were not."""
+        """Names of the parts that were not."""
         self._answers: dict[object, Any] = {}
 
     def answer(self, question: Askable[A], key: object) -> A:
-        """Answer to the first question with this ``key``. Raises what it raises, each time."""
+        """Answer to the first question with this ``key``. Raises its error each time."""
         if key not in self._answers:
             try:
                 answered: Any = question.answer(self.scene.asking(question))
                 several = isinstance(answered, tuple)
-                self._answers[key] = tuple(each.conclude() for each in answered) if several else answered.conclude()
+                self._answers[key] = tuple(report.conclude() for report in answered) if several else answered.conclude()
             except KubespreadError as error:
                 self._answers[key] = error
         answer: A | KubespreadError = self._answers[key]
@@ -283,17 +283,17 @@ class Inquiry:
         self._answers.pop(name, None)
         return None
 
-    def part(self, name: str, made: Callable[[], Iterable[Item]]) -> Sequence[Item]:
+    def part(self, name: str, make: Callable[[], Iterable[Item]]) -> Sequence[Item]:
         """Make a part of the answer; empty if it is not finished in time."""
         if self.begins(name):
             with self.scene.budget.deadline():
-                return [*made()]
+                return [*make()]
             self.missing.append(name)
         return ()
 
     def begins(self, name: str) -> bool:
         """Begin the part called ``name``; True if there is time left for it."""
-        self.asked.append(name)
+        self.parts.append(name)
         if is_over := self.scene.budget.is_over:
             self.missing.append(name)
         return not is_over
@@ -342,7 +342,7 @@ def ask(
     """
     budget = Budget(on_progress, workers, timeout)
     scene = Scene(snapshot, scheduler or Scheduler(), question, on_refused, budget)
-    # What is made of finished parts takes a moment more.
+    # To conclude from finished parts takes a moment more.
     with Deadline(budget.end_time + _TO_CONCLUDE):
         return question.full_answer(scene)
     raise UnansweredError(f"not finished within {format_duration(round((timeout or 0.0) * SECOND))}")

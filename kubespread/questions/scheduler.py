@@ -155,7 +155,7 @@ def _stdin_text() -> bytes:
 
 
 def _is_text(config: str) -> bool:
-    """True if it has what no path has: a line break, or a leading brace."""
+    """True for text, which unlike a path has a line break or a leading brace."""
     return "\n" in config or config.lstrip().startswith("{")
 
 

@@ -26,7 +26,7 @@ Item = TypeVar("Item", contravariant=True)
 Result = TypeVar("Result", covariant=True)
 _STARTING = 1.0
 """Seconds that a worker takes to start and to import this package."""
-_MOST_LOST = 2
+_MAX_DEATHS = 2
 """Workers that may die before the rest is done without any."""
 _PATIENCE = 10
 """Seconds that a worker waits for another task, no longer, since that is how it outlives a process that is killed."""
@@ -46,7 +46,7 @@ class Work(Protocol[Item, Result]):
 
     @property
     def assumed(self) -> dict[str, None]:
-        """Assumptions so far about what the cluster's source lacks."""
+        """Assumptions so far about data that the cluster's source lacks."""
 
     def __call__(self, item: Item, /) -> Result: ...
 
@@ -71,10 +71,10 @@ class Workers(Struct, frozen=True):
         took: float,
         until: float = inf,
     ) -> Iterator[Result]:
-        """Yield the results of ``work`` for ``items`` in order, up to the first not finished at ``until``. Raises what
-        the first failing item raises.
+        """Yield the results of ``work`` for ``items`` in order, up to the first not finished at ``until``.
 
-        ``make`` makes the same work in another process, and took ``took`` seconds here.
+        ``make`` makes the same work in another process, and took ``took`` seconds here. Raises the first error of an
+        item.
         """
         # By the processor: a machine that is busy with others is slow, and has no cores for workers.
         since = process_time()
@@ -95,7 +95,7 @@ class Workers(Struct, frozen=True):
             gc.collect(1)
 
     def _worth(self, left: int, pace: float, took: float) -> int:
-        """Number of workers that should do what is left, each part of which takes ``pace`` seconds."""
+        """Number of workers for the remaining parts, which take ``pace`` seconds each."""
         if self.jobs is not None:
             return min(self.jobs, left)
         # On two cores, which save half. Below four times what starting takes, waiting is hardly shorter.
@@ -117,20 +117,20 @@ class Workers(Struct, frozen=True):
         import pickle
         from concurrent.futures.process import BrokenProcessPool
 
-        made = pickle.dumps(make, pickle.HIGHEST_PROTOCOL)
-        done, lost = 0, 0
-        while done < len(items) and lost < _MOST_LOST and monotonic() < until:
+        pickled = pickle.dumps(make, pickle.HIGHEST_PROTOCOL)
+        completed, deaths = 0, 0
+        while completed < len(items) and deaths < _MAX_DEATHS and monotonic() < until:
             try:
-                for finished, assumed in _in_processes(made, items[done:], jobs, until):
+                for finished, assumed in _in_processes(pickled, items[completed:], jobs, until):
                     work.assumed.update(dict.fromkeys(assumed))
                     if not finished:
                         return
                     if isinstance(finished[0], KubespreadError):
                         raise finished[0]
-                    done += 1
+                    completed += 1
                     yield from finished
             except BrokenProcessPool:
-                lost += 1
+                deaths += 1
                 self.on_lost(DIED)
             except (OSError, UnboundLocalError, ImportError) as error:
                 # Too few file handles. Where loky meets that while it starts a process, it fails anew in its cleanup.
@@ -138,19 +138,19 @@ class Workers(Struct, frozen=True):
                 fault = error.__context__ if isinstance(error, UnboundLocalError) else error
                 if not isinstance(fault, OSError | ImportError):
                     raise
-                lost = _MOST_LOST
+                deaths = _MAX_DEATHS
                 self.on_lost(f"no workers: {getattr(fault, 'strerror', '') or fault}; the rest is done without any")
-        yield from ALONE.results(work, make, items[done:], 0.0, until)
+        yield from ALONE.results(work, make, items[completed:], 0.0, until)
 
 
 ALONE = Workers()
 
 
 WorkerResults = Iterator[tuple[tuple[Any, ...], list[str]]]
-"""Result of each item in order, an error or, once the time is up, nothing; and what was assumed for it."""
+"""Result of each item in order, an error or, once the time is up, nothing; with the assumptions made for it."""
 
 
-def _in_processes(made: bytes, items: Sequence[Any], jobs: int, until: float) -> WorkerResults:
+def _in_processes(pickled: bytes, items: Sequence[Any], jobs: int, until: float) -> WorkerResults:
     """Raises BrokenProcessPool."""
     from hashlib import sha256
 
@@ -161,7 +161,7 @@ def _in_processes(made: bytes, items: Sequence[Any], jobs: int, until: float) ->
     # Where the time is up, or somebody has enough, what else was begun is not used.
     warnings.filterwarnings("ignore", r"A worker stopped|\d+ tasks ", UserWarning)
     # An array is one file in memory for all workers.
-    name, shared = sha256(made).hexdigest(), np.frombuffer(made, np.uint8)
+    name, shared = sha256(pickled).hexdigest(), np.frombuffer(pickled, np.uint8)
     how = {"n_jobs": jobs, "inner_max_num_threads": 1, "max_nbytes": _SHARED_FROM, "idle_worker_timeout": _PATIENCE}
     with _deaf_to_interrupts(), parallel_config("loky", **how):
         # What is handed out is finished: where time is short, no worker has a second item waiting.
@@ -184,7 +184,7 @@ def _end_workers() -> None:
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Keep what is started here from signals that are sent to all, as Ctrl-C is by a terminal: this process ends it."""
+    """Shield processes started here from signals to the whole group, such as Ctrl-C: this process ends them."""
     if not hasattr(signal, "pthread_sigmask"):
         # On Windows none can be held back.
         yield
@@ -204,28 +204,28 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_kept: tuple[str, Work[Any, Any]] | None = None
+_last_work: tuple[str, Work[Any, Any]] | None = None
 """In a worker: the work of its last task, by name."""
 
 
-def _outcome(name: str, made: Any, seconds: float, item: Any) -> tuple[tuple[Any, ...], list[str]]:
+def _outcome(name: str, pickled: Any, seconds: float, item: Any) -> tuple[tuple[Any, ...], list[str]]:
     """In a worker, within so many seconds."""
     import pickle
 
-    global _kept
+    global _last_work
     with Deadline(monotonic() + seconds):
-        if _kept is None or _kept[0] != name:
-            _kept = None
-            # To look for garbage in what is kept anyway takes longer than to make it.
+        if _last_work is None or _last_work[0] != name:
+            _last_work = None
+            # A search for garbage in the work, which stays, takes longer than making it.
             gc.disable()
             try:
-                work = pickle.loads(memoryview(made))()
+                work = pickle.loads(memoryview(pickled))()
                 gc.freeze()
             finally:
                 gc.enable()
         else:
-            work = _kept[1]
-        _kept = name, work
+            work = _last_work[1]
+        _last_work = name, work
         before = len(work.assumed)
         try:
             result = work(item)

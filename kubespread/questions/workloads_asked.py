@@ -1,4 +1,4 @@
-"""Workloads of a cluster that a question is about: those of a namespace, those with certain labels, or by name."""
+"""Workloads of a cluster that a question is about, selected by namespace, by labels or by name."""
 
 from __future__ import annotations
 
@@ -86,8 +86,9 @@ class Selection(Struct, frozen=True):
         return sorted(names, key=in_order)
 
     def with_replicas_in(self, world: World, snapshot: Snapshot) -> list[WorkloadName]:
-        """Named workloads, else selected ones with replicas; unmodeled kinds count if they recreate lost pods. Raises
-        UsageError if there are none, or a named one has none.
+        """Named workloads, else selected ones with replicas or of an unmodeled kind that recreates lost pods.
+
+        Raises UsageError if there are none, or a named one has no replicas.
         """
 
         def has_replicas(name: WorkloadName) -> bool:

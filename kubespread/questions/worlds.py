@@ -64,9 +64,9 @@ def world_of(
             # The world counts quotas itself.
             admission=scheduler.admission_plugins(resource_quota=False),
         )
-        made = from_cluster(Reference(of_pods(name.kind), name.name, name.namespace), surroundings)
-        world.assume(made.admission_gaps)
-        return PodCopy(made.pod, made.companions)
+        candidate = from_cluster(Reference(of_pods(name.kind), name.name, name.namespace), surroundings)
+        world.assume(candidate.admission_gaps)
+        return PodCopy(candidate.pod, candidate.companions)
 
     start = start_of(snapshot, version)
     surroundings = WorldSettings(
@@ -124,7 +124,7 @@ Resizable = TypeVar("Resizable", ReplicaSet, ReplicationController, StatefulSet)
 def objects_now(world: World) -> ClusterObjects:
     """Objects besides nodes and pods, with current replicas."""
     objects, rollouts = world.objects, world.rollouts
-    kept = {name_of(replica_set) for rollout in rollouts.values() for replica_set in rollout.replica_sets}
+    rolled_out = {name_of(replica_set) for rollout in rollouts.values() for replica_set in rollout.replica_sets}
     deployments = (
         rollouts[name].deployment if (name := name_of(deployment)) in rollouts else deployment
         for deployment in objects.get(Deployment)
@@ -132,7 +132,7 @@ def objects_now(world: World) -> ClusterObjects:
     remaining = (
         replica_set
         for replica_set in objects.get(ReplicaSet)
-        if (name := name_of(replica_set)) in kept or world.watchers.get(name) is None
+        if (name := name_of(replica_set)) in rolled_out or world.watchers.get(name) is None
     )
     return (
         objects.with_all(Deployment, deployments)

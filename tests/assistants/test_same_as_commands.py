@@ -167,7 +167,7 @@ def posed(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]:
 
     def stop(question: Question[Any], scene: Scene) -> None:
         fields = {field: texts(directory, getattr(question, field)) for field in question.__struct_fields__}
-        edits = () if scene.given is None else tuple(map(str, scene.given.edits))
+        edits = () if scene.snapshot_or_none is None else tuple(map(str, scene.snapshot_or_none.edits))
         made.append((question.name, fields, edits, scene.scheduler))
         raise _PosedError("posed")
 

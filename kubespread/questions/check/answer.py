@@ -53,7 +53,7 @@ _CODES_SHOWN = 5
 
 def answer(question: Check, scene: Scene) -> CheckReport:
     """Findings of the chosen rules."""
-    snapshot = scene.given
+    snapshot = scene.snapshot_or_none
     rules, bar = select_rules(question.select, question.ignore), _bar(question.fail_on)
     if not question.pods and snapshot is None:
         raise UsageError("nothing to check: name manifests, or a cluster")
@@ -142,7 +142,7 @@ class Checking:
     @classmethod
     def build(cls, question: Check, scene: Scene) -> Self:
         sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
-        gathered = Gatherer(scene.given, scene.scheduler, question.surroundings).gather(sources)
+        gathered = Gatherer(scene.snapshot_or_none, scene.scheduler, question.surroundings).gather(sources)
         return cls(gathered, select_rules(question.select, question.ignore))
 
     def __call__(self, number: int) -> CheckResult:

@@ -322,7 +322,7 @@ class ReplicaTrial:
             None if subject.is_daemon else replicas,
             per_node=subject.is_daemon,
             replicas=None if told_apart is None else change_replicas,
-            made=0 if subject.one_by_one else None,
+            existing=0 if subject.one_by_one else None,
             binds=subject.object is not None,
         )
 
@@ -381,7 +381,7 @@ def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
 
 def _result(outcome: ScheduleResult, cluster: Cluster) -> TrialResult:
     nodes = [choice.node for choice in outcome.choices]
-    return TrialResult(outcome.wanted or 0, nodes, outcome.stopped, cluster, unplaced=outcome.unplaced)
+    return TrialResult(outcome.count or 0, nodes, outcome.stopped, cluster, unplaced=outcome.unplaced)
 
 
 def with_constraints(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:

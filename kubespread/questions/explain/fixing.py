@@ -271,7 +271,7 @@ class Replicas(PlayedGoal):
         if (played := demand.change.played) is not None:
             count = self.replicas - played.report.pending - played.report.not_created
             return PlacedReplicas(count, outcome, tuple(victim.pod for victim in played.preempted))
-        count = len(demand.present) - len(outcome.lost) + len(outcome.choices)
+        count = len(demand.present) - len(outcome.vacated_nodes) + len(outcome.choices)
         return PlacedReplicas(count, outcome, tuple(full_name(victim.pod) for _, victim in outcome.preempted))
 
     def await_rollout(self, demand: Demand, version: KubeVersion) -> FreeAll:

@@ -62,7 +62,7 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         gaps=tuple(dict.fromkeys((*asking.remarks("gaps"), *scene.gaps(scene.world.assumed)))),
         not_modelled=Report.never_modelled,
         notes=(*asking.remarks("notes"), *asking.notes),
-        unfinished=scene.budget.missing("question", len(asking.asked), asking.missing),
+        unfinished=scene.budget.missing("question", len(asking.parts), asking.missing),
     )
 
 

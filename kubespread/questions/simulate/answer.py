@@ -122,7 +122,7 @@ class Demands(Struct, frozen=True):
                 frozenset(demand.present.values()),
                 frozenset(demand.present),
                 demand.told_apart,
-                made=len(demand.growth.waiting) if demand.candidate.one_by_one else None,
+                existing=len(demand.growth.waiting) if demand.candidate.one_by_one else None,
                 # Claims of a single pod are not bound: it is judged in the cluster as it is.
                 binds=demand.workload is not None,
                 # As many as fit means as many as fit besides the others.
@@ -221,12 +221,12 @@ def report_of(posed: Demands, demand: Demand, shown: ScheduleResult) -> Simulate
     if deleted:
         before = domain_counts(plugins.prepare(cluster.apply(ClusterChange(added_pods=deleted)), pod).states)
     staying = Counter(demand.present.values())
-    staying.subtract(shown.lost)
+    staying.subtract(shown.vacated_nodes)
     placed, present = [choice.node for choice in shown.choices], list(staying.elements())
     shared = [demand.gang.topology_key] if demand.gang is not None and demand.gang.topology_key else []
     keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME)
     worst_loss = _worst_losses(cluster, [*placed, *present], keys)
-    desired = shown.wanted if candidate.is_daemon else demand.growth.further
+    desired = shown.count if candidate.is_daemon else demand.growth.further
     existing, refused, missing = _creations(demand, shown, desired)
     placements = tuple(
         Placement(replica=position, pod=name, node=names[choice.node], total=choice.total, ties=choice.ties)
@@ -284,11 +284,11 @@ def _creations(demand: Demand, outcome: ScheduleResult, desired: int | None) -> 
         return placed + rollout.pending, rollout.not_created, rollout.not_created
     if desired is None:
         return 0, 0, 0
-    desired += len(outcome.lost)
+    desired += len(outcome.vacated_nodes)
     if one_by_one and outcome.stuck:
         made = min(desired, max(placed + 1, len(demand.growth.waiting)))
         return made, 0, desired - made
-    made = desired if creatable is None else min(desired, creatable + len(outcome.lost))
+    made = desired if creatable is None else min(desired, creatable + len(outcome.vacated_nodes))
     # Pods after a refused one are not even tried where each waits for the one before.
     return made, min(1, desired - made) if one_by_one else desired - made, desired - made
 

@@ -59,7 +59,7 @@ def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chanc
     if not domains:
         outcomes, _ = run(cluster, [replace(entry, count=0) for entry in entries], chance.tiebreaker)
         for entry, outcome in zip(entries, outcomes, strict=True):
-            outcome.wanted, outcome.stopped, outcome.stuck = entry.count, NO_PLACEMENTS, True
+            outcome.count, outcome.stopped, outcome.stuck = entry.count, NO_PLACEMENTS, True
         return GangAttempt(outcomes, cluster, fits=False)
     # Where none fits, the one with the most members explains why.
     shown = chance.turns(equals)[0] if equals else domains[0].value
@@ -286,7 +286,7 @@ class SingleWorkload(Unit):
         bound, last = self.outcomes[place], self._last
         bound.stopped, bound.stuck, bound.unplaced = last.stopped, last.stuck, last.unplaced
         if self.entries[place].per_node:
-            bound.wanted = last.wanted if last.wanted is None else last.wanted + len(bound.choices) - len(last.choices)
+            bound.count = last.count if last.count is None else last.count + len(bound.choices) - len(last.choices)
 
 
 class _Gang(Unit):
@@ -437,7 +437,7 @@ def _whole(gang: Gang, placed: Sequence[GangAttempt]) -> int:
 def _members(gang: Gang, entries: Sequence[Entry], stuck: GangAttempt | None) -> int:
     """Members to place, of several gangs in one; 0 for as many as fit."""
     if stuck is not None:
-        return sum(outcome.wanted or 0 for outcome in stuck.outcomes)
+        return sum(outcome.count or 0 for outcome in stuck.outcomes)
     if gang.pod_group is not None:
         return sum(entry.count or 0 for entry in entries)
     return gang.pods_needed if _requested_gangs(gang, entries) == 1 else gang.size

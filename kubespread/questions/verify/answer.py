@@ -71,7 +71,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         gaps=(*asking.unread, *asking.remarks("gaps")),
         not_modelled=Verify.never_modelled,
         notes=tuple(dict.fromkeys((*notes, *asking.remarks("notes")))),
-        unfinished=scene.budget.missing("promise", len(asking.asked), asking.missing),
+        unfinished=scene.budget.missing("promise", len(asking.parts), asking.missing),
     )
 
 
