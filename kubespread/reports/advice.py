@@ -110,9 +110,7 @@ _IMPLIED = frozenset({"maxSkew", "policy", "minDomains"})
 
 
 def not_enough(advice: Advice) -> Iterator[str]:
-    """Yield ``relaxing B``, ``uncordoning any of 3 nodes``: constraints, and other kinds of which
-    no change suffices.
-    """
+    """Yield ``relaxing B``, ``uncordoning any of 3 nodes``: constraints, and kinds without a sufficient change."""
     sufficient = {suggestion.family for suggestion in advice.enough}
     for changes in advice.not_enough:
         if changes.family in _COUNTED:
@@ -125,7 +123,7 @@ def not_enough(advice: Advice) -> Iterator[str]:
 
 
 def costly(advice: Advice) -> Iterator[str]:
-    """Yield ``evicting any of 2 pods (shop/web-3 would be pending)``, for kinds of which no change suffices."""
+    """Yield ``evicting any of 2 pods (shop/web-3 would be pending)``, for kinds without a sufficient change."""
     sufficient = {suggestion.family for suggestion in advice.enough}
     for changes in advice.costly:
         if changes.family not in sufficient:
@@ -134,7 +132,7 @@ def costly(advice: Advice) -> Iterator[str]:
 
 
 def _count_text(changes: NotEnough | Costly) -> str:
-    """Counts the changes, without those of several nodes at once."""
+    """Phrase for the number of changes, not counting changes of several nodes at once."""
     single = [change for change in changes.changes if change not in changes.together]
     words = _COUNTED[changes.family]
     if len(single) == 1:

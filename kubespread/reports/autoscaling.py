@@ -26,7 +26,7 @@ class GroupNodes(Report, frozen=True):
 
 
 class ScalingLoop(Report, frozen=True):
-    """One loop of the autoscaler over the pending pods, and what kube-scheduler then does."""
+    """One loop of the autoscaler over the pending pods, and of kube-scheduler after it."""
 
     number: int
     added: tuple[GroupNodes, ...]
@@ -36,7 +36,7 @@ class ScalingLoop(Report, frozen=True):
     expected: int
     """Number of pods with room in the autoscaler's own simulation."""
     placed: int
-    """Number of pods that kube-scheduler placed, without those of DaemonSets."""
+    """Number of pods that kube-scheduler placed, without pods of DaemonSets."""
     left: int
     """Number of pods pending after it."""
     why: str | None
@@ -113,9 +113,7 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     pending: tuple[UnhelpedPods, ...]
     """Pods that no further node helps."""
     unknown_groups: tuple[str, ...] = ()
-    """Karpenter's pools without instance types that may take all pods still pending, by taints and labels alone: what
-    they would launch is unknown.
-    """
+    """Karpenter's pools of unknown instance types that may take all pods still pending, judged by taints and labels."""
     notes: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
 

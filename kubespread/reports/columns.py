@@ -1,4 +1,4 @@
-"""Rows whose fields are their columns: an annotation says how a field is shown, and every format reads it there."""
+"""Rows with fields as columns: an annotation says how a field is shown, and every format reads it there."""
 
 from __future__ import annotations
 
@@ -105,16 +105,16 @@ def declared_columns(row: type) -> Mapping[str, DeclaredColumn]:
     A base's field that is declared again without a column has none.
     """
     hints = get_type_hints(row, include_extras=True)
-    found = dict[str, DeclaredColumn | None]()
+    columns = dict[str, DeclaredColumn | None]()
     for cls in row.__mro__:
         own = vars(cls)
         for name in own.get("__annotations__", ()):
-            found.setdefault(name, _declared_column(name, hints.get(name), is_field=True))
+            columns.setdefault(name, _declared_column(name, hints.get(name), is_field=True))
         for name, member in own.items():
             if isinstance(member, property) and "Col(" in str(member.fget.__annotations__.get("return")):
                 hint = get_type_hints(member.fget, include_extras=True)["return"]
-                found.setdefault(name, _declared_column(name, hint, is_field=False))
-    return {name: each for name, each in found.items() if each is not None}
+                columns.setdefault(name, _declared_column(name, hint, is_field=False))
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 def _declared_column(name: str, hint: Any, *, is_field: bool) -> DeclaredColumn | None:
@@ -146,4 +146,4 @@ def docstrings(struct: type) -> Mapping[str, str]:
 
 def docstring(row: type, name: str) -> str:
     """Docstring of a field, from the type or the base that declares it; empty without one."""
-    return next((docs[name] for each in row.__mro__ if name in (docs := docstrings(each))), "")
+    return next((docs[name] for cls in row.__mro__ if name in (docs := docstrings(cls))), "")

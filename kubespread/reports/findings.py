@@ -1,4 +1,4 @@
-"""Words of findings: one table for each sort says, in singular and plural, what is wrong or would be."""
+"""Words of findings: one table of sentences for each sort, in singular and plural."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ class Words(Struct, frozen=True, kw_only=True):
     """Words of one finding code."""
 
     says: str = ""
-    """Template of the sentence. ``{pods:pod}``, ``{pods:pod, wait}``, ``{pods: wait}`` and ``{pods:it|they}`` agree
+    """Template of the sentence.
+
+    ``{pods:pod}``, ``{pods:pod, wait}``, ``{pods: wait}`` and ``{pods:it|they}`` agree
     with a number, which is ``#`` in the last; of a list a few are named. ``[: {why}]`` is left out without a why, and
     becomes the rest in ``[: {why}||, nobody knows why]``.
     """
@@ -148,12 +150,10 @@ Cause = Literal[
 
 
 class CauseWords(Words, frozen=True, kw_only=True):
-    """Words of one cause: the change that ends it, or what it is. Rows of `audit.causes.UNDONE` say
-    how it is undone.
-    """
+    """Words of one cause; rows of `audit.causes.UNDONE` say how it is undone."""
 
     so: str = ""
-    """Sentence on the trial that ended it: ``{them}`` are the pods, ``{what}`` the cause's detail."""
+    """Sentence on the trial that ended it, with the pods and the cause's detail."""
     place: str = ""
     """Sentence on pods that are all in one domain, before the trial."""
     badness: Literal["critical", "warning", "notice"] | None = None

@@ -12,7 +12,7 @@ from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 
 class GangDomain(Report, frozen=True):
-    """One value of the gang's topology key: whether the gang fits there, and what stops it."""
+    """One value of the gang's topology key: whether the gang fits there, and why it does not."""
 
     value: Annotated[str, Col(header="DOMAIN", value=lambda value: value or EMPTY, fit=Fit.NAMES)]
     """Value of the topology key."""
@@ -46,7 +46,7 @@ class BlockedMember(Report, frozen=True):
     """The first member without a node."""
 
     member: int
-    """Number of the member, from 1 among those to be placed."""
+    """Number of the member, from 1 among the members to be placed."""
     pod: str
     """Name of the pod."""
     stopped: str
@@ -65,7 +65,7 @@ class GangReport(Report, frozen=True):
     members: int
     """Number of members to be placed; of several gangs, in the reported one: the first that does not fit."""
     gangs: int | None
-    """Number of gangs to be placed, without those that fully run; null for as many as fit."""
+    """Number of gangs to be placed, without fully running ones; null for as many as fit."""
     placed: int
     """Number of placed gangs."""
     fits: bool
@@ -93,9 +93,9 @@ def gang_outcome(gang: GangReport, running: int, replicas: int | None) -> str:
     """``gang of 8 not placed, 6 of 8 members fit``, with ``running`` replicas in the end."""
     fitting = f", {gang.fitted} of {gang.members} members fit"
     if gang.pod_group is not None:
-        whose = f"pod group {gang.pod_group}, minCount {gang.size}: "
+        group = f"pod group {gang.pod_group}, minCount {gang.size}: "
         placed = f"{running:,} of {count_of(replicas, 'replica')} placed" if replicas else f"{running:,} fit"
-        return f"{whose}{placed if gang.fits else 'not placed'}{'' if gang.fits or gang.blocked is None else fitting}"
+        return f"{group}{placed if gang.fits else 'not placed'}{'' if gang.fits or gang.blocked is None else fitting}"
     if gang.gangs is None:
         return f"{count_of(gang.placed, 'gang')} of {gang.size:,} fit{'' if gang.placed != 1 else 's'}"
     if gang.gangs > 1:
@@ -105,7 +105,7 @@ def gang_outcome(gang: GangReport, running: int, replicas: int | None) -> str:
 
 
 def gang_sentences(gang: GangReport) -> Iterator[str]:
-    """Yield sentences on chosen domains, the stuck member, and what members wait for."""
+    """Yield sentences on chosen domains, the stuck member, and the reason members wait."""
     if gang.chosen:
         where = some_of([name or EMPTY for name in gang.chosen], _MAX_NODES)
         yield f"all members of {'the' if len(gang.chosen) == 1 else 'each'} gang in one {_key(gang)}: {where}"
@@ -121,8 +121,8 @@ def gang_sentences(gang: GangReport) -> Iterator[str]:
             yield "kube-scheduler tries members once, in order; another order was not tried"
     if gang.waiting is not None:
         fitted = "the one that finds a node" if gang.fitted == 1 else f"the {gang.fitted} that find a node"
-        whose = fitted if gang.fitted else "none is tried"
-        yield f"{whose}: {gang.waiting}"
+        subject = fitted if gang.fitted else "none is tried"
+        yield f"{subject}: {gang.waiting}"
 
 
 def _key(gang: GangReport) -> str:

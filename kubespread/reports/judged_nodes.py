@@ -41,8 +41,9 @@ def preemption_report(preemption: Preemption, version: KubeVersion) -> Preemptio
 
 
 def constraint_reports(states: Mapping[str, State], feasible: Mask) -> list[ConstraintReport]:
-    """Constraints in force, in declared order, with the counts of every domain; ``states`` are by plugin, ``feasible``
-    the nodes that soft constraints compare.
+    """Constraints in force, in declared order, with the counts of every domain.
+
+    ``states`` are by plugin; soft constraints compare the ``feasible`` nodes.
     """
     state = states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState):

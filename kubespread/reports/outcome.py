@@ -100,8 +100,8 @@ class GonePod(Report, frozen=True):
     node: str | None
     """Node that it left; null if it had none."""
     why: str
-    """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``, and of
-    DaemonSets ``no longer selected``.
+    """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``,
+    ``no longer selected``.
     """
     lost_for_good: bool
     """True if it had no controller to recreate it."""
@@ -117,9 +117,9 @@ class UnmadePods(Report, frozen=True):
     count: int
     """Number of these pods."""
     message: str
-    """API server's message for the first, or what their controller waits for."""
+    """API server's message for the first, or the reason their controller waits."""
     enough: str = ""
-    """``requests.cpu: 14 in ResourceQuota compute``: what would allow them; empty where quotas do not refuse them."""
+    """``requests.cpu: 14 in ResourceQuota compute``: quotas that would allow them; empty where none refuses them."""
 
 
 class WorkloadChange(Report, frozen=True, gc=False):
@@ -135,13 +135,11 @@ class WorkloadChange(Report, frozen=True, gc=False):
     fewest_ready: int
     """Fewest pods ready at any known time; failing nodes take all their pods at once."""
     pending: int = 0
-    """Number of pods without a node, beyond those before."""
+    """Number of pods without a node, beyond the number before."""
     unmade: int = 0
-    """Number of pods that are not created, beyond those before."""
+    """Number of pods that are not created, beyond the number before."""
     why: str = ""
-    """Reason it is degraded, in the words of kube-scheduler or the API server, or what its controller waits for; empty
-    if it is not.
-    """
+    """Reason it is degraded: message of kube-scheduler or the API server, or its controller's wait. Empty otherwise."""
     controller_unknown: bool = False
     """True if its controller may create other pods: it is not modeled, or waits for a pod that finalizers keep."""
     gone: int = 0
@@ -202,11 +200,11 @@ class Outcome(Report, frozen=True, kw_only=True):
     name: Annotated[str, Col()]
     """Lost domain, removed node or completed step."""
     verdict: Judgment = "unknown"
-    """``yes`` if nothing refuses it and nothing is worse than before, ``unknown`` if what is may pass."""
+    """``yes`` if nothing is refused or worse than before, ``no`` if something certainly is, else ``unknown``."""
     troubles: tuple[Trouble, ...] = ()
     """The worst first; empty for a yes."""
     workloads: tuple[WorkloadChange, ...] = ()
-    """Affected workloads, by namespace, kind and name; without single pods and those that every node runs."""
+    """Affected workloads, by namespace, kind and name; without single pods and workloads with a pod per node."""
     gone: Annotated[int, Col()] = 0
     """Number of pods that left their nodes, or are terminating."""
     placed: Annotated[int, Col()] = 0
@@ -249,12 +247,12 @@ class Outcome(Report, frozen=True, kw_only=True):
 
     @property
     def pending(self) -> Annotated[int, Col(bad=True, metric="pending_pods", tile="pods pending")]:
-        """Number of pods without a node, beyond those before."""
+        """Number of pods without a node, beyond the number before."""
         return self.count("pending")
 
     @property
     def unmade(self) -> Annotated[int, Col(header="NOT-CREATED", bad=True, hide_empty=True, metric="unmade_pods")]:
-        """Number of pods that are not created, beyond those before."""
+        """Number of pods that are not created, beyond the number before."""
         return self.count("unmade")
 
     @property
@@ -345,7 +343,7 @@ def _share(change: WorkloadChange) -> tuple[float, int]:
 
 
 def phrase_of(alike: Sequence[Trouble], *, most: int = _MAX_NAMED) -> str:
-    """Phrase for troubles of one kind: how many pods, and whose."""
+    """Phrase for troubles of one kind, with their number and subjects."""
     words = TROUBLES[alike[0].kind]
     subjects = list(dict.fromkeys(trouble.subject.short_name for trouble in alike))
     number = sum(trouble.count for trouble in alike) if words.noun == "pod" else len(subjects)
@@ -357,11 +355,11 @@ def _first_message(alike: Sequence[Trouble]) -> str:
     return f": {alike[0].why.rstrip('.')}" if alike[0].why else ""
 
 
-def sentences(rows: Sequence[Outcome], called: Callable[[Sequence[Outcome]], str], told: str = "") -> Iterator[str]:
+def sentences(rows: Sequence[Outcome], called: Callable[[Sequence[Outcome]], str], brief: str = "") -> Iterator[str]:
     """Yield a sentence for each kind of trouble, the worst first, with its rows and extent: ``losing zone a or b: up to
     3 pods pending``.
 
-    ``called`` names several rows, the worst first; what is ``told`` already is left out.
+    ``called`` names several rows, the worst first; phrases in ``brief`` are left out.
     """
     ordered, named = [(row, kinds_of(row)) for row in sorted(rows, key=badness)], ""
     for kind in KINDS:
@@ -370,7 +368,7 @@ def sentences(rows: Sequence[Outcome], called: Callable[[Sequence[Outcome]], str
             name = called(alike)
             yield f"{'any of these' if name == named else name}: {_at_most(kind, alike, called)}"
             named = name if len(name) > _LONG_NAME else ""
-        elif alike and (text := phrase(alike[0], kind)) not in told:
+        elif alike and (text := phrase(alike[0], kind)) not in brief:
             yield f"{called(alike)}: {text}"
 
 

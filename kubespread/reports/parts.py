@@ -312,7 +312,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return msgspec.structs.replace(report, verdict=verdict, answer=sentences, doubts=tuple(doubts), **noted)
 
     def _doubts(self) -> Iterator[tuple[str, Sequence[Judgment]]]:
-        """Yield what is not known of the cluster, and the verdicts that may be others if it were."""
+        """Yield unknowns of the cluster, each with the verdicts that it could change."""
         yield from ((finding.text, finding.refutes) for finding in self.snapshot_findings)
 
     def rests_on(self, finding: SnapshotFinding) -> bool:
@@ -333,9 +333,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return self.verdict == "no"
 
     def outcome(self, *, has_bar: bool) -> Judgment:
-        """Verdict if all requirements are met, unknown for a yes with a part missing; ``has_bar`` if an option says
-        what a no is.
-        """
+        """Verdict if all requirements are met, unknown for an unfinished yes; ``has_bar`` if an option sets them."""
         is_in_doubt = self.verdict == "unknown" and bool(self.doubts)
         is_met = has_bar or (self.only_no_counts and not self.is_no)
         verdict: Judgment = "yes" if not self.is_yes_or_no or (is_met and not is_in_doubt) else self.verdict
@@ -475,11 +473,12 @@ class OfWorkloads(ScheduledReport, frozen=True, kw_only=True):
     """Labels of the workloads; empty for all."""
 
     def rests_on(self, finding: SnapshotFinding) -> bool:
-        # Of a ReplicaSet that is not there nobody knows whose it is.
+        # The Deployment of a missing ReplicaSet is not known.
         if self.asked and finding.workloads and finding.code != "owners":
             return not set(self.asked).isdisjoint(finding.workloads)
-        asked = {name.namespace for name in self.asked} or ({self.namespace} if self.namespace is not None else set())
-        return not (asked and finding.workloads) or any(name.namespace in asked for name in finding.workloads)
+        own = set() if self.namespace is None else {self.namespace}
+        namespaces = {name.namespace for name in self.asked} or own
+        return not (namespaces and finding.workloads) or any(name.namespace in namespaces for name in finding.workloads)
 
 
 def manner_of(preempts: bool) -> str:
@@ -513,8 +512,8 @@ class Domain(Report, frozen=True, kw_only=False, gc=False):
     pods: tuple[CountedPod, ...] | None = None
     """Pods counted in ``matching``, by node and name, and matching terminating ones; only with ``--pods``."""
     not_counted: Literal["nodeAffinity", "nodeTaints", "topologyKeys"] | None = None
-    """Reason none of its nodes counts: none matches nodeSelector and node affinity, those that do have untolerated
-    taints, or lack the key of another constraint. Null if some count.
+    """Reason no node of it counts: node affinity, untolerated taints, or the missing key of another constraint. Null if
+    any counts.
     """
 
 
@@ -546,8 +545,8 @@ class Range(Report, frozen=True):
     @classmethod
     def from_differing(cls, figures: Iterable[int]) -> Range | None:
         """Range of the figures; None if all runs agree."""
-        found = cls.from_figures(figures)
-        return None if found.minimum == found.maximum else found
+        runs = cls.from_figures(figures)
+        return None if runs.minimum == runs.maximum else runs
 
 
 def range_of(number: int, runs: Range | None) -> str:
@@ -686,7 +685,7 @@ class PreemptionReport(Report, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """Describe what preemption would do."""
+        """Describe the effect of preemption."""
         if self.node is None:
             return f"preemption finds no node: {self.tail}" if self.tail else "preemption finds no node"
         violated = f", against {count_of(self.violations, 'disruption budget')}" if self.violations else ""

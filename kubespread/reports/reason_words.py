@@ -25,7 +25,7 @@ class ReasonWords(Struct, frozen=True):
 
     @property
     def is_resource(self) -> bool:
-        """True if nodes have too little of what ``short`` names."""
+        """True if nodes have too little of the resource that ``short`` names."""
         return self.of_one.startswith(_TOO_LITTLE)
 
     def said_of(self, count: int) -> str:

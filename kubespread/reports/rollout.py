@@ -95,10 +95,10 @@ class RolloutReport(Report, frozen=True):
     passes: tuple[RolloutPass, ...]
     """Passes that changed a size, in order."""
     complete: bool
-    """True if all replicas are ready, and of the new revision except those below a StatefulSet's partition."""
+    """True if all replicas are ready, and of the new revision except below a StatefulSet's partition."""
     wedged_on: str | None
-    """Reason it stops: message of kube-scheduler for the pending new pod or of the API server for the refused one, or
-    new pods that never get ready.
+    """Reason it stops: message of kube-scheduler for a pending new pod, or of the API server for a refused one, or new
+    pods that never get ready.
     """
     pending: int
     """New pods without a node in the end."""
@@ -158,8 +158,8 @@ def rollout_sentence(rollout: RolloutReport) -> str:
     # Why pods are pending is said of them.
     lacking = {"pending": rollout.pending, "not created": rollout.not_created}
     counts = [f"{count_of(count, 'new pod')} {what}" for what, count in lacking.items() if count]
-    kept = f", {rollout.kept} of {rollout.replicas} kept by its partition" if rollout.kept else ""
-    ending = f"complete{kept}" if rollout.complete else f"not complete: {', '.join(counts) or rollout.wedged_on}"
+    outdated = f", {rollout.kept} of {rollout.replicas} kept by its partition" if rollout.kept else ""
+    ending = f"complete{outdated}" if rollout.complete else f"not complete: {', '.join(counts) or rollout.wedged_on}"
     if rollout.may_get_stuck:
         why = f": {rollout.stuck_on}" if rollout.complete else ""
         ending = f"may get stuck ({rollout.stuck_runs} of {rollout.runs} runs{why}); in the one shown {ending}"

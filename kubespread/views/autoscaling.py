@@ -1,4 +1,4 @@
-"""Screen of what an autoscaler adds, loop by loop, and why pods still wait."""
+"""Screen of the nodes that an autoscaler adds, loop by loop, and the reasons pods stay pending."""
 
 from __future__ import annotations
 

@@ -74,23 +74,23 @@ def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None)
 
 
 def _strip(line: Line) -> Line:
-    """Cut what fills up the last columns."""
-    kept = list(line)
-    while kept and not kept[-1].text.strip():
-        kept.pop()
-    return kept
+    """Remove the blank cells at the end of a line."""
+    cells = list(line)
+    while cells and not cells[-1].text.strip():
+        cells.pop()
+    return cells
 
 
 def _columns(constraints: Sequence[ConstraintReport]) -> list[Layout]:
-    every = [*enumerate(constraints)]
+    remarks = (", ".join((*policies(constraint), *_not_counted(constraint))) for constraint in constraints)
     return [
-        Layout("", [Cell(letter(place), Tone.STRONG) for place, _ in every]),
-        Layout("", [f"{short_key(each.topology_key)} ≤ {each.max_skew}" for _, each in every]),
-        Layout("", [each.when_unsatisfiable for _, each in every]),
-        Layout("", [each.selector for _, each in every]),
-        Layout("", [_domains(each) for _, each in every]),
-        Layout("", [each.minimum_text for _, each in every]),
-        Layout("", [Cell(", ".join((*policies(each), *_not_counted(each))), Tone.FAINT) for _, each in every]),
+        Layout("", [Cell(letter(place), Tone.STRONG) for place in range(len(constraints))]),
+        Layout("", [f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}" for constraint in constraints]),
+        Layout("", [constraint.when_unsatisfiable for constraint in constraints]),
+        Layout("", [constraint.selector for constraint in constraints]),
+        Layout("", [_domains(constraint) for constraint in constraints]),
+        Layout("", [constraint.minimum_text for constraint in constraints]),
+        Layout("", [Cell(text, Tone.FAINT) for text in remarks]),
     ]
 
 

@@ -1,4 +1,4 @@
-"""All output formats: their names for -o, and what writes them for which kind of report.
+"""Output formats: their names for -o, and their writers for each kind of report.
 
 A writer is a function ``NAME(answer, look) -> str``, where the answer is what the question returns: an ExplainReport, a
 sequence of SimulateReports, or another question's one report. Its module below views/ is imported when it writes.

@@ -50,10 +50,10 @@ def cut_middle(text: str, width: int, beginning: int | None = None) -> str:
 
 
 def _start(text: str, width: int) -> str:
-    kept = text[:width]
-    while width_of(kept) > width:
-        kept = kept[:-1]
-    return kept
+    start = text[:width]
+    while width_of(start) > width:
+        start = start[:-1]
+    return start
 
 
 def rows_of(text: str, width: int) -> int:

@@ -25,11 +25,10 @@ class Tone(StrEnum):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """Layout of an answer; each format reads what applies to it. ``width`` is the terminal's in columns; without it
-    nothing is folded.
-    """
+    """Layout of an answer; each format reads the fields that apply to it."""
 
     width: int | None = None
+    """Columns of the terminal; None to fold nothing."""
     rows: int | None = None
     """Number of lines for the most important parts; None for all."""
     next_command: str = ""
@@ -76,7 +75,7 @@ class Rows(Struct, frozen=True):
     """Each with one or several lines."""
     noun: str = "row"
     below: Sequence[Text] = ()
-    """Legend of headers, and what is left out of all cells."""
+    """Legend of the headers."""
     hidden: int = 0
     """Number of further rows."""
     tones: Sequence[Tone] = ()

@@ -123,12 +123,12 @@ def _align(header: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequen
 
 
 def _fold(summary: str, text: str) -> str:
-    """HTML, in which no markup is read: only what GitHub itself would link is broken up."""
+    """Collapsed section; GitHub reads no markup in its summary, only its own links, which are broken up."""
     return f"<details><summary>{_unlink(_as_html(summary))}</summary>\n\n{text}\n\n</details>"
 
 
 def _as_html(text: str) -> str:
-    """Text in which no element and no entity is read; a ``>`` alone is none."""
+    """Text without HTML elements and entities; a ``>`` alone begins neither."""
     return escape(text).replace("&", "&amp;").replace("<", "&lt;")
 
 

@@ -15,7 +15,7 @@ from kubespread.views.lines import cut_middle
 from kubespread.views.look import Cell, Look, Rows, Sentence, Tone
 from kubespread.views.sheet import Column, Sheet, count
 from kubespread.views.terminal import GAP, INDENT, Layout, room_beside, tabulate
-from kubespread.views.view import Frame, Held, Metric, figures, held_after, held_before, samples
+from kubespread.views.view import Frame, LoadFigures, Metric, figures, loads_after, loads_before, samples
 from kubespread.wording import count_of, short_key
 
 if TYPE_CHECKING:
@@ -66,59 +66,60 @@ def worst_changes(rows: Sequence[Outcome]) -> Sheet[_Change]:
     """Worst outcome of each degraded workload, the one that lacks most first."""
     changes = [(row, change) for row in sorted(rows, key=badness) for change in row.degraded]
     worst: dict[str, _Change] = {}
-    for each in changes:
-        if each[1].ready < worst.setdefault(each[1].workload, each)[1].ready:
-            worst[each[1].workload] = each
+    for pair in changes:
+        _, change = pair
+        if change.ready < worst.setdefault(change.workload, pair)[1].ready:
+            worst[change.workload] = pair
     return Sheet(
         title="",
         noun="workload",
         columns=[*_DEGRADED, Column("FEWEST-AFTER", lambda row: row[0].name, Readers.TERMINAL)],
-        rows=sorted(worst.values(), key=lambda each: (-each[1].lacks, each[1].workload)),
+        rows=sorted(worst.values(), key=lambda pair: (-pair[1].lacks, pair[1].workload)),
     )
 
 
-def frame(row: Outcome, held: dict[str, Held], drawn: TopologyMap) -> Frame:
-    """Frame of the nodes after the row; ``held`` is what they held before, and is updated."""
-    now = held_after(row.nodes.loads, held, drawn)
-    held |= now
+def frame(row: Outcome, loads: dict[str, LoadFigures], drawn: TopologyMap) -> Frame:
+    """Frame of the nodes after the row; ``loads``, their figures before it, is updated."""
+    changed = loads_after(row.nodes.loads, loads, drawn)
+    loads |= changed
     return Frame(
         row.name,
         f"{row.gone:,} gone, {row.placed:,} placed, {count_of(row.pending, 'pod')} pending",
-        pods={name: after[0] or 0 for name, after in now.items()},
-        gone=row.nodes.left,
+        pods={name: load[0] or 0 for name, load in changed.items()},
+        unavailable=row.nodes.left,
         joined=row.nodes.joined,
         states=row.nodes.states,
-        held=now,
+        loads=changed,
     )
 
 
 def frames(rows: Sequence[Outcome], drawn: TopologyMap) -> Iterator[Frame]:
     """Yield a frame per row, each continuing the one before."""
-    held = held_before(drawn)
-    return (frame(row, held, drawn) for row in rows)
+    loads = loads_before(drawn)
+    return (frame(row, loads, drawn) for row in rows)
 
 
 def frames_apart(rows: Sequence[Outcome], drawn: TopologyMap) -> Iterator[Frame]:
     """Yield a frame per row, each starting anew; of many the last ones."""
-    start = held_before(drawn)
-    back: dict[str, Held] = {}
-    gone: Sequence[str] = ()
+    start = loads_before(drawn)
+    restored: dict[str, LoadFigures] = {}
+    returning: Sequence[str] = ()
     for row in rows[-_MAX_FRAMES:]:
         shown = frame(row, dict(start), drawn)
-        held = {**back, **shown.held}
-        pods, lost = {name: now[0] or 0 for name, now in held.items()}, _lost_nodes(row)
-        yield replace(shown, pods=pods, gone=lost, joined=(*row.nodes.joined, *gone), states={}, held=held)
-        back, gone = {name: start[name] for name in shown.held if name in start}, lost
+        loads, joined, unavailable = {**restored, **shown.loads}, (*row.nodes.joined, *returning), _unavailable(row)
+        pods = {name: load[0] or 0 for name, load in loads.items()}
+        yield replace(shown, pods=pods, unavailable=unavailable, joined=joined, states={}, loads=loads)
+        restored, returning = {name: start[name] for name in shown.loads if name in start}, unavailable
 
 
-def _lost_nodes(row: Outcome) -> Sequence[str]:
-    """The nodes that are gone after it, or do not answer."""
+def _unavailable(row: Outcome) -> Sequence[str]:
+    """Nodes that the event deletes or makes not ready."""
     silent = [name for name, states in row.nodes.states.items() if "not ready" in states]
     return (*row.nodes.left, *silent)
 
 
 def metrics(prefix: str, row_type: type[Outcome], rows: Sequence[Outcome]) -> Iterator[Metric]:
-    """Yield the number of tried events, of those that leave nothing worse, and figures of each."""
+    """Yield the number of tried events, a 1 for each that leaves nothing worse, and the figures of each."""
     yield f"{prefix}_outcomes", "Events that were tried.", [({}, len(rows))]
     yes = [int(row.verdict == "yes") for row in rows]
     yield f"{prefix}_ok", "1 where nothing is in the way and nothing is worse.", samples(row_type, rows, yes)
@@ -131,7 +132,7 @@ _LEAST_DOMAIN = 5
 
 
 def passes(heading: str, rollout: RolloutReport, look: Look) -> Rows:
-    """Table of the passes below ``heading``; of very many the first and the last, unless all are wanted."""
+    """Table of the passes below ``heading``; of very many the first and the last, unless all are requested."""
     limits = f"maxSurge {rollout.max_surge}, maxUnavailable {rollout.max_unavailable}"
     about = f"  {rollout.strategy}, {count_of(rollout.replicas, 'replica')}, {limits}; per domain old+new"
     shown = list(rollout.passes)

@@ -66,9 +66,7 @@ def name(answer: Answer, _look: Look) -> str:
 
 
 def csv(answer: Answer, look: Look) -> str:
-    """First sheet for spreadsheets: one row per line, empty cells for missing values, and columns as in a pipe, with
-    spreadsheet headers: ``max_skew`` for ``MAX-SKEW``.
-    """
+    """First sheet for spreadsheets: columns as in a pipe, headers like ``max_skew``, empty cells for missing values."""
     sheet = next(sheet for sheet in sheets_in(view_of(answer)) if Readers.SPREADSHEET in sheet.readers)
     shown = sheet.records(Readers.SPREADSHEET)
     headers = [column.header for column in shown]

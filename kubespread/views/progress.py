@@ -90,26 +90,26 @@ class AnswerProgress(_Line):
 
     def __init__(self, doing: str) -> None:
         self._doing = doing
-        self._done = self._total = 0
+        self._completed = self._total = 0
         self._since = self._begun = monotonic()
         super().__init__()
 
-    def on_progress(self, done: int, total: int = 0) -> None:
+    def on_progress(self, completed: int, total: int = 0) -> None:
         with self._lock:
             if total != self._total and total:
                 # Another of the questions that an answer is made of.
                 self._begun, self._total = (monotonic() if self._total else self._begun), total
             if total == self._total:
-                self._done = done
+                self._completed = completed
 
     def _line(self) -> str:
         with self._lock:
-            left = (monotonic() - self._begun) / max(1, self._done) * (self._total - self._done)
-            far = how_far(self._done, self._total, left) if self._total else f"{self._done:,}"
-            done = f"{far}, " if self._done else ""
-            return f"{self._doing}: {done}{monotonic() - self._since:.0f} s"
+            left = (monotonic() - self._begun) / max(1, self._completed) * (self._total - self._completed)
+            far = how_far(self._completed, self._total, left) if self._total else f"{self._completed:,}"
+            progress = f"{far}, " if self._completed else ""
+            return f"{self._doing}: {progress}{monotonic() - self._since:.0f} s"
 
 
-def how_far(done: int, total: int, seconds_left: float) -> str:
+def how_far(completed: int, total: int, seconds_left: float) -> str:
     """``12 of 30, about 90 s left``."""
-    return f"{done:,} of {total:,}, about {age(round(seconds_left))} left"
+    return f"{completed:,} of {total:,}, about {age(round(seconds_left))} left"

@@ -123,21 +123,21 @@ def count(
 
 @cache
 def columns_of(row: type, *names: str) -> Sequence[Column[Any]]:
-    """Columns that a type of rows declares: all, or those of some fields."""
+    """Columns that a type of rows declares: all, or the named ones."""
     every = declared_columns(row)
-    return [_column(each) for each in (map(every.__getitem__, names) if names else every.values())]
+    return [_column(column) for column in (map(every.__getitem__, names) if names else every.values())]
 
 
-def _column(each: DeclaredColumn) -> Column[Any]:
-    col, value, text = each.col, each.value, each.col.text
-    wanted, unwanted = (Tone.GOOD, Tone.BAD) if col.good else (Tone.BAD, Tone.GOOD)
+def _column(declared: DeclaredColumn) -> Column[Any]:
+    col, value, text = declared.col, declared.value, declared.col.text
+    tone_if_any, tone_if_none = (Tone.GOOD, Tone.BAD) if col.good else (Tone.BAD, Tone.GOOD)
     return Column(
-        each.header,
+        declared.header,
         value,
         col.readers,
         text=None if text is None else lambda row: text(value(row)),
-        tone=(lambda row: wanted if value(row) else unwanted) if col.good or col.bad else None,
-        is_number=each.is_number,
+        tone=(lambda row: tone_if_any if value(row) else tone_if_none) if col.good or col.bad else None,
+        is_number=declared.is_number,
         short=col.short,
         fit=col.fit,
         hides_empty=col.hide_empty,

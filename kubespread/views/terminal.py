@@ -149,34 +149,32 @@ def told_apart(names: Sequence[str], width: int) -> list[str]:
     counts = Counter(word for parts in words.values() for word in {*parts})
     weights = {word: log(len(kinds) / number) for word, number in counts.items()}
     shown = {name: name for name in kinds if width_of(name) <= width}
-    taken = {*shown}
+    used = {*shown}
     for name in kinds:
         if name not in shown:
             cuts = _without_words(words[name], weights, width)
-            shown[name] = next((cut for cut in cuts if cut not in taken), "")
-            taken.add(shown[name])
+            shown[name] = next((cut for cut in cuts if cut not in used), "")
+            used.add(shown[name])
     rest = [name for name in kinds if not shown[name]]
     shown.update(zip(rest, _cut_alike(rest, width), strict=True))
     return [shown[name] for name in names]
 
 
 def _without_words(parts: Sequence[str], weights: Mapping[str, float], width: int) -> list[str]:
-    """The name without some of its ``parts`` in a row, in every way that fits, the best first: what it loses is in
-    most names, at neither end, and as little as that.
-    """
+    """Every cut of consecutive ``parts`` of a name that fits, the best first: of common words, not at an end, short."""
     total = sum(map(width_of, parts))
-    found = list[tuple[float, bool, int, str]]()
+    cuts = list[tuple[float, bool, int, str]]()
     for start in range(len(parts)):
-        lost, weight = 0, 0.0
+        removed, weight = 0, 0.0
         for end in range(start + 1, len(parts) + (start > 0)):
             word = parts[end - 1]
-            lost += width_of(word)
+            removed += width_of(word)
             weight += 0 if word in _SEPARATORS else weights[word]
-            if lost > 1 and total - lost + 1 <= width:
+            if removed > 1 and total - removed + 1 <= width:
                 is_end = start == 0 or end == len(parts)
                 cut = f"{''.join(parts[:start])}{CUT}{''.join(parts[end:])}"
-                found.append((round(weight, _DIGITS), is_end, lost, cut))
-    return [cut for *_, cut in sorted(found)]
+                cuts.append((round(weight, _DIGITS), is_end, removed, cut))
+    return [cut for *_, cut in sorted(cuts)]
 
 
 def _cut_alike(names: Sequence[str], width: int) -> list[str]:
@@ -200,7 +198,7 @@ _LEAD, _LEAST = 3, 3
 
 
 def table(answer: Answer, look: Look) -> str:
-    """The answer for a terminal: all of it, or what so many rows show first."""
+    """The answer for a terminal: all of it, or its most important lines in ``look.rows`` rows."""
     view = view_of(answer)
     if view.sentences is not None:
         return view.sentences()
@@ -225,7 +223,7 @@ def screen(view: View, look: Look) -> Iterator[Part]:
 
 
 def doubts(view: View) -> Iterator[Sentence]:
-    """Yield what is unknown."""
+    """Yield sentences on unknowns that may change the answer."""
     return (fold(Cell(doubt, Tone.BAD), indent="") for doubt in view.doubts)
 
 
@@ -242,9 +240,7 @@ def subject(phrases: Sequence[Line], look: Look) -> Iterator[Sentence]:
 
 
 def _fitting(parts: Sequence[Part], following: Sequence[Line], look: Look) -> Iterator[Line]:
-    """Lines of all ``parts``, or of as many as ``look.rows`` has room for beside those ``following``; the rest is
-    counted.
-    """
+    """Lines of all ``parts``, or of as many as fit into ``look.rows`` above ``following``; the rest is counted."""
     hidden = Counter[str]()
     for part in parts:
         if isinstance(part, Rows) and part.hidden:
@@ -281,7 +277,7 @@ class _Piece(Struct, frozen=True):
     rank: tuple[int, int]
     """The smallest come first."""
     group: int
-    """Number of its table, of which no row is shown after one that has no room; -1 for sentences."""
+    """Number of its table, which ends at the first row without room; -1 for sentences."""
     texts: Sequence[Text]
     noun: str = "line"
     header: Sequence[Text] = ()
@@ -289,8 +285,10 @@ class _Piece(Struct, frozen=True):
 
 
 def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
-    """Parts of a screen, ranked: the verdict and what it is about, the worst rows of the first table, the
-    sentences above tables, the other rows of all tables in turn, bad ones first, and what stands below tables.
+    """Yield the parts of a screen, ranked.
+
+    First come the verdict and its subject, then the worst rows of the first table, the other sentences above tables,
+    the other rows of all tables in turn, bad ones first, and sentences below tables.
     """
     texts, is_below = 0, False
     for number, part in enumerate(parts):
@@ -309,7 +307,7 @@ def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
 
 
 def _choose(pieces: Sequence[_Piece], room: int, width: int) -> Collection[int]:
-    """The places of those that have room."""
+    """Positions of the pieces that have room."""
     shown, opened, closed = set[int](), set[int](), set[int]()
     for place, piece in sorted(enumerate(pieces), key=lambda pair: pair[1].rank):
         height = height_of(_lay_out([piece], width, opened), width)
@@ -323,11 +321,11 @@ def _choose(pieces: Sequence[_Piece], room: int, width: int) -> Collection[int]:
 
 
 def _lay_out(pieces: Iterable[_Piece], width: int, opened: Collection[int] = ()) -> Sequence[Line]:
-    """Collect the lines of ``pieces``, those of the headers too except for the groups that are ``opened``."""
-    texts, seen = list[Text](), {*opened}
+    """Lines of ``pieces``, each group below its header unless it is already ``opened``."""
+    texts, headed = list[Text](), {*opened}
     for piece in pieces:
-        texts += (*(piece.header if piece.group not in seen else ()), *piece.texts)
-        seen.add(piece.group)
+        texts += (*(piece.header if piece.group not in headed else ()), *piece.texts)
+        headed.add(piece.group)
     return [*_lines(texts, width)]
 
 
@@ -367,23 +365,24 @@ def lay_table(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Ro
     if sentence is not None:
         room -= GAP + min(sentence.width, max(_LEAST_SENTENCE, *words))
     names = [column.fit is Fit.NAMES for column in shown[: len(laid)]]
-    least = (_LEAST_NAME if is_name else each.width for each, is_name in zip(laid, names, strict=True))
-    widths = [min(each.width, width) for each, width in zip(laid, least, strict=True)]
+    least = (_LEAST_NAME if is_name else layout.width for layout, is_name in zip(laid, names, strict=True))
+    widths = [min(layout.width, width) for layout, width in zip(laid, least, strict=True)]
     while len(laid) > 1 and sum(widths) + GAP * len(widths) > room:
         place = next((place for place in range(len(laid) - 1, 0, -1) if not names[place]), len(laid) - 1)
         del laid[place], names[place], widths[place]
     spare = max(0, room - sum(widths) - GAP * len(widths))
-    for place, each in enumerate(laid):
-        wider = min(each.width, widths[place] + spare)
+    for place, layout in enumerate(laid):
+        wider = min(layout.width, widths[place] + spare)
         spare -= wider - widths[place]
-        if wider < each.width:
-            texts = told_apart([cell.text for cell in each.cells], wider)
-            laid[place] = Layout(each.header, map(Cell, texts, (cell.tone for cell in each.cells)), each.is_number)
+        if wider < layout.width:
+            texts = told_apart([cell.text for cell in layout.cells], wider)
+            tones = (cell.tone for cell in layout.cells)
+            laid[place] = Layout(layout.header, map(Cell, texts, tones), layout.is_number)
     if sentence is None:
         return laid_out(laid, look)
-    hanging = len(INDENT) + sum(each.width + GAP for each in laid)
-    made = laid_out([*laid, sentence], look)
-    return replace(made, rows=[[Sentence(line, hanging)] for (line,) in made.rows if not isinstance(line, Sentence)])
+    hanging = len(INDENT) + sum(layout.width + GAP for layout in laid)
+    lines = laid_out([*laid, sentence], look)
+    return replace(lines, rows=[[Sentence(line, hanging)] for (line,) in lines.rows if not isinstance(line, Sentence)])
 
 
 def laid_out(columns: Sequence[Layout], look: Look, noun: str = "row", gap: int = GAP) -> Rows:

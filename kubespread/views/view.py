@@ -1,5 +1,5 @@
-"""The content of a report without its layout, which every format is made from, and what finds it: the ``view`` beside
-the report. A report without its own view: its rows.
+"""The content of a report without its layout, from which every format is made: the ``view`` beside the report, or the
+report's rows.
 """
 
 from __future__ import annotations
@@ -78,21 +78,21 @@ class NodeFacts(Struct, frozen=True):
         return Table("Nodes", ("Node", *self.header), rows)
 
 
-Held = Sequence[int | None]
-"""Number of pods on a node, and requested percentage of the map's resources; None if unknown."""
+LoadFigures = Sequence[int | None]
+"""Number of pods on a node, and requested percentages of the map's resources; None if unknown."""
 
 
 class Frame(Struct, frozen=True):
-    """One step: changed pods of nodes, and nodes that came or went."""
+    """One step: changed pods of nodes, and nodes that joined, left or became not ready."""
 
     label: str
     text: str
     pods: Mapping[str, int] = field(default_factory=dict)
-    gone: Sequence[str] = ()
+    unavailable: Sequence[str] = ()
     joined: Sequence[str] = ()
     states: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Changed reasons that nodes keep pods away: ``cordoned``, ``not ready``."""
-    held: Mapping[str, Held] = field(default_factory=dict)
+    loads: Mapping[str, LoadFigures] = field(default_factory=dict)
     """Changed pods and requests of nodes; for other nodes of ``pods`` they are unknown from now on."""
 
 
@@ -125,29 +125,30 @@ Metric = tuple[str, str, Iterable[Sample]]
 
 def samples(row_type: type, rows: Sequence[Any], figures: Sequence[float]) -> Iterator[Sample]:
     """Yield a sample per row, labeled with the texts among its fields."""
-    names = [each for each in declared_columns(row_type).values() if each.is_label]
-    labels = ({each.name: str(getattr(row, each.name)) for each in names} for row in rows)
+    names = [column.name for column in declared_columns(row_type).values() if column.is_label]
+    labels = ({name: str(getattr(row, name)) for name in names} for row in rows)
     return zip(labels, figures, strict=True)
 
 
 def figures(prefix: str, row_type: type, rows: Sequence[Any]) -> Iterator[Metric]:
-    """Yield a metric for each column with a name in Prometheus, with a sample per row."""
-    for each in declared_columns(row_type).values():
-        if each.col.metric:
-            help = docstring(row_type, each.name)
-            yield f"{prefix}_{each.col.metric}", help, samples(row_type, rows, [each.value(row) or 0 for row in rows])
+    """Yield a metric for column column with a name in Prometheus, with a sample per row."""
+    for column in declared_columns(row_type).values():
+        if column.col.metric:
+            help = docstring(row_type, column.name)
+            values = [column.value(row) or 0 for row in rows]
+            yield f"{prefix}_{column.col.metric}", help, samples(row_type, rows, values)
 
 
 def tiles(row_type: type, rows: Sequence[Any]) -> Iterator[Tile]:
-    """Yield the figure of the worst row, for each column with a tile."""
-    for each in declared_columns(row_type).values():
-        if each.col.tile:
-            worst = max((each.value(row) or 0 for row in rows), default=0)
-            yield unwanted_tile(f"{each.col.tile}, at worst", worst)
+    """Yield the figure of the worst row, for column column with a tile."""
+    for column in declared_columns(row_type).values():
+        if column.col.tile:
+            worst = max((column.value(row) or 0 for row in rows), default=0)
+            yield unwanted_tile(f"{column.col.tile}, at worst", worst)
 
 
 class View(Struct, frozen=True):
-    """Content of a report: its sheets for every format, and what only pictures show."""
+    """Content of a report: sheets for every format, and parts for pictures alone."""
 
     title: str
     provenance: str
@@ -177,7 +178,7 @@ class View(Struct, frozen=True):
     nodes_of: Callable[[], NodeFacts] | None = None
     """Function for facts about nodes that take long to make."""
     replicas: Mapping[str, int] | None = None
-    """Number of pods to draw on each node; None for those that the map marks."""
+    """Number of pods to draw on each node; None for the pods that the map marks."""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     """Name of the leaving node, by that of the one that replaces it."""
     frames: Callable[[TopologyMap], Iterable[Frame]] = lambda _: ()
@@ -188,17 +189,19 @@ class View(Struct, frozen=True):
     """Notes, gaps and unmodeled features, by heading."""
 
 
-def held_before(drawn: TopologyMap) -> dict[str, Held]:
+def loads_before(drawn: TopologyMap) -> dict[str, LoadFigures]:
     """Pods and requests of each node of the map."""
     return {node.name: (node.pods, *(load.percent for load in node.load)) for node in drawn.nodes}
 
 
-def held_after(loads: Iterable[NodeLoad], before: Mapping[str, Held], drawn: TopologyMap) -> dict[str, Held]:
+def loads_after(
+    loads: Iterable[NodeLoad], before: Mapping[str, LoadFigures], drawn: TopologyMap
+) -> dict[str, LoadFigures]:
     """Pods and requests of the nodes of ``loads``."""
-    nothing: Held = [None] * (1 + len(drawn.resources))
-    after = dict[str, Held]()
+    unknown: LoadFigures = [None] * (1 + len(drawn.resources))
+    after = dict[str, LoadFigures]()
     for load in loads:
-        were = zip(drawn.resources, before.get(load.node, nothing)[1:], strict=True)
+        were = zip(drawn.resources, before.get(load.node, unknown)[1:], strict=True)
         # What is not named is requested by no pod.
         after[load.node] = (load.pods, *(load.percent.get(name, None if was is None else 0) for name, was in were))
     return after
@@ -269,10 +272,10 @@ def cluster_words(cluster: ClusterReference | None) -> tuple[str, str]:
     """Kind of the cluster, if known, and its name."""
     if cluster is None or not (cluster.context or cluster.server or cluster.time):
         return "", ""
-    whose = ("context", cluster.context) if cluster.context else ("", cluster.server or "")
+    origin = ("context", cluster.context) if cluster.context else ("", cluster.server or "")
     if cluster.snapshot is None:
-        return whose
-    of = f" of {' '.join(filter(None, whose))}" if any(whose) else ""
+        return origin
+    of = f" of {' '.join(filter(None, origin))}" if any(origin) else ""
     old = "" if cluster.age_seconds is None else f", {age(cluster.age_seconds)} old"
     return "snapshot", f"{cluster.snapshot.rpartition('/')[2]}{of}{old}"
 
@@ -295,7 +298,7 @@ _HUMP = regex(r"(?<=[a-z])(?=[A-Z])")
 
 def view_of_rows(report: Any) -> View:
     """View of a report without one of its own: a sheet for each field of rows with columns."""
-    kinds = {each.name: get_args(each.type)[0] for each in fields(report) if get_origin(each.type) is tuple}
+    kinds = {info.name: get_args(info.type)[0] for info in fields(report) if get_origin(info.type) is tuple}
     sheets = [
         Sheet(title=name.replace("_", " ").capitalize(), columns=columns_of(row), rows=getattr(report, name))
         for name, row in kinds.items()
@@ -309,16 +312,14 @@ def view_of_rows(report: Any) -> View:
 def view_of(answer: Answer) -> View:
     """Make the view of an answer; a report without a view is shown as its rows."""
     reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
-    tell = _view_beside(type(reports[0]))
-    view = view_of_rows(reports[0]) if tell is None else tell(reports)
+    build = _view_beside(type(reports[0]))
+    view = view_of_rows(reports[0]) if build is None else build(reports)
     doubts = dict.fromkeys(doubt for report in reports for doubt in getattr(report, "doubts", ()))
     return replace(view, doubts=tuple(doubts))
 
 
 def _view_beside(report: type[Any]) -> Callable[[Sequence[Any]], View] | None:
-    """The ``view`` that stands in the file of a report, or in one of that name beside it; ``view_of_several`` where a
-    question has several reports.
-    """
+    """Find ``view`` in the module of a report or in ``view.py`` beside it; ``view_of_several`` there comes first."""
     home = import_module(report.__module__)
     # A module of that name is in a folder's names once it was imported.
     if not callable(getattr(home, "view", None)):

@@ -185,7 +185,11 @@ def test_nodes_that_join_in_a_step_are_drawn_from_the_start() -> None:
     page = write_page(kubespread.plan(snapshot, steps), kubespread.topology_map(snapshot))
     frames = json.loads(Elements(page).inside["frames"])
     assert [frame["label"] for frame in frames] == ["step 1: add-node a:1", "step 2: drain a", "step 3: delete-node a"]
-    assert [(len(frame.get("joined", ())), frame.get("gone", [])) for frame in frames] == [(1, []), (0, []), (0, ["a"])]
+    assert [(len(frame.get("joined", ())), frame.get("unavailable", [])) for frame in frames] == [
+        (1, []),
+        (0, []),
+        (0, ["a"]),
+    ]
     assert frames[1]["pods"]["a"] == 0
     assert f"{frames[0]['joined'][0]}: not there yet" in page
 
@@ -207,7 +211,7 @@ def stepped() -> str:
 def test_each_step_has_what_nodes_hold_then() -> None:
     frames = json.loads(Elements(stepped()).inside["frames"])
     # Pods, then cpu, memory and pods in percent; only where it changed.
-    assert [frame.get("held") for frame in frames] == [{"a": [0, 0, 0, 0], "b": [2, 100, 0, 1]}, None, None]
+    assert [frame.get("loads") for frame in frames] == [{"a": [0, 0, 0, 0], "b": [2, 100, 0, 1]}, None, None]
 
 
 def test_rows_name_the_step_that_they_are_about() -> None:

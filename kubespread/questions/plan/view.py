@@ -14,7 +14,7 @@ from kubespread.views.look import Cell, Line, Look, Part, Sentence, Text, Tone
 from kubespread.views.outcomes import details, frame, passes, tone
 from kubespread.views.sheet import Column, Sheet, columns_of, count
 from kubespread.views.terminal import INDENT, lay_table
-from kubespread.views.view import Frame, Tile, View, frame_of, held_before, unwanted_tile
+from kubespread.views.view import Frame, Tile, View, frame_of, loads_before, unwanted_tile
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
@@ -94,12 +94,12 @@ def _frames_of(report: PlanReport) -> Mapping[int, int]:
 
 
 def _frames(report: PlanReport, drawn: TopologyMap) -> Iterator[Frame]:
-    """One frame per step, with what each node holds after it."""
-    held = held_before(drawn)
+    """One frame per step, with the load of each node after it."""
+    loads = loads_before(drawn)
     if _moves_first(report):
-        yield frame(report.start, held, drawn)
+        yield frame(report.start, loads, drawn)
     for step in report.steps:
-        yield replace(frame(step, held, drawn), label=f"step {step.number}: {step.title or step.name}")
+        yield replace(frame(step, loads, drawn), label=f"step {step.number}: {step.title or step.name}")
 
 
 def _parts(report: PlanReport, look: Look) -> Iterator[Part]:

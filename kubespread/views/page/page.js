@@ -201,17 +201,17 @@
     if (steps) {
       const start = await read("map");
       const [podColumn, stateColumn] = [names.indexOf(start.columns.pods), names.indexOf(start.columns.state)];
-      const heldColumns = start.columns.held.map((name) => names.indexOf(name));
+      const loadColumns = start.columns.loads.map((name) => names.indexOf(name));
       const isFull = (percent, shades) => (shades.find((shade) => percent >= shade[0]) || [0, ""])[1];
       const cellOf = new Map();
-      const heldBefore = new Map();
+      const loadsBefore = new Map();
       const isLater = new Set(start.later);
       const slider = byId("step");
       const amount = (text) => (text ? parseInt(text, 10) : null);
       const adopt = () => cellsNow().filter((cell) => !cellOf.has(nameOf(cell))).forEach((cell) => {
         cellOf.set(nameOf(cell), cell);
-        const held = heldColumns.map((column) => rowOf(cell).cells[column]);
-        heldBefore.set(nameOf(cell), held.map((each) => (each ? amount(each.textContent) : null)));
+        const cells = loadColumns.map((column) => rowOf(cell).cells[column]);
+        loadsBefore.set(nameOf(cell), cells.map((each) => (each ? amount(each.textContent) : null)));
       });
       adopt();
       const hasNames = Boolean(picture.querySelector(".name"));
@@ -226,11 +226,11 @@
       const write = (element, text) => { if (element && element.textContent !== text) element.textContent = text; };
       const at = (step) => {
         const now = { pods: new Map(Object.entries(start.pods)), states: new Map(Object.entries(start.states)),
-          off: new Set(isLater), joined: new Set(start.joined), moved: new Set(), held: new Map() };
+          off: new Set(isLater), joined: new Set(start.joined), moved: new Set(), loads: new Map() };
         frames.slice(0, step).forEach((frame, place) => {
-          const { pods = {}, states = {}, held = {}, joined = [], gone = [] } = frame;
-          Object.keys(pods).forEach((node) => now.held.set(node, held[node] || heldColumns.map(() => null)));
-          Object.entries(held).forEach(([node, amounts]) => now.held.set(node, amounts));
+          const { pods = {}, states = {}, loads = {}, joined = [], unavailable = [] } = frame;
+          Object.keys(pods).forEach((node) => now.loads.set(node, loads[node] || loadColumns.map(() => null)));
+          Object.entries(loads).forEach(([node, amounts]) => now.loads.set(node, amounts));
           const here = [...Object.keys(pods), ...joined];
           Object.entries(pods).forEach(([node, count]) => now.pods.set(node, count));
           Object.entries(states).forEach(([node, told]) => {
@@ -238,8 +238,8 @@
           });
           here.forEach((node) => now.off.delete(node));
           joined.filter((node) => isLater.has(node)).forEach((node) => now.joined.add(node));
-          gone.forEach((node) => now.off.add(node));
-          if (place === step - 1) now.moved = new Set([...here, ...Object.keys(states), ...gone]);
+          unavailable.forEach((node) => now.off.add(node));
+          if (place === step - 1) now.moved = new Set([...here, ...Object.keys(states), ...unavailable]);
         });
         return now;
       };
@@ -270,13 +270,13 @@
         const row = rowOf(cell);
         write(row.cells[podColumn], String(count));
         write(row.cells[stateColumn], told);
-        const held = isOff ? heldColumns.map(() => null) : now.held.get(name) || heldBefore.get(name);
-        heldColumns.forEach((column, place) => {
-          const told = held[place] === null ? "" : `${held[place]}${place ? "%" : ""}`;
+        const load = isOff ? loadColumns.map(() => null) : now.loads.get(name) || loadsBefore.get(name);
+        loadColumns.forEach((column, place) => {
+          const told = load[place] === null ? "" : `${load[place]}${place ? "%" : ""}`;
           write(row.cells[column], told);
-          if (place) row.cells[column].className = told && `f${Math.round(Math.min(100, held[place]) / 5)} ${held[place] >= start.full ? "warn" : ""}`.trim();
+          if (place) row.cells[column].className = told && `f${Math.round(Math.min(100, load[place]) / 5)} ${load[place] >= start.full ? "warn" : ""}`.trim();
         });
-        const fullest = Math.max(-1, ...held.slice(1).filter((percent) => percent !== null));
+        const fullest = Math.max(-1, ...load.slice(1).filter((percent) => percent !== null));
         start.shades.forEach((shade) => cell.classList.remove(shade[1]));
         if (!isOff && start.shades.length && fullest >= 0) cell.classList.add(isFull(fullest, start.shades));
       };

@@ -1,6 +1,4 @@
-"""The parts of a page, in which foreign text is always just text: answer, key figures, the picture of a cluster with
-what its marks and colors mean, tables, and notes beside them.
-"""
+"""Parts of a page, in which foreign text is always plain text: answer, key figures, tables, bars and notes."""
 
 from __future__ import annotations
 
@@ -59,7 +57,7 @@ _MOST_ROWS = 10_000
 _MOST_LISTED = 12
 """Notes that are open."""
 _SHORT, _LONG = 16, 45
-"""Letters of a cell that stays in one line, and of one with words that is narrower than what it says."""
+"""Most letters of a cell that is not folded, and of one with words that is not a wide one."""
 _ONE_LINE = 45
 """Letters of a name that stays in one line."""
 _MOST_COLUMNS = 9
@@ -84,7 +82,7 @@ def answer(account: View) -> str:
 
 
 def remarks(account: View) -> str:
-    """Notes on the answer's basis, mostly folded: many would bury what comes below."""
+    """Notes on the answer's basis, mostly folded: many would bury the tables below."""
     first, more = ([f"<p>{breakable(line)}</p>" for line in part] for part in (account.answer[1:4], account.answer[4:]))
     folded = f"<details><summary>and {len(more):,} more</summary>{''.join(more)}</details>" if more else ""
     return f'<section class="remarks" aria-label="What it rests on">{"".join(first)}{folded}</section>' if first else ""
@@ -102,8 +100,8 @@ def _tile(tile: Tile) -> str:
 
 def facts(of: Mapping[str, str], commands: Collection[str]) -> str:
     """Names with values or commands, without empty ones."""
-    said = ((name, command(value) if name in commands else breakable(value)) for name, value in of.items() if value)
-    pairs = "".join(f"<div><dt>{text(name)}</dt><dd>{value}</dd></div>" for name, value in said)
+    terms = ((name, command(value) if name in commands else breakable(value)) for name, value in of.items() if value)
+    pairs = "".join(f"<div><dt>{text(name)}</dt><dd>{value}</dd></div>" for name, value in terms)
     return f"<section><h2>This answer</h2><dl>{pairs}</dl></section>" if pairs else ""
 
 

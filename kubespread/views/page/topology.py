@@ -1,5 +1,5 @@
-"""The picture of a cluster: boxes of domains with their nodes in them, what its marks and colors mean, and the slider
-that moves it from step to step. Of many nodes it has the totals of each domain, and nodes when a domain is opened.
+"""The picture of a cluster: boxes of domains with their nodes, the legend, and the slider from step to step. With many
+nodes it shows the totals of each domain, and the nodes when a domain is opened.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Picture:
         named = dict.fromkeys(name for frame in self.frames for name in (*frame.joined, *frame.pods))
         self.joined = [name for name in named if name not in present]
         """Nodes of frames that the map does not have."""
-        self.tells_loads = any(frame.held for frame in self.frames) or not self.frames
-        """True if it knows at every frame what nodes hold."""
+        self.has_loads = any(frame.loads for frame in self.frames) or not self.frames
+        """True unless there are frames and none has the load of nodes."""
         self.is_judged = account.nodes is not None and bool(account.nodes.colors)
         """True if colors are verdicts, and not how full nodes are."""
         self.is_marking = report.workload is not None or report.selector is not None
@@ -84,8 +84,8 @@ class Picture:
     @cached_property
     def nodes(self) -> Sequence[MapNode]:
         """Nodes in the question's order, which may be the fullest first."""
-        told = () if self.account.nodes is None else self.account.nodes.rows
-        places = {name: place for place, name in enumerate(told)}
+        rows = () if self.account.nodes is None else self.account.nodes.rows
+        places = {name: place for place, name in enumerate(rows)}
         return sorted(self.report.nodes, key=lambda node: places.get(node.name, len(places)))
 
     @cached_property
@@ -105,14 +105,12 @@ class Picture:
         return ("pod",) if self.report.workload is None else ("pod", f"of {self.report.workload}")
 
     def _node_marks(self) -> Mapping[str, NodeMark]:
-        """Every node of the map, and behind them those that join: the color is the verdict where there is one, else how
-        full the node is.
-        """
+        """Marks of the map's nodes and of nodes that join later, colored by verdict if there is one, else by load."""
         facts = self.account.nodes
         verdicts, words, rows = ({}, {}, {}) if facts is None else (facts.verdicts, facts.words, facts.rows)
         marks = {}
         for position, node in enumerate(self.nodes):
-            tone = _shade(percent(node)) if self.tells_loads else ""
+            tone = _shade(percent(node)) if self.has_loads else ""
             if self.is_judged:
                 tone = str(rows[node.name].tone) if node.name in rows else ""
             closed = "closed" if is_closed(node.closed) else ""
@@ -140,7 +138,7 @@ class Picture:
         return f'<div role="group" class="topology boxes {size}" aria-label="{text(label)}">{inner}</div>'
 
     def _level(self, nodes: Sequence[MapNode], depth: int) -> Iterator[str]:
-        """The boxes of one key, with those of the next key in them."""
+        """Boxes of one key, each with the boxes of the next key in it."""
         if not self._depth:
             yield self._leaf("all nodes", [node.name for node in nodes])
             return
@@ -155,7 +153,7 @@ class Picture:
                 yield self._leaf(title, [node.name for node in within])
 
     def _leaf(self, title: str, names: Sequence[str]) -> str:
-        """A box of nodes, and of those that join in their place."""
+        """A box of nodes and of the nodes that join in their place."""
         present = {*names}
         names = [*names, *(new for new, old in self.account.stand_ins.items() if old in present and new in self._marks)]
         first = names[0] if self._is_large else next(iter(self._marks))
@@ -206,14 +204,14 @@ class Picture:
             drawn_in = {row.tone for row in self.account.nodes.rows.values()}
             meanings = self.account.nodes.colors.items()
             yield from (sample(tone, meaning) for tone, meaning in meanings if tone in drawn_in)
-        elif self.tells_loads:
+        elif self.has_loads:
             yield text("Requested of a node's fullest resource:")
             yield from (sample(style, f"from {least}%") for least, style in reversed(SHADES))
         if any(is_closed(node.closed) for node in self.report.nodes) or any(frame.states for frame in self.frames):
             yield sample("closed", "cordoned or not ready")
         if any(node.joined for node in self.report.nodes) or self.joined:
             yield sample("joined", "joined")
-        if any(frame.gone for frame in self.frames):
+        if any(frame.unavailable for frame in self.frames):
             yield sample("off", "gone, or not there yet")
         if self.frames:
             yield sample("moved", "changed in this step")
@@ -237,7 +235,7 @@ def _shade(filled: int) -> str:
 
 
 def _title(key: str, value: str) -> str:
-    """``zone a``; just ``zone-a`` where the value already says what it is."""
+    """``zone a``; just ``zone-a`` if the value begins with the key."""
     return value if value.startswith(key) else f"{key} {value or EMPTY}"
 
 

@@ -40,7 +40,7 @@ class NodeTable(Struct, frozen=True, dict=True):
             "Node",
             *(facts.header if facts is not None else ()),
             *([STATE] if self._has_states else []),
-            *(short_key(report.keys[place]) for place in self._telling_places),
+            *(short_key(report.keys[place]) for place in self._varying_places),
             *([self.counted_column] if self.counted_column else []),
             *([] if self._has_steps else self.holding[:1]),
             *self.holding[1:],
@@ -59,11 +59,11 @@ class NodeTable(Struct, frozen=True, dict=True):
     def holding(self) -> Sequence[str]:
         """Names of the columns with a node's pods and requests; empty unless known at every step."""
         requested = [f"{resource} requested" for resource in self.picture.report.resources]
-        return ["Pods", *requested] if self.picture.tells_loads else []
+        return ["Pods", *requested] if self.picture.has_loads else []
 
     @cached_property
-    def _telling_places(self) -> Sequence[int]:
-        """The places of the keys that tell nodes apart."""
+    def _varying_places(self) -> Sequence[int]:
+        """Positions of the keys with more than one value."""
         every = zip(*(node.path for node in self.picture.report.nodes), strict=True)
         return [place for place, values in enumerate(every) if len(set(values)) > 1]
 
@@ -73,7 +73,7 @@ class NodeTable(Struct, frozen=True, dict=True):
 
     @cached_property
     def _has_states(self) -> bool:
-        is_changed = any(frame.states or frame.gone or frame.joined for frame in self.picture.frames)
+        is_changed = any(frame.states or frame.unavailable or frame.joined for frame in self.picture.frames)
         return is_changed or any(node.closed or node.joined for node in self.picture.report.nodes)
 
     @cached_property
@@ -105,7 +105,7 @@ class NodeTable(Struct, frozen=True, dict=True):
     def _cells(self, node: MapNode, drawn: int) -> Iterator[str]:
         if self._has_states:
             yield states_in_full(node)
-        values = (node.path[place] for place in self._telling_places)
+        values = (node.path[place] for place in self._varying_places)
         yield from (NONE if value is None else value or EMPTY for value in values)
         if self.counted_column:
             yield str(drawn)
@@ -138,7 +138,7 @@ def html(answer: Answer, look: Look) -> str:
 
 
 def write_page(answer: Answer, drawn: TopologyMap | None, next_command: str = "") -> str:
-    """Page with ``answer`` on the map ``drawn``, which is None only for an answer without a cluster.
+    """Page with ``answer`` on the map ``drawn``; an answer without a cluster has no map.
 
     It holds the answer's JSON, as printed by ``-o json``.
     """
@@ -180,12 +180,12 @@ def write_page(answer: Answer, drawn: TopologyMap | None, next_command: str = ""
 
 
 def _frame(frame: Frame) -> dict[str, Any]:
-    """Leave out what is empty."""
+    """Fields of the frame that are not empty."""
     return {name: value for name, value in asdict(frame).items() if value}
 
 
 def _start(table: NodeTable) -> dict[str, Any]:
-    """Collect what steps begin with, and which columns of the table of nodes they change."""
+    """Collect the state before the first step, and the columns of the table of nodes that steps change."""
     picture, drawn = table.picture, table.picture.report
     return {
         "pods": {name: count for name, count in picture.pods.items() if count},
@@ -194,27 +194,27 @@ def _start(table: NodeTable) -> dict[str, Any]:
         "later": picture.joined,
         "domains": picture.domains,
         "dot": picture.dot[0],
-        "columns": {"pods": table.counted_column, "state": STATE, "held": table.holding},
-        "shades": [*SHADES, (0, "load-0")] if picture.tells_loads and not picture.is_judged else (),
+        "columns": {"pods": table.counted_column, "state": STATE, "loads": table.holding},
+        "shades": [*SHADES, (0, "load-0")] if picture.has_loads and not picture.is_judged else (),
         "full": FULL,
     }
 
 
 def _topology(picture: Picture) -> str:
-    """The picture, with what moves it and what it means."""
+    """The picture with its legend and its slider."""
     return Template(_resource("topology.html")).substitute(
         legend=picture.legend(), slider=picture.slider(), picture=picture.html
     )
 
 
 def _origin(answer: Answer) -> Mapping[str, str]:
-    """Say what made the answer: which question, of which cluster, as which release, by which kubespread, when."""
+    """Origin of the answer: command, time, version of kubespread, cluster and emulated release, by name."""
     report: Any = answer[0] if isinstance(answer, Sequence) else answer
-    made: Provenance | None = getattr(report, "provenance", None)
+    origin: Provenance | None = getattr(report, "provenance", None)
     is_pair = hasattr(report, "before") and hasattr(report, "after") and not hasattr(report, "cluster")
     sides = {"Before: ": report.before, "After: ": report.after} if is_pair else {"": report}
     return {
-        **({} if made is None else {_COMMAND: made.command, "Answered": made.time, "kubespread": made.version}),
+        **({} if origin is None else {_COMMAND: origin.command, "Answered": origin.time, "kubespread": origin.version}),
         **{f"{which}{name}": value for which, side in sides.items() for name, value in _cluster(side).items()},
     }
 
