@@ -398,7 +398,7 @@ def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator
     deployments = [candidate.object for candidate in candidates if isinstance(candidate.object, Deployment)]
     if not deployments or snapshot.objects.knows(ReplicaSet):
         return
-    labels = snapshot.known.get_or_make("labels", lambda: _labels_of_replicas(snapshot))
+    labels = snapshot.cache.get_or_make("labels", lambda: _labels_of_replicas(snapshot))
     if any(_selects_any(deployment, labels.get(deployment.metadata.namespace, {})) for deployment in deployments):
         yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
 
@@ -429,7 +429,7 @@ def growths(
     Raises UsageError if a workload would not grow.
     """
     # Of one snapshot these are the same pods each time.
-    _, on_nodes = snapshot.known.get_or_make(("running", id(running)), lambda: (running, PodsByController(running)))
+    _, on_nodes = snapshot.cache.get_or_make(("running", id(running)), lambda: (running, PodsByController(running)))
     waiting = waiting_pods(snapshot)
     quotas: Quotas = snapshot.objects.get(ResourceQuota) if desired.counts_quotas else ()
     grown = []
@@ -451,7 +451,7 @@ def growths(
 
 def waiting_pods(snapshot: Snapshot) -> PodsByController:
     """Active pods without a node, by controller."""
-    return snapshot.known.get_or_make(
+    return snapshot.cache.get_or_make(
         "waiting", lambda: PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name and is_active(pod))
     )
 

@@ -51,7 +51,7 @@ def apply_edits(
     reads_file = any(isinstance(edit, AddNode) and edit.manifest is not None for edit in snapshot.edits)
     is_cached = scheduler.config is None and not reads_file
     key = ("edited", repr(snapshot.edits), scheduler, namespace, preempts)
-    return snapshot.known.get_or_make(key, make) if is_cached else make()
+    return snapshot.cache.get_or_make(key, make) if is_cached else make()
 
 
 def _apply_edits(

@@ -45,7 +45,7 @@ _DAEMON_SET = DaemonSet.__name__
 
 def findings_in(snapshot: Snapshot) -> Sequence[SnapshotFinding]:
     """Findings that put answers from the snapshot in doubt."""
-    return snapshot.known.get_or_make("findings", lambda: tuple(findings_of(snapshot)))
+    return snapshot.cache.get_or_make("findings", lambda: tuple(findings_of(snapshot)))
 
 
 def hints_in(snapshot: Snapshot) -> Sequence[str]:

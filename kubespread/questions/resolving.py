@@ -196,7 +196,7 @@ def cluster_of(snapshot: Snapshot, version: KubeVersion) -> Cluster:
 
     Raises SnapshotError for an amount that cannot be parsed.
     """
-    cluster = snapshot.known.get_or_make(
+    cluster = snapshot.cache.get_or_make(
         ("columns", str(version)),
         lambda: Cluster.build(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects),
     )

@@ -72,7 +72,7 @@ def world_of(
     surroundings = WorldSettings(
         scheduler_of,
         making,
-        snapshot.known.get_or_make("time", lambda: _time(snapshot)),
+        snapshot.cache.get_or_make("time", lambda: _time(snapshot)),
         version,
         preempts,
         admission=scheduler.admission_plugins(),
@@ -84,14 +84,14 @@ def world_of(
     def are_grouped() -> bool:
         return any(groups_of_others(pod) or (is_read and group_name(pod) is not None) for pod in start.pods)
 
-    if snapshot.known.get_or_make(("groups", str(version)), are_grouped):
+    if snapshot.cache.get_or_make(("groups", str(version)), are_grouped):
         world.assume(["pods of a group are placed one at a time, not all or none of it (simulate --gang N does)"])
     return world
 
 
 def start_of(snapshot: Snapshot, version: KubeVersion) -> Start:
     """Start of the worlds of ``snapshot``, with pods as a scheduler of this release counts them."""
-    return snapshot.known.get_or_make(
+    return snapshot.cache.get_or_make(
         ("start", str(version)),
         lambda: Start.build(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects),
     )

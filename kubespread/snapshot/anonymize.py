@@ -1,4 +1,4 @@
-"""A snapshot whose names and label values are replaced, and that schedules exactly like the original.
+"""A snapshot with other names and label values that schedules exactly like the original.
 
 Every string is replaced except Kubernetes' own vocabulary, so an overlooked field is hidden rather than shown. The same
 string becomes the same pseudonym everywhere, and pseudonyms sort like the originals, because ties are broken by name.
@@ -33,13 +33,13 @@ T = TypeVar("T")
 Rename = Callable[[str], str]
 
 SOURCE = "anonymized"
-_KEPT = tomllib.loads(Path(__file__).with_name("kept.toml").read_text(encoding="utf-8"))
-_KEPT_FIELDS = frozenset(chain.from_iterable(_KEPT["fields"].values()))
-_KEPT_WORDS = frozenset(_KEPT["words"])
+_UNCHANGED = tomllib.loads(Path(__file__).with_name("kept.toml").read_text(encoding="utf-8"))
+_UNCHANGED_FIELDS = frozenset(chain.from_iterable(_UNCHANGED["fields"].values()))
+_UNCHANGED_WORDS = frozenset(_UNCHANGED["words"])
 # CSI drivers and device classes are products, and other names are derived from theirs and from those of requests.
-_KEPT_NAMES = (PodOS, Sysctl, CSINodeDriver, devices.DeviceRequest, devices.DeviceSubRequest)
+_UNCHANGED_NAMES = (PodOS, Sysctl, CSINodeDriver, devices.DeviceRequest, devices.DeviceSubRequest)
 _DIGESTS: Mapping[str, str | None] = {"unread": None, "last_applied": ""}
-"""Fields that tell of names, and what they are without."""
+"""Digests that could reveal names, and their values when empty."""
 _NUMBER = regex(r"-?\d+")
 # A volume in several zones has them in one label, with this between them.
 _BETWEEN_ZONES = "__"
@@ -54,7 +54,7 @@ def anonymize(snapshot: Snapshot) -> tuple[Snapshot, Mapping[str, str]]:
         return text
 
     _renamed_snapshot(snapshot, collect)
-    hidden = sorted(text for text in texts if not (text in _KEPT_WORDS or _NUMBER.fullmatch(text)))
+    hidden = sorted(text for text in texts if not (text in _UNCHANGED_WORDS or _NUMBER.fullmatch(text)))
     width = len(str(len(hidden)))
     names = {text: f"anon-{rank:0{width}}" for rank, text in enumerate(hidden)}
     names.update(_composed_names(snapshot, names))
@@ -138,7 +138,7 @@ class _Renaming:
     def __init__(self, rename: Rename, compared: frozenset[str]) -> None:
         """``compared`` are words in selectors of devices."""
         self._rename, self._compared = rename, compared
-        self._done: dict[int, Any] = {}
+        self._copies: dict[int, Any] = {}
 
     def all(self, objects: Iterable[T]) -> tuple[T, ...]:
         return tuple(self._value(obj) for obj in objects)
@@ -148,9 +148,9 @@ class _Renaming:
             case str():
                 return self._rename(value)
             case KubeObject() | list() | dict():
-                if id(value) not in self._done:
-                    self._done[id(value)] = self._copy(value)
-                return self._done[id(value)]
+                if id(value) not in self._copies:
+                    self._copies[id(value)] = self._copy(value)
+                return self._copies[id(value)]
         return value
 
     def _copy(self, value: Any) -> Any:
@@ -184,7 +184,7 @@ class _Renaming:
     def _fields(self, value: T, but: str = "") -> T:
         renamed = copy(value)
         for name in value.__struct_fields__:  # type: ignore[attr-defined]  # T is a KubeObject here
-            if name in _KEPT_FIELDS or name == but or (name == "name" and isinstance(value, _KEPT_NAMES)):
+            if name in _UNCHANGED_FIELDS or name == but or (name == "name" and isinstance(value, _UNCHANGED_NAMES)):
                 continue
             if name in _DIGESTS:
                 setattr(renamed, name, _DIGESTS[name])
@@ -210,7 +210,7 @@ class _Renaming:
         return self._rename(value)
 
     def _pairs(self, text: str) -> str:
-        """``key=value,...``, of which the keys stay."""
+        """Rename the values of ``key=value,...``, not its keys."""
         pairs = (pair.partition("=") for pair in text.split(","))
         return ",".join(f"{name}{equals}{self._rename(value.strip())}" for name, equals, value in pairs)
 

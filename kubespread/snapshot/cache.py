@@ -1,5 +1,5 @@
-"""Files that are replaced whole or not at all, whenever the writing ends, and the cache of what can be computed again,
-placed by the XDG Base Directory Specification.
+"""Files that are replaced whole or not at all, whenever the writing ends, and the cache of results that can be computed
+again, placed by the XDG Base Directory Specification.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from typing import IO
 _FOLDER_MODE, OWNER_ONLY = 0o700, 0o600
 _OF_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _AS_BYTES = getattr(os, "O_BINARY", 0)
-"""Windows translates ends of lines in what is opened without."""
+"""Flag without which Windows translates ends of lines."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _AS_BYTES
 """Without O_NONBLOCK a pipe would be waited for before it can be seen to be one."""
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """``$XDG_CACHE_HOME/kubespread``, or that in ``~/.cache``; a relative XDG_CACHE_HOME is ignored. A user
-    without a home directory gets a path that cannot exist.
-    """
+    """The folder below ``$XDG_CACHE_HOME`` if absolute, else ``~/.cache``; without a home, a path that cannot exist."""
     cache = environment.get("XDG_CACHE_HOME") or ""
     if os.path.isabs(cache):  # noqa: PTH117 - of text that may be empty
         return Path(cache) / "kubespread"

@@ -1,4 +1,4 @@
-"""A cluster as scheduling sees it: typed objects, each once, and an account of what was left out."""
+"""A cluster as scheduling sees it: typed objects, each once, and an account of omissions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _DOUBLED = (
 )
 _REPLACED = "replaced by what a later source says of the same object"
 _IN_EVERY_CLUSTER = frozenset({"Namespace", "PriorityClass", "Service"})
-"""Kinds of which a cluster always has some: who asks `kubectl get` for them asks for all that matter to scheduling."""
+"""Kinds with objects in every cluster: a list with all of these should have all kinds that scheduling reads."""
 _IN_FEW_CLUSTERS = ("LimitRange", "ResourceQuota", "VolumeAttachment")
 _TAKEN_AS_NONE = "the cluster is taken to have none, since its priority classes were listed"
 # JSON's way to write the field every pod template has.
@@ -84,7 +84,7 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     namespace: str = ""
     """Namespace of manifests that set none."""
     listed: tuple[str, ...] = ()
-    """Kinds that were read, including those without objects."""
+    """Kinds that were read, even without objects."""
     notes: tuple[str, ...] = ()
     """Notes for every answer."""
     gaps: tuple[str, ...] = ()
@@ -103,8 +103,8 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
         return self.server_version or (f"v1.{minor}" if minor is not None else self.kubelet_version)
 
 
-_MOST_KNOWN = 12
-"""Results that are kept of one snapshot: those that were needed last."""
+_MOST_CACHED = 12
+"""Number of cached results of one snapshot; the results used last stay."""
 
 
 class ResultCache:
@@ -124,12 +124,12 @@ class ResultCache:
     def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
         """Cached result of ``make``, which depends on the objects and ``key`` alone."""
         # Of two threads at once both may make it.
-        result = self._results.pop(key, msgspec.UNSET)
-        made: T = make() if result is msgspec.UNSET else result
-        self._results[key] = made
-        for oldest in [*self._results][:-_MOST_KNOWN]:
+        cached = self._results.pop(key, msgspec.UNSET)
+        result: T = make() if cached is msgspec.UNSET else cached
+        self._results[key] = result
+        for oldest in [*self._results][:-_MOST_CACHED]:
             self._results.pop(oldest, None)
-        return made
+        return result
 
 
 class Snapshot(Struct, frozen=True, eq=False):
@@ -149,12 +149,12 @@ class Snapshot(Struct, frozen=True, eq=False):
     """Named kubeconfig of a running cluster."""
     edits: tuple[Edit, ...] = ()
     """Edits to be made in order before a question; the objects are without them."""
-    known: ResultCache = field(default_factory=ResultCache)
+    cache: ResultCache = field(default_factory=ResultCache)
 
     def __post_init__(self) -> None:
         objects = self.nodes, self.pods, self.objects, self.origin
-        if not self.known.is_about(*objects):
-            force_setattr(self, "known", ResultCache(*objects))
+        if not self.cache.is_about(*objects):
+            force_setattr(self, "cache", ResultCache(*objects))
 
     def __eq__(self, other: object) -> bool:
         """True if the clusters are equal, wherever they were read from."""
@@ -209,8 +209,9 @@ class TypedReader:
         """Templates that were taken to hold all their fields."""
 
     def read(self, item: KubernetesObject) -> ApiObject | None:
-        """Typed object; None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong
-        type, and for an amount, selector or time that cannot be parsed.
+        """Typed object; None for a kind that scheduling does not read.
+
+        Raises DecodingError for a wrong type, and for an amount, selector or time that cannot be parsed.
         """
         cls = READ.get((item.api_version, item.kind))
         if cls is None:
@@ -378,7 +379,7 @@ class SnapshotBuilder:
         self._skipped[kind or "(no kind)"] += 1
 
     def note_gap(self, gap: str, kind: str = "") -> None:
-        """Record what a source could not give, and the one kind it is about, if any."""
+        """Record a gap of a source, and the one kind it concerns, if any."""
         origin = self._origin
         unread = {**origin.unread, kind: gap} if kind else origin.unread
         self._origin = replace(origin, gaps=(*origin.gaps, gap), unread=unread)
@@ -386,8 +387,8 @@ class SnapshotBuilder:
     def note_doubt(self, code: Doubt, text: str) -> None:
         """Record why the objects may not be one cluster at one moment."""
         doubts = self._origin.doubts
-        known = {**doubts, code: tuple(dict.fromkeys((*doubts.get(code, ()), text)))}
-        self._origin = replace(self._origin, doubts=known)
+        merged = {**doubts, code: tuple(dict.fromkeys((*doubts.get(code, ()), text)))}
+        self._origin = replace(self._origin, doubts=merged)
 
     def came_from(self, origin: Origin) -> None:
         """Record the origin of objects; the first source that knows a fact is believed."""
@@ -440,7 +441,7 @@ class SnapshotBuilder:
         return Snapshot(nodes, pods, others, dict(self._skipped), origin, faults)
 
     def _without_pods(self, pods: Iterable[Pod], others: ClusterObjects) -> Iterator[str]:
-        """The kinds of those that hold pods and control nothing that was read."""
+        """Kinds of unread objects that hold pods and control no object that was read."""
         if self._with_pods:
             controlled = (*pods, *(obj for cls in WORKLOADS for obj in others.get(cls)))
             owners = ((obj.metadata.namespace, controller_of(obj)) for obj in controlled)
@@ -449,7 +450,7 @@ class SnapshotBuilder:
                 for namespace, owner in owners
                 if owner is not None
             }
-            yield from (held[0] for held in self._with_pods if held not in present)
+            yield from (holder[0] for holder in self._with_pods if holder not in present)
 
     @property
     def has_faults(self) -> bool:
@@ -502,8 +503,9 @@ def check_whole(obj: ApiObject) -> None:
 
 
 def _sort(cls: type[ApiObject], objects: Mapping[str, Mapping[str, Any]]) -> Iterator[Any]:
-    """Sort objects by namespace and name, as the API server lists them, whatever order a file has: where kube-scheduler
-    finds two pods equal, it takes the first. Nodes keep theirs, by which it samples them.
+    """Yield objects by namespace and name, as the API server lists them; nodes in listed order.
+
+    Of equal pods kube-scheduler takes the first, and it samples nodes in their order.
     """
     for _, named in sorted(objects.items()):
         yield from map(named.__getitem__, named if cls is Node else sorted(named))

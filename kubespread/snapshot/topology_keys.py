@@ -1,4 +1,4 @@
-"""Topology keys as people type them: ``zone`` for the well-known label, and what an unknown key may have meant.
+"""Topology keys as people type them: ``zone`` for the well-known label, and suggestions for unknown keys.
 
 Topology spread constraints as people type them: ``zone:1``, ``zone:1:soft``.
 """

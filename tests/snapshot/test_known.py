@@ -25,7 +25,7 @@ def test_it_is_made_once_for_the_same_objects() -> None:
         return made[-1]
 
     edited, others = snapshot.edited("cordon a1"), replace(snapshot, nodes=snapshot.nodes[1:])
-    assert [each.known.get_or_make("number", make) for each in (snapshot, edited, snapshot, others, snapshot)] == [
+    assert [each.cache.get_or_make("number", make) for each in (snapshot, edited, snapshot, others, snapshot)] == [
         0,
         0,
         0,
@@ -37,13 +37,13 @@ def test_it_is_made_once_for_the_same_objects() -> None:
 def test_the_last_results_alone_are_kept() -> None:
     snapshot = replace(SHOP, nodes=SHOP.nodes[:1])
     for number in range(40):
-        snapshot.known.get_or_make(number, partial(str, number))
-    assert [snapshot.known.get_or_make(number, lambda: "anew") for number in (39, 0)] == ["39", "anew"]
+        snapshot.cache.get_or_make(number, partial(str, number))
+    assert [snapshot.cache.get_or_make(number, lambda: "anew") for number in (39, 0)] == ["39", "anew"]
 
 
 def test_a_copy_for_another_process_has_none() -> None:
     snapshot = replace(SHOP)
-    snapshot.known.get_or_make("function", lambda: lambda: 0)
+    snapshot.cache.get_or_make("function", lambda: lambda: 0)
     assert pickle.loads(pickle.dumps(snapshot)) == snapshot
 
 

@@ -1,1 +1,1 @@
-"""Changes to a cluster before a question is asked about it: cordons, drains, failures, new nodes, ..."""
+"""Changes to a cluster before a question is answered: cordons, drains, failures, new nodes, ..."""

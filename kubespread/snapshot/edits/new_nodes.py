@@ -137,7 +137,7 @@ class AddNode(Edit, frozen=True):
     """File of ``manifest``, or name of a node of the cluster."""
     count: int = 1
     labels: tuple[tuple[str, str], ...] = ()
-    """Labels that differ from the template's; keys may be short, like those of a target."""
+    """Labels that differ from the template's; keys may be short, as in a target."""
     manifest: Node | None = None
     """None to copy the node called ``template``."""
     size: str = ""
@@ -177,8 +177,8 @@ class AddNode(Edit, frozen=True):
         changed = {full_topology_key(key, nodes): value for key, value in self.labels}
         along = going_along(template, changed, nodes)
         first = as_new_node(_resize(template, self.size), {**along, **changed})
-        taken = {node.metadata.name for node in nodes}
-        names = (name for number in count(1) if (name := f"{template.metadata.name}-{number}") not in taken)
+        node_names = {node.metadata.name for node in nodes}
+        names = (name for number in count(1) if (name := f"{template.metadata.name}-{number}") not in node_names)
         added = tuple(rename_node(first, name) for name in islice(names, self.count))
         notes = (
             *_template_notes(copied, changed, along, is_manifest=self.manifest is not None),
@@ -195,9 +195,7 @@ class AddNode(Edit, frozen=True):
 
 
 def in_place_of(node: Node, by: str, labels: str = "", number: int = 1) -> str:
-    """Text of ``add-node`` for nodes in the zone of ``node``; ``by`` is a size (``8x16``) or names what to copy,
-    ``labels`` are ``@KEY=VALUE``.
-    """
+    """Text of ``add-node`` in the zone of ``node``, by a size or a template; ``labels`` are ``@KEY=VALUE``."""
     if _LIKE_A_SIZE.fullmatch(by):
         return f"{node.metadata.name}:{number}@{by}{labels}"
     zone = node.metadata.labels.get(ZONE)
@@ -212,7 +210,7 @@ def check_size(size: str, text: str) -> None:
 
 
 def _resize(template: Node, size: str) -> Node:
-    """The template as a machine of another size, and so of another type; what it has besides stays."""
+    """The template as a machine of another size, and so of another type; everything else stays."""
     if not size:
         return template
     meta, status = template.metadata, template.status
@@ -289,8 +287,8 @@ def _template_notes(
     name, spec = template.metadata.name, template.spec
     if spec.unschedulable:
         yield f"{name} is cordoned, and {'so are its copies' if is_manifest else 'its copies are not'}"
-    kept = CORDON_TAINT_KEY if spec.unschedulable else ""
-    dropped = dict.fromkeys(taint.key for taint in spec.taints if is_state_taint(taint) and taint.key != kept)
+    cordon_key = CORDON_TAINT_KEY if spec.unschedulable else ""
+    dropped = dict.fromkeys(taint.key for taint in spec.taints if is_state_taint(taint) and taint.key != cordon_key)
     if dropped:
         yield f"taints of {name} that a new node does not have: {', '.join(dropped)}"
     if not template.status.allocatable:
@@ -306,7 +304,7 @@ def _template_notes(
 
 
 def _label_notes(added: Node, nodes: Sequence[Node]) -> Iterator[str]:
-    """Labels that a constraint or a node selector may ask for, and without which no pod comes."""
+    """Yield a note on missing labels: without them a constraint or node selector may exclude the new nodes."""
     others = [set(node.metadata.labels) for node in nodes]
     expected = set.intersection(*others) | ({ZONE, REGION} & label_keys(nodes)) if others else set()
     if lacking := sorted(expected - added.metadata.labels.keys()):
@@ -314,7 +312,7 @@ def _label_notes(added: Node, nodes: Sequence[Node]) -> Iterator[str]:
 
 
 _OF_A_ZONE = (REGION, BETA_REGION, "topology.k8s.aws/zone-id")
-"""Further labels whose value is the same on all nodes of the zone."""
+"""Further labels with one value for all nodes of a zone."""
 
 
 def going_along(template: Node, labels: Mapping[str, str], nodes: Sequence[Node]) -> dict[str, str]:

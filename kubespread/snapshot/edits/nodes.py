@@ -217,8 +217,8 @@ class Drain(NodesEdit, frozen=True):
             # kubectl's own way to say no: --ignore-daemonsets=false.
             form, _equals, value = flag.partition("=")
             if form not in _FORMS or value not in ("", "true", "false"):
-                meant = did_you_mean(near_miss(form, _FORMS)) or f"; its flags are {', '.join(_FORMS)}"
-                raise UsageError(f"unknown flag {flag!r} of drain{meant}")
+                suggestion = did_you_mean(near_miss(form, _FORMS)) or f"; its flags are {', '.join(_FORMS)}"
+                raise UsageError(f"unknown flag {flag!r} of drain{suggestion}")
             name, is_set = _FORMS[form]
             flags = replace(flags, **{name: is_set is (value != "false")})
         nodes = " ".join(FLAG.sub("", text).split())
@@ -230,16 +230,16 @@ class Drain(NodesEdit, frozen=True):
 
     def __str__(self) -> str:
         default = DrainFlags()
-        told = (
+        flags = (
             form
             for form, (name, value) in _FORMS.items()
             if getattr(self.flags, name) is value is not getattr(default, name)
         )
-        return " ".join((f"drain {self.target}", *told))
+        return " ".join((f"drain {self.target}", *flags))
 
 
 DRAIN_FLAGS = {"ignoreDaemonsets": "ignore_daemonsets", "deleteEmptydirData": "delete_emptydir_data", "force": "force"}
-"""Names of `DrainFlags` by those of an assistant's arguments."""
+"""Names of `DrainFlags` by the arguments of assistants."""
 _FORMS = {
     "--ignore-daemonsets": ("ignore_daemonsets", True),
     "--no-ignore-daemonsets": ("ignore_daemonsets", False),
@@ -254,8 +254,8 @@ def with_flags(edit: Edit, flags: Mapping[str, bool]) -> Edit:
     if not isinstance(edit, Drain):
         return edit
     default = DrainFlags()
-    said = {name: value for name, value in flags.items() if value is not getattr(default, name)}
-    return replace(edit, flags=replace(edit.flags, **said))
+    changes = {name: value for name, value in flags.items() if value is not getattr(default, name)}
+    return replace(edit, flags=replace(edit.flags, **changes))
 
 
 class DeleteNode(NodesEdit, frozen=True):

@@ -1,4 +1,4 @@
-"""The edits, and the text of each: the verb, also the name of its option if it has one, and what it is about.
+"""The edits, and the text of each: its verb, also the name of its option if it has one, and its argument.
 
     cordon NODES                    uncordon NODES                  delete-node NODES
     fail NODES                      fail-hard NODES
@@ -49,11 +49,13 @@ EDITS: Mapping[str, type[Edit]] = {edit.form.verb: edit for edit in _EDITS}
 
 
 def parse(text: str, directory: str | None = "") -> Edit:
-    """Parse an edit, with a blank or an equals sign after its verb; a template is read, relative to ``directory``,
-    unless that is None. Raises UsageError, and ManifestError for a template that the API server would refuse.
+    """Parse an edit, with a blank or an equals sign after its verb.
+
+    Files are relative to ``directory``, and refused if it is None. Raises UsageError, and ManifestError for a template
+    that the API server would refuse.
     """
     verb, *rest = re.split(r"\s+|=", text.strip(), maxsplit=1)
     if verb not in EDITS:
-        meant = did_you_mean(near_miss(verb, EDITS)) or f"; the edits are {', '.join(EDITS)}"
-        raise UsageError(f"unknown edit {verb!r}{meant}")
+        suggestion = did_you_mean(near_miss(verb, EDITS)) or f"; the edits are {', '.join(EDITS)}"
+        raise UsageError(f"unknown edit {verb!r}{suggestion}")
     return EDITS[verb].read("".join(rest), directory)

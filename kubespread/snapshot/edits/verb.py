@@ -1,4 +1,4 @@
-"""The interface of verbs: one class says how it is written, as text and as an option, and what it does to nodes.
+"""The interface of verbs: one class defines the text, the option and the change of nodes.
 
 The text is the same whether it is typed, read from a scenario or sent. Which nodes an edit is about: a node's name, or
 labels as kubectl's ``-l`` has them.
@@ -63,7 +63,7 @@ def nodes_of_target(target: Target, nodes: Sequence[Node]) -> list[Node]:
 
 
 def nodes_with(labels: Selector, nodes: Sequence[Node]) -> list[Node]:
-    """Nodes with ``labels``, whose keys may be short; possibly none."""
+    """Nodes with ``labels``, possibly none; label keys may be short."""
     selector = _with_full_keys(labels, nodes)
     return [node for node in nodes if selector.matches(node.metadata.labels)]
 
@@ -157,8 +157,10 @@ class Verb(Struct, frozen=True):
 
     @classmethod
     def read(cls, text: str, directory: str | None = "") -> Verb:
-        """Parse the verb; paths are relative to ``directory``, and refused if it is None. Raises UsageError, and
-        ManifestError for the manifest of a new node that the API server would refuse.
+        """Parse the verb.
+
+        Paths are relative to ``directory``, and refused if it is None. Raises UsageError, and ManifestError for the
+        manifest of a new node that the API server would refuse.
         """
         raise NotImplementedError
 
@@ -168,7 +170,7 @@ class Verb(Struct, frozen=True):
 
 
 class Edit(Verb, frozen=True):
-    """Verb that a snapshot may have, usually an option too. Its text is what `registry.parse` reads."""
+    """Verb that a snapshot may have, usually an option too. Its text is parsed by `registry.parse`."""
 
     takes_flags: ClassVar[bool] = False
 
@@ -183,7 +185,7 @@ class Edit(Verb, frozen=True):
 
     @classmethod
     def parse(cls, text: str, directory: str | None, /) -> Edit | None:
-        """Parse the edit; None for another form. Raises what `read` raises."""
+        """Parse the edit; None for another form. Raises the errors of `read`."""
         raise NotImplementedError
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:

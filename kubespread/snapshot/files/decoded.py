@@ -37,7 +37,7 @@ _CHUNK = 2**20
 _CHECKSUM = 4
 """Bytes before the MessagePack."""
 _READING = ("kube", "manifest", "snapshot")
-"""The rooms whose code says what a file is decoded to."""
+"""Packages that decode files; a change of their code makes cached files stale."""
 _OWN = ("name", "uid", "resource_version")
 """The metadata in which pods differ from all others."""
 _UNSHARED = (*_OWN, "creation_timestamp")
@@ -52,14 +52,14 @@ V = TypeVar("V")
 
 
 class _StoredSnapshot(msgspec.Struct, array_like=True):
-    """A snapshot. What is of pods are tables, with the position in them of what each pod has."""
+    """A snapshot; parts of pods are in tables, with the position of each pod's part."""
 
     origin: Origin
     skipped: dict[str, int]
     objects: dict[str, msgspec.Raw]
     """All but pods by the names of their types, undecoded."""
     metadata: list[ObjectMeta]
-    """Metadata without what is a pod's own."""
+    """Metadata without the fields that differ between pods."""
     metadata_codes: bytes
     specs: list[PodSpec]
     """Specs without a node's name."""
@@ -89,11 +89,11 @@ class DecodedFile:
         folder = cache_folder(environment) / "decoded"
         make_folder(folder)
         self._path, self._before = path, Path(path).stat()
-        self._kept = folder / f"{_key(path)}.msgpack"
+        self._cache_file = folder / f"{_key(path)}.msgpack"
 
     def load(self) -> Snapshot | None:
         """Cached snapshot of the file; None without one."""
-        content = recall_bytes(self._kept, _MAX_BYTES)
+        content = recall_bytes(self._cache_file, _MAX_BYTES)
         if content is None:
             return None
         try:
@@ -102,7 +102,7 @@ class DecodedFile:
             return None
         # The files used last are those that stay.
         with suppress(OSError):
-            os.utime(self._kept)
+            os.utime(self._cache_file)
         return snapshot
 
     def remember(self, snapshot: Snapshot) -> None:
@@ -113,11 +113,11 @@ class DecodedFile:
         except (OSError, OverflowError, ValueError):
             # A quantity written as a number may be larger than any number of MessagePack.
             return
-        was, state = ((each.st_ino, each.st_size, each.st_mtime_ns) for each in (self._before, now))
+        was, state = ((status.st_ino, status.st_size, status.st_mtime_ns) for status in (self._before, now))
         # What was written just now may be written again at what the file system takes for the same time.
         if was == state and time.time_ns() - now.st_mtime_ns > _COARSEST and len(content) < _MAX_BYTES:
-            remember(self._kept, content)
-            _forget_old(self._kept.parent)
+            remember(self._cache_file, content)
+            _forget_old(self._cache_file.parent)
 
 
 def _key(path: str) -> str:
@@ -142,9 +142,9 @@ def _code() -> list[Path]:
 
 def _forget_old(folder: Path) -> None:
     with suppress(OSError):
-        kept = sorted(((each.stat(), each) for each in folder.glob("*.msgpack")), key=lambda pair: -pair[0].st_mtime_ns)
+        files = ((file.stat(), file) for file in folder.glob("*.msgpack"))
         size = 0
-        for state, file in kept:
+        for state, file in sorted(files, key=lambda pair: -pair[0].st_mtime_ns):
             size += state.st_size
             if size > _MAX_BYTES:
                 file.unlink(missing_ok=True)
@@ -180,7 +180,7 @@ def _pack(snapshot: Snapshot) -> bytes:
         _StoredSnapshot(
             snapshot.origin,
             dict(snapshot.skipped),
-            {cls.__name__: msgspec.Raw(_encode(those)) for cls, those in objects.items()},
+            {cls.__name__: msgspec.Raw(_encode(listed)) for cls, listed in objects.items()},
             _clear(templates, ObjectMeta, _UNSHARED),
             metadata_codes,
             _clear(spec_templates, PodSpec, _NODE),
@@ -195,49 +195,49 @@ def _pack(snapshot: Snapshot) -> bytes:
 
 
 def _identities(objects: Sequence[T], cls: type[T], own: Sequence[str]) -> Iterator[Hashable]:
-    """Yield what is the same for objects with the same parts, beside what is their ``own``."""
+    """Yield a key of each object that is equal for the same parts, leaving out its ``own`` fields."""
     parts = attrgetter(*(name for name in cls.__struct_fields__ if name not in own))
     return (tuple(map(id, parts(obj))) for obj in objects)
 
 
 def _clear(objects: Sequence[T], cls: type[T], own: Sequence[str]) -> list[T]:
-    """The objects without what is their ``own``."""
+    """The objects without their ``own`` fields."""
     unset = {name: getattr(cls(), name) for name in own}
     return [replace(obj, **unset) for obj in objects]
 
 
 def _unpack(content: bytes) -> Snapshot:
-    """Raises ValueError and LookupError for what `_pack` does not write."""
+    """Raises ValueError and LookupError for content that `_pack` does not write."""
     view = memoryview(content)[_CHECKSUM:]
     if zlib.crc32(view) != int.from_bytes(content[:_CHECKSUM], "big"):
         raise ValueError("damaged")
-    kept = _DECODER.decode(view)
+    stored = _DECODER.decode(view)
     by_name = {cls.__name__: cls for cls in _OBJECTS}
-    objects = {by_name[name]: tuple(_OBJECTS[by_name[name]].decode(raw)) for name, raw in kept.objects.items()}
-    nodes, origin, sharing = objects.pop(Node), kept.origin, PodSharing()
+    objects = {by_name[name]: tuple(_OBJECTS[by_name[name]].decode(raw)) for name, raw in stored.objects.items()}
+    nodes, origin, sharing = objects.pop(Node), stored.origin, PodSharing()
     for node in nodes:
         sharing.share_node(node)
     return Snapshot(
         nodes,
-        _pods(kept, sharing),
+        _pods(stored, sharing),
         ClusterObjects(objects, frozenset(origin.listed), unread=origin.unread),
-        kept.skipped,
+        stored.skipped,
         origin,
     )
 
 
-def _pods(kept: _StoredSnapshot, sharing: PodSharing) -> tuple[Pod, ...]:
-    for templates, collections in ((kept.metadata, META_COLLECTIONS), (kept.specs, SPEC_COLLECTIONS)):
+def _pods(stored: _StoredSnapshot, sharing: PodSharing) -> tuple[Pod, ...]:
+    for templates, collections in ((stored.metadata, META_COLLECTIONS), (stored.specs, SPEC_COLLECTIONS)):
         for template in templates:
             for name in collections:
                 setattr(template, name, sharing.part(name, getattr(template, name)))
     tables = zip(
-        _choose(kept.metadata, kept.metadata_codes),
-        _choose(kept.times, kept.time_codes),
-        _choose(kept.specs, kept.spec_codes),
-        _choose(kept.nodes, kept.node_codes),
-        _choose(kept.statuses, kept.status_codes),
-        *kept.own,
+        _choose(stored.metadata, stored.metadata_codes),
+        _choose(stored.times, stored.time_codes),
+        _choose(stored.specs, stored.spec_codes),
+        _choose(stored.nodes, stored.node_codes),
+        _choose(stored.statuses, stored.status_codes),
+        *stored.own,
         strict=True,
     )
     return tuple(

@@ -153,7 +153,7 @@ def _in_zip(archive: str, file: IO[bytes]) -> Iterator[FileEntry]:
 
 
 class _Budget:
-    """Limit on what an archive may hold; one that unfolds without end is refused before it is read."""
+    """Limit on the content of an archive; one that unfolds without end is refused before it is read."""
 
     def __init__(self, archive: str) -> None:
         self._archive = archive
@@ -267,10 +267,10 @@ class SourceFindings(Struct):
                     yield text[:position]
                     text = text[position + len(_LOGS_BEGIN) :]
                 in_logs = not in_logs
-            done = position if position >= 0 else _without_begun(_LOGS_END if in_logs else _LOGS_BEGIN, text)
+            cut = position if position >= 0 else _without_begun(_LOGS_END if in_logs else _LOGS_BEGIN, text)
             if not in_logs:
-                yield text[:done]
-            text = text[done:]
+                yield text[:cut]
+            text = text[cut:]
         if not in_logs:
             yield text
 
@@ -296,7 +296,7 @@ NO_PODS = "no Pod objects: every node counts as empty"
 _LARGE = {False: 2**20, True: 2**16}
 """Bytes from which on a file is worth keeping decoded, plain or zipped: about a hundred nodes with thirty pods each."""
 _HUGE = 2 * 2**30
-"""Bytes up to which it is: the whole file is read to find what is kept, also one that holds nothing."""
+"""Bytes up to which a file is cached: all of it is read to look it up, even for nothing."""
 
 
 def load(paths: Sequence[str]) -> Snapshot:
@@ -320,7 +320,7 @@ def load(paths: Sequence[str]) -> Snapshot:
 
 
 def _decoded_file(paths: Sequence[str]) -> DecodedFile | None:
-    """None for what is not one large file, and for one that cannot be read."""
+    """Cache of one large file; None for any other source, and for a file that cannot be read."""
     path, *others = paths
     if others or path == STDIN:
         return None
@@ -372,7 +372,7 @@ def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
 
 
 def _read_entry(entry: FileEntry, builder: SnapshotBuilder, recognized: SourceFindings) -> None:
-    """One file that was asked for must be readable; of many, those that are not are named."""
+    """Read a file. Raises MalformedError for a file on its own; a bad one among others is only noted."""
     try:
         with expect_unchanged(entry.file):
             _read_text(entry, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognized.plain), builder)
@@ -387,7 +387,7 @@ def _read_entry(entry: FileEntry, builder: SnapshotBuilder, recognized: SourceFi
 
 
 def _read_text(entry: FileEntry, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
-    """Give every object of a text to ``builder``, and what is wrong with it by file, line and field.
+    """Give every object of a text to ``builder``, and faults with file, line and field.
 
     Raises MalformedError, and SnapshotError for an object that no API server could hold.
     """

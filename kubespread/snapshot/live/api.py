@@ -146,25 +146,25 @@ class Api:
 
     def _refusal(self, path: str, response: HTTPResponse, body: bytes) -> ApiError:
         status, headers = response.status, response.headers
-        said = f" {_message(body)}".rstrip()
+        detail = f" {_message(body)}".rstrip()
         advice = {
             401: f"{self._login} are not accepted: log in again, or choose another --context",
             FORBIDDEN: "'kubespread rbac' prints the ClusterRole that it takes",
             NOT_FOUND: "check server in the kubeconfig: it may not be an API server",
         }.get(status, "")
         if status in _REDIRECTS:
-            said = f", a redirect to {without_secrets(shown_url(_one_line(headers.get('Location', 'nowhere'))))}"
+            detail = f", a redirect to {without_secrets(shown_url(_one_line(headers.get('Location', 'nowhere'))))}"
             advice = "check server in the kubeconfig: an API server does not redirect"
-        refusal = f"{self.server}{path}: {status}{said}"
+        refusal = f"{self.server}{path}: {status}{detail}"
         if status == _TOO_MANY or status >= _SERVER_ERROR:
             # A date, which Kubernetes never sends, is not understood.
-            asked = headers.get("Retry-After", "")
-            pause = min(_LONGEST_PAUSE, float(asked)) if asked.isdecimal() else 0.0
+            retry_after = headers.get("Retry-After", "")
+            pause = min(_LONGEST_PAUSE, float(retry_after)) if retry_after.isdecimal() else 0.0
             return _PassingError(f"{refusal}; try again later", status, pause)
         return ApiError(f"{refusal}; {advice}" if advice else refusal, status)
 
     def _failure(self, error: Exception, path: str) -> Exception:
-        """Choose what to raise: an error that names the cause, or the error itself where no user can mend it."""
+        """The error to raise: one that names the cause, or ``error`` itself if no user can fix it."""
         if isinstance(error, KubespreadError):
             return error
         errors, cause, check = self._urllib3.exceptions, _innermost(error), "check server in the kubeconfig"
@@ -218,7 +218,7 @@ class Api:
             user.username, _, user.password = map(unquote, (url.auth or "").partition(":"))
         remember_secret(user.token, user.password, user.client_key_data)
         if user.exec is not None:
-            remember_secret(*(each.value for each in user.exec.env if _SECRET_NAME.search(each.name)))
+            remember_secret(*(variable.value for variable in user.exec.env if _SECRET_NAME.search(variable.name)))
             if not user.token:
                 run_plugin(user, user.exec, target.cluster, os.environ)
                 self._login = f"the credentials from {plugin_name(user.exec)} of context {target.name}"

@@ -44,7 +44,7 @@ _REQUEST_TIMEOUT = 30.0
 """Seconds, for a request with all its attempts."""
 _CHUNK_SIZE, _MAX_PAGES = 500, 1000
 """Objects per page, and pages of one list."""
-_GONE = 410
+_EXPIRED = 410
 _MAX_RESTARTS = 3
 
 
@@ -67,7 +67,7 @@ def list_all(api: Api, resource: Kind, on_page: OnPage | None) -> ObjectList:
         try:
             return _all_pages(api, resource, on_page)
         except ApiError as error:
-            if error.status != _GONE:
+            if error.status != _EXPIRED:
                 raise
     raise ApiError(
         f"{api.server}{path_of(resource)}: the list expired {_MAX_RESTARTS} times before its last page; "
@@ -131,7 +131,7 @@ _RELEASE = regex(r"v[1-9]\d{0,3}\.\d{1,4}(\.\d{1,4}(?!\d).{0,60})?")
 
 
 def load_cluster(access: Access, on_page: OnPage | None = None) -> Snapshot:
-    """Read what scheduling needs from a cluster. Raises UsageError, ManifestError and SnapshotError."""
+    """Read the objects that scheduling needs from a cluster. Raises UsageError, ManifestError and SnapshotError."""
     target = choose(access, os.environ)
     api = Api(target, _CONNECTIONS, _REQUEST_TIMEOUT)
     builder = SnapshotBuilder()
@@ -171,21 +171,21 @@ def lists_of(api: Api, resources: Sequence[Kind], on_page: OnPage | None = None)
     """
     waiting = iter(enumerate(resources))
     lists: list[Any] = [None] * len(resources)
-    done: SimpleQueue[BaseException | None] = SimpleQueue()
+    results: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def work() -> None:
         for position, resource in waiting:
             try:
                 lists[position] = _list_or_why(api, resource, on_page)
             except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
-                done.put(error)
+                results.put(error)
                 return
-            done.put(None)
+            results.put(None)
 
     for _ in range(_CONNECTIONS):
         threading.Thread(target=work, daemon=True).start()
     for _ in resources:
-        if (error := done.get()) is not None:
+        if (error := results.get()) is not None:
             raise error
     return lists
 
@@ -196,7 +196,7 @@ def _list_or_why(api: Api, resource: Kind, on_page: OnPage | None) -> ObjectList
     """
     versions = [resource.api_version]
     if resource is OPTIONAL:
-        versions = [each for each in (*resource.other_versions[::-1], *versions) if group_of(each) == resource.group]
+        versions = [name for name in (*resource.other_versions[::-1], *versions) if group_of(name) == resource.group]
     for version in versions:
         try:
             return list_all(api, replace(resource, api_version=version), on_page)

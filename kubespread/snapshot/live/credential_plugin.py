@@ -91,7 +91,7 @@ def _spec(config: ExecConfig, cluster: Cluster) -> dict[str, Any]:
 
 
 def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
-    """Run the plugin for what it prints. Whatever goes wrong, nothing of it is left running."""
+    """Output of the plugin, which is run; whatever goes wrong, none of its processes is left running."""
     plugin = _Plugin()
     try:
         return run_within(TIME_LIMIT, lambda: plugin.run(command, environment))
@@ -156,7 +156,7 @@ class _Plugin:
             self._process.wait()
 
     def complaint(self) -> str:
-        """The first line of it, without what could be a credential."""
+        """The first line that it complained with, without anything that could be a credential."""
         lines = (" ".join(line.split()) for line in bytes(self._complaint).decode(errors="replace").splitlines())
         first = next(filter(None, lines), "")
         return f": {mask(first)[:_MAX_LINE]}" if first else ""

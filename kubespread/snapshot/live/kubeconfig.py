@@ -185,9 +185,9 @@ def _resolve(config: Config, directory: Path) -> None:
     def absolute(path: str) -> str:
         return str(directory / path) if path else ""
 
-    for cluster in (each.cluster for each in config.clusters):
+    for cluster in (entry.cluster for entry in config.clusters):
         cluster.certificate_authority = absolute(cluster.certificate_authority)
-    for user in (each.user for each in config.users):
+    for user in (entry.user for entry in config.users):
         user.client_certificate, user.client_key = absolute(user.client_certificate), absolute(user.client_key)
         user.token_file = absolute(user.token_file)
         if user.exec is not None and os.sep in user.exec.command:
@@ -195,10 +195,10 @@ def _resolve(config: Config, directory: Path) -> None:
 
 
 def _find(kind: str, entries: Sequence[NamedEntry], name: str) -> NamedEntry:
-    found = next((entry for entry in entries if entry.name == name), None)
-    if found is None:
+    match = next((entry for entry in entries if entry.name == name), None)
+    if match is None:
         raise UsageError(f'{kind} "{name}" does not exist in the kubeconfig; it has {_names(entries)}')
-    return found
+    return match
 
 
 def _names(entries: Sequence[NamedEntry]) -> str:
