@@ -1,1 +1,1 @@
-"""Sentences on why pods fit nowhere, and on what is not modeled."""
+"""Reasons why pods fit nowhere, and features that are not modeled."""

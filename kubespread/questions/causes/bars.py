@@ -1,9 +1,9 @@
-"""Sentence on what bars a pod that fits nowhere, if it is one thing.
+"""Sentence on the one thing that bars a pod that fits nowhere.
 
 One thing bars the pod when it rejects every node, or when it is a constraint without which some node would fit: then
-the domains it leaves, and what is wrong with their nodes, are the whole answer. The label that a topology key was meant
-to be: one that names the same thing, not one merely spelled alike. What keeps a pod off certain nodes, in words that
-name them: its node selection, and what is wrong with each.
+the domains it leaves, and what is wrong with their nodes, are the whole answer. Also the label that a topology key
+was meant to be: one that names the same thing, not one merely spelled alike; and phrases for a pod's node selection and
+for the faults of single nodes.
 """
 
 from __future__ import annotations
@@ -126,12 +126,12 @@ def meant_key(key: str, keys: Iterable[str]) -> str:
     usual_first = sorted(keys, key=lambda candidate: (candidate not in _USUAL, candidate))
     last_parts = {candidate: short_key(candidate).lower() for candidate in usual_first}
     written = short_key(key).lower()
-    for is_meant in (_is_same, _is_slip):
+    for is_similar in (_is_same, _is_slip):
         for full, last_part in last_parts.items():
-            if is_meant(written, last_part):
+            if is_similar(written, last_part):
                 return full
         for name, full in _OTHER_NAMES.items():
-            if full in last_parts and is_meant(written, name):
+            if full in last_parts and is_similar(written, name):
                 return full
     return ""
 
@@ -210,9 +210,7 @@ BarringReason = Barring | Failing
 
 
 def bars(evaluation: Evaluation) -> str | None:
-    """``zone constraint allows only eu-west-1b; there all 4 nodes are cordoned``; None for a pod that fits, or if
-    different reasons bar it on different nodes.
-    """
+    """``zone constraint allows only eu-west-1b; there all 4 nodes are cordoned``; None without a single reason."""
     if not len(evaluation.cluster) or evaluation.error or evaluation.feasible.any():
         return None
     if evaluation.rejection:
@@ -231,8 +229,8 @@ def _bars(evaluation: Evaluation) -> str | None:
     if isinstance(reason, Failing):
         return left_by_selection(evaluation, reasons, reason)
     if reason is None:
-        constraints = (each for each in among if isinstance(each, Barring))
-        reason = next((each for each in constraints if _leaves_one_thing(reasons, each)), None)
+        constraints = (barring for barring in among if isinstance(barring, Barring))
+        reason = next((barring for barring in constraints if _leaves_one_thing(reasons, barring)), None)
     if reason is None:
         return None
     allowed = ~reason.rejected
@@ -264,9 +262,7 @@ def selection_of(reasons: Sequence[BarringReason]) -> Failing | None:
 
 
 def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], reasons: Sequence[BarringReason]) -> str:
-    """``no node has disk=ssd (nodeSelector)``, ``both nodes have too little cpu``; and what else is wrong where
-    each node has further faults.
-    """
+    """``no node has disk=ssd (nodeSelector)``, ``both nodes have too little cpu``; others if all nodes have some."""
     parts = [_nowhere(reason, evaluation.cluster.nodes) for reason in everywhere if isinstance(reason, Barring)]
     count, nodes = _nodes(everywhere[0].rejected, everywhere=True)
     failing = [reason.words for reason in everywhere if isinstance(reason, Failing)]
@@ -328,7 +324,7 @@ def failings(evaluation: Evaluation) -> list[Failing]:
 
 
 def _of_cordon(evaluation: Evaluation) -> Mask | None:
-    """Nodes whose only untolerated taints are those of the cordon that rejects them anyway."""
+    """Cordoned nodes without untolerated taints besides the cordon's, since the cordon rejects them anyway."""
     cordoned = evaluation.verdicts.get(NodeUnschedulable.name)
     if cordoned is None:
         return None
@@ -362,7 +358,7 @@ def decisive(
 
 
 def _wrong(reasons: Sequence[BarringReason], allowed: Mask) -> str:
-    """Say what is wrong with nodes, most of them first; a fault that all of them share is told alone."""
+    """Faults of nodes, the most frequent first; if all nodes share one, only such faults."""
     wrong = [(reason, nodes) for reason in reasons if (nodes := reason.rejected & allowed).any()]
     of_all = [(reason, nodes) for reason, nodes in wrong if (nodes == allowed).all()]
     return _listing(
@@ -437,8 +433,8 @@ def _domains(counted: HardConstraint, allowed: Mask) -> str:
 def _nowhere(barring: Barring, nodes: Nodes) -> str:
     constraint, column = barring.counted.constraint, barring.counted.column
     if not column.present.any():
-        meant = did_you_mean(near_key(constraint.topology_key, nodes))
-        return f"{barring.name} allows no node: none has the label {constraint.topology_key}{meant}"
+        hint = did_you_mean(near_key(constraint.topology_key, nodes))
+        return f"{barring.name} allows no node: none has the label {constraint.topology_key}{hint}"
     domains = int(np.count_nonzero(barring.counted.is_domain))
     if constraint.min_domains is not None and domains < constraint.min_domains:
         existing = f"there {'is 1 domain' if domains == 1 else f'are {domains} domains'}"

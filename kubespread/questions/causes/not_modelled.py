@@ -41,9 +41,7 @@ _GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 def not_modelled(
     pod: Pod, plugins: Framework, cluster: Cluster, profile: Profile, *, is_grouped: bool = False
 ) -> tuple[str, ...]:
-    """Names of features that kube-scheduler uses for this pod and kubespread does not model; ``is_grouped`` if the pod
-    is placed as a member of its group.
-    """
+    """Names of unmodeled features that matter to this pod; ``is_grouped`` if it is placed as a member of its group."""
     return (
         *other_admission(pod, cluster.objects),
         *(() if is_grouped else _pod_groups(cluster, pod)),
@@ -76,7 +74,7 @@ def groups_of_others(pod: Pod) -> Mapping[str, str]:
 
 
 def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """The groups that the pod names, else those of its namespace."""
+    """Yield gaps for the groups that the pod names, else for groups of its namespace."""
     meta, group, named = pod.metadata, pod.spec.scheduling_group, {**groups_of_others(pod)}
     if group is not None:
         named["spec.schedulingGroup"] = group.pod_group_name or ""

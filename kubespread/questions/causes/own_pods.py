@@ -1,5 +1,5 @@
-"""Effects of a workload's own pods on it: constraints whose selectors miss the pods that carry them, and what they were
-to select; pods of an older revision that leave no node for the new one; and its volumes that keep it from nodes.
+"""Effects of a workload's own pods on it: constraints with selectors that miss these pods, and the labels they were to
+select; pods of an older revision that leave no node for the new one; and its volumes that keep it from nodes.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from kubespread.wording import count_of, verb_of
 
 
 def is_meant(written: TopologySpreadConstraint, others: Sequence[Pod], *, counts_own: bool) -> bool:
-    """True if a constraint counts ``others`` on purpose, and was not just copied from them; ``counts_own`` if it
-    accompanies one that counts its own pods.
+    """True if a constraint counts ``others`` on purpose, not as a copy of theirs; ``counts_own`` if another one counts
+    its own pods.
     """
     return bool(others) and (counts_own or all(written not in pod.spec.topology_spread_constraints for pod in others))
 
@@ -84,7 +84,7 @@ def older_revision(evaluation: Evaluation) -> OlderRevision | None:
     deployment = WorkloadName(above.kind, namespace, above.name)
     if newest_replica_set(deployment, replica_sets) is not own:
         return None
-    older = {each.metadata.name for each in replica_sets_of(deployment, replica_sets) if each is not own}
+    older = {other.metadata.name for other in replica_sets_of(deployment, replica_sets) if other is not own}
     in_the_way = [
         (running, node)
         for running, node in zip(cluster.running.pods, cluster.running.node.tolist(), strict=True)
@@ -112,9 +112,7 @@ _OF_CLAIMS = frozenset({VolumeRestrictions.name, VolumeBinding.name, VolumeZone.
 
 
 def claims_at_fault(evaluation: Evaluation) -> str:
-    """``PersistentVolumeClaim gone has to be created``, where the pod's claims keep it from all nodes whatever else is
-    changed; empty where they do not.
-    """
+    """``PersistentVolumeClaim gone has to be created`` if the pod's claims keep it from all nodes, else empty."""
     rejection, pod, storage = evaluation.rejection, evaluation.pod, evaluation.cluster.storage
     if rejection is None or rejection.plugin not in _OF_CLAIMS:
         return ""
@@ -142,7 +140,7 @@ class PlacedVolume(Struct, frozen=True):
 
 def placed_volumes(evaluation: Evaluation) -> Iterator[PlacedVolume]:
     """Yield the volumes that keep the pod off some node."""
-    found = dict[PlacedVolume, None]()
+    volumes = dict[PlacedVolume, None]()
     for plugin in (VolumeBinding.name, VolumeZone.name):
         verdicts, state = evaluation.verdicts.get(plugin), evaluation.states.get(plugin)
         if verdicts is None or state is None:
@@ -152,5 +150,5 @@ def placed_volumes(evaluation: Evaluation) -> Iterator[PlacedVolume]:
                 if isinstance(cause, VolumeZoneDetail) or (
                     isinstance(cause, VolumeNodeDetail) and cause.operator == "In"
                 ):
-                    found[PlacedVolume(cause.claim.partition("/")[2], cause.key, cause.values)] = None
-    yield from found
+                    volumes[PlacedVolume(cause.claim.partition("/")[2], cause.key, cause.values)] = None
+    yield from volumes

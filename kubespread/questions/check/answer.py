@@ -255,7 +255,7 @@ def _way_out(goal: _PlaceAll, search: SharedSearch, asked: QuestionEdits) -> Rem
     if trial.subject.is_daemon or placed.unplaced is None or not len(trial.cluster):
         return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
     told_apart, version = trial.subject.told_apart is not None, trial.subject.profile.version
-    stuck = StuckPod(placed.unplaced, version, placed.pending, placed.count, asked=asked, told_apart=told_apart)
+    stuck = StuckPod(placed.unplaced, version, placed.pending, placed.count, edits=asked, told_apart=told_apart)
     found, none = search.least(goal, stuck)
     if found is None:
         return Remedy(text=none)

@@ -78,7 +78,7 @@ def advice_on_constraints(
     """
     if evaluation.error is not None or evaluation.feasible.any():
         return None
-    stuck = StuckPod(evaluation, version, asked=asked)
+    stuck = StuckPod(evaluation, version, edits=asked)
     if not stuck.own_constraints:
         return None
     families = [family for family in FAMILIES if family.of == "constraint"]

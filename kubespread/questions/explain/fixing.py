@@ -143,7 +143,7 @@ def _of_pod(candidate: Candidate, cluster: Cluster, scene: Scene, asked: Questio
         return with_notes(
             Fix(workload, victims=tuple(full_name(gone.pod) for gone in placed.departures if gone.why == PREEMPTED))
         )
-    return with_notes(Fix(workload), stuck=StuckPod(evaluation, profile.version, asked=asked, rivals=goal.rivals))
+    return with_notes(Fix(workload), stuck=StuckPod(evaluation, profile.version, edits=asked, rivals=goal.rivals))
 
 
 @dataclass

@@ -1,5 +1,5 @@
-"""Changes of disruption budgets that keep pods from being evicted: of several that protect the same pod one is kept,
-and what is kept lets one pod go at a time.
+"""Changes of disruption budgets that block evictions: of several for the same pod one remains, and lets one pod go at a
+time.
 
 Source: pkg/registry/core/pod/storage/eviction.go, Create
 """
@@ -26,22 +26,22 @@ BUDGET = "budget"
 _Budgets = Mapping[NamespacedName, PodDisruptionBudget]
 
 
-def looser(world: World, asked: Sequence[Edit], *refused: Sequence[Pod]) -> tuple[Change, ...]:
-    """Changes of the budgets that refuse evictions, each a larger one: for the first of ``refused``, then for the next,
-    which has more pods.
+def looser(world: World, question_edits: Sequence[Edit], *refused: Sequence[Pod]) -> tuple[Change, ...]:
+    """Changes of budgets that refuse evictions: for the first of ``refused``, then larger ones for the next, which has
+    more pods.
 
-    Empty if no budget is in the way, or the edits ``asked`` set them.
+    Empty if no budget is in the way, or edits of the question set it.
     """
-    kept = {name for edit in asked if isinstance(edit, SetBudget) for name in _budgets_meant(world, edit)}
+    fixed = {name for edit in question_edits if isinstance(edit, SetBudget) for name in _budgets_of(world, edit)}
     sizes = dict.fromkeys(edits for pods in refused for edits in _for_pods(world, pods) if edits)
-    sizes = {edits: None for edits in sizes if kept.isdisjoint((edit.namespace, edit.name) for edit in edits)}
+    sizes = {edits: None for edits in sizes if fixed.isdisjoint((edit.namespace, edit.name) for edit in edits)}
     return tuple(
         Change(BUDGET, " ".join(f"--{edit}" for edit in edits), 10 * len(edits), edits=edits) for edits in sizes
     )
 
 
-def _budgets_meant(world: World, edit: SetBudget) -> Iterator[tuple[str | None, str]]:
-    """The budgets that an edit sets, by namespace and name."""
+def _budgets_of(world: World, edit: SetBudget) -> Iterator[tuple[str | None, str]]:
+    """Yield namespaces and names of the budgets that an edit sets."""
     for budget in world.objects.get(PodDisruptionBudget):
         meta = budget.metadata
         if edit.namespace not in (None, meta.namespace):
@@ -65,16 +65,16 @@ def settled_after(world: World, change: Change) -> Baseline | None:
 
 def _for_pods(world: World, pods: Sequence[Pod]) -> Iterator[tuple[SetBudget, ...]]:
     budgets = {full_name(budget): budget for pod in pods for budget in world.budgets.protecting(pod, world.time)}
-    kept = _one_for_each_pod(budgets, [*world.book, *pods])
-    removed = [SetBudget(name.name, namespace=name.namespace) for name in budgets if name not in kept]
+    remaining = _one_for_each_pod(budgets, [*world.book, *pods])
+    removed = [SetBudget(name.name, namespace=name.namespace) for name in budgets if name not in remaining]
     # Where one of several lets a pod go, it is enough to remove the others.
-    for edits in ((), _one_unavailable(kept), _one_more_unavailable(world, kept)):
+    for edits in ((), _one_unavailable(remaining), _one_more_unavailable(world, remaining)):
         yield tuple(sorted((*removed, *edits), key=str))
 
 
 def _one_for_each_pod(budgets: _Budgets, pods: Sequence[Pod]) -> _Budgets:
-    """Budgets of which no two protect the same pod: first those of most pods, as few then lose all protection; of equal
-    ones the strictest that lets a pod go.
+    """Budgets that share no pod: the ones of most pods, as few then lose all protection; of equal ones the strictest
+    that lets a pod go.
     """
     if len(budgets) < 2:
         return budgets
@@ -88,11 +88,11 @@ def _one_for_each_pod(budgets: _Budgets, pods: Sequence[Pod]) -> _Budgets:
         allowed = budgets[name].status.disruptions_allowed
         return -len(keys[name]), allowed == 0, allowed, name
 
-    kept: list[NamespacedName] = []
+    remaining: list[NamespacedName] = []
     for name in sorted(budgets, key=order):
-        if all(keys[name].isdisjoint(keys[other]) for other in kept):
-            kept.append(name)
-    return {name: budgets[name] for name in kept}
+        if all(keys[name].isdisjoint(keys[other]) for other in remaining):
+            remaining.append(name)
+    return {name: budgets[name] for name in remaining}
 
 
 def _one_unavailable(budgets: _Budgets) -> Iterator[SetBudget]:
@@ -103,8 +103,9 @@ def _one_unavailable(budgets: _Budgets) -> Iterator[SetBudget]:
 
 
 def _one_more_unavailable(world: World, budgets: _Budgets) -> Iterator[SetBudget]:
-    """Yield budgets that let none go now, changed to ask for one healthy pod less than there are: some are not healthy,
-    or what controls them has no scale, which maxUnavailable needs.
+    """Yield budgets that allow no disruption, changed to require one healthy pod fewer than there are.
+
+    Other pods are unhealthy, or their controller has no scale, which maxUnavailable needs.
     """
     for name, budget in budgets.items():
         if budget.status.disruptions_allowed == 0:

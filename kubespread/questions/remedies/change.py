@@ -1,5 +1,5 @@
-"""A change of a pod or of its cluster, as data: what it is called, how to reproduce it, and how much it changes; the
-settings that a question itself changes, which no remedy changes back.
+"""A change of a pod or its cluster, as data: its name, the way to reproduce it, and its extent; and edits of a question
+itself, which no remedy undoes.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Ladder(Struct, frozen=True):
     summary: str
     """Text if no size suffices: ``relaxing A``."""
     sizes: int
-    at: Callable[[int], Change]
+    change_at: Callable[[int], Change]
     """Function for the change of the n-th size, from 0."""
     letter: str = ""
     """Letter of its constraint; empty without one."""
@@ -119,26 +119,26 @@ class Ladder(Struct, frozen=True):
     @property
     def least(self) -> Change:
         """The smallest size."""
-        return self.at(0)
+        return self.change_at(0)
 
     @property
     def most(self) -> Change:
         """The largest size."""
-        return self.at(self.sizes - 1)
+        return self.change_at(self.sizes - 1)
 
 
 class Answer(Struct, frozen=True):
     """Result of the engine after a change."""
 
     count: int
-    """Number of nodes that fit; for several pods, of those with a node; 1 for any other success."""
+    """Number of nodes that fit; for several pods, of pods with a node; 1 for any other success."""
     needed: int = 1
     """Number that suffices."""
     consequences: tuple[str, ...] = ()
     """Effects on other pods: ``preempting shop/api-1``."""
     harm: tuple[str, ...] = ()
     """Losses of other pods: a change that only shifts the problem solves nothing."""
-    lost: tuple[NamespacedName, ...] = ()
+    lost_pods: tuple[NamespacedName, ...] = ()
     """Pods lost for good, a price of the change that is not harm to others."""
 
     @property
@@ -176,7 +176,7 @@ _OF_A_CONSTRAINT = frozenset(
 
 
 class QuestionEdits(Struct, frozen=True):
-    """The question's own edits and settings, and the workload that these are about."""
+    """The question's own edits and settings, and their workload."""
 
     edits: Sequence[Edit] = ()
     settings: Sequence[str] = ()
@@ -188,7 +188,7 @@ class QuestionEdits(Struct, frozen=True):
         return frozenset(
             [
                 *(decided for edit in self.edits for decided in _of_edit(edit, nodes)),
-                *(decided for each in parse_settings([*self.settings, *of_edits]) for decided in _of_pod(each, pod)),
+                *(decided for own in parse_settings([*self.settings, *of_edits]) for decided in _of_pod(own, pod)),
             ]
         )
 
@@ -197,8 +197,8 @@ class QuestionEdits(Struct, frozen=True):
         if not isinstance(edit, Spread):
             return
         own = self.workload
-        is_meant = not edit.kind or (own is not None and (edit.kind, edit.name) == (own.kind, own.name))
-        if is_meant and edit.namespace in (None, pod.metadata.namespace):
+        is_about_own = not edit.kind or (own is not None and (edit.kind, edit.name) == (own.kind, own.name))
+        if is_about_own and edit.namespace in (None, pod.metadata.namespace):
             yield f"topologySpreadConstraints={edit.constraint}"
 
 

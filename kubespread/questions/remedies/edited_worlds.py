@@ -1,5 +1,5 @@
-"""A cluster with all its waiting pods after edits: the effect of ``--uncordon`` and the like; and the goal of a search
-for what frees waiting pods, proven by placing all of them.
+"""A cluster with all its waiting pods after edits, such as ``--uncordon``; and the goal that waiting pods find nodes,
+proven by placing all of them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kubespread.world.store.happenings import EVICTED, PREEMPTED, UNSELECTED, De
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
-_MOST_KEPT = 64
+_MAX_RESULTS = 64
 
 
 class EditResult(Struct, frozen=True):
@@ -43,13 +43,13 @@ class EditResult(Struct, frozen=True):
     """Happenings of each edit since the unedited world."""
 
     def extend(self, world: World) -> EditResult:
-        """The result, extended by what happened in ``world`` since."""
+        """Result with the happenings of ``world`` added."""
         return EditResult(world, (*self.happened, world.happenings))
 
     @property
     def departures(self) -> list[Departure]:
         """Pods that had to leave."""
-        return [gone for step in self.happened for gone in step.departures]
+        return [departure for step in self.happened for departure in step.departures]
 
 
 class EditedWorlds(Struct, dict=True):
@@ -59,7 +59,7 @@ class EditedWorlds(Struct, dict=True):
     """Function that makes the world, called on first use."""
     namespace: str
     """Namespace of names without one."""
-    _made: dict[tuple[Edit, ...], EditResult | None] = msgspec.field(default_factory=dict)
+    _results: dict[tuple[Edit, ...], EditResult | None] = msgspec.field(default_factory=dict)
 
     @cached_property
     def original(self) -> EditResult:
@@ -68,7 +68,7 @@ class EditedWorlds(Struct, dict=True):
 
     @cached_property
     def _left_alone(self) -> Baseline:
-        """World left alone, to tell the effects of edits from what would happen anyway."""
+        """World settled without edits: the baseline for the effects of edits."""
         world = self.original.world.fork()
         world.settle()
         happenings = world.next_step()
@@ -77,14 +77,14 @@ class EditedWorlds(Struct, dict=True):
 
     def apply(self, edits: tuple[Edit, ...]) -> EditResult | None:
         """The settled world after ``edits``; None if one is refused."""
-        reused = next((length for length in range(len(edits), 0, -1) if edits[:length] in self._made), 0)
-        edited = self._made[edits[:reused]] if reused else self.original
+        reused = next((length for length in range(len(edits), 0, -1) if edits[:length] in self._results), 0)
+        edited = self._results[edits[:reused]] if reused else self.original
         for length in range(reused + 1, len(edits) + 1):
             if edited is None:
                 return None
-            if len(self._made) >= _MOST_KEPT:
-                del self._made[next(iter(self._made))]
-            edited = self._made[edits[:length]] = self._edit(edited, edits[length - 1])
+            if len(self._results) >= _MAX_RESULTS:
+                del self._results[next(iter(self._results))]
+            edited = self._results[edits[:length]] = self._edit(edited, edits[length - 1])
         return edited
 
     def _edit(self, before: EditResult, edit: Edit) -> EditResult | None:
@@ -97,12 +97,12 @@ class EditedWorlds(Struct, dict=True):
 
     def consequences(self, edited: EditResult) -> Iterator[str]:
         """Yield effects on others that would not occur without the edits."""
-        for gone in self._gone_anew(edited):
-            name = full_name(gone.pod)
-            if gone.why == PREEMPTED:
+        for departure in self._departures_by(edited):
+            name = full_name(departure.pod)
+            if departure.why == PREEMPTED:
                 yield f"preempting {name}"
-            elif gone.why == UNSELECTED:
-                yield f"{name} leaves {gone.pod.spec.node_name}: its DaemonSet no longer selects the node"
+            elif departure.why == UNSELECTED:
+                yield f"{name} leaves {departure.pod.spec.node_name}: its DaemonSet no longer selects the node"
 
     def harm(self, edited: EditResult, is_own: Callable[[Pod], bool]) -> Iterator[str]:
         """Yield losses of others: pods pending or gone only because of the edits.
@@ -111,9 +111,9 @@ class EditedWorlds(Struct, dict=True):
         """
         difference = Difference(self._left_alone, edited.world, edited.happened)
         others = [_waiting(world, is_own) for world in (edited.world, self._left_alone.world, self.original.world)]
-        for gone in self._gone_anew(edited):
-            if gone.why in (EVICTED, PREEMPTED) and gone.owner is None:
-                name, controller = full_name(gone.pod), controller_of(gone.pod)
+        for departure in self._departures_by(edited):
+            if departure.why in (EVICTED, PREEMPTED) and departure.owner is None:
+                name, controller = full_name(departure.pod), controller_of(departure.pod)
                 if controller is None:
                     yield f"{name} would be lost for good"
                 else:
@@ -123,10 +123,10 @@ class EditedWorlds(Struct, dict=True):
         for row in unmade_pods(edited.world, difference.unmade) if edited.departures else ():
             yield f"{count_of(row.count, 'pod')} of {row.workload.short_name} would not be made: {row.message}"
 
-    def _gone_anew(self, edited: EditResult) -> list[Departure]:
-        """The pods that had to go and would not without the edits."""
-        anyway = {key_of(gone.pod) for gone in self._left_alone.happenings.departures}
-        return [gone for gone in edited.departures if key_of(gone.pod) not in anyway]
+    def _departures_by(self, edited: EditResult) -> list[Departure]:
+        """Departures that would not occur without the edits."""
+        anyway = {key_of(departure.pod) for departure in self._left_alone.happenings.departures}
+        return [departure for departure in edited.departures if key_of(departure.pod) not in anyway]
 
 
 def _waiting(world: World, is_own: Callable[[Pod], bool]) -> Counter[WorkloadName]:
@@ -161,7 +161,7 @@ RevisePod = Callable[[Pod, Sequence[str]], Pod | None]
 
 
 class AlikePods(Struct, frozen=True):
-    """Identical waiting pods: what is true of one is true of all."""
+    """Identical waiting pods: one stands for all."""
 
     waiting: Sequence[Waiting]
 
@@ -169,8 +169,8 @@ class AlikePods(Struct, frozen=True):
     def kinds(cls, waiting: Iterable[Waiting]) -> list[Self]:
         """Group waiting pods by template."""
         kinds: dict[int, list[Waiting]] = {}
-        for each in waiting:
-            kinds.setdefault(id(each.template), []).append(each)
+        for stuck in waiting:
+            kinds.setdefault(id(stuck.template), []).append(stuck)
         return list(map(cls, kinds.values()))
 
     @property
@@ -228,9 +228,7 @@ class FreeAll(PlayedGoal):
         return key_of(pod) in self.keys
 
     def _place(self, edited: World, settings: Sequence[str]) -> World | None:
-        """Place the pods that still wait one after another, with ``settings`` applied. None where no pod accepts
-        these.
-        """
+        """Place pods that still wait, in order, with ``settings`` applied; None if no pod accepts these."""
         world = edited.fork()
         others = {key: waiting for key, waiting in world.queue.waiting.items() if key not in self.keys}
         world.queue.waiting = {key: waiting for key, waiting in world.queue.waiting.items() if key in self.keys}
@@ -243,23 +241,26 @@ class FreeAll(PlayedGoal):
 
     def _set(self, world: World, settings: Sequence[str]) -> bool:
         """Apply settings to the waiting pods; False if none accepts them. The others stay as they are."""
-        any_taken = False
+        is_any_set = False
         for kind in self.kinds:
             template = self.revise(kind.pod, settings)
             if template is None:
                 continue
-            any_taken = True
+            is_any_set = True
             for stuck in kind.waiting:
                 if (waiting := world.queue.waiting.get(key_of(stuck.pod))) is not None:
                     pod = Pod(metadata=waiting.pod.metadata, spec=template.spec, status=waiting.pod.status)
                     world.book.replace(waiting.pod, pod)
                     world.queue.add(pod, template)
-        return any_taken
+        return is_any_set
 
 
-def victims_of(gone: Iterable[Departure], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
-    made_room = (each for each in gone if each.made_room_for is not None and key_of(each.made_room_for) in keys)
-    return tuple(full_name(each.pod) for each in made_room)
+def victims_of(departures: Iterable[Departure], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
+    return tuple(
+        full_name(departure.pod)
+        for departure in departures
+        if departure.made_room_for is not None and key_of(departure.made_room_for) in keys
+    )
 
 
 def pod_reviser(snapshot: Snapshot, version: KubeVersion) -> RevisePod:

@@ -1,4 +1,4 @@
-"""A pod that fits nowhere, and what could be changed: each kind of change is a row of `FAMILIES`.
+"""Possible changes for a pod that fits nowhere: each kind is a row of `FAMILIES`.
 
 Constraints are changed whatever rejects the pod now: a hard constraint also says which nodes the others count. Labels
 and taints that say what a machine is, such as its zone, its name or that it is spot, are left as they are, and so are
@@ -53,7 +53,7 @@ UNCORDON, LABEL, UNTAINT, TOLERATE, REQUESTS = "uncordon", "label", "untaint", "
 EVICT, WAIT, ADD_NODE, MAX_UNAVAILABLE = "evict", "wait", "add-node", "maxUnavailable"
 _GATE = "NodeInclusionPolicyInPodTopologySpread"
 _OTHER_MACHINES = 300
-"""Cost of taking machines of another kind, or in another zone, than was asked for: more than some more of it."""
+"""Cost of other machines or another zone than required: more than the cost of some more nodes."""
 _INVENTED = 400
 """Cost of naming a domain that does not exist yet."""
 _NEW = "new-1"
@@ -89,31 +89,30 @@ class StuckPod(Struct, frozen=True, dict=True):
     evaluation: Evaluation
     version: KubeVersion
     lacking: int | None = None
-    """Number of copies without a node; None for a single pod. For copies, the evaluation is that of the first stuck
-    one. After a change, those before it land elsewhere, so it rules nothing out.
+    """Number of copies without a node; None for a single pod.
+
+    The evaluation is then of the first stuck copy, and rules nothing out: a change also moves the copies before it.
     """
     fitting: int = 0
     """Number of the pods that already have a node."""
     in_free_room: int | None = None
-    """Number of pods that must fit into the free room of the evaluation's cluster, which limits their size; None if
-    some have nodes already, or others may go.
-    """
-    asked: QuestionEdits = QuestionEdits()
+    """Number of pods that must fit into the cluster's free room; None if some have nodes already, or others may go."""
+    edits: QuestionEdits = QuestionEdits()
     """Edits of the question itself, which no remedy may undo."""
     rivals: int = 0
     """Number of other pending pods, which may take new nodes first."""
     told_apart: bool = False
-    """True if they are not copies: each is judged by itself."""
+    """True if the pods are not copies: each is judged by itself."""
 
     @cached_property
     def _decisions(self) -> frozenset[Hashable]:
-        return self.asked.decisions(self.nodes, self.pod)
+        return self.edits.decisions(self.nodes, self.pod)
 
     def undoes(self, change: Change) -> bool:
-        """True if a change sets again what the question sets."""
+        """True if a change overrides an edit or setting of the question."""
         if not self._decisions:
             return False
-        own = QuestionEdits(change.edits, change.settings, self.asked.workload)
+        own = QuestionEdits(change.edits, change.settings, self.edits.workload)
         return not self._decisions.isdisjoint(own.decisions(self.nodes, self.pod))
 
     @cached_property
@@ -173,19 +172,19 @@ class StuckPod(Struct, frozen=True, dict=True):
         return [int(count) for count in counts]
 
     def nearest_first(self) -> Iterator[Node]:
-        """Yield nodes, those with the fewest rejections first, equals by name."""
+        """Yield nodes by number of rejections, equal ones by name."""
         complaints, nodes = self.complaints, self.nodes
         for place in sorted(range(len(nodes)), key=lambda place: (complaints[place], nodes[place].metadata.name)):
             yield nodes[place]
 
 
 def topology_keys(stuck: StuckPod) -> Iterator[Ladder]:
-    """Replace a topology key that no node has by the label that was meant: its successor, or its correct spelling."""
+    """Replace a topology key that no node has by a label like it: its successor, or its correct spelling."""
     nodes = stuck.evaluation.cluster.nodes
     for own in stuck.own_constraints:
         key = own.counted.constraint.topology_key
-        if not nodes.label(key).present.any() and (meant := near_key(key, nodes)):
-            change = own.setting(TOPOLOGY_KEY, "topologyKey", meant, 8)
+        if not nodes.label(key).present.any() and (label := near_key(key, nodes)):
+            change = own.setting(TOPOLOGY_KEY, "topologyKey", label, 8)
             yield Ladder.build(change, change.text)
 
 
@@ -308,7 +307,7 @@ def uncordons(stuck: StuckPod) -> Iterator[Ladder]:
 
 
 def node_labels(stuck: StuckPod) -> Iterator[Ladder]:
-    """Missing labels of nodes: those that the pod's node selector and affinity require, and topology keys."""
+    """Missing labels of nodes: ones that the pod's node selector and affinity require, and topology keys."""
 
     def changes() -> Iterator[_OfNode]:
         for node in stuck.nearest_first():
@@ -460,7 +459,7 @@ def dropped_requirements(stuck: StuckPod) -> Iterator[Ladder]:
 
 
 def _requirements(stuck: StuckPod) -> Iterator[tuple[str, str, int]]:
-    """Each requirement, and what it costs to drop it."""
+    """Yield each requirement with the cost of dropping it."""
     spec, required = stuck.pod.spec, required_node_selector(stuck.pod)
     for key in spec.node_selector:
         yield "nodeSelector", key, _OTHER_MACHINES if owns_label(key) else 190
@@ -535,9 +534,7 @@ def _lasts(stuck: StuckPod, change: Change) -> Iterator[str]:
 
 
 def new_nodes(stuck: StuckPod) -> Iterator[Ladder]:
-    """Copies of a node of each shape, one after another, in each domain that has it and has not failed; also in new
-    domains, if a constraint needs more than exist.
-    """
+    """Copies of a node of each shape, in domains that have not failed; in new ones too if a constraint needs more."""
     failed, shapes = _failed_domains(stuck), dict[Hashable, str]()
     for node in stuck.nearest_first():
         # A copy of one that is cordoned or not ready is neither.
@@ -567,9 +564,7 @@ def _copies(template: str, most: int, labels: tuple[tuple[str, str], ...] = ()) 
 
 
 def _one_in_each_domain(stuck: StuckPod, failed: Set[Domain]) -> Iterator[Ladder]:
-    """Nodes in turn in the domains of a constraint, those with the fewest pods first, each like one that is there and
-    would hold the pod.
-    """
+    """Nodes in turn in domains of a constraint, fewest pods first, each like a node there that would hold the pod."""
     cluster = stuck.evaluation.cluster
     requests = scheduler_amounts(pod_requests(stuck.pod))
     holds = np.ones(len(cluster), dtype=np.bool_)
@@ -613,8 +608,8 @@ def _failed_domains(stuck: StuckPod) -> Set[Domain]:
 
 
 def _is_down(node: Node) -> bool:
-    lost = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
-    return NOT_READY in closing_states(node) or any(taint.key in lost for taint in node.spec.taints)
+    keys = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
+    return NOT_READY in closing_states(node) or any(taint.key in keys for taint in node.spec.taints)
 
 
 def _into_closed_domains(stuck: StuckPod, failed: Set[Domain]) -> Iterator[Ladder]:
@@ -662,9 +657,7 @@ def _in_new_domains(template: str, key: str, most: int) -> Ladder:
 
 
 def _most(stuck: StuckPod) -> int:
-    """One pod needs one more node, or as many as a constraint over hosts needs domains; copies, and other pods that
-    may take the nodes first, at most one each.
-    """
+    """Maximum number of nodes to add: one per copy, or as many as minDomains over hosts lacks; one more per rival."""
     hosts = [
         (own.counted.constraint.min_domains or 1) - len(own.counted.column.values)
         for own in stuck.own_constraints
@@ -675,7 +668,7 @@ def _most(stuck: StuckPod) -> int:
 
 
 def _missing_domains(stuck: StuckPod) -> Iterator[tuple[str, int]]:
-    """Topology keys whose constraint has fewer domains than minDomains, and how many fewer."""
+    """Yield topology keys with fewer domains than minDomains, and the number of missing ones."""
     for own in stuck.own_constraints:
         key = own.counted.constraint.topology_key
         missing = (own.counted.constraint.min_domains or 1) - int(own.counted.is_domain.sum())
@@ -722,4 +715,4 @@ FAMILIES: Sequence[Family] = (
     Family(190, "pod", dropped_requirements),
     Family(240, "constraint", relax),
 )
-"""In the order an operator tries them: those that keep every promise, more nodes, less for each pod."""
+"""Kinds in the order operators try them: changes that keep every promise, more nodes, less for each pod."""

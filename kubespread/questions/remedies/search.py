@@ -1,7 +1,7 @@
 """Search for the changes that suffice: each alone at its smallest size; if none does, two and three together.
 
-What is asked again after each change is a `Goal`. `advice` reports all that suffice, those of one kind with the same
-effect together; `least_change` gives the cheapest.
+The question asked again after each change is a `Goal`. `advice` reports all that suffice, and joins changes of one kind
+with the same effect; `least_change` gives the cheapest.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _FEWEST, _CELLS = 24, 20_000
 _ONE_BY_ONE = 4
 """Sizes tried from the smallest up, before bisecting the rest."""
 _AT_ONCE, _COMBINED = 4, 8
-"""The changes tried of one family before those of the next, and those used in combinations."""
+"""Number of changes tried of one family before the next, and used in combinations."""
 _SHARE, _MOST_SHARED = 4, 8
-"""One of several searches takes at most a part of so many of what may be tried, and so many changes of a family."""
+"""Divisor of the trials that one of several searches takes, and its maximum number of changes of a family."""
 _MOST_COMBINED = {2: 300, 3: 100}
 _COMBINED_TIMES_PODS = 900
 """Most combinations tried, times the pods that they are about: ten copies, or one pod that is judged by itself and
@@ -101,9 +101,7 @@ class Attempts(Struct):
         return TriedChange(change, answer) if answer is not None and answer.suffices else None
 
     def best_of_those_that_help(self) -> TriedChange | None:
-        """The change that places the most pods, of equals the cheapest, without harm to others; None if none places
-        more.
-        """
+        """The change that places the most pods without harm to others, of equals the cheapest; None if none helps."""
         helping = (attempt for attempt in self.tried.values() if attempt is not None and not attempt.answer.harm)
         ranked = sorted(helping, key=lambda attempt: (-attempt.answer.count, attempt.change.cost))
         return next((attempt for attempt in ranked if attempt.answer.count > (self.fitting or 0)), None)
@@ -112,7 +110,7 @@ class Attempts(Struct):
 class TriedChanges(Struct):
     """Results of all tried changes."""
 
-    found: list[TriedChange] = field(default_factory=list)
+    sufficient: list[TriedChange] = field(default_factory=list)
     """Changes that suffice alone, by family; else combinations."""
     not_enough: list[Ladder] = field(default_factory=list)
     costly: list[tuple[Ladder, TriedChange]] = field(default_factory=list)
@@ -126,7 +124,7 @@ class TriedChanges(Struct):
         """Try a change at its sizes."""
         smallest_size = smallest(ladder, trials)
         if smallest_size is not None:
-            self.found.append(minimal([smallest_size.change], trials))
+            self.sufficient.append(minimal([smallest_size.change], trials))
         elif (costly := _costly(ladder, trials)) is not None:
             self.costly.append((ladder, costly))
         else:
@@ -188,7 +186,7 @@ def search_least(stuck: StuckPod, families: Sequence[Family], trials: Attempts, 
 def _cheaper(least: TriedChange | None, ladder: Ladder, sizes: int, trials: Attempts) -> TriedChange | None:
     """A sufficient size of ``ladder`` that is cheaper than ``least``, else ``least``."""
     if least is not None:
-        sizes = bisect_left(range(sizes), least.change.cost, key=lambda place: ladder.at(place).cost)
+        sizes = bisect_left(range(sizes), least.change.cost, key=lambda place: ladder.change_at(place).cost)
     if not sizes or trials.is_over:
         return least
     return smallest(replace(ladder, sizes=sizes), trials) or least
@@ -197,7 +195,7 @@ def _cheaper(least: TriedChange | None, ladder: Ladder, sizes: int, trials: Atte
 def _costly(ladder: Ladder, trials: Attempts) -> TriedChange | None:
     """The smallest tried size that would suffice but harms others."""
     for place in dict.fromkeys((*range(min(ladder.sizes, _ONE_BY_ONE)), ladder.sizes - 1)):
-        change = ladder.at(place)
+        change = ladder.change_at(place)
         earlier = trials.tried.get(change.key)
         if earlier is not None and earlier.answer.is_met:
             return earlier
@@ -214,7 +212,7 @@ def smallest(
     """
 
     def ask(place: int) -> TriedChange | None:
-        part = ladder.at(place)
+        part = ladder.change_at(place)
         answer = trials.ask(join([*before, part, *after]))
         return TriedChange(part, answer) if answer is not None and answer.suffices else None
 
@@ -275,16 +273,17 @@ def combine(
 def least_change(
     stuck: StuckPod, trials: Attempts, families: Sequence[Family], most: int, combining: Sequence[Sequence[Family]] = ()
 ) -> TriedChange | None:
-    """The cheapest change that suffices alone, ``most`` as for `search`, else a combination from the first of
-    ``combining`` (default: all ``families``) that has one.
+    """The cheapest change that suffices alone, else a combination from the first of ``combining`` that has one.
+
+    ``most`` is as for `search`; ``combining`` is by default all ``families``.
     """
     if trials.is_over:
         return None
     if (alone := search_least(stuck, families, trials, most)) is not None:
         return alone
     for some in combining or (families,):
-        if found := combine(stuck, some, trials, enough=1)[0]:
-            return found[0]
+        if sufficient := combine(stuck, some, trials, enough=1)[0]:
+            return sufficient[0]
     return None
 
 
@@ -296,7 +295,7 @@ class SharedSearch(Struct):
     tried: int = 0
 
     def least(self, goal: Goal, stuck: StuckPod) -> tuple[TriedChange | None, str]:
-        """The least sufficient change or combination; else why there is none, and what helps most."""
+        """The least sufficient change or combination; else the most helpful change, and the reason none suffices."""
         if fault := claims_at_fault(stuck.evaluation):
             return None, fault
         most = most_trials(stuck)
@@ -330,19 +329,19 @@ def _refine(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Attem
 
 def minimal(parts: Sequence[Change], trials: Attempts) -> TriedChange:
     """Drop parts, nodes and labels of a sufficient combination that are not needed, within the limit."""
-    kept = list(parts)
+    needed = list(parts)
     for part in parts:
-        without = [other for other in kept if other is not part]
+        without = [other for other in needed if other is not part]
         if without and not trials.is_over and trials.if_sufficient(join(without)) is not None:
-            kept = without
-    for place, part in enumerate(tuple(kept)):
+            needed = without
+    for place, part in enumerate(tuple(needed)):
         for piece in part.pieces:
-            if trials.is_over or not kept[place].pieces:
+            if trials.is_over or not needed[place].pieces:
                 break
-            fewer = [*kept[:place], kept[place].remove(piece), *kept[place + 1 :]]
+            fewer = [*needed[:place], needed[place].remove(piece), *needed[place + 1 :]]
             if trials.if_sufficient(join(fewer)) is not None:
-                kept = fewer
-    fewest = trials.if_sufficient(join(kept))
+                needed = fewer
+    fewest = trials.if_sufficient(join(needed))
     assert fewest is not None
     return fewest
 
@@ -368,7 +367,7 @@ def advice(
     """Sufficient single changes, else combinations; and the change of each suggestion."""
     trials = Attempts.build(goal, stuck, most_trials(stuck))
     searched = search(stuck, families, trials)
-    sufficient, untried = searched.found, dict(searched.untried)
+    sufficient, untried = searched.sufficient, dict(searched.untried)
     if not sufficient and combines:
         sufficient, combinations_untried = combine(stuck, families, trials)
         if combinations_untried:
@@ -391,7 +390,7 @@ def _leading(sufficient: Sequence[TriedChange]) -> Iterator[tuple[TriedChange, S
     # The cheapest change comes first, then the one with the fewest effects on others, then with the most nodes to
     # choose from.
     for candidate in sorted(
-        sufficient, key=lambda found: (found.change.cost, len(found.answer.consequences), -found.answer.count)
+        sufficient, key=lambda tried: (tried.change.cost, len(tried.answer.consequences), -tried.answer.count)
     ):
         change = candidate.change
         # One node is as good as another; every other change is a suggestion of its own.

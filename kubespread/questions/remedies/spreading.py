@@ -30,10 +30,10 @@ from kubespread.world.store.owners import name_of
 T = TypeVar("T", bound=ApiObject)
 
 SPREAD, _COST = "spread", 10
-"""The family of these changes, and what each costs."""
+"""Family and cost of these changes."""
 _MAX_NAMED = 3
 _PINNED = ("DaemonSet", "Node")
-"""Kinds whose pods are each made for one node."""
+"""Kinds with pods that are each created for one node."""
 
 
 def by_domain(cluster: Cluster, nodes: Iterable[int], topology_key: str) -> Mapping[str, int]:
@@ -51,8 +51,9 @@ def is_gathered(counts: Mapping[str, int]) -> bool:
 def lacking(
     counted: Callable[[str], Mapping[str, int]], constraints: Iterable[TopologySpreadConstraint]
 ) -> Iterator[TopologySpreadConstraint]:
-    """Yield constraints to try, the widest and softest first, for keys with most replicas in one domain and no
-    constraint of the pod's own that spreads them.
+    """Yield constraints to try, the widest and softest first, for keys with most replicas in one domain.
+
+    A key with such a constraint of the pod's own is left out.
     """
     present = {(constraint.topology_key, constraint.when_unsatisfiable): constraint for constraint in constraints}
     for key in (ZONE, HOSTNAME):
@@ -132,16 +133,16 @@ def spread(world: World, snapshot: Snapshot, edit: Spread, namespace: str) -> tu
     key = full_topology_key(constraint.topology_key, snapshot.nodes)
     check_topology_keys([key], snapshot.nodes)
     named = world.resolve_name(WorkloadName(edit.kind, edit.namespace or namespace, edit.name)) if edit.kind else None
-    given, objects = Spreading(world, replace(constraint, topology_key=key), named), snapshot.objects
+    spreader, objects = Spreading(world, replace(constraint, topology_key=key), named), snapshot.objects
     for row in KIND_OF.values():
         if row.template_path:
-            objects = objects.with_all(row.cls, [*map(given.object, objects.get(row.cls))])
-    after = replace(snapshot, pods=tuple(map(given.pod, snapshot.pods)), objects=objects)
-    if named is not None and not given.added:
+            objects = objects.with_all(row.cls, [*map(spreader.object, objects.get(row.cls))])
+    after = replace(snapshot, pods=tuple(map(spreader.pod, snapshot.pods)), objects=objects)
+    if named is not None and not spreader.added:
         raise not_found(world, named)
-    changed = count_of(len(given.changed_workloads), "workload")
-    notes = [f"{edit}: given to {changed}" if given.changed_workloads else Decisive(f"{edit}: changes nothing")]
-    if without := [name for name, added in given.added.items() if added.label_selector == LabelSelector()]:
+    changed = count_of(len(spreader.changed_workloads), "workload")
+    notes = [f"{edit}: given to {changed}" if spreader.changed_workloads else Decisive(f"{edit}: changes nothing")]
+    if without := [name for name, added in spreader.added.items() if added.label_selector == LabelSelector()]:
         names = some_of([f"{name.kind}/{name.name}" for name in without], _MAX_NAMED)
         notes.append(f"{edit}: no constraint for {names}: no labels to select its pods by")
     return after, notes
@@ -151,10 +152,10 @@ def _with_constraint(spec: PodSpec, added: TopologySpreadConstraint) -> PodSpec:
     """Add a constraint; an existing one with the same key and action gets its maxSkew, as the API allows only one."""
     constraints, pair = spec.topology_spread_constraints, (added.topology_key, added.when_unsatisfiable)
     changed = [
-        replace(each, max_skew=added.max_skew) if (each.topology_key, each.when_unsatisfiable) == pair else each
-        for each in constraints
+        replace(own, max_skew=added.max_skew) if (own.topology_key, own.when_unsatisfiable) == pair else own
+        for own in constraints
     ]
-    is_there = any((each.topology_key, each.when_unsatisfiable) == pair for each in constraints)
+    is_there = any((own.topology_key, own.when_unsatisfiable) == pair for own in constraints)
     return replace(spec, topology_spread_constraints=changed if is_there else [*changed, added])
 
 

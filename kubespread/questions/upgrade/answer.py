@@ -121,7 +121,7 @@ class _Passing(Goal):
         trials = Attempts(self)
         found = smallest(Ladder.of_sizes(sizes), trials)
         played = tuple(change.what for change in sizes if change.key in trials.tried)
-        return _Search(played) if found is None else _Search(played, found.change.what, found.answer.lost)
+        return _Search(played) if found is None else _Search(played, found.change.what, found.answer.lost_pods)
 
     def ask(self, change: Change) -> Answer | None:
         # Edits come first: what waits is placed in the edited cluster, before the upgrade begins.
@@ -135,7 +135,7 @@ class _Passing(Goal):
             return None
         # The edit itself may leave pods pending.
         is_worse = Difference(self.baseline, attempt.world, attempt.happened).is_worse
-        return Answer(int(report.judge() == "yes" and not is_worse), lost=tuple(report.lost_pods))
+        return Answer(int(report.judge() == "yes" and not is_worse), lost_pods=tuple(report.lost_pods))
 
 
 class _Search(NamedTuple):
