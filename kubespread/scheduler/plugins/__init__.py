@@ -1,1 +1,1 @@
-"""The in-tree plugins kubespread models; those that look at one kind of thing share a file."""
+"""The in-tree plugins kubespread models; plugins that look at one kind of thing share a file."""

@@ -156,8 +156,8 @@ class _Place(NamedTuple):
     request: int = 0
     alternative: int | None = None
     """None where it is still open, of a request with alternatives."""
-    taken: int = 0
-    """Number of devices the request already has."""
+    allocated: int = 0
+    """Number of devices allocated to the request so far."""
     start: int = 0
     """The first device that may come next: within a request devices come in order."""
 
@@ -176,9 +176,7 @@ class _SizedRequest(Struct, frozen=True):
 def allocate(
     pools: Pools, claims: Sequence[ClaimToAllocate], ledger: DeviceLedger, rules: Rules
 ) -> list[list[AllocatedDevice]] | None:
-    """Devices of ``pools`` for each of ``claims``, among those that ``ledger`` leaves; None if they do not suffice.
-    Raises AllocationError, and SearchTooLongError.
-    """
+    """Devices that each claim gets; None if ``ledger`` leaves too few. Raises AllocationError, SearchTooLongError."""
     return _DeviceSearch(pools, claims, ledger, rules).solution()
 
 
@@ -262,7 +260,7 @@ class _DeviceSearch:
         return self._consumptions[key]
 
     def solution(self) -> list[list[AllocatedDevice]] | None:
-        """The first solution; None if there is none."""
+        """First solution, or None."""
         if not self._claims:
             return []
         open_choices = [self._choices(_Place())]
@@ -289,8 +287,9 @@ class _DeviceSearch:
         raise SearchTooLongError
 
     def _is_hopeless(self) -> bool:
-        """True if there are too few devices even if each request could have all that is left. Devices that are not
-        shared are matched to requests by augmenting paths. Requests that leave a choice are ignored.
+        """True if there are too few devices even if each request could have all that is left.
+
+        Devices that are not shared are matched to requests by augmenting paths; requests with alternatives are ignored.
         """
         lists = (alternatives for requests in self._sized for alternatives in requests)
         only = [first for first, *others in lists if not others and not first.request.admin_access]
@@ -309,13 +308,13 @@ class _DeviceSearch:
             for candidates, size in usable
             if not any(candidate.device.is_shared(self._rules) for candidate in candidates)
         ]
-        requested = [[each.device.id for each in candidates] for candidates, size in alone for _ in range(size)]
-        together = {each.device.id: each for candidates, _ in alone for each in candidates}
+        requested = [[device.id for device, _ in candidates] for candidates, size in alone for _ in range(size)]
+        together = {candidate.device.id: candidate for candidates, _ in alone for candidate in candidates}
         if most_at_once(together.values(), left, self._rules) < len(requested):
             return True
-        taken: dict[DeviceID, int] = {}
+        matches: dict[DeviceID, int] = {}
         return len(requested) <= _MAX_MATCHED and not all(
-            _matched(number, requested, taken, set()) for number in range(len(requested))
+            _matched(number, requested, matches, set()) for number in range(len(requested))
         )
 
     def _usable(
@@ -338,7 +337,7 @@ class _DeviceSearch:
         ]
 
     def _choices(self, place: _Place) -> Choices:
-        """Yield what can come next at a place; a choice is undone when the next one is asked for."""
+        """Yield the next places; each choice is undone before the next one is made."""
         requests = self._sized[place.claim]
         if place.request == len(requests):
             with suppress(_TooManyDevicesError):
@@ -351,7 +350,7 @@ class _DeviceSearch:
         sized = alternatives[place.alternative or 0]
         if sized.request.mode == ALL and not sized.devices:
             return
-        if place.taken < sized.size:
+        if place.allocated < sized.size:
             yield from self._device(place, sized)
         else:
             yield _Place(place.claim, place.request + 1)
@@ -368,10 +367,10 @@ class _DeviceSearch:
             raise _TooManyDevicesError
 
     def _device(self, place: _Place, sized: _SizedRequest) -> Choices:
-        if len(self._results[place.claim]) + sized.size - place.taken > MAX_DEVICES:
+        if len(self._results[place.claim]) + sized.size - place.allocated > MAX_DEVICES:
             raise _TooManyDevicesError
         if sized.request.mode == ALL:
-            candidates: Sequence[ReachedDevice] = sized.devices[place.taken : place.taken + 1]
+            candidates: Sequence[ReachedDevice] = sized.devices[place.allocated : place.allocated + 1]
             start = 0
         else:
             candidates, start = self._candidates, place.start
@@ -384,11 +383,11 @@ class _DeviceSearch:
                 and self._has_room(request, candidate.device)
             ):
                 continue
-            give_back = self._take(place.claim, request, candidate)
+            give_back = self._allocate_device(place.claim, request, candidate)
             if give_back is None:
                 continue
             try:
-                yield place._replace(taken=place.taken + 1, start=number + 1)
+                yield place._replace(allocated=place.allocated + 1, start=number + 1)
             finally:
                 give_back()
 
@@ -401,8 +400,10 @@ class _DeviceSearch:
             return False
         return device.id not in self._ledger.in_use and not taking
 
-    def _take(self, claim: int, request: RequestToAllocate, candidate: ReachedDevice) -> Callable[[], object] | None:
-        """Take a device if it can be had; what gives it back, None where it cannot."""
+    def _allocate_device(
+        self, claim: int, request: RequestToAllocate, candidate: ReachedDevice
+    ) -> Callable[[], object] | None:
+        """Allocate a device and return a function that undoes it; None if the device is not available."""
         device, pool = candidate
         undo: list[Callable[[], object]] = []
         if self._is_free(claim, request, device) and self._reserve(claim, request, candidate, undo):
@@ -423,7 +424,7 @@ class _DeviceSearch:
     def _reserve(
         self, claim: int, request: RequestToAllocate, candidate: ReachedDevice, undo: list[Callable[[], object]]
     ) -> bool:
-        """Reserve all that a device needs, each part with what undoes it; False where it may not be taken."""
+        """Reserve all that a device needs, adding steps to ``undo``; False if it may not be allocated."""
         device, pool = candidate
         if device.device.consumes_counters:
             if not self._rules.partitions_count:
@@ -455,14 +456,14 @@ def _run(undo: Sequence[Callable[[], object]]) -> None:
 
 
 def _matched(
-    number: int, candidates: Sequence[Sequence[DeviceID]], taken: dict[DeviceID, int], tried: set[DeviceID]
+    number: int, candidates: Sequence[Sequence[DeviceID]], matches: dict[DeviceID, int], tried: set[DeviceID]
 ) -> bool:
-    """Find a device for one more, if need be by finding others for those that have theirs."""
+    """Match a device to one more request, if need be by matching others anew."""
     for device in candidates[number]:
         if device in tried:
             continue
         tried.add(device)
-        if device not in taken or _matched(taken[device], candidates, taken, tried):
-            taken[device] = number
+        if device not in matches or _matched(matches[device], candidates, matches, tried):
+            matches[device] = number
             return True
     return False

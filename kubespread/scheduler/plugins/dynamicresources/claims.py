@@ -1,6 +1,6 @@
-"""The claims of one pod: those it names, those made for it from templates, and the one for its extended resources.
+"""The claims of one pod: named ones, ones created from templates, and the one for its extended resources.
 
-What a claim asks for, request by request, with the classes looked up.
+Requests of a claim, with their device classes looked up.
 
 Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, PreFilter, foreachPodResourceClaim
 Source: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go, preFilterExtendedResources,
@@ -98,7 +98,7 @@ class ClaimToAllocate(Struct, frozen=True):
     constraints: Sequence[api.DeviceConstraint] = field(default_factory=list)
 
     def score(self, chosen: set[str]) -> int:
-        """Score of alternatives, higher for those listed earlier; ``chosen`` are the full names that got devices."""
+        """Score of alternatives, higher for ones listed earlier; ``chosen`` are the full names that got devices."""
         return sum(
             MAX_ALTERNATIVES - rank
             for alternatives in self.requests
@@ -164,8 +164,9 @@ def claim_for(pod: Pod, names: Collection[str], classes: Mapping[str, api.Device
 
 
 def _requests(pod: Pod, name: str, device_class: str) -> Iterator[api.DeviceRequest]:
-    """Yield one request per container that keeps running. The other init containers use the devices of containers after
-    them, and the one that needs most beyond those requests the rest.
+    """Yield a request per container that keeps running, and one for the most that any other needs beyond them.
+
+    Init containers that end use the devices of the containers after them.
     """
     spec = pod.spec
     init_containers = len(spec.init_containers)
@@ -219,29 +220,29 @@ class PodClaim(Struct, frozen=True):
     def binding(self) -> Binding:
         """Binding conditions of its devices, as their driver reports them."""
         if self.allocation is None or self.claim is None or self.allocation is not self.claim.status.allocation:
-            return Binding.DONE  # Devices that were allocated just now have all the time they need.
+            return Binding.MET  # Devices that were allocated just now have all the time they need.
         for result in self.allocation.devices.results:
             if not result.binding_conditions:
                 continue
             device = DeviceID(result.driver, result.pool, result.device)
             statuses = self.claim.status.devices
-            status = next((each for each in statuses if (each.driver, each.pool, each.device) == device), None)
+            status = next((entry for entry in statuses if (entry.driver, entry.pool, entry.device) == device), None)
             if status is None:
                 return Binding.WAITING
-            held: dict[str, str] = {}
+            conditions: dict[str, str] = {}
             for condition in status.conditions:
-                held.setdefault(condition.type, condition.status)
-            if any(held.get(condition) == "True" for condition in result.binding_failure_conditions):
+                conditions.setdefault(condition.type, condition.status)
+            if any(conditions.get(condition) == "True" for condition in result.binding_failure_conditions):
                 return Binding.FAILED
-            if any(held.get(condition) != "True" for condition in result.binding_conditions):
+            if any(conditions.get(condition) != "True" for condition in result.binding_conditions):
                 return Binding.WAITING
-        return Binding.DONE
+        return Binding.MET
 
 
 class Binding(Enum):
     """State of the binding conditions of a claim's devices."""
 
-    DONE = "done"
+    MET = "met"
     WAITING = "waiting"
     FAILED = "failed"
 
@@ -274,8 +275,8 @@ def claims_of(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> Pod
     resources = requested_by_name(pod) if rules.provides_resources and facts.by_resource else {}
     if facts.by_resource.keys().isdisjoint(resources):
         return PodClaims(claims)
-    made = facts.made_for_resources_of(pod)
-    return PodClaims(claims, resources, made is not None and bool(facts.claims[made].spec.devices.requests))
+    key = facts.extended_resource_claim_of(pod)
+    return PodClaims(claims, resources, key is not None and bool(facts.claims[key].spec.devices.requests))
 
 
 def _named_claims(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> Iterator[PodClaim]:
@@ -312,15 +313,13 @@ def _existing(pod: Pod, key: ClaimKey, claim: api.ResourceClaim, ledger: DeviceL
         raise RefusedError(f'resourceclaim "{key.name}" is being deleted')
     meta = pod.metadata
     if owner_kind and not any(owner.controller and owner.uid == meta.uid for owner in claim.metadata.owner_references):
-        owner_said = f"{owner_kind} {meta.namespace}/{meta.name} ({owner_kind} is not owner)"
-        raise RefusedError(f"ResourceClaim {key} was not created for {owner_said}")
+        owner_text = f"{owner_kind} {meta.namespace}/{meta.name} ({owner_kind} is not owner)"
+        raise RefusedError(f"ResourceClaim {key} was not created for {owner_text}")
     return PodClaim(key, claim.spec, claim, ledger.status(key, claim).allocation)
 
 
 def _template(pod: Pod, reference: PodResourceClaim, facts: Facts) -> api.ResourceClaimTemplate | None:
-    """Template that a claim is made from; None where templates were not listed. A listed template makes the claim in a
-    moment; a pod already on the API server waits for any other.
-    """
+    """Template that the claim will be created from; None if it was not listed. Raises RefusedError if the pod waits."""
     name = reference.resource_claim_template_name or ""
     template = facts.templates.get(ClaimKey(pod.metadata.namespace, name))
     if template is None and (facts.objects.knows(api.ResourceClaimTemplate) or pod.metadata.uid):
@@ -329,7 +328,7 @@ def _template(pod: Pod, reference: PodResourceClaim, facts: Facts) -> api.Resour
 
 
 def _check_requests(claim: PodClaim, facts: Facts, rules: Rules) -> None:
-    """Refuse malformed requests, and those of classes that do not exist where classes were listed."""
+    """Refuse malformed requests, and requests of unknown classes if classes were listed."""
     for request in claim.spec.devices.requests:
         if request.first_available and not rules.alternatives_count:
             disabled = "has subrequests, but the DRAPrioritizedList feature is disabled"

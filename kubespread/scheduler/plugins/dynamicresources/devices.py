@@ -1,5 +1,5 @@
-"""The devices of a cluster: their pools, which pools a node reaches, and what objects say about them; and the feature
-gates that their allocation depends on.
+"""The devices of a cluster: their pools, the pools that a node reaches, and the claims and classes beside them; and the
+feature gates that their allocation depends on.
 
 Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/pools_incubating.go, GatherPools,
     addSlice, NodeMatches
@@ -61,9 +61,10 @@ class Rules(Struct, frozen=True):
     fractions_count: bool = True
     """DRAFractionalCapacityRange: the range of a capacity need not be in whole numbers."""
     miscounts: bool = False
-    """Up to 1.36 what was reserved for a device that is then not taken stays reserved: counters, constraints, capacity.
+    """Up to 1.36 counters, constraints and capacity reserved for a device stay reserved if it is then not allocated.
+
     Counters are kept by the names of pools, whichever driver's; a device shared without capacity counts its counters
-    twice; a request for all devices leaves out those that are full; and every node looks at all slices with counters.
+    twice; a request for all devices leaves out full ones; and every node looks at all slices with counters.
     """
 
     @property
@@ -118,7 +119,7 @@ class _ByDomain(dict[str, dict[str, Value]]):
 
 
 class OfferedDevice(Struct, eq=False, dict=True):
-    """One device of one slice, with what selectors said of it so far."""
+    """One device of one slice, with cached answers of selectors."""
 
     id: DeviceID
     device: api.Device
@@ -149,7 +150,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
         return answer
 
     def taints(self, rules: Rules) -> Sequence[api.DeviceTaint]:
-        """Its own, and those of rules."""
+        """Taints of the device itself, and of DeviceTaintRules."""
         if not rules.taints_count:
             return ()
         if not self.taint_rules or not rules.taint_rules_count:
@@ -166,7 +167,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
         return rules.shares_count and self.device.allow_multiple_allocations
 
     def attribute(self, qualified_name: str) -> api.DeviceAttribute | None:
-        """An attribute by its full name; those of the driver's own domain may stand without it."""
+        """Attribute by its full name; a device may publish it without its driver's domain."""
         attributes = self.device.attributes
         if qualified_name in attributes:
             return attributes[qualified_name]
@@ -245,7 +246,7 @@ class Pool(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def candidates(self) -> Sequence[ReachedDevice]:
-        """Its devices, each with the pool whose counters it consumes."""
+        """Its devices, each with this pool, which has the counters it consumes."""
         return [ReachedDevice(device, self) for device in self.devices]
 
     @cached_property
@@ -254,7 +255,7 @@ class Pool(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def order(self) -> tuple[bool, PoolID]:
-        """Pools are searched by name, those with binding conditions after all others."""
+        """Sort key of the search: by name, pools with binding conditions last."""
         return any(device.device.binding_conditions for device in self.devices), self.id
 
 
@@ -274,7 +275,7 @@ class _ViewKey(NamedTuple):
     numbers: tuple[int, ...]
     """The slices it reaches."""
     devices: tuple[bytes, ...] = ()
-    """For each slice whose devices choose their own nodes: which of them choose this one."""
+    """Per slice with perDeviceNodeSelection, a mask of the devices that are for this node."""
 
 
 class Inventory:
@@ -295,7 +296,7 @@ class Inventory:
         self._counters: dict[PoolID, list[int]] = {}
         """Slices with counters, which every node looks at, whichever they are for."""
         self._choosing: dict[int, Mask] = {}
-        """Slices whose devices choose their own nodes: per device the nodes it is for."""
+        """Slices with perDeviceNodeSelection: for each device, a mask of the nodes it is for."""
         for number, resource_slice in enumerate(slices):
             spec, pool_id = resource_slice.spec, _pool_id(resource_slice)
             self._by_pool.setdefault(pool_id, []).append(number)
@@ -321,10 +322,10 @@ class Inventory:
         same.
         """
         on_node = self._on_node.get(self._nodes.names[node], [])
-        seen = self._view_key((*on_node, *(number for number, reached in self._shared if reached[node])), node)
-        if seen not in self._reachable:
-            self._reachable[seen] = tuple(sorted(self._gather_pools(seen, node), key=lambda pool: pool.order))
-        return self._reachable[seen]
+        view_key = self._view_key((*on_node, *(number for number, reached in self._shared if reached[node])), node)
+        if view_key not in self._reachable:
+            self._reachable[view_key] = tuple(sorted(self._gather_pools(view_key, node), key=lambda pool: pool.order))
+        return self._reachable[view_key]
 
     def _view_key(self, numbers: tuple[int, ...], node: int) -> _ViewKey:
         choosing = (self._choosing.get(number) for number in numbers)
@@ -351,9 +352,7 @@ class Inventory:
 
     @cached_property
     def mixed_up(self) -> Sequence[str]:
-        """The names of pools that several drivers have, with counters in more than one, and several nodes reach: whose
-        counters kube-scheduler goes by up to 1.36 depends on which node it happens to look at first.
-        """
+        """Names of pools of several drivers for which, up to 1.36, the first node decides which counters are used."""
         if not self._rules.miscounts:
             return ()
         drivers: dict[str, list[PoolID]] = {}
@@ -361,9 +360,9 @@ class Inventory:
             drivers.setdefault(pool[1], []).append(pool)
         return [name for name, pools in sorted(drivers.items()) if len(pools) > 1 and self.nodes_of(pools).sum() > 1]
 
-    def _gather_pools(self, seen: _ViewKey, node: int) -> Iterator[Pool]:
+    def _gather_pools(self, view_key: _ViewKey, node: int) -> Iterator[Pool]:
         by_pool: dict[PoolID, list[int]] = {}
-        for number in seen.numbers:
+        for number in view_key.numbers:
             by_pool.setdefault(_pool_id(self._slices[number]), []).append(number)
         for pool_id, numbers in by_pool.items():
             pool = self._pool_of((*numbers, *self._counters.get(pool_id, ())), node)
@@ -378,8 +377,8 @@ class Inventory:
         return [pool for pool in pools if pool is not None and not pool.is_usable]
 
     def _pool_of(self, numbers: tuple[int, ...], node: int) -> Pool | None:
-        seen = self._view_key(numbers, node)
-        if seen not in self._pools:
+        view_key = self._view_key(numbers, node)
+        if view_key not in self._pools:
             unreached = frozenset(
                 device.id
                 for number in numbers
@@ -387,8 +386,8 @@ class Inventory:
                 for device, is_reached in zip(self._device_offers(number), self._choosing[number][:, node], strict=True)
                 if not is_reached
             )
-            self._pools[seen] = self._pool(numbers, unreached)
-        return self._pools[seen]
+            self._pools[view_key] = self._pool(numbers, unreached)
+        return self._pools[view_key]
 
     def _pool(self, numbers: Sequence[int], unreached: frozenset[DeviceID]) -> Pool | None:
         """Part of a pool that a node reaches; None where all of it is outdated, even if its replacement is not for the
@@ -491,7 +490,7 @@ class Facts:
 
     @classmethod
     def build(cls, objects: ClusterObjects, nodes: Nodes, results: Results) -> Facts:
-        """Made once for these nodes, of which ``results`` are."""
+        """Build once for the nodes and objects of ``results``."""
         return _FACTS.get_or_make(results, None, lambda: cls(objects, nodes))
 
     @cached_property
@@ -525,8 +524,8 @@ class Facts:
         return self._inventories[rules]
 
     @cached_property
-    def _made_for_resources(self) -> Mapping[tuple[str, str, str], ClaimKey]:
-        """The claims that stand for extended resources, by namespace, name and UID of their pod."""
+    def _extended_resource_claims(self) -> Mapping[tuple[str, str, str], ClaimKey]:
+        """Claims for extended resources, by namespace, name and UID of their pod."""
         return {
             (key.namespace, owner.name, owner.uid): key
             for key, claim in self.claims.items()
@@ -535,9 +534,9 @@ class Facts:
             if owner.controller
         }
 
-    def made_for_resources_of(self, pod: Pod) -> ClaimKey | None:
-        """The claim that an earlier scheduling cycle made for the extended resources of this very pod."""
-        return self._made_for_resources.get((pod.metadata.namespace, pod.metadata.name, pod.metadata.uid))
+    def extended_resource_claim_of(self, pod: Pod) -> ClaimKey | None:
+        """Claim that an earlier scheduling cycle created for the extended resources of this very pod."""
+        return self._extended_resource_claims.get((pod.metadata.namespace, pod.metadata.name, pod.metadata.uid))
 
 
 _FACTS = Memo[None, Facts]()

@@ -1,5 +1,5 @@
-"""Judgment of one node for a pod with claims: which devices it would get there, or why it gets none. What every pod
-with claims took and gave back, in order, makes the ledger of a cluster, and the resulting claims, as objects again.
+"""Judgment of one node for a pod with claims: the devices it would get there, or why it gets none. The ledger of a
+cluster, made from all uses of claims in order, and the resulting claims, as objects again.
 
 How many devices each node has for a resource backed by a DeviceClass, as scores count them: unlike the allocator this
 looks at every slice, of any generation, complete or not.
@@ -61,7 +61,7 @@ from kubespread.scheduler.plugins.dynamicresources.devices import (
     Pools,
     Rules,
 )
-from kubespread.scheduler.plugins.dynamicresources.ledger import DeviceLedger, Holder, MadeClaim
+from kubespread.scheduler.plugins.dynamicresources.ledger import CreatedClaim, DeviceLedger, Holder
 
 NOT_AVAILABLE = Status(Code.UNRESOLVABLE, ("resourceclaim not available on the node",))
 NOT_ENOUGH = Status(Code.UNRESOLVABLE, ("cannot allocate all claims",))
@@ -244,7 +244,7 @@ def allocation_result(devices: Sequence[AllocatedDevice], node: str, rules: Rule
 
 
 def _reach(devices: Sequence[AllocatedDevice], node: str) -> NodeSelector | None:
-    """Nodes where the devices can be used: their own, or those that all their slices are for; None for every node."""
+    """Nodes where the devices can be used: their own, or the ones that all their slices reach; None for every node."""
     merged = NodeSelectorTerm()
     for allocated in devices:
         spec, device = allocated.device.slice.spec, allocated.device.device
@@ -272,18 +272,18 @@ def _new(
     ]
 
 
-def device_totals(held: Holdings, resource: str, rules: Rules) -> tuple[Counts, Counts] | None:
+def device_totals(holdings: Holdings, resource: str, rules: Rules) -> tuple[Counts, Counts] | None:
     """Number of devices, and of devices in use, on each node; None if no class provides the resource."""
-    facts = facts_of(held.cluster)
+    facts = facts_of(holdings.cluster)
     device_class = facts.by_resource.get(resource)
     if device_class is None:
         return None
     offered = _OFFERED.get_or_make(
-        held.cluster.results, device_class.metadata.name, lambda: _DeviceOffer(facts, device_class)
+        holdings.cluster.results, device_class.metadata.name, lambda: _DeviceOffer(facts, device_class)
     )
-    ledger = ledger_of(held.cluster, rules)
+    ledger = ledger_of(holdings.cluster, rules)
     used = offered.in_use(ledger.in_use | ledger.shares.keys())
-    return held.pick(offered.capacity), held.pick(used) + np.int64(held.sums[1].get(resource, 0))
+    return holdings.pick(offered.capacity), holdings.pick(used) + np.int64(holdings.sums[1].get(resource, 0))
 
 
 class _DeviceOffer:
@@ -358,12 +358,14 @@ def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
     """Ledger of the devices in ``cluster``; only copies of it may be changed."""
     users = cluster.claim_users
     happened = (None, *users.happened)
-    known = next((place for place in reversed(range(len(happened))) if (rules, happened[place]) in users.ledgers), None)
-    ledger = DeviceLedger.build(facts_of(cluster), rules) if known is None else users.ledgers[rules, happened[known]]
+    cached = next(
+        (place for place in reversed(range(len(happened))) if (rules, happened[place]) in users.ledgers), None
+    )
+    ledger = DeviceLedger.build(facts_of(cluster), rules) if cached is None else users.ledgers[rules, happened[cached]]
     assert isinstance(ledger, DeviceLedger)
-    if unknown := users.happened[known or 0 :]:
+    if uncached := users.happened[cached or 0 :]:
         ledger = ledger.copy()
-        for happening in unknown:
+        for happening in uncached:
             facts = Facts.build(happening.objects, happening.nodes, happening.results)
             for pod, node, by in happening.uses:
                 if by > 0:
@@ -374,30 +376,30 @@ def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
 
 
 def place(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger, rules: Rules) -> None:
-    """Allocate what a pod's claims need on its node, as far as available."""
+    """Allocate devices for a pod's claims on its node, as far as available."""
     try:
         judge = judge_of(pod, facts, ledger, rules)
     except RefusedError:
         return
     outcome = judge.judge(node, ledger)
     allocated = iter(outcome.allocated or ())
-    name, made = facts.nodes.names[node], list[MadeClaim]()
+    name, created = facts.nodes.names[node], list[CreatedClaim]()
     for claim in judge.claims.claims:
         devices = next(allocated, None) if claim.allocation is None else None
         allocation = None if devices is None else allocation_result(devices, name, rules)
         if claim.claim is not None:
             ledger.reserve(claim.key, claim.claim, allocation)
         elif allocation is not None:
-            made.append(MadeClaim(claim.reference, claim.spec, allocation))
+            created.append(CreatedClaim(claim.reference, claim.spec, allocation))
     for devices in allocated:
-        made.append(MadeClaim("", api.ResourceClaimSpec(), allocation_result(devices, name, rules)))
-    ledger.take(pod, name, tuple(made))
+        created.append(CreatedClaim("", api.ResourceClaimSpec(), allocation_result(devices, name, rules)))
+    ledger.take(pod, name, tuple(created))
 
 
 def remove(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger) -> None:
-    """Free the claims of a pod that leaves its node: those created for it at once, others once no pod uses them."""
+    """Free the claims of a pod that leaves its node: its own at once, others once no pod uses them."""
     ledger.give_back(pod, facts.nodes.names[node])
-    for key in (*_keys(pod), facts.made_for_resources_of(pod)):
+    for key in (*_keys(pod), facts.extended_resource_claim_of(pod)):
         if key is not None and (claim := facts.claims.get(key)) is not None:
             is_owned = any(owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references if owner.uid)
             ledger.release(key, claim, entirely=is_owned)
@@ -416,21 +418,23 @@ def written_back(
     ledger = ledger_of(cluster, rules if isinstance(rules, Rules) else Rules())
     updated = tuple(_with_statuses(pod, ledger) for pod in pods)
     claims = [_as_it_is(claim, ledger, updated) for claim in objects.get(api.ResourceClaim)]
-    made = [_object(holder, claim) for holder, claims_made in ledger.claims_made.items() for claim in claims_made]
-    return objects.with_all(api.ResourceClaim, (*claims, *made)), updated
+    created = [
+        _object(holder, claim) for holder, created_claims in ledger.created_claims.items() for claim in created_claims
+    ]
+    return objects.with_all(api.ResourceClaim, (*claims, *created)), updated
 
 
 def _with_statuses(pod: Pod, ledger: DeviceLedger) -> Pod:
-    """A pod that knows the claims made for it."""
+    """The pod with the claims created for it in its status."""
     holder = Holder.from_pod(pod, pod.spec.node_name)
-    made = [
+    created = [
         PodResourceClaimStatus(name=claim.reference, resource_claim_name=_name(holder, claim))
-        for claim in ledger.claims_made.get(holder, ())
+        for claim in ledger.created_claims.get(holder, ())
         if claim.reference
     ]
-    if not made:
+    if not created:
         return pod
-    statuses = [*pod.status.resource_claim_statuses, *made]
+    statuses = [*pod.status.resource_claim_statuses, *created]
     return msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, resource_claim_statuses=statuses))
 
 
@@ -452,7 +456,7 @@ def _keys(pod: Pod) -> Iterator[ClaimKey]:
     return (ClaimKey(pod.metadata.namespace, name) for name in names if name)
 
 
-def _object(holder: Holder, claim: MadeClaim) -> api.ResourceClaim:
+def _object(holder: Holder, claim: CreatedClaim) -> api.ResourceClaim:
     owner = OwnerReference(api_version="v1", kind="Pod", name=holder.name, uid=holder.uid, controller=True)
     metadata = ObjectMeta(
         name=_name(holder, claim),
@@ -464,7 +468,7 @@ def _object(holder: Holder, claim: MadeClaim) -> api.ResourceClaim:
     return api.ResourceClaim(metadata=metadata, spec=claim.spec, status=status)
 
 
-def _name(holder: Holder, claim: MadeClaim) -> str:
+def _name(holder: Holder, claim: CreatedClaim) -> str:
     return f"{holder.name}-{claim.reference or 'extended-resources'}"
 
 

@@ -1,5 +1,5 @@
-"""Ledger of the devices in use: what the claims of the snapshot hold, what pods took and gave back since, and what
-devices share: the counters of a pool, which its partitions consume, and the capacities of a device, which its several
+"""Ledger of the devices in use: allocated to claims in the snapshot, and allocated and freed for pods since. Devices
+may share the counters of a pool, which its partitions consume, and claims the capacities of a device, which its several
 allocations consume.
 
 The resourceclaim controller frees what no pod uses any more.
@@ -50,7 +50,7 @@ class ClaimStatus(Struct, frozen=True):
     consumers: int
 
 
-class MadeClaim(NamedTuple):
+class CreatedClaim(NamedTuple):
     """A claim created for a pod when it was placed."""
 
     reference: str
@@ -86,8 +86,8 @@ class DeviceLedger(Struct):
     shares: dict[DeviceID, tuple[Consumed, ...]] = field(default_factory=dict)
     """Allocations of each shared device."""
     _changed: dict[ClaimKey, ClaimStatus] = field(default_factory=dict)
-    _made: dict[Holder, tuple[tuple[MadeClaim, ...], ...]] = field(default_factory=dict)
-    """The devices of claims that were made for a pod since, by the pod and its node; copies of a pod have several."""
+    _created: dict[Holder, tuple[tuple[CreatedClaim, ...], ...]] = field(default_factory=dict)
+    """Claims created for a pod since, by the pod and its node; a tuple for each copy of the pod."""
 
     @classmethod
     def build(cls, facts: Facts, rules: Rules) -> DeviceLedger:
@@ -100,7 +100,7 @@ class DeviceLedger(Struct):
 
     def copy(self) -> DeviceLedger:
         return DeviceLedger(
-            self.shares_count, set(self.in_use), dict(self.shares), dict(self._changed), dict(self._made)
+            self.shares_count, set(self.in_use), dict(self.shares), dict(self._changed), dict(self._created)
         )
 
     def changed_since(self, before: DeviceLedger) -> set[DeviceID]:
@@ -130,7 +130,7 @@ class DeviceLedger(Struct):
                 self.shares[device] = tuple(left)
 
     def _held_devices(self, allocation: AllocationResult) -> Iterator[tuple[DeviceID, Consumed | None]]:
-        """The devices that it holds, which are those without admin access; None where one is held exclusively."""
+        """Devices it holds without admin access, with the consumed amounts; None for one it holds exclusively."""
         for result in allocation.devices.results:
             if not result.admin_access:
                 is_shared = self.shares_count and bool(result.share_id)
@@ -168,25 +168,25 @@ class DeviceLedger(Struct):
             status = replace(status, allocation=None)
         self._changed[key] = replace(status, consumers=consumers)
 
-    def take(self, pod: Pod, node: str, claims: tuple[MadeClaim, ...]) -> None:
+    def take(self, pod: Pod, node: str, claims: tuple[CreatedClaim, ...]) -> None:
         """Record claims created for a pod."""
         holder = Holder.from_pod(pod, node)
         for claim in claims:
             self._hold(claim.allocation)
-        self._made[holder] = (*self._made.get(holder, ()), claims)
+        self._created[holder] = (*self._created.get(holder, ()), claims)
 
     def give_back(self, pod: Pod, node: str) -> None:
-        """Free what a pod took on its node, the last of its copies first."""
+        """Free the claims created for a pod on its node, the last of its copies first."""
         holder = Holder.from_pod(pod, node)
-        *others, last = self._made.get(holder) or ((),)
+        *others, last = self._created.get(holder) or ((),)
         for claim in last:
             self._free(claim.allocation)
-        self._made[holder] = tuple(others)
+        self._created[holder] = tuple(others)
 
     @property
-    def claims_made(self) -> Mapping[Holder, Sequence[MadeClaim]]:
+    def created_claims(self) -> Mapping[Holder, Sequence[CreatedClaim]]:
         """Claims created for each existing pod."""
-        return {holder: copies[-1] for holder, copies in self._made.items() if copies and copies[-1]}
+        return {holder: copies[-1] for holder, copies in self._created.items() if copies and copies[-1]}
 
     @property
     def claim_changes(self) -> Mapping[ClaimKey, ClaimStatus]:
@@ -195,7 +195,7 @@ class DeviceLedger(Struct):
 
 
 class Counters(Struct):
-    """Counters of pools during a search for devices: what is left, and what the search has reserved."""
+    """Counters of pools during a search for devices: amounts left, and amounts reserved by the search."""
 
     ledger: DeviceLedger
     rules: Rules
@@ -253,9 +253,7 @@ def lacking(device: OfferedDevice, left: Mapping[CounterID, int]) -> set[Counter
 def most_at_once(
     candidates: Iterable[ReachedDevice], left: Mapping[PoolID, Mapping[CounterID, int]], rules: Rules
 ) -> int:
-    """Upper bound on devices used together: of those that consume a counter set, as many as fit each of its counters,
-    the smallest first.
-    """
+    """Upper bound on devices used together: per counter set, as many as fit each counter, the smallest first."""
     consuming: dict[tuple[PoolID, str], list[OfferedDevice]] = {}
     others = 0
     for device, pool in candidates:
@@ -316,7 +314,7 @@ def _as_published(name: str, device: OfferedDevice) -> str:
 
 
 def _round_up(requested: Quantity, policy: CapacityRequestPolicy | None, rules: Rules) -> Quantity | None:
-    """Request rounded up to what the policy allows; None where there is no such amount."""
+    """Request rounded up to an amount that the policy allows; None for a negative or too large one."""
     if requested.nano < 0 and not rules.miscounts:
         return None
     if policy is None:

@@ -118,9 +118,7 @@ class DynamicResourcesState(ScaledToHighest, CountingState):
         return self._scores.copy()
 
     def frees_a_claim(self, filtered: Mask) -> bool:
-        """True if PostFilter deallocates a claim that only this pod uses, to get other devices: one that Filter found
-        unavailable on some of the ``filtered`` nodes.
-        """
+        """True if PostFilter deallocates a claim: only this pod uses it, and a ``filtered`` node cannot."""
         self._bring_up_to_date()
         row = self._table.get(NOT_AVAILABLE)
         elsewhere = set[ClaimKey]()
@@ -155,7 +153,7 @@ class DynamicResourcesState(ScaledToHighest, CountingState):
         """Do nothing: without AddPod and RemovePod, a dry run neither takes nor frees devices."""
 
     def follow(self, now: Callable[[], Cluster], moves: Moves) -> None:
-        """Read who got what from the cluster, which knows in which order pods came."""
+        """Read the allocations from the cluster, which records the order in which pods came and went."""
         cluster = now()
         if self._users is cluster.claim_users:
             return
@@ -203,39 +201,39 @@ def _shortages(judge: Judge, node: int, ledger: DeviceLedger) -> Iterator[Cause]
 def _shortage(
     judge: Judge, request: RequestToAllocate, pools: Sequence[Pool], ledger: DeviceLedger
 ) -> DeviceDetail | None:
-    found, counters = Counter[str](), set[CounterID]()
+    states, counters = Counter[str](), set[CounterID]()
     try:
         for pool in pools:
             left = counters_left(pool, ledger)
             for device in pool.devices:
                 if device.id not in pool.unreached:
-                    found[what := _as_found(request, device, left, ledger, judge.rules)] += 1
-                    counters.update(lacking(device, left) if what == "exhausted" else ())
+                    states[state := _device_state(request, device, left, ledger, judge.rules)] += 1
+                    counters.update(lacking(device, left) if state == "exhausted" else ())
     except AllocationError:
         return None
-    selected = found.total() - found["unselected"]
+    selected = states.total() - states["unselected"]
     requested = max(1, selected) if request.mode == ALL else request.count
-    if requested <= found["usable"]:
+    if requested <= states["usable"]:
         together = _count_at_once(request, pools, ledger, judge.rules)
-        found.update(usable=together - found["usable"], exhausted=found["usable"] - together)
-    if requested <= found["usable"]:
+        states.update(usable=together - states["usable"], exhausted=states["usable"] - together)
+    if requested <= states["usable"]:
         return None
     return DeviceDetail(
         claim=request.claim,
         request=request.full_name,
         requested=requested,
-        usable=found["usable"],
-        tainted=found["tainted"],
-        in_use=found["in use"],
+        usable=states["usable"],
+        tainted=states["tainted"],
+        in_use=states["in use"],
         selected=selected,
-        devices=found.total(),
-        exhausted=found["exhausted"],
+        devices=states.total(),
+        exhausted=states["exhausted"],
         counters=tuple("/".join(counter) for counter in sorted(counters)),
-        full=found["full"],
+        full=states["full"],
     )
 
 
-def _as_found(
+def _device_state(
     request: RequestToAllocate, device: OfferedDevice, left: Mapping[CounterID, int], ledger: DeviceLedger, rules: Rules
 ) -> str:
     """State of one device that a request looks at by itself. Raises AllocationError."""
@@ -253,9 +251,7 @@ def _as_found(
 
 
 def _count_at_once(request: RequestToAllocate, pools: Sequence[Pool], ledger: DeviceLedger, rules: Rules) -> int:
-    """Number of devices a request could have at once, up to as many as it asks for; it may be smaller than the number
-    it could have one after another.
-    """
+    """Number of devices a request could have at once, up to its count; counters may not suffice for all."""
     if request.mode == ALL:
         return len([device for pool in pools for device in pool.devices])
     for count in range(request.count, 0, -1):
@@ -271,10 +267,10 @@ def _count_at_once(request: RequestToAllocate, pools: Sequence[Pool], ledger: De
 def claim_gaps(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
     """Yield missing data about the pod's claims."""
     claims, objects, references = _claims(cluster, pod, rules), cluster.objects, pod.spec.resource_claims
-    made = {status.name for status in pod.status.resource_claim_statuses}
-    if any(reference.resource_claim_name or reference.name in made for reference in references):
+    created = {status.name for status in pod.status.resource_claim_statuses}
+    if any(reference.resource_claim_name or reference.name in created for reference in references):
         yield from objects.gap(api.ResourceClaim, "where the pod's resource claims are allocated is not evaluated")
-    if any(reference.resource_claim_template_name and reference.name not in made for reference in references):
+    if any(reference.resource_claim_template_name and reference.name not in created for reference in references):
         yield from objects.gap(api.ResourceClaimTemplate, "the claims made from them are not evaluated")
     if claims is None or not claims.needs_devices:
         return
@@ -328,11 +324,11 @@ def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
 
 
 def _may_get(request: api.ExactDeviceRequest, facts: Facts, devices: Iterable[OfferedDevice]) -> bool:
-    """True if class and request select some of ``devices``, or cannot tell."""
+    """True if class and request select some of ``devices``, or cannot be evaluated."""
     spec = api.ResourceClaimSpec(devices=api.DeviceClaim(requests=[api.DeviceRequest(exactly=request)]))
-    (((wanted,),),) = [claim_to_allocate("", spec, facts.classes).requests]
+    (((request_to_allocate,),),) = [claim_to_allocate("", spec, facts.classes).requests]
     try:
-        return any(wanted.selects(device) for device in devices)
+        return any(request_to_allocate.selects(device) for device in devices)
     except AllocationError:
         return True
 

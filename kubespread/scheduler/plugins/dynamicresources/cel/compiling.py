@@ -99,7 +99,7 @@ def _as_bool(result: Value) -> bool:
     if type(result) is bool:
         return result
     kind = type_of(result)
-    said = _NATIVE.get(kind, f"type conversion error from '{kind.name.rpartition('.')[2]}' to 'bool'")
+    reason = _NATIVE.get(kind, f"type conversion error from '{kind.name.rpartition('.')[2]}' to 'bool'")
     if isinstance(result, Optional):
-        said = "optional.none() dereference"
-    raise EvaluationError(f"CEL result of type {kind.name} could not be converted to bool: {said}")
+        reason = "optional.none() dereference"
+    raise EvaluationError(f"CEL result of type {kind.name} could not be converted to bool: {reason}")

@@ -1,4 +1,4 @@
-"""Declarations of functions: a row per signature, with what computes it.
+"""Declarations of functions: a row per signature, with the function that computes it.
 
 Source: vendor/github.com/google/cel-go/common/decls/decls.go, FunctionDecl, matchRuntimeArgType
 """
@@ -89,8 +89,8 @@ def _is_of(type_: Type, value: Value) -> bool:
     if type_.name == "list" and value:
         return _is_of(type_.parameters[0], value[0])
     if type_.name == "map" and value:
-        key, held = next(iter(value.items()))
-        return _is_of(type_.parameters[0], written_key(key)) and _is_of(type_.parameters[1], held)
+        key, mapped_value = next(iter(value.items()))
+        return _is_of(type_.parameters[0], written_key(key)) and _is_of(type_.parameters[1], mapped_value)
     return True
 
 

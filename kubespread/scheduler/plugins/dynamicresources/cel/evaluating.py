@@ -160,7 +160,7 @@ class Planner:
 
     def __init__(self) -> None:
         self._places: dict[str, list[tuple[int, Evaluate | None]]] = {"device": [(0, None)]}
-        """Places of each variable, those inside loops last, each with its initial value."""
+        """Places of each variable, innermost loop last, each with its initial value."""
         self.count = 1
         self.has_patterns = False
         """True if some part planned so far matches a pattern."""
@@ -197,12 +197,12 @@ class Planner:
 
     def _variable(self, node: Name) -> _Plan:
         name = node.name.removeprefix(".")
-        found = self._places.get(name)
-        if not found:
+        places = self._places.get(name)
+        if not places:
             if name in _TYPES:
                 return _constant(Type(name))
             raise CompileError(f"undeclared reference to '{name}'", node.position)
-        place, start = found[-1]
+        place, start = places[-1]
 
         def resolve(run: Run) -> Value:
             value = run.variables[place]
@@ -223,13 +223,13 @@ class Planner:
         holder = self.plan(node.operand)
         if not node.is_test:
             return _element(holder, _constant(node.name), is_optional=False)
-        inner, wanted = holder.evaluate, node.name
+        inner, field_name = holder.evaluate, node.name
 
         def has(run: Run) -> bool:
             value = inner(run)
             if isinstance(value, Optional):
-                return value.is_set and bool(_present(value.value, wanted))
-            return bool(_present(value, wanted))
+                return value.is_set and bool(_present(value.value, field_name))
+            return bool(_present(value, field_name))
 
         return _Plan(has)
 
@@ -284,13 +284,13 @@ class Planner:
             members = operands[1].constant[0]
             return _constant(value=False) if members == [] else _Plan(_membership(operands[0].evaluate, members))
         self.has_patterns |= name in _SEARCHES
-        wanted = operands[1].constant if name in _SEARCHES else None
-        has_pattern = wanted is not None and isinstance(wanted[0], str)
+        constant_pattern = operands[1].constant if name in _SEARCHES else None
+        has_pattern = constant_pattern is not None and isinstance(constant_pattern[0], str)
         evaluated = [operand.evaluate for operand in operands]
         called = _call(function, overloads, evaluated, has_pattern=has_pattern)
         try:
-            if wanted is not None and has_pattern:
-                pattern(wanted[0])
+            if constant_pattern is not None and has_pattern:
+                pattern(constant_pattern[0])
             # cel-go looks for the pattern where methods have it.
             if name == "matches" and isinstance(node.arguments[0], Literal):
                 pattern(node.arguments[0].value)
@@ -308,12 +308,11 @@ class Planner:
             values = [item.evaluate(run) for item in items]
             if not optional:
                 return List(values)
-            kept = enumerate(values)
             return List(
                 _unwrap(value, f"list element from non-optional value {key_text(value)}")
                 if place in optional
                 else value
-                for place, value in kept
+                for place, value in enumerate(values)
                 if place not in optional or value is not NONE
             )
 
@@ -338,7 +337,7 @@ class Planner:
 
     @staticmethod
     def _fold_constants(evaluate: Evaluate, parts: list[_Plan]) -> _Plan:
-        """Evaluate at once what is made of constants alone."""
+        """Evaluate a list or map of constants at once."""
         if any(part.constant is None for part in parts):
             return _Plan(evaluate)
         try:
@@ -362,8 +361,8 @@ class Planner:
             run.work += _STEP
             range_ = holder(run)
             if not isinstance(range_, list | dict):
-                said = "unsupported comprehension range type: {}" if takes_two else "got '{}', expected iterable type"
-                raise EvaluationError(said.format(_go_type(range_)))
+                text = "unsupported comprehension range type: {}" if takes_two else "got '{}', expected iterable type"
+                raise EvaluationError(text.format(_go_type(range_)))
             variables = run.variables
             variables[accumulator] = _UNSET
             for item in _pairs(range_) if takes_two else keys_of(range_) if isinstance(range_, dict) else range_:
@@ -436,7 +435,7 @@ def _unwrap(value: Value, what: str) -> Value:
 
 def _element(holder: _Plan, key: _Plan, *, is_optional: bool) -> _Plan:
     """``holder[key]``: once one is optional, so is all that is selected behind it."""
-    held, sought = holder.evaluate, key.evaluate
+    evaluate_holder, evaluate_key = holder.evaluate, key.evaluate
     if key.constant is not None:
         try:
             _check_key(key.constant[0])
@@ -444,17 +443,17 @@ def _element(holder: _Plan, key: _Plan, *, is_optional: bool) -> _Plan:
             raise CompileError(str(error)) from error
 
     def resolve(run: Run) -> Value:
-        value = held(run)
+        value = evaluate_holder(run)
         if value is NONE:
             return NONE
         may_miss = is_optional or isinstance(value, Optional)
         if isinstance(value, Optional):
             value = value.value
-        wanted = sought(run)
-        _check_key(wanted)
+        qualifier = evaluate_key(run)
+        _check_key(qualifier)
         if not may_miss:
-            return _look_up(value, wanted)
-        present = _present(value, wanted)
+            return _look_up(value, qualifier)
+        present = _present(value, qualifier)
         return NONE if present is None else Optional(present[0])
 
     return _Plan(resolve)

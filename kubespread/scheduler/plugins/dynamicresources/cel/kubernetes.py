@@ -81,8 +81,8 @@ def _semver(text: str, normalize: bool = False) -> Semver:
 def _without_zeros(part: str) -> str:
     if len(part) <= 1:
         return part
-    kept = part.lstrip("0")
-    return kept if kept[:1].isdecimal() else f"0{kept}"
+    stripped = part.lstrip("0")
+    return stripped if stripped[:1].isdecimal() else f"0{stripped}"
 
 
 def _is_semver(text: str, normalize: bool = False) -> bool:

@@ -41,13 +41,13 @@ MAX_INCLUDED = 48
 
 
 def _slice(values: List, start: int, end: int) -> List:
-    said = f"cannot slice({start}, {end})"
+    prefix = f"cannot slice({start}, {end})"
     if start < 0 or end < 0:
-        raise EvaluationError(f"{said}, negative indexes not supported")
+        raise EvaluationError(f"{prefix}, negative indexes not supported")
     if start > end:
-        raise EvaluationError(f"{said}, start index must be less than or equal to end index")
+        raise EvaluationError(f"{prefix}, start index must be less than or equal to end index")
     if len(values) < end:
-        raise EvaluationError(f"{said}, list is length {len(values)}")
+        raise EvaluationError(f"{prefix}, list is length {len(values)}")
     return List(values[start:end])
 
 
@@ -85,11 +85,11 @@ def _range(count: int) -> List:
 
 
 def _distinct(values: List) -> List:
-    kept: list[Value] = []
+    distinct: list[Value] = []
     for value in values:
-        if not any(is_same(value, other) for other in kept):
-            kept.append(value)
-    return List(kept)
+        if not any(is_same(value, other) for other in distinct):
+            distinct.append(value)
+    return List(distinct)
 
 
 def _order(left: Value, right: Value) -> int:
@@ -127,8 +127,8 @@ def _last_index_of(values: List, item: Value) -> int:
     return next((place for place in reversed(range(len(values))) if is_same(values[place], item)), -1)
 
 
-def _contains(values: List, wanted: List) -> bool:
-    return all(any(is_same(item, value) for value in values) for item in wanted)
+def _contains(values: List, items: List) -> bool:
+    return all(any(is_same(item, value) for value in values) for item in items)
 
 
 def _includes(target: Value, item: Value) -> bool:

@@ -101,7 +101,7 @@ class _Writer:
         return self.fold(range_, names, start, self.literal(value=True), step, self.variable())
 
     def bind(self, name: str, value: Tree, body: Tree) -> Tree:
-        """A loop over nothing, whose start the body sees."""
+        """A loop over nothing with a body that sees its start."""
         nothing, false = self.list_of(), self.literal(value=False)
         return Fold(self._position, nothing, (_UNUSED,), name, value, false, self.variable(name), body)
 
@@ -116,23 +116,23 @@ def _one_or_two(writer: _Writer, arguments: list[Tree]) -> tuple[tuple[str, ...]
 
 
 def _all(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
-    names, wanted = _one_or_two(writer, arguments)
+    names, predicate = _one_or_two(writer, arguments)
     condition = writer.call("@not_strictly_false", writer.variable())
-    step = writer.call("_&&_", writer.variable(), wanted)
+    step = writer.call("_&&_", writer.variable(), predicate)
     return writer.fold(target, names, writer.literal(value=True), condition, step, writer.variable())
 
 
 def _exists(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
-    names, wanted = _one_or_two(writer, arguments)
+    names, predicate = _one_or_two(writer, arguments)
     condition = writer.call("@not_strictly_false", writer.call("!_", writer.variable()))
-    step = writer.call("_||_", writer.variable(), wanted)
+    step = writer.call("_||_", writer.variable(), predicate)
     return writer.fold(target, names, writer.literal(value=False), condition, step, writer.variable())
 
 
 def _exists_one(writer: _Writer, target: Tree, arguments: list[Tree]) -> Tree:
-    names, wanted = _one_or_two(writer, arguments)
+    names, predicate = _one_or_two(writer, arguments)
     one_more = writer.call("_+_", writer.variable(), writer.literal(1))
-    step = writer.call("_?_:_", wanted, one_more, writer.variable())
+    step = writer.call("_?_:_", predicate, one_more, writer.variable())
     result = writer.call("_==_", writer.variable(), writer.literal(1))
     return writer.fold(target, names, writer.literal(0), writer.literal(value=True), step, result)
 

@@ -34,7 +34,7 @@ _COMMON = regex(
 )
 """Characters, sets of them and groups that are not repeated, between the ends of the text."""
 _MOST_REPEATED = 2
-"""Python tries every way to share a text among what is repeated."""
+"""Repetitions in a pattern: Python tries every way to divide a text among them."""
 
 
 def re2() -> ModuleType | None:
@@ -50,7 +50,7 @@ def re2() -> ModuleType | None:
 
 @lru_cache(maxsize=1024)
 def pattern(text: str) -> Any:
-    """Raises EvaluationError with Go's words, and UnsupportedExpressionError for what takes RE2 where there is none."""
+    """Raises EvaluationError with Go's words, and UnsupportedExpressionError if it takes RE2, which is missing."""
     engine = re2()
     if engine is None:
         return stand_in(text)
@@ -59,8 +59,8 @@ def pattern(text: str) -> Any:
     try:
         return engine.compile(text, options)
     except engine.error as error:
-        said = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
-        what, _, where = said.rpartition(": ")
+        message = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
+        what, _, where = message.rpartition(": ")
         raise EvaluationError(f"error parsing regexp: {_RE2_SAYS.get(what, what)}: `{where}`") from error
 
 
@@ -69,8 +69,8 @@ def stand_in(text: str) -> re.Pattern[str]:
     if _COMMON.fullmatch(text) and len(re.findall(r"(?<!\\)[*+]", text)) <= _MOST_REPEATED:
         with suppress(re.error):
             # For Python `$` is also before a last line break.
-            made = re.compile(re.sub(r"(?<!\\)\$$", r"\\Z", text), re.ASCII)
+            compiled = re.compile(re.sub(r"(?<!\\)\$$", r"\\Z", text), re.ASCII)
             # Behind an empty text that is found Python goes on in a way of its own.
-            if made.match("") is None:
-                return made
+            if compiled.match("") is None:
+                return compiled
     raise UnsupportedExpressionError(f"the pattern {text}, which takes the package google-re2")

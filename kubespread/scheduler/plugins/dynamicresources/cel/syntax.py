@@ -216,7 +216,7 @@ class Parser:
     def __init__(self, text: str, expand: Expand) -> None:
         self._expand = expand
         self._tokens = list(tokens(text))
-        self._at = self._depth = 0
+        self._index = self._depth = 0
 
     def parse(self) -> Tree:
         node = self._expression()
@@ -225,11 +225,11 @@ class Parser:
 
     @property
     def _token(self) -> Token:
-        return self._tokens[self._at]
+        return self._tokens[self._index]
 
     def _advance(self) -> Token:
         token = self._token
-        self._at = min(self._at + 1, len(self._tokens) - 1)
+        self._index = min(self._index + 1, len(self._tokens) - 1)
         return token
 
     def _take(self, *kinds: str) -> Token | None:
@@ -241,9 +241,9 @@ class Parser:
 
     @staticmethod
     def _fail(token: Token, *expected: str) -> NoReturn:
-        found = "the end" if token.kind == "<EOF>" else f"'{token.text}'"
-        wanted = " or ".join(kind.strip("'") if kind != "<EOF>" else "the end" for kind in expected)
-        raise CompileError(f"unexpected {found}{f', expected {wanted}' if wanted else ''}", token.start)
+        actual = "the end" if token.kind == "<EOF>" else f"'{token.text}'"
+        alternatives = " or ".join(kind.strip("'") if kind != "<EOF>" else "the end" for kind in expected)
+        raise CompileError(f"unexpected {actual}{f', expected {alternatives}' if expected else ''}", token.start)
 
     def _expression(self) -> Tree:
         self._deeper()
@@ -287,11 +287,11 @@ class Parser:
 
     def _is_number(self) -> bool:
         """True if a minus sign belongs to the number behind it."""
-        following = self._tokens[min(self._at + 1, len(self._tokens) - 1)]
+        following = self._tokens[min(self._index + 1, len(self._tokens) - 1)]
         return self._token.kind == "'-'" and following.kind in ("NUM_INT", "NUM_FLOAT")
 
     def _member(self) -> Tree:
-        """Parse an expression with what is selected, indexed and called behind it."""
+        """Parse an expression with the selections, indexes and calls behind it."""
         node = self._primary()
         while sign := self._take("'.'", "'['"):
             is_optional = self._take("'?'") is not None
@@ -339,12 +339,12 @@ class Parser:
 
     def _name(self, dot: Token | None, token: Token) -> Tree:
         """A variable or a call."""
-        at = self._at
-        while self._tokens[at].kind == "'.'" and self._tokens[at + 1].kind == "IDENTIFIER":
-            at += 2
-        if self._tokens[at].kind == "'{'":
-            message = "".join(part.text for part in self._tokens[self._at - 1 : at])
-            if message.startswith("google.protobuf.") and self._tokens[at + 1].kind == "'}'":
+        end = self._index
+        while self._tokens[end].kind == "'.'" and self._tokens[end + 1].kind == "IDENTIFIER":
+            end += 2
+        if self._tokens[end].kind == "'{'":
+            message = "".join(part.text for part in self._tokens[self._index - 1 : end])
+            if message.startswith("google.protobuf.") and self._tokens[end + 1].kind == "'}'":
                 raise UnsupportedExpressionError(f"{message}{{}}")
             raise CompileError(f"'{message}' is not a message type", token.start)
         if token.text in _RESERVED:
@@ -365,9 +365,7 @@ class Parser:
                 return arguments
 
     def _entries(self, closing: str) -> list[tuple[Tree, Tree, bool]]:
-        """Parse the entries of a list (each twice) or a map, with the closing bracket; True for those written with
-        ``?``.
-        """
+        """Parse the entries of a list (each twice) or a map, with the closing bracket; True marks a leading ``?``."""
         entries: list[tuple[Tree, Tree, bool]] = []
         while not self._take(closing):
             is_optional = self._take("'?'") is not None

@@ -25,32 +25,32 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
 )
 
 
-def _matches(text: Value, wanted: Value) -> bool:
-    if not isinstance(wanted, str):
+def _matches(text: Value, regex: Value) -> bool:
+    if not isinstance(regex, str):
         raise EvaluationError(NO_OVERLOAD)
-    return pattern(wanted).search(text) is not None
+    return pattern(regex).search(text) is not None
 
 
-def _illegal(wanted: str) -> Any:
+def _illegal(regex: str) -> Any:
     try:
-        return pattern(wanted)
+        return pattern(regex)
     except EvaluationError as error:
         raise EvaluationError(f"Illegal regex: {error}") from error
 
 
-def _find(text: str, wanted: str) -> str:
-    match = _illegal(wanted).search(text)
+def _find(text: str, regex: str) -> str:
+    match = _illegal(regex).search(text)
     return "" if match is None else match[0]
 
 
-def _find_all(text: str, wanted: str, limit: int = -1) -> List:
-    return List(match[0] for number, match in enumerate(_matches_of(text, wanted)) if not 0 <= limit <= number)
+def _find_all(text: str, regex: str, limit: int = -1) -> List:
+    return List(match[0] for number, match in enumerate(_matches_of(text, regex)) if not 0 <= limit <= number)
 
 
-def _matches_of(text: str, wanted: str) -> Iterator[Any]:
+def _matches_of(text: str, regex: str) -> Iterator[Any]:
     """Find matches as Go does: an empty one right behind the previous match is skipped."""
     end = -1
-    for match in _illegal(wanted).finditer(text):
+    for match in _illegal(regex).finditer(text):
         if match.start() == match.end() == end:
             continue
         end = match.end()

@@ -25,7 +25,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel.types import Type
 
 Value = Any
 MAX_WEIGHT = 100_000
-"""Most values in a list, including those of nested lists."""
+"""Most values in a list, including the values of nested lists."""
 LONGEST = 10 * MAX_WEIGHT
 """Longest text that a function may create."""
 TOO_MUCH = "not evaluated: it takes more steps or holds more values than kubespread follows"
@@ -134,7 +134,7 @@ def parse_semver(text: str) -> Semver:
 
 
 class List(list[Value]):
-    """List that counts all values in it, including those of nested lists."""
+    """List that counts all values in it, including the values of nested lists."""
 
     __slots__ = ("weight",)
 
@@ -236,9 +236,9 @@ _TYPES: dict[type, Type] = {
 
 def type_of(value: Value) -> Type:
     """Type of a value, without parameters."""
-    found = _TYPES.get(type(value))
-    if found is not None:
-        return found
+    cel_type = _TYPES.get(type(value))
+    if cel_type is not None:
+        return cel_type
     return Type("list") if isinstance(value, list) else Type("map")
 
 
