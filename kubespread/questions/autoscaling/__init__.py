@@ -1,1 +1,1 @@
-"""Nodes that an autoscaler would add for pending pods, and what kube-scheduler then does with them."""
+"""Nodes that an autoscaler would add for pending pods, and the pods that kube-scheduler then places on them."""

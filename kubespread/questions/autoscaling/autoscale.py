@@ -1,4 +1,4 @@
-"""Nodes that an autoscaler adds for the pending pods of a world, and what follows."""
+"""Nodes that an autoscaler adds for the pending pods of a world, and the pods placed on them."""
 
 from __future__ import annotations
 
@@ -47,24 +47,22 @@ from kubespread.world.reporting.difference import NOTHING_LOST, Grow, LostPart
 from kubespread.world.reporting.happenings import workload_of
 
 GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
-"""A file, or the groups themselves; None for those of the cluster's objects."""
+"""A file, or the groups themselves; None for the groups among the cluster's objects."""
 
 
-def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> Grow | None:
-    """Make the event in which the autoscaler adds nodes; None without an autoscaler. Raises UsageError if there are no
-    groups, and ManifestError for a faulty file.
-    """
-    kind = asked_autoscaler(asked)
+def growth(fields: AskedOfAutoscaler, snapshot: Snapshot) -> Grow | None:
+    """Make the event in which the autoscaler adds nodes; None without one. Raises UsageError and ManifestError."""
+    kind = asked_autoscaler(fields)
     if kind is None:
         return None
-    groups = _groups(snapshot, kind, asked.node_groups)
-    types = _types(kind, asked.instance_types)
+    groups = _groups(snapshot, kind, fields.node_groups)
+    types = _types(kind, fields.instance_types)
     return partial(autoscale, groups=groups.groups, kind=kind, types=types, expanders=groups.expanders)
 
 
-def with_files_read(asked: AskedOfAutoscaler) -> dict[str, Any]:
+def with_files_read(fields: AskedOfAutoscaler) -> dict[str, Any]:
     """Fields with the contents of their files, which can be read only once. Raises ManifestError."""
-    groups, types = asked.node_groups, asked.instance_types
+    groups, types = fields.node_groups, fields.instance_types
     return {
         "node_groups": read_node_groups(groups) if isinstance(groups, str) else groups,
         "instance_types": None if types is None else read_instance_types(types),
@@ -110,7 +108,7 @@ _NOT_MODELLED = {
 
 def autoscale(
     world: World,
-    lost: LostPart = NOTHING_LOST,
+    lost_part: LostPart = NOTHING_LOST,
     *,
     groups: Sequence[NodeGroup],
     kind: Autoscaler,
@@ -119,8 +117,8 @@ def autoscale(
 ) -> AutoscalingReport:
     """Add nodes to ``world`` as the autoscaler would, until nothing waits or no further node helps.
 
-    ``types`` are what Karpenter launches for groups without a template, ``expanders`` how cluster-autoscaler chooses,
-    ``lost`` the domains that no new node can be in. Raises UsageError for a template that is no node of the cluster.
+    Karpenter launches ``types`` for groups without a template, cluster-autoscaler chooses by ``expanders``, and no new
+    node can be in ``lost_part``. Raises UsageError for a template that is no node of the cluster.
     """
     world.settle()
     daemons = [template for _, template in daemon_templates(world)]
@@ -132,9 +130,9 @@ def autoscale(
         launches=launches,
         types=types if launches else (),
         keys=_keys(pending),
-        gone=lost.nodes,
+        lost_nodes=lost_part.nodes,
     )
-    zones, barred = _groups_outside(zones, lost)
+    zones, barred = _groups_outside(zones, lost_part)
     static = "it is static: its number of nodes does not follow the pods that wait"
     barred += [GroupVerdict(group=group.name, reason=static) for group in groups if group.is_static]
     picked = [
@@ -176,7 +174,7 @@ def autoscale(
 
 
 def _keys(pending: Sequence[EqualPods]) -> set[str]:
-    """The topology keys that waiting pods are spread or gathered over, other than those of zones and hosts."""
+    """Topology keys that waiting pods are spread or gathered over, except zones and hosts."""
     keys = set[str]()
     for pods in pending:
         spec = pods.pod.spec
@@ -198,7 +196,7 @@ def _launched_types(groups: Sequence[ZoneGroup]) -> tuple[LaunchedType, ...]:
 def _expander_notes(
     groups: Sequence[ZoneGroup], expanders: Sequence[Expander], loops: Sequence[ScalingLoop]
 ) -> Iterator[str]:
-    """Yield what the expanders do not know, and where they leave several groups."""
+    """Yield notes on facts that the expanders lack, and on loops in which they leave several groups."""
     able = [group for group in groups if group.machines]
     if Expander.PRICE in expanders and (
         lacking := [group.name for group in able if all(machine.price is None for machine in group.machines)]
@@ -250,23 +248,23 @@ def _may_take(group: ZoneGroup, pods: EqualPods) -> bool:
 
 
 def _gap(group: ZoneGroup) -> str:
-    """The gap of a group whose instance types are not in the cluster."""
+    """Gap of a group with instance types that are not in the cluster."""
     kinds = f"are taken to be like {group.made_of}" if group.template is not None else "may be of any kind"
-    told = "--instance-types FILE says which there are"
-    return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {kinds}; {told}"
+    hint = "--instance-types FILE says which there are"
+    return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {kinds}; {hint}"
 
 
-def _groups_outside(groups: Sequence[ZoneGroup], lost: LostPart) -> tuple[list[ZoneGroup], list[GroupVerdict]]:
-    """Groups without the machines that would be in what is lost, and verdicts on the groups this leaves without any."""
+def _groups_outside(groups: Sequence[ZoneGroup], lost_part: LostPart) -> tuple[list[ZoneGroup], list[GroupVerdict]]:
+    """Groups with their machines outside the lost part, and verdicts on groups that have none."""
     outside, barred = list[ZoneGroup](), list[GroupVerdict]()
     for group in groups:
-        taken = [lost.takes(machine.node) for machine in group.machines]
+        are_lost = [lost_part.takes(machine.node) for machine in group.machines]
         if not group.machines:
-            taken = [lost.takes(Node(metadata=ObjectMeta(labels={ZONE: group.zone or ""})))]
-        if all(taken):
+            are_lost = [lost_part.takes(Node(metadata=ObjectMeta(labels={ZONE: group.zone or ""})))]
+        if all(are_lost):
             barred.append(GroupVerdict(group=group.name, reason="its nodes would be in what is lost"))
         else:
-            machines = (machine for machine, domain in zip(group.machines, taken, strict=False) if not domain)
+            machines = (machine for machine, is_lost in zip(group.machines, are_lost, strict=False) if not is_lost)
             outside.append(replace(group, machines=tuple(machines)))
     return outside, barred
 

@@ -36,9 +36,9 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import CONSTRAINTS_NO
 from kubespread.wording import count_of
 from kubespread.world.events.world import World
 
-# Which of several scale-ups cluster-autoscaler makes: its expanders, each of which leaves those that it ranks first.
+# Which of several scale-ups cluster-autoscaler makes: its expanders, each of which keeps the ones it ranks first.
 #
-# What the last one leaves is chosen from at random; here the first by name is taken.
+# cluster-autoscaler takes one of the last expander's at random; here it is the first by name.
 #
 # Source: cluster-autoscaler 1.36.1: cluster-autoscaler/expander/factory/chain.go, BestOption
 # Source: cluster-autoscaler 1.36.1: cluster-autoscaler/expander/waste/waste.go, BestOptions
@@ -82,13 +82,14 @@ def _least(options: Options, key: Callable[[ScaleUp], Any]) -> list[ScaleUp]:
 
 def _by_priority(options: Options) -> list[ScaleUp]:
     """A group without a priority is not chosen, unless none has one."""
-    known = [option for option in options if option.group.group.priority is not None]
-    return _least(known, lambda option: -(option.group.group.priority or 0)) or [*options]
+    prioritized = [option for option in options if option.group.group.priority is not None]
+    return _least(prioritized, lambda option: -(option.group.group.priority or 0)) or [*options]
 
 
 def _by_price(options: Options) -> list[ScaleUp]:
-    """Rank by cost per pod that finds room: pods of one kind have one price, so this orders options for the same pods
-    as cluster-autoscaler does before it weighs node sizes. A group of unknown price is not chosen.
+    """Rank by cost per pod that finds room; a group of unknown price is not chosen.
+
+    Pods of one kind have one price, so options for the same pods rank as in cluster-autoscaler before it weighs sizes.
     """
 
     def key(option: ScaleUp) -> Fraction:
@@ -117,7 +118,7 @@ def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped:
     packing = _Packing(GrowingCluster(cluster, daemons), group)
     for pods in largest_first(helped, trial):
         packing.pack(pods)
-    nodes, placed = packing.asked_for, packing.placed
+    nodes, placed = packing.node_count, packing.placed
     if not nodes:
         return None
     # Waste is that of the whole machine, what it reserves for itself among it.
@@ -132,7 +133,7 @@ def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped:
 
 
 class _Packing:
-    """The nodes of one estimate, and who is on them."""
+    """Nodes of one estimate, and the pods on them."""
 
     def __init__(self, growing: GrowingCluster, group: ZoneGroup) -> None:
         self._growing, self._group = growing, group
@@ -144,9 +145,10 @@ class _Packing:
         self.why: str | None = None
 
     @property
-    def asked_for(self) -> int:
-        """Number of nodes to request. A node that was there before counts as well once a constraint on host names has
-        sent a pod back to it: trackScheduledPod does not tell it from a new one. The group's room is the limit.
+    def node_count(self) -> int:
+        """Number of nodes to request, at most the group's room.
+
+        An existing node counts too if a constraint on host names sent a pod back to it: trackScheduledPod counts it.
         """
         room = self._group.room
         return len(self._used) if room is None else min(len(self._used), room)

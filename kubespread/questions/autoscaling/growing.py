@@ -1,5 +1,5 @@
 """Node groups as an autoscaler sees them in a cluster, each with a template of its new nodes; and a cluster that gets
-such nodes one by one in a simulation, of which nothing happens in the world.
+such nodes one by one in a simulation, without effect on the world.
 
 A template is a good node of the group, else the machine provider's template, else any node of the group, turned into a
 new node. Pods that wait for a node are grouped as autoscalers do: identical ones together.
@@ -73,7 +73,7 @@ class ZoneGroup(Struct):
     """None if nodes have no zone label."""
     name: str
     template: Node | None
-    """New node without a name; None if nothing says what it would be like."""
+    """New node without a name; None if nothing describes it."""
     made_of: str
     """Origin of the template: ``node worker-1``, ``its template``, ``3 instance types``."""
     before: int
@@ -85,7 +85,7 @@ class ZoneGroup(Struct):
     machines: tuple[Machine, ...] = ()
     """Machines for its new nodes: its instance types, else its template alone."""
     has_types: bool = False
-    """True if instance types were given; the template then has what all share, and the most of each resource."""
+    """True if instance types were given; the template then has their common labels and the most of each resource."""
     added: list[str] = field(default_factory=list)
     launched: list[Machine] = field(default_factory=list)
     """Machines of the added nodes."""
@@ -104,9 +104,9 @@ class ZoneGroup(Struct):
         """Prefix of its nodes' names."""
         return self.name.replace("/", "-")
 
-    def new_nodes(self, machines: Sequence[Machine], taken: set[str]) -> list[Node]:
-        """Make nodes of these machines, with names that are not ``taken``."""
-        names = (name for number in count(1) if (name := f"{self._base}-{number}") not in taken)
+    def new_nodes(self, machines: Sequence[Machine], used_names: set[str]) -> list[Node]:
+        """Make nodes of these machines, with names that are not in use."""
+        names = (name for number in count(1) if (name := f"{self._base}-{number}") not in used_names)
         return [rename_node(machine.node, name) for machine, name in zip(machines, names, strict=False)]
 
     def trial(self, number: int = 0) -> Node:
@@ -131,19 +131,19 @@ def zone_groups(
     launches: bool = False,
     types: Sequence[InstanceType] = (),
     keys: Collection[str] = (),
-    gone: Sequence[Node] = (),
+    lost_nodes: Sequence[Node] = (),
 ) -> list[ZoneGroup]:
     """Split every group into its zones, by name.
 
     ``launches``: the autoscaler picks machines itself, as Karpenter does, so the template describes new nodes better
     than existing nodes do, in any zone; groups without a template choose among ``types``, separately for each value of
-    the topology ``keys``. Nodes that are ``gone`` are models of new ones too. Raises UsageError for a template that is
-    no node of the cluster.
+    the topology ``keys``. ``lost_nodes`` are models of new ones too. Raises UsageError for a template that is no node
+    of the cluster.
     """
     in_zones = (
         _of_types(group, nodes, types, keys)
         if types and group.template is None
-        else _in_zones(group, nodes, gone, launches=launches)
+        else _in_zones(group, nodes, lost_nodes, launches=launches)
         for group in groups
     )
     return sorted(chain.from_iterable(in_zones), key=lambda group: group.name)
@@ -153,8 +153,10 @@ def zone_of(node: Node) -> str | None:
     return node.metadata.labels.get(ZONE)
 
 
-def _in_zones(group: NodeGroup, nodes: Sequence[Node], gone: Sequence[Node], *, launches: bool) -> Iterator[ZoneGroup]:
-    every = [*nodes, *gone]
+def _in_zones(
+    group: NodeGroup, nodes: Sequence[Node], lost_nodes: Sequence[Node], *, launches: bool
+) -> Iterator[ZoneGroup]:
+    every = [*nodes, *lost_nodes]
     declared = node_called(group.template, every) if isinstance(group.template, str) else group.template
     members = [] if group.members is None else nodes_with(group.members, nodes)
     models = [] if group.members is None else nodes_with(group.members, every)
@@ -220,33 +222,31 @@ def _of_types(
 
 
 def _zones_of(group: NodeGroup, nodes: Sequence[Node], types: Sequence[InstanceType]) -> Sequence[str | None]:
-    """Zones that a group names, else those of the types and of the cluster's nodes; only those it may use."""
-    known = {zone for instance_type in types for zone in instance_type.zones}
-    known |= {zone for node in nodes if (zone := zone_of(node)) is not None}
-    zones = [*(group.zones or sorted(known))]
+    """Zones that a group names, else zones of the types and of the cluster's nodes; only ones that it may use."""
+    all_zones = {zone for instance_type in types for zone in instance_type.zones}
+    all_zones |= {zone for node in nodes if (zone := zone_of(node)) is not None}
+    zones = [*(group.zones or sorted(all_zones))]
     return [zone for zone in zones if _meets({ZONE: zone}, group.requirements)] if zones else [None]
 
 
 def _machines(group: NodeGroup, instance_type: InstanceType, zone: Mapping[str, str]) -> Iterator[Machine]:
-    """Nodes of a type as a group makes them: one for each value of labels that the type leaves open and the group does
-    not.
-    """
+    """Machines of a type in a group: one for each value of labels that requirements list and the type leaves open."""
     labels = instance_type.labels
-    fixed = any(labels.get(key, value) != value for key, value in group.labels.items())
-    if fixed or not _meets(labels, group.requirements):
+    is_contradicted = any(labels.get(key, value) != value for key, value in group.labels.items())
+    if is_contradicted or not _meets(labels, group.requirements):
         return
-    given = {**labels, **group.labels, **zone}
+    fixed_labels = {**labels, **group.labels, **zone}
     left_open = {
         requirement.key: requirement.values
         for requirement in group.requirements
-        if requirement.operator == "In" and requirement.key not in given
+        if requirement.operator == "In" and requirement.key not in fixed_labels
     }
     for values in product(*left_open.values()):
         chosen = dict(zip(left_open, values, strict=True))
         if not _meets(chosen, group.requirements):
             continue
         node = Node(
-            metadata=ObjectMeta(name=instance_type.name, labels={**given, **chosen}),
+            metadata=ObjectMeta(name=instance_type.name, labels={**fixed_labels, **chosen}),
             spec=NodeSpec(taints=list(group.taints or ())),
             status=NodeStatus(capacity=instance_type.allocatable, allocatable=instance_type.allocatable),
         )
@@ -319,7 +319,7 @@ def _provide(template: Node) -> Node:
 
 
 class EqualPods(Struct, frozen=True):
-    """Pods of one controller with equal labels and specs: what is true of one is true of all."""
+    """Pods of one controller with equal labels and specs: one stands for all."""
 
     plugins: Framework
     waiting: list[Waiting] = field(default_factory=list)
@@ -334,8 +334,7 @@ class EqualPods(Struct, frozen=True):
 
 
 def pod_groups(world: World) -> list[EqualPods]:
-    """Pods that an autoscaler provisions for, in the order they came: kube-scheduler found no node for them. A pod of a
-    DaemonSet is for a node that exists.
+    """Pods that an autoscaler provisions for, in the order they came: pods that found no node, except a DaemonSet's.
 
     Source: karpenter v1.14: pkg/utils/pod/scheduling.go, IsProvisionable
     Source: cluster-autoscaler 1.36.1: cluster-autoscaler/core/podlistprocessor/filter_out_daemon_sets.go, Process
@@ -366,14 +365,14 @@ def largest_first(groups: Iterable[EqualPods], node: Node) -> list[EqualPods]:
 
 
 class GrowingCluster:
-    """An autoscaler's simulation: nodes come with their DaemonSets' pods, and only filters decide what fits."""
+    """An autoscaler's simulation: nodes come with their DaemonSets' pods, and only filters decide which pods fit."""
 
     def __init__(self, cluster: Cluster, daemons: Sequence[Pod]) -> None:
         """``daemons`` are the pods of all DaemonSets, not pinned to any node."""
         self._daemons = daemons
         self._living = LivingCluster(cluster)
         self._applicants: dict[tuple[int, int], tuple[Pod, Framework, Applicant]] = {}
-        """Applicants by the identities of what they are made of."""
+        """Applicants by the identities of their pods and plugins."""
 
     def __len__(self) -> int:
         """Number of nodes."""
@@ -424,9 +423,7 @@ class GrowingCluster:
 def verdicts_on(
     cluster: Cluster, daemons: Sequence[Pod], nodes: Sequence[Node], groups: Sequence[EqualPods]
 ) -> list[Status]:
-    """Verdicts on a pod of each of ``groups`` on each of ``nodes``, if these were added with only their DaemonSets'
-    pods: all of the first group first.
-    """
+    """Verdicts on a pod of each group on each node, group by group, if nodes came with only their DaemonSets' pods."""
     growing = GrowingCluster(cluster, daemons)
     positions = [growing.add(node) for node in nodes]
     return [growing.verdict(group.pod, group.plugins, position) for group in groups for position in positions]
@@ -481,15 +478,15 @@ def grown_by(world: World, decide: Callable[[Sequence[EqualPods]], Decision | No
 
 def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
     """Add nodes and their DaemonSets' pods, and let controllers and kube-scheduler work until nothing changes."""
-    taken = set(world.cluster.nodes.names)
+    used_names = set(world.cluster.nodes.names)
     came: list[GroupNodes] = []
     arrived: list[Node] = []
     for group, machines in additions:
         if not machines:
             continue
-        nodes = group.new_nodes(machines, taken)
+        nodes = group.new_nodes(machines, used_names)
         names = tuple(node.metadata.name for node in nodes)
-        taken.update(names)
+        used_names.update(names)
         group.added += names
         group.launched += machines
         arrived += nodes

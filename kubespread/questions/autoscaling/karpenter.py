@@ -121,7 +121,7 @@ def _require(spec: PodSpec) -> PodSpec:
 
 
 def _required_of_nodes(affinity: NodeAffinity | None) -> NodeAffinity | None:
-    """The first of the required terms, and what is preferred most."""
+    """The first of the required terms, joined with the most preferred one."""
     if affinity is None:
         return None
     terms = _terms(affinity)[:1] or [NodeSelectorTerm()]
@@ -241,10 +241,10 @@ def spreads(cluster: Cluster, pod: Pod, templates: Iterable[Node]) -> list[Topol
     """Constraints of ``pod``, all treated as hard; the scheduler's defaults are not read."""
     if not pod.spec.topology_spread_constraints:
         return []
-    made = list(templates)
+    nodes = list(templates)
     constraints = pod_constraints(pod, NO_DEFAULTS, cluster.objects).constraints
     inclusion = NodeInclusion(cluster.nodes, pod, compares=False)
-    return [_spread(cluster, pod, constraint, inclusion, made) for constraint in constraints]
+    return [_spread(cluster, pod, constraint, inclusion, nodes) for constraint in constraints]
 
 
 def _spread(
@@ -339,7 +339,7 @@ class _PodKind(Struct, frozen=True):
     plugins: Framework
     """Filters for existing nodes."""
     planning: Framework
-    """Filters for planned nodes, whose machine is open: its labels and its size are judged for each that it may be."""
+    """Filters for planned nodes, except for labels and sizes: these are judged for each machine that a node may be."""
     stages: tuple[Stage, ...]
     requests: Mapping[str, int]
     """Requests of one pod, with 1 of ``pods``."""
@@ -436,7 +436,7 @@ class _Round:
         return positions
 
     def _new_node(self, kind: _PodKind, pod: Pod, spread: Sequence[TopologyGroup]) -> int | None:
-        """A node of the first pool that can make one, in the domain with the fewest pods of those it may go to."""
+        """A node of the first pool that can make one, in the allowed domain with the fewest pods."""
         tried: dict[str, list[tuple[tuple[int, ...], ZoneGroup]]] = {}
         for group, template in zip(self._groups, self._templates, strict=True):
             labels = template.metadata.labels
@@ -468,7 +468,7 @@ class _Round:
             remaining[name] -= max(_amount(machine.node, name) for machine in claim.machines)
 
     def _taking(self, machines: Sequence[Machine], claim: _Claim, kind: _PodKind, pod: Pod) -> list[Machine]:
-        """Machines that take one more pod beside what ``claim`` has, by their labels and their room."""
+        """Machines with labels and room for one more pod beside the pods of ``claim``."""
         allowed = self._allowed_for(claim.group, pod)
         needed = {name: amount + claim.requests[name] for name, amount in kind.requests.items() if amount}
         return [
@@ -522,14 +522,14 @@ class _Round:
             if domain is None:
                 return f"its nodes lack {constraint.key}, over which the pod is spread"
             if not constraint.admits(domain):
-                counts = ", ".join(f"{each} {count}" for each, count in sorted(constraint.counts.items()))
+                counts = ", ".join(f"{value} {count}" for value, count in sorted(constraint.counts.items()))
                 why = "for Karpenter also counts the domains of nodes that pools can make"
                 return f"no more pods may go to {constraint.key} {domain}, {why}: {counts}"
         if group.room is not None and group.room <= len(self.claims_of(group)):
             return f"{group.name} may have no more nodes"
         remaining = self._remaining[group.group.name]
         # The machine for which least is lacking.
-        lacking = [[name for name, left in remaining.items() if _amount(each.node, name) > left] for each in takers]
+        lacking = [[name for name, left in remaining.items() if _amount(taker.node, name) > left] for taker in takers]
         if short := min(lacking, key=len):
             return f"{_limits_leave(group.group, remaining, short)}, too little for a node that takes the pod"
         return None
@@ -555,13 +555,15 @@ def at_their_limits(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[
     for group in able:
         left = remaining[group.group.name]
         if not _within_limits(left, group):
-            short = [name for name in left if all(_amount(each.node, name) > left[name] for each in group.machines)]
+            short = [
+                name for name in left if all(_amount(machine.node, name) > left[name] for machine in group.machines)
+            ]
             why[group.name] = f"{_limits_leave(group.group, left, short or left)}, too little for another node"
     return why
 
 
 def too_little_for(pod: Pod, group: ZoneGroup, nodes: Sequence[Node]) -> str:
-    """Note on what a pool's limits leave, if less than a pod requests: a machine for it has that, of whatever type."""
+    """Note on a pool's limits if they leave less than the pod requests, and so no machine for it of any type."""
     requests = requests_of(pod)[0]
     remaining = _remaining([group], nodes, requests)
     short = [name for name, left in remaining.items() if parse(canonical(name, requests[name])).nano > left]
@@ -593,16 +595,16 @@ def _remaining_of_pools(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> d
 
 def _resources(pool: Sequence[ZoneGroup]) -> set[str]:
     """Resources that limits are checked for: a resource that no machine has is not."""
-    return {_NODES, *(name for each in pool for machine in each.machines for name in _sizes(machine.node))}
+    return {_NODES, *(name for group in pool for machine in group.machines for name in _sizes(machine.node))}
 
 
 def _remaining(pool: Sequence[ZoneGroup], nodes: Sequence[Node], resources: Collection[str]) -> dict[str, int]:
     """Amount of each of ``resources`` that the limits of a pool leave beside the nodes that it has."""
     group = pool[0].group
-    added = {name for each in pool for name in each.added}
+    added = {name for zone_group in pool for name in zone_group.added}
     members = [] if group.members is None else nodes_with(group.members, nodes)
     there = [node for node in members if node.metadata.name not in added]
-    there += [machine.node for each in pool for machine in each.launched]
+    there += [machine.node for zone_group in pool for machine in zone_group.launched]
     try:
         return {
             name: parse(limit).nano - sum(_amount(node, name) for node in there)

@@ -91,7 +91,7 @@ class DeschedulerRound(Report, frozen=True):
     """Number of pods without a node afterwards."""
     violated: Annotated[int, Col(bad=True)]
     """Number of the question's constraints violated afterwards."""
-    held: Annotated[tuple[StayingPods, ...], Col(value=lambda held: list(map(str, held)), fit=Fit.SENTENCE)]
+    held: Annotated[tuple[StayingPods, ...], Col(value=lambda staying: list(map(str, staying)), fit=Fit.SENTENCE)]
     """Chosen pods that stay, by reason."""
 
 
@@ -132,7 +132,7 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
         return "yes" if self.holds else "no"
 
     def sentences(self) -> Iterator[str]:
-        """Yield whether the constraints hold or what it takes, the obstacles, and what the descheduler does."""
+        """Yield the outcome of the plan, the obstacles, and the outcome of the descheduler."""
         yield self._outcome
         if self.staying:
             pods = (f"{count_of(row.pods, 'pod')} {row.why}" for row in self.staying)
@@ -165,10 +165,10 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
         evictions, last = sum(len(one.evicted) for one in self.rounds), self.rounds[-1]
         stay = f"{count_of(last.violated, 'constraint')} {'stays' if last.violated == 1 else 'stay'} violated"
         result = stay if last.violated else "all constraints hold"
-        done = f"after {count_of(len(self.rounds) - (not last.evicted), 'round')} and {count_of(evictions, 'eviction')}"
+        when = f"after {count_of(len(self.rounds) - (not last.evicted), 'round')} and {count_of(evictions, 'eviction')}"
         if not evictions:
             return f"the descheduler evicts nothing: {result}"
-        return f"the descheduler {'does not rest' if last.evicted else 'rests'} {done}: {result}"
+        return f"the descheduler {'does not rest' if last.evicted else 'rests'} {when}: {result}"
 
 
 class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True):

@@ -47,8 +47,8 @@ _NAMED = ("Deployment", *sorted(REPLACING))
 
 def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
     """Find the fewest evictions that make the constraints hold, with replacements placed by kube-scheduler."""
-    whose = question.asked_in(scene.snapshot)
-    if others := [name for name in whose.names if name.kind not in _NAMED]:
+    selection = question.asked_in(scene.snapshot)
+    if others := [name for name in selection.names if name.kind not in _NAMED]:
         kinds = ", ".join(_NAMED)
         raise UsageError(
             *(f"{name}: pods of a {name.kind} are not evicted, only those of a {kinds}" for name in others)
@@ -57,31 +57,31 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
     now = scene.edited_snapshot
     baseline, placed_first = scene.baseline()
     world = baseline.world
-    counting = CountedWorkloads(world, moving(whose.those_in(world)))
+    counting = CountedWorkloads(world, moving(selection.those_in(world)))
     chosen = (name for pod in world.book if (name := counting(pod)) is not None)
-    workloads = whose.named_in(world) or list(dict.fromkeys(chosen))
+    workloads = selection.named_in(world) or list(dict.fromkeys(chosen))
     if not workloads:
-        raise whose.none_found(now)
+        raise selection.none_found(now)
     unread: dict[str, None] = {}
-    found_goals = goals(world, workloads, soft=question.soft, unread=unread)
-    goals_of = matching(found_goals)
+    spread_goals = goals(world, workloads, soft=question.soft, unread=unread)
+    goals_of = matching(spread_goals)
     pods, staying = candidates(world, workloads, goals_of)
-    groups = group_goals(len(found_goals), goals_of, (pod.pod for pod in pods))
-    waiting = Counter(position for each in world.queue.waiting.values() for position in goals_of(each.pod))
-    arriving = [waiting[position] for position in range(len(found_goals))]
-    start = Attempt(world.fork(), Aim(found_goals, goals_of, groups, arriving, scene.budget.on_progress))
+    groups = group_goals(len(spread_goals), goals_of, (pod.pod for pod in pods))
+    waiting = Counter(position for stuck in world.queue.waiting.values() for position in goals_of(stuck.pod))
+    arriving = [waiting[position] for position in range(len(spread_goals))]
+    start = Attempt(world.fork(), Aim(spread_goals, goals_of, groups, arriving, scene.budget.on_progress))
     after, obstacles = search(start, pods)
     at_least = start.total[0]
     return rows.RebalanceReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        **whose.as_reported(world),
+        **selection.as_reported(world),
         preemption=question.preemption,
         soft=question.soft,
         workloads=sum(workload.kind != "Pod" for workload in workloads),
         nodes=len(world.living.nodes),
         pending_before=baseline.pending(),
-        constraints_in_force=len(found_goals),
+        constraints_in_force=len(spread_goals),
         violated_before=start.violations,
         violated_after=after.violations,
         constraints=tuple(_constraints(start, after)),
@@ -98,7 +98,7 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
             *unread,
             *_uncounted_notes(start, pods),
             *placed_first,
-            *([] if found_goals else [_not_in_force(question, workloads)]),
+            *([] if spread_goals else [_not_in_force(question, workloads)]),
         ),
     )
 
@@ -175,12 +175,12 @@ def _rounds(attempt: Attempt, policy: Policy) -> Iterator[rows.DeschedulerRound]
         attempt.world.settle()
         happened = attempt.world.next_step()
         attempt.count(happened)
-        held = Counter(cycle.held)
+        staying = Counter(cycle.staying_reasons)
         yield rows.DeschedulerRound(
             number=number,
             evicted=tuple(map(full_name, cycle.evicted)),
             placed=tuple(PlacedPod(pod=full_name(pod), node=pod.spec.node_name) for pod in happened.placed),
-            held=tuple(rows.StayingPods(why=why, pods=held[why]) for why in sorted(held)),
+            held=tuple(rows.StayingPods(why=why, pods=staying[why]) for why in sorted(staying)),
             pending=len(attempt.world.queue.waiting),
             violated=attempt.violations,
         )

@@ -1,5 +1,5 @@
-"""The descheduler's strategy for topology spread constraints with its evictor: what a DeschedulerPolicy of
-descheduler/v1alpha2 says of both, and which pods of a cluster one cycle evicts.
+"""The descheduler's strategy for topology spread constraints with its evictor: the arguments of both in a
+DeschedulerPolicy of descheduler/v1alpha2, and the pods of a cluster that one cycle evicts.
 
 Source: descheduler v0.36: pkg/descheduler/policyconfig.go, decode
 Source: descheduler v0.36:
@@ -53,14 +53,14 @@ PLUGIN, EVICTOR = "RemovePodsViolatingTopologySpreadConstraint", "DefaultEvictor
 LOCAL_STORAGE, DAEMON_SET_PODS = "PodsWithLocalStorage", "DaemonSetPods"
 SYSTEM_CRITICAL, FAILED_BARE = "SystemCriticalPods", "FailedBarePods"
 DEFAULT_PROTECTIONS = (LOCAL_STORAGE, SYSTEM_CRITICAL, FAILED_BARE, DAEMON_SET_PODS)
-WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS = "PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims"
-EXTRA_PROTECTIONS = (WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS)
+WITH_PVC, WITHOUT_BUDGET, RESOURCE_CLAIMS = "PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims"
+EXTRA_PROTECTIONS = (WITH_PVC, WITHOUT_BUDGET, RESOURCE_CLAIMS)
 _MANDATORY, _PREFERRED = "Mandatory", "Preferred"
 _IGNORED = dict.fromkeys(("apiVersion", "kind", "metadata"), "")
 _RUNS = ("evictionFailureEventNotification", "gracePeriodSeconds", "metricsCollector", "metricsProviders", "prometheus")
-"""Fields on how it runs and what it reports."""
+"""Fields on its operation and reporting."""
 _Fault = tuple[str, str]
-"""The field, and what is wrong with it."""
+"""The field and the message."""
 
 # The types of descheduler/v1alpha2, as they are written, with the fields that are read.
 #
@@ -145,7 +145,7 @@ class EvictorArgs(KubeObject):
                 )
                 if is_off
             ]
-            booleans = (WITH_PVC, self.ignore_pvc_pods), (WITHOUT_PDB, self.ignore_pods_without_pdb)
+            booleans = (WITH_PVC, self.ignore_pvc_pods), (WITHOUT_BUDGET, self.ignore_pods_without_pdb)
             extra = [name for name, is_on in booleans if is_on]
         return frozenset(DEFAULT_PROTECTIONS) - {*disabled} | {*extra}
 
@@ -295,7 +295,7 @@ class ClusterView:
             if pod.status.phase not in ENDED_PHASES and pod.spec.node_name in self.nodes.index:
                 self.running[self.nodes.index[pod.spec.node_name]].append(pod)
         self._admitting: dict[tuple[int, ...], Mask] = {}
-        """Masks by the identities of what pods of one template share."""
+        """Masks by the identities of the parts that pods of one template share."""
 
     def ready(self, selector: Selector) -> Mask:
         """Ready nodes that ``selector`` matches; a node without a Ready condition counts as ready, even if cordoned or
@@ -324,15 +324,15 @@ class ClusterView:
         return any(not self._is_repelled(pod, terms, node) for node in np.flatnonzero(fitting).tolist())
 
     def _admits(self, pod: Pod) -> Mask:
-        """Nodes that are not cordoned, and whose labels, taints and room suit the pod."""
-        spec, nodes, held = pod.spec, self.nodes, Holdings(self.cluster)
+        """Nodes that are not cordoned, with labels, taints and room that suit the pod."""
+        spec, nodes, holdings = pod.spec, self.nodes, Holdings(self.cluster)
         parts = spec.containers, spec.init_containers, spec.resources, spec.overhead
         key = tuple(map(id, (*parts, spec.node_selector, spec.affinity, spec.tolerations)))
         if key not in self._admitting:
             admits = matches_required_node_affinity(nodes, pod) & tolerated_nodes(nodes, pod, compares=False)
-            admits &= ~nodes.unschedulable & (held.pod_count < held.allowed_pods)
+            admits &= ~nodes.unschedulable & (holdings.pod_count < holdings.allowed_pods)
             for name, amount in scheduler_amounts(pod_requests(pod)).items():
-                admits &= amount <= held.allocatable(name) - held.requests(name)
+                admits &= amount <= holdings.allocatable(name) - holdings.requests(name)
             self._admitting[key] = admits
         return self._admitting[key]
 
@@ -364,7 +364,9 @@ def protections(view: ClusterView, args: EvictorArgs) -> dict[str, Callable[[Pod
     """Tests that protect pods from eviction, by name."""
     selector, threshold = _labels(args.label_selector), args.priority_threshold.value
     siblings = Counter(owner.uid for pod in view.pods for owner in pod.metadata.owner_references)
-    budgets = [(each.metadata.namespace, selector_of(each)) for each in view.cluster.objects.get(PodDisruptionBudget)]
+    budgets = [
+        (budget.metadata.namespace, selector_of(budget)) for budget in view.cluster.objects.get(PodDisruptionBudget)
+    ]
     critical = SYSTEM_CRITICAL_PRIORITY if threshold is None else min(SYSTEM_CRITICAL_PRIORITY, threshold)
 
     def lacks_budget(pod: Pod) -> bool:
@@ -384,7 +386,7 @@ def protections(view: ClusterView, args: EvictorArgs) -> dict[str, Callable[[Pod
         LOCAL_STORAGE: lambda pod: any(volume.is_local for volume in pod.spec.volumes),
         DAEMON_SET_PODS: lambda pod: any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references),
         WITH_PVC: lambda pod: any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes),
-        WITHOUT_PDB: lacks_budget,
+        WITHOUT_BUDGET: lacks_budget,
         RESOURCE_CLAIMS: lambda pod: bool(pod.spec.resource_claims),
         "labelSelector": lambda pod: not selector.matches(pod.metadata.labels),
         "minReplicas": lambda pod: (
@@ -414,14 +416,14 @@ class DomainSpread(NamedTuple):
 
 
 def spreads(pods: Iterable[Pod], enforced: Sequence[str]) -> Iterator[DomainSpread]:
-    """The distinct constraints of the candidates of a namespace, in listing order: minDomains and whenUnsatisfiable do
-    not distinguish them.
+    """Yield the distinct constraints of a namespace's candidates, in listing order; neither minDomains nor
+    whenUnsatisfiable distinguishes them.
 
     Source: descheduler v0.36:
         pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/topologyspreadconstraint.go,
         newTopologySpreadConstraint
     """
-    seen, specs = set[tuple[object, ...]](), set[tuple[int, ...]]()
+    identities, specs = set[tuple[object, ...]](), set[tuple[int, ...]]()
     for pod in pods:
         spec, labels = pod.spec, pod.metadata.labels
         parts = spec.topology_spread_constraints, spec.node_selector, spec.affinity, spec.tolerations, labels
@@ -445,18 +447,18 @@ def spreads(pods: Iterable[Pod], enforced: Sequence[str]) -> Iterator[DomainSpre
                 msgspec.msgpack.encode(affinity) if constraint.node_affinity_policy != "Ignore" else None,
                 msgspec.msgpack.encode(spec.tolerations) if constraint.node_taints_policy == "Honor" else None,
             )
-            if constraint.when_unsatisfiable in enforced and identity not in seen:
-                seen.add(identity)
+            if constraint.when_unsatisfiable in enforced and identity not in identities:
+                identities.add(identity)
                 yield DomainSpread(constraint, identity[2], pod)
 
 
-def _take(
+def _pods_to_evict(
     view: ClusterView, spread: DomainSpread, counted: Sequence[tuple[Pod, int]], eligible: Mask, *, asks: bool
 ) -> list[Pod]:
-    """The pods that balancing one constraint takes: from large domains until sizes are within maxSkew of each other or
-    meet at the average. Which of several equal domains gives is arbitrary; here it is the last by name.
+    """Pods to evict from large domains, until sizes are within maxSkew of each other or meet at the average.
 
-    With ``asks`` pods that no node of a domain below the average would take stay, though they count as moved.
+    Which of several equal domains gives is arbitrary; here it is the last by name. With ``asks`` pods that no node of a
+    domain below the average would take stay, though they count as moved.
     """
     column = view.nodes.label(spread.constraint.topology_key)
     codes = np.unique(column.codes[eligible]).tolist()
@@ -474,7 +476,7 @@ def _take(
     fits = partial(view.fits_other, among=below)
     values = sorted(domains, key=lambda value: (len(domains[value]), value))
     sorted_domains = [in_eviction_order(domains[value]) for value in values]
-    taken, low, high = list[Pod](), 0, len(sorted_domains) - 1
+    evictions, low, high = list[Pod](), 0, len(sorted_domains) - 1
     while low < high:
         # Once per round; the rest is done even if both are the same domain by then.
         if len(sorted_domains[high]) <= average:
@@ -488,14 +490,14 @@ def _take(
         # False comes first, and the sort is stable: pods that fit nowhere else go last.
         giving = sorted(sorted_domains[high], key=fits)
         out = giving[-move:]
-        taken += (pod for pod in out if not asks or fits(pod))
+        evictions += (pod for pod in out if not asks or fits(pod))
         sorted_domains[high] = giving[:-move]
         sorted_domains[low] = [*sorted_domains[low], *out]
-    return taken
+    return evictions
 
 
 def in_eviction_order(pods: Sequence[Pod]) -> list[Pod]:
-    """Sort the pods of a domain, given in listing order; those at the end go first.
+    """Sort a domain's pods, which are in listing order, for eviction from the end.
 
     Pods that select nodes, even by preference, go last, the others by priority, the highest first. Two equal ones
     compare as less than each other, so Go's insertion sort of a few pods reverses them.
@@ -516,8 +518,7 @@ def in_eviction_order(pods: Sequence[Pod]) -> list[Pod]:
 def choose(
     view: ClusterView, policy: Policy, plugin: PluginArgs, evictor: EvictorArgs
 ) -> tuple[Sequence[Pod], Sequence[DomainSpread]]:
-    """Pods that the strategy chooses with one profile's arguments, before limits and budgets, and the constraints it
-    processed.
+    """Pods that the strategy chooses with one profile's arguments, before limits and budgets; and its constraints.
 
     In a cluster of fewer than two ready nodes it does nothing. Constraints are processed independently, one after
     another. Raises UsageError.
@@ -525,17 +526,17 @@ def choose(
     included = view.ready(parse_selector(policy.written.node_selector))
     if np.count_nonzero(included) < 2:
         return (), ()
-    found, chosen = list[DomainSpread](), dict[tuple[str, str], Pod]()
+    processed, chosen = list[DomainSpread](), dict[tuple[str, str], Pod]()
     enforced = plugin.constraints or [DO_NOT_SCHEDULE]
     for _, group in groupby(_candidates(view, plugin, evictor, included), key=lambda pair: pair[0].metadata.namespace):
         placed = list(group)
         counted = [pair for pair in placed if not is_terminating(pair[0])]
         for spread in spreads((pod for pod, _ in placed), enforced):
-            found.append(spread)
+            processed.append(spread)
             eligible = spread.eligible(view.nodes) & included
-            taken = _take(view, spread, counted, eligible, asks=plugin.topology_balance_node_fit)
-            chosen.update({(pod.metadata.namespace, pod.metadata.name): pod for pod in taken})
-    return [chosen[key] for key in sorted(chosen)], found
+            evictions = _pods_to_evict(view, spread, counted, eligible, asks=plugin.topology_balance_node_fit)
+            chosen.update({(pod.metadata.namespace, pod.metadata.name): pod for pod in evictions})
+    return [chosen[key] for key in sorted(chosen)], processed
 
 
 def _candidates(view: ClusterView, plugin: PluginArgs, evictor: EvictorArgs, included: Mask) -> list[tuple[Pod, int]]:
@@ -561,19 +562,17 @@ class Cycle(Struct):
 
     policy: DeschedulerPolicy
     evicted: list[Pod] = field(default_factory=list)
-    held: list[str] = field(default_factory=list)
+    staying_reasons: list[str] = field(default_factory=list)
     """Reasons chosen pods stay."""
 
     def evict(
         self, view: ClusterView, chosen: Sequence[Pod], args: EvictorArgs, request: Callable[[Pod], bool]
     ) -> None:
-        """Evict one profile's choice, by namespace and name; ``request`` asks the API server. The descheduler's own
-        order is arbitrary.
-        """
+        """Evict one profile's choice in the given order, which is arbitrary; ``request`` asks the API server."""
         # The policy's own node selector is not applied here.
         nodes, selector = view.ready(parse_selector(args.node_selector)), _namespaces(args)
         every = () if selector.is_empty else view.cluster.objects.get(Namespace)
-        namespaces = {each.metadata.name for each in every if selector.matches(each.metadata.labels)}
+        namespaces = {obj.metadata.name for obj in every if selector.matches(obj.metadata.labels)}
         for pod in chosen:
             if args.node_fit and not view.fits_other(pod, nodes):
                 why: str | None = "fits no other node"
@@ -584,7 +583,7 @@ class Cycle(Struct):
             if why is None and request(pod):
                 self.evicted.append(pod)
             else:
-                self.held.append(why or "refused by a budget")
+                self.staying_reasons.append(why or "refused by a budget")
 
     def _limit(self, pod: Pod) -> str | None:
         policy, evicted = self.policy, self.evicted
@@ -595,4 +594,4 @@ class Cycle(Struct):
             ("node limit", policy.max_no_of_pods_to_evict_per_node, of_node),
             ("namespace limit", policy.max_no_of_pods_to_evict_per_namespace, of_namespace),
         )
-        return next((name for name, most, gone in limits if most is not None and len(gone) >= most), None)
+        return next((name for name, most, pods in limits if most is not None and len(pods) >= most), None)

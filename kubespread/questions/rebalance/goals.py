@@ -1,7 +1,7 @@
-"""The constraints to restore, each once, with the pods they count and the fewest evictions needed: by arithmetic over
-the domains of each alone. One eviction in a world: its replacement, and what that does to these constraints.
-The pods that a plan may evict, and the search, step by step with what arithmetic suggests. Each eviction begins with
-what the ones before it left, so no part is for another process.
+"""Goals of a plan, the constraints to restore; evictions and replacements in a world; and the search for a plan.
+
+The sizes of a constraint's domains give a lower bound on its evictions, and the order in which the search tries pods.
+Each eviction begins in the world that the ones before it left, so no part is for another process.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def goals(
     """Hard constraints of the running pods of ``workloads``, including bare pods and default constraints; with
     ``soft``, soft ones too.
 
-    Those with unparsable selectors are left out, and added to ``unread`` with kube-scheduler's message.
+    Constraints with unparsable selectors are left out, and added to ``unread`` with kube-scheduler's message.
     """
     by_identity: dict[tuple[object, ...], SpreadGoal] = {}
     of_sort: dict[Hashable, Sequence[SpreadGoal]] = {}
@@ -224,8 +224,8 @@ def need(counts: Counts, max_skew: int, *, floor: bool, arriving: int = 0) -> Ne
     lows = np.arange(counts.min(), max(counts.min(), counts.max() - max_skew) + 1)[:, None]
     leaving = np.maximum(counts - (lows + max_skew), 0).sum(axis=1)
     missing = np.maximum(np.maximum(lows - counts, 0).sum(axis=1) - arriving, 0)
-    found = np.maximum(leaving, missing).tolist(), (leaving + missing).tolist(), lows[:, 0].tolist()
-    return min(map(Need, *found))
+    moves, mass = np.maximum(leaving, missing), leaving + missing
+    return min(map(Need, moves.tolist(), mass.tolist(), lows[:, 0].tolist()))
 
 
 class Move(Struct, frozen=True):
@@ -283,8 +283,7 @@ class Attempt:
         return max(need.moves for need in needs), sum(need.mass for need in needs)
 
     def evict(self, key: PodKey) -> str | None:
-        """Evict a pod, and let its controller and kube-scheduler react. Returns the fault; None if another pod runs in
-        its place and nothing else happened.
+        """Evict a pod and let controllers and kube-scheduler react; the fault, None if only its replacement was placed.
 
         After a fault the world must be discarded.
         """
@@ -308,7 +307,7 @@ class Attempt:
 
     def count(self, happened: Happenings) -> None:
         """Update counts for pods that left and arrived."""
-        changes = [*((gone.pod, -1) for gone in happened.departures), *((pod, 1) for pod in happened.placed)]
+        changes = [*((departure.pod, -1) for departure in happened.departures), *((pod, 1) for pod in happened.placed)]
         for pod, by in changes:
             node = self.world.living.nodes.index.get(pod.spec.node_name)
             for position in self.aim.goals_of(pod):
@@ -324,7 +323,7 @@ class Attempt:
 def _fault(happened: Happenings, messages: Sequence[str]) -> str | None:
     if happened.blocked:
         return happened.blocked[0].cause or happened.blocked[0].message
-    others = [gone.why for gone in happened.departures if gone.why != EVICTED]
+    others = [departure.why for departure in happened.departures if departure.why != EVICTED]
     if others:
         return f"its replacement is placed only where another pod is {others[0]}"
     return f"its replacement finds no node: {messages[0]}" if messages else None
@@ -351,11 +350,11 @@ def candidates(
 ) -> tuple[list[Evictable], Counter[str]]:
     """Pods of ``workloads`` that a plan may evict, and the number of other counted pods by the reason they stay."""
     alike: dict[tuple[object, ...], list[Pod]] = {}
-    kept: Counter[str] = Counter()
+    staying: Counter[str] = Counter()
     for pod, owner in _pods(world, workloads):
         why = _stays(pod, owner)
         if why is not None:
-            kept[why] += bool(goals_of(pod))
+            staying[why] += bool(goals_of(pod))
         elif owner is not None and is_active(pod) and pod.spec.node_name in world.living.nodes.index:
             name = pod.metadata.name if owner.kind == "StatefulSet" else ""
             kind = world.cluster.kinds.number_of(pod)
@@ -364,7 +363,7 @@ def candidates(
     movable = [
         Evictable(pods[0], position_of[pods[0].spec.node_name], tuple(map(key_of, pods))) for pods in alike.values()
     ]
-    return movable, +kept
+    return movable, +staying
 
 
 def _pods(world: World, workloads: Iterable[WorkloadName]) -> Iterator[tuple[Pod, WorkloadName | None]]:
@@ -385,10 +384,10 @@ def _stays(pod: Pod, owner: WorkloadName | None) -> str | None:
 
 
 def search(start: Attempt, pods: Sequence[Evictable]) -> tuple[Attempt, dict[int, Counter[str]]]:
-    """Evict ``pods``, each at most once, until as many groups of goals as possible hold, one after another; also why no
-    eviction helps the others, with the number of kinds of pods tried, by position in `Aim.groups`.
+    """Evict ``pods``, each at most once, until as many groups of goals as possible hold; also obstacles to the others.
 
-    A group that was given up is tried again after another one was reached. ``start`` is not changed.
+    Obstacles are reasons with the number of kinds of pods tried, by position in `Aim.groups`. A group that was given up
+    is tried again after another one was reached. ``start`` is not changed.
     """
     attempt, obstacles = start, dict[int, Counter[str]]()
     while True:
@@ -450,5 +449,5 @@ def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Evictable
 
 def _next_pod(attempt: Attempt, alike: Evictable) -> PodKey | None:
     """The next of the pods that is still in place."""
-    gone = {key_of(move.evicted) for move in attempt.moves}
-    return next((key for key in alike.keys if key not in gone and key in attempt.world.book), None)
+    evicted = {key_of(move.evicted) for move in attempt.moves}
+    return next((key for key in alike.keys if key not in evicted and key in attempt.world.book), None)

@@ -1,4 +1,4 @@
-"""A plan: constraints before and after, the evictions, what to type so that they happen, and the descheduler's rounds.
+"""A plan: constraints before and after, the evictions, commands that carry them out, and the descheduler's rounds.
 
 Commands are never folded, so that they can be copied.
 """
@@ -33,7 +33,7 @@ def _domains(row: RebalancedConstraint) -> str:
     if len(row.domains) <= _MAX_DOMAINS:
         return ", ".join(f"{one.value or EMPTY} {one.before:,}→{one.after:,}" for one in row.domains)
     counts = [one.before for one in row.domains], [one.after for one in row.domains]
-    return f"{len(row.domains):,} with {', then '.join(f'{min(each):,} to {max(each):,}' for each in counts)}"
+    return f"{len(row.domains):,} with {', then '.join(f'{min(sizes):,} to {max(sizes):,}' for sizes in counts)}"
 
 
 _CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
